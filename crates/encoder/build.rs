@@ -1,4 +1,4 @@
-//! Packs the model's weights and its tokenizer's vocabulary into two files that the program reads in place.
+//! Packs the model's weights and its tokenizer's vocabulary into files that the program reads in place.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -30,7 +30,7 @@ fn main() {
     println!("cargo::rustc-env=ADAGE_ENCODER_MODEL={}", adage_minilm::MODEL_SHA256);
 }
 
-/// A tensor of the file: its shape and its bytes, as they are in it.
+/// A tensor of the file: its shape and its bytes.
 struct Tensor<'a> {
     shape: Vec<u64>,
     bytes: &'a [u8],
@@ -42,7 +42,7 @@ fn weights(model: &[u8]) -> Vec<u8> {
     let mut packed = vec![0; LAYOUT.len];
     let bytes = |name: &str| tensors.get(name).unwrap_or_else(|| panic!("the model has no {name}")).bytes;
     let mut put = |at: usize, bytes: &[u8], expected: usize| {
-        assert_eq!(bytes.len(), expected, "a part of the model has another length");
+        assert_eq!(bytes.len(), expected, "the packed model has an unexpected length");
         packed[at..at + bytes.len()].copy_from_slice(bytes);
     };
     let embeddings = "inner.embeddings.";
@@ -65,11 +65,11 @@ fn weights(model: &[u8]) -> Vec<u8> {
         put_norm(layer.output_norm, &format!("inner.encoder.layer.{number}.attention.output."));
         put_norm(layer.down_norm, &format!("inner.encoder.layer.{number}.output."));
     }
-    // The matrices have numbers for names, in the order in which the graph uses them: six a layer.
+    // The matrices are named by numbers, in the order in which the graph uses them: six per layer.
     let mut numbers: Vec<u32> =
         tensors.keys().filter_map(|name| name.strip_prefix("val_")?.strip_suffix("_q")?.parse().ok()).collect();
     numbers.sort_unstable();
-    assert_eq!(numbers.len(), 36, "the model has another number of matrices");
+    assert_eq!(numbers.len(), 36, "the model has an unexpected number of matrices");
     for (number, (layer, names)) in LAYOUT.layers.iter().zip(numbers.chunks(6)).enumerate() {
         let name = |place: usize| format!("val_{}", names[place]);
         let bias = |part: &str| bytes(&format!("inner.encoder.layer.{number}.{part}.bias"));
@@ -91,11 +91,11 @@ fn weights(model: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// Matrices beside each other, in panels of columns.
+/// Matrices joined by columns, in panels.
 fn panels(matrix: Matrix, parts: &[&Tensor<'_>]) -> Vec<u8> {
     let columns = |part: &Tensor<'_>| usize::try_from(part.shape[1]).expect("a shape fits");
     let n_columns: usize = parts.iter().map(|part| columns(part)).sum();
-    assert_eq!(n_columns, matrix.n_columns, "a matrix has another width");
+    assert_eq!(n_columns, matrix.n_columns, "a matrix has an unexpected width");
     let weight = |row: usize, mut column: usize| {
         for part in parts {
             if column < columns(part) {
@@ -116,8 +116,8 @@ fn panels(matrix: Matrix, parts: &[&Tensor<'_>]) -> Vec<u8> {
     packed
 }
 
-/// The tensors that an ONNX file carries, by name (onnx.proto: a model's graph is field 7, a graph's initializers are field 5,
-/// and of those the shape is field 1, the name 8, the bytes 9).
+/// The tensors in an ONNX file, by name. In onnx.proto, a model's graph is field 7 and a graph's initializers are field 5; an
+/// initializer's shape is field 1, its name 8, its bytes 9.
 fn tensors(model: &[u8]) -> BTreeMap<&str, Tensor<'_>> {
     let graph =
         fields(model).find_map(|(number, value)| (number == 7).then(|| value.bytes())).expect("a model has a graph");
@@ -192,13 +192,13 @@ fn varint(bytes: &mut &[u8]) -> u64 {
     }
 }
 
-/// The vocabulary in the order of its tokens' bytes: for each an end among the tokens and a number, and the tokens.
+/// The vocabulary in the order of its tokens' bytes: for each token its end in the token text and its id, and the token text.
 fn vocabulary(tokenizer: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let file: serde_json::Value = serde_json::from_slice(tokenizer).expect("the tokenizer is JSON");
     let known = file["model"]["vocab"].as_object().expect("the tokenizer has a vocabulary");
     let sorted: BTreeMap<&[u8], u64> =
         known.iter().map(|(token, number)| (token.as_bytes(), number.as_u64().expect("a number"))).collect();
-    assert_eq!(sorted.len(), VOCABULARY, "the vocabulary has another size");
+    assert_eq!(sorted.len(), VOCABULARY, "the vocabulary has an unexpected size");
     let (mut table, mut tokens) = (Vec::new(), Vec::new());
     for (token, number) in sorted {
         tokens.extend_from_slice(token);

@@ -1,4 +1,4 @@
-//! A directory, and every operation on what is in it, by relative name.
+//! A directory, and every operation on its entries, by relative name.
 
 use std::ffi::OsString;
 use std::io;
@@ -17,14 +17,14 @@ use crate::error::folder::{FolderError, Irregular, Result};
 
 /// A directory: the memory folder, a part of it, or one that the host named.
 ///
-/// Its path appears in messages and in the calls of the [`Disk`], nowhere else.
+/// The path is used only in messages and in the calls of the [`Disk`].
 #[derive(Clone)]
 pub(crate) struct Directory {
     root: Arc<Root>,
     disk: Arc<dyn Disk>,
-    /// Set when a sync failed: what is on disk is not known any more.
+    /// Set when a sync failed: from then on the state on disk is unknown.
     writes_stopped: Arc<AtomicBool>,
-    /// True where nothing is read or written: nobody has trusted the folder.
+    /// True if nothing may be read or written, because the folder is not trusted.
     is_closed: bool,
 }
 
@@ -34,23 +34,23 @@ impl Directory {
         Self { root: Arc::new(Root::resolved(path)), disk, writes_stopped: Arc::default(), is_closed: false }
     }
 
-    /// A directory of the file system, for tests.
+    /// A directory of the real file system, for tests.
     #[cfg(test)]
     pub(crate) fn real(path: &Path) -> Self {
         Self::new(path.to_owned(), Arc::new(super::disk::RealDisk))
     }
 
-    /// A directory of this one.
+    /// A subdirectory.
     pub(super) fn below(&self, name: Name) -> Self {
         self.with_root(self.root.below(name))
     }
 
-    /// A directory that the host named, reached through the same disk.
+    /// A directory that the host named, on the same disk.
     pub(super) fn elsewhere(&self, path: &Path) -> Self {
         self.with_root(Root::named(path.to_owned()))
     }
 
-    /// A directory whose path has no links, reached through the same disk.
+    /// A directory whose path has no links, on the same disk.
     pub(super) fn resolved(&self, path: &Path) -> Self {
         self.with_root(Root::resolved(path.to_owned()))
     }
@@ -60,7 +60,7 @@ impl Directory {
         Self { root: Arc::new(root), disk, writes_stopped, is_closed: self.is_closed }
     }
 
-    /// The same directory, of which nothing is read or written.
+    /// The same directory, with every operation refused.
     pub(super) fn closed(self) -> Self {
         Self { is_closed: true, ..self }
     }
@@ -69,7 +69,7 @@ impl Directory {
         self.root.path()
     }
 
-    /// Where something is, for messages and for records that people read.
+    /// The path of an entry, for messages and for records that people read.
     pub(crate) fn path_of(&self, name: impl Into<Name>) -> PathBuf {
         let name = name.into();
         self.at(&name).path()
@@ -79,7 +79,7 @@ impl Directory {
         Links::new(self.disk.as_ref())
     }
 
-    /// From now on the handle refuses to write.
+    /// Makes the handle refuse writes from now on.
     pub(crate) fn stop_writes(&self) {
         self.writes_stopped.store(true, Ordering::Release);
     }
@@ -92,7 +92,7 @@ impl Directory {
         At { root: &self.root, name: name.as_path() }
     }
 
-    /// An operation on what a name is the name of; an error says what was tried, and where.
+    /// Runs an operation on a name. An error names the action and the path.
     pub(super) fn run<T>(
         &self,
         action: &'static str,
@@ -115,22 +115,22 @@ impl Directory {
         if self.is_closed { Err(FolderError::NotTrusted { path: self.path().to_owned() }) } else { Ok(()) }
     }
 
-    /// What is there; a link is not followed.
+    /// The type of an entry; a link is not followed.
     pub(crate) fn entry(&self, name: impl Into<Name>) -> Result<Entry> {
         self.run("stat", name, |disk, at| disk.entry(at))
     }
 
-    /// None when there is nothing. A link is an error.
+    /// The stamp of a file or directory; none if it is missing. A link is an error.
     pub(crate) fn stamp(&self, name: impl Into<Name>) -> Result<Option<Stamp>> {
         self.run("stat", name, |disk, at| disk.stamp(at))
     }
 
-    /// None when there is nothing. A link is not followed.
+    /// The stamp of an entry, without following a link; none if it is missing.
     pub(crate) fn own_stamp(&self, name: impl Into<Name>) -> Result<Option<Stamp>> {
         self.run("stat", name, |disk, at| disk.own_stamp(at))
     }
 
-    /// The file from `offset` on, nothing when there is none.
+    /// The file's bytes from `offset` on; empty if the file is missing.
     pub(crate) fn read_or_empty(&self, name: impl Into<Name>, offset: u64) -> Result<Vec<u8>> {
         self.run("read", name, |disk, at| match disk.read(at, offset) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -138,7 +138,7 @@ impl Directory {
         })
     }
 
-    /// As [`Directory::read_or_empty`], of a file that is changed in place: one with a second name is refused.
+    /// As [`Directory::read_or_empty`], for a file that is changed in place: one with several hard links is refused.
     pub(crate) fn read_in_place(&self, name: impl Into<Name>, offset: u64) -> Result<Vec<u8>> {
         let name = name.into();
         if let Entry::File { n_links: n_links @ 2.., .. } = self.entry(&name)? {
@@ -147,21 +147,22 @@ impl Directory {
         self.read_or_empty(name, offset)
     }
 
-    /// The first bytes, as many as there are; nothing when there is no file.
+    /// The first `length` bytes, fewer if the file is shorter; empty if it is missing.
     pub(crate) fn read_start(&self, name: impl Into<Name>, length: usize) -> Result<Vec<u8>> {
         self.run("read", name, |disk, at| disk.read_start(at, length))
     }
 
-    /// The content of a regular file; none when there is nothing.
+    /// The content of a regular file; none if it is missing.
     pub(crate) fn content(&self, name: impl Into<Name>) -> Result<Option<Vec<u8>>> {
         self.run("read", name, |disk, at| match disk.entry(at)? {
             Entry::Missing => Ok(None),
-            // Of anything but a file, it says what it is.
+            // Reading an entry of another type gives the error that names its type.
             _ => disk.read(at, 0).map(Some),
         })
     }
 
-    /// The file as memory; none when there is none. For files that are only appended to or replaced.
+    /// The file as a memory map; none if it is missing. Only for files that are appended to or replaced, never changed in
+    /// place.
     pub(crate) fn map(&self, name: impl Into<Name>) -> Result<Option<Mapped>> {
         self.run("read", name, |disk, at| match disk.map(at) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -169,7 +170,7 @@ impl Directory {
         })
     }
 
-    /// The file, to be read while it is held; none when there is none.
+    /// The open file; none if it is missing.
     pub(crate) fn hold(&self, name: impl Into<Name>) -> Result<Option<HeldFile>> {
         self.run("read", name, |disk, at| match disk.hold(at) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -177,7 +178,7 @@ impl Directory {
         })
     }
 
-    /// The names in a directory, sorted; none when it does not exist.
+    /// The names in a directory, sorted; empty if it is missing.
     pub(crate) fn list(&self, name: impl Into<Name>) -> Result<Vec<OsString>> {
         self.run("list", name, |disk, at| match disk.list(at) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -208,7 +209,7 @@ impl Directory {
         self.run("write", name, |disk, at| disk.create(at, bytes))
     }
 
-    /// Appends with one write, creating the file if there is none.
+    /// Appends with one write; a missing file is created.
     pub(crate) fn append(&self, name: impl Into<Name>, bytes: &[u8]) -> Result<u64> {
         self.run("append to", name, |disk, at| disk.append(at, bytes))
     }
@@ -222,7 +223,7 @@ impl Directory {
         self.run("cut", name, |disk, at| disk.truncate(at, length))
     }
 
-    /// Syncs a file. A failure stops all further writes of the handle: what is on disk is not known any more.
+    /// Syncs a file. After a failure the handle refuses all writes: the state on disk is unknown.
     pub(crate) fn sync(&self, name: impl Into<Name>) -> Result<()> {
         self.run("sync", name, |disk, at| disk.sync(at)).inspect_err(|_| self.stop_writes())
     }
@@ -236,7 +237,7 @@ impl Directory {
         self.run("replace", to, |disk, at| self.with(&from, |from| disk.rename(from, at)))
     }
 
-    /// Gives a file a second name; where the file system has no hard links, a copy.
+    /// Creates a hard link; on a file system without hard links, a copy.
     pub(crate) fn link(&self, from: impl Into<Name>, to: impl Into<Name>) -> Result<()> {
         let to = to.into();
         self.run("link", from, |disk, at| self.with(&to, |to| disk.link(at, to)))
@@ -253,9 +254,9 @@ impl Directory {
         })
     }
 
-    /// Removes a directory that nothing is left in; any other stays.
+    /// Removes a directory if it is empty.
     pub(crate) fn remove_if_empty(&self, name: impl Into<Name>) {
-        // One that stays does no harm.
+        // A directory that is left does no harm.
         let _ = self.run("remove", name, |disk, at| disk.remove_folder(at));
     }
 }

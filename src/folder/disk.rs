@@ -1,4 +1,4 @@
-//! The seam to the file system: each operation that can fail is a method, and nothing else writes files.
+//! The seam to the file system: each operation that can fail is a method, and no other code writes files.
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
@@ -14,54 +14,55 @@ use super::no_follow::{OpenFor, Status};
 use super::root::At;
 use crate::error::folder::Irregular;
 
-/// A file that was changed less than this long before its stat may change again within the same tick of its clock.
+/// A file whose last change is more recent than this may change again without a new timestamp.
 const TICK: Duration = Duration::from_secs(2);
 
-/// What a change of a file is detected by, without reading it.
+/// The metadata by which a change of a file is detected without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) inode: u64,
     pub(crate) length: u64,
     pub(crate) modified: Option<SystemTime>,
-    /// What only the system sets: its seconds and nanoseconds of the last change of any kind, where it has them.
+    /// The time of the last change of any kind (ctime) in seconds and nanoseconds, if the system has one. Programs cannot set
+    /// it.
     pub(crate) changed: Option<(i64, i64)>,
-    /// True when the file is so young that another content can have the same stamp.
+    /// True if the file was changed so recently that another content may have the same stamp.
     pub(crate) is_racy: bool,
 }
 
 impl Stamp {
-    /// True when both are certainly of the same content.
+    /// True if both stamps certainly belong to the same content.
     pub(crate) fn is_surely(&self, now: &Self) -> bool {
         !self.is_racy && self.is_alike(now)
     }
 
-    /// True when there is no sign of a change.
+    /// True if nothing indicates a change.
     pub(crate) fn is_alike(&self, now: &Self) -> bool {
         (self.inode, self.length, self.modified) == (now.inode, now.length, now.modified)
     }
 }
 
-/// The operations on a disk. Real, or with faults in the tests. No link is followed, neither on the way to a name nor at its end,
-/// but where a method says so; files are regular ones.
+/// The operations on a disk: a real one, or one with injected faults in tests. Links are not followed, neither within a name
+/// nor at its end, unless a method says so. Files are regular files.
 pub(crate) trait Disk: Send + Sync {
-    /// Makes a directory, and those above it, where they do not exist.
+    /// Creates a directory and its missing parents.
     fn create_folder(&self, at: At<'_>) -> io::Result<()>;
-    /// The whole file from `offset` on; `NotFound` when there is none.
+    /// The bytes from `offset` on; `NotFound` if the file is missing.
     fn read(&self, at: At<'_>, offset: u64) -> io::Result<Vec<u8>>;
-    /// The first bytes, as many as there are; nothing when there is no file.
+    /// The first `length` bytes, fewer if the file is shorter; empty if it is missing.
     fn read_start(&self, at: At<'_>, length: usize) -> io::Result<Vec<u8>>;
-    /// The file as memory. For files that are only appended to or replaced.
+    /// The file as a memory map. Only for files that are appended to or replaced, never changed in place.
     fn map(&self, at: At<'_>) -> io::Result<Mapped>;
-    /// The file, to be read while it is held; `NotFound` when there is none.
+    /// The open file; `NotFound` if it is missing.
     fn hold(&self, at: At<'_>) -> io::Result<HeldFile>;
-    /// Of a file or a directory; none when there is nothing.
+    /// The stamp of a file or directory; none if it is missing.
     fn stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>>;
-    /// Of whatever is there, a link too; none when there is nothing.
+    /// The stamp of any entry, even a link; none if it is missing.
     fn own_stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>>;
     fn list(&self, at: At<'_>) -> io::Result<Vec<OsString>>;
-    /// Makes a new file; an existing one is replaced.
+    /// Creates a file; an existing one is replaced.
     fn create(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()>;
-    /// Appends with one write, making the file if there is none; where in the file it ends.
+    /// Appends with one write; a missing file is created. Returns the file's length afterwards.
     fn append(&self, at: At<'_>, bytes: &[u8]) -> io::Result<u64>;
     fn set_modified(&self, at: At<'_>, time: SystemTime) -> io::Result<()>;
     fn truncate(&self, at: At<'_>, length: u64) -> io::Result<()>;
@@ -70,26 +71,26 @@ pub(crate) trait Disk: Send + Sync {
     fn rename(&self, from: At<'_>, to: At<'_>) -> io::Result<()>;
     fn link(&self, from: At<'_>, to: At<'_>) -> io::Result<()>;
     fn remove(&self, at: At<'_>) -> io::Result<()>;
-    /// Removes a folder that is empty; any other is an error.
+    /// Removes an empty directory; an error for any other.
     fn remove_folder(&self, at: At<'_>) -> io::Result<()>;
-    /// What is there.
+    /// The type of an entry.
     fn entry(&self, at: At<'_>) -> io::Result<Entry>;
-    /// The path without links in it.
+    /// The path with all links resolved.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
-    /// What is at a path, every link followed; none when there is nothing.
+    /// The stamp at a path, with every link followed; none if it is missing.
     fn followed_stamp(&self, path: &Path) -> io::Result<Option<Stamp>>;
-    /// Who may do what with a file, where the system has it.
+    /// The permissions of a file, if the system has them.
     fn mode(&self, at: At<'_>) -> io::Result<Option<u32>>;
     fn set_mode(&self, at: At<'_>, mode: u32) -> io::Result<()>;
-    /// Waits for the lock, but not longer than `patience`.
+    /// Waits for the lock for at most `patience`.
     fn lock_exclusive(&self, at: At<'_>, waiter: &Waiter, patience: Duration) -> io::Result<Locked>;
-    /// `None` when somebody holds it.
+    /// `None` when another handle holds it.
     fn try_lock_exclusive(&self, at: At<'_>) -> io::Result<Option<Lock>>;
-    /// `None` when somebody holds it exclusively.
+    /// `None` when another handle holds it exclusively.
     fn try_lock_shared(&self, at: At<'_>) -> io::Result<Option<Lock>>;
 }
 
-/// The file system.
+/// The real file system.
 pub(crate) struct RealDisk;
 
 impl At<'_> {
@@ -196,7 +197,7 @@ impl Disk for RealDisk {
     }
 
     fn link(&self, from: At<'_>, to: At<'_>) -> io::Result<()> {
-        // Where the file system has no hard links, a copy serves.
+        // On a file system without hard links, a copy is made.
         let linked = from.root.with(|handle| handle.link(from.name, to.name));
         linked.or_else(|_| self.create(to, &self.read(from, 0)?))
     }
@@ -207,7 +208,7 @@ impl Disk for RealDisk {
 
     fn remove_folder(&self, at: At<'_>) -> io::Result<()> {
         if at.name.as_os_str().is_empty() {
-            // Its parent holds it; a link in its place is not a directory.
+            // The directory itself is removed by its path. If a link has taken its place, this fails.
             return fs::remove_dir(at.path());
         }
         at.root.with(|handle| handle.remove_directory(at.name))
@@ -216,7 +217,7 @@ impl Disk for RealDisk {
     fn entry(&self, at: At<'_>) -> io::Result<Entry> {
         match at.status() {
             Ok(status) => Ok(status.as_ref().map_or(Entry::Missing, Entry::from)),
-            // A part above it is a file.
+            // A parent in the path is a file.
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(Entry::Missing),
             Err(error) => Err(error),
         }
@@ -250,7 +251,7 @@ impl Disk for RealDisk {
     }
 
     fn lock_exclusive(&self, at: At<'_>, waiter: &Waiter, patience: Duration) -> io::Result<Locked> {
-        // A writer does not go on in a directory that was moved away.
+        // A writer must not continue in a directory that was moved away.
         at.root.reopen_if_moved();
         waiter.lock(at.file(OpenFor::Locking)?, patience)
     }

@@ -1,6 +1,6 @@
-//! What is at a path.
+//! The type of an entry in a directory.
 
-/// What is at a path; a link is not followed.
+/// The type of an entry; a link is not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
     Missing,

@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io;
 
-/// Bytes that are read at a time for a checksum: they stay in the processor's cache.
+/// Bytes read at a time for a checksum; they fit the processor's cache.
 const CHUNK: usize = 256 << 10;
 
-/// A file held open: its bytes can be read whatever takes its name afterwards.
+/// An open file: its bytes can be read even if another file takes its name.
 #[derive(Debug)]
 pub(crate) struct HeldFile(File);
 
@@ -15,7 +15,7 @@ impl HeldFile {
         Self(file)
     }
 
-    /// The bytes from `at` on.
+    /// `length` bytes from `at` on.
     ///
     /// # Errors
     /// `UnexpectedEof` when the file is shorter.
@@ -25,13 +25,13 @@ impl HeldFile {
         Ok(bytes)
     }
 
-    /// The first bytes, fewer when the file is shorter.
+    /// The first `length` bytes, fewer when the file is shorter.
     pub(crate) fn read_start(&self, length: usize) -> io::Result<Vec<u8>> {
         let n_bytes = self.0.metadata()?.len();
         self.read(0, usize::try_from(n_bytes).unwrap_or(length).min(length))
     }
 
-    /// The CRC-32 of the first bytes.
+    /// The CRC-32 of the first `length` bytes.
     ///
     /// # Errors
     /// `UnexpectedEof` when the file is shorter.

@@ -1,6 +1,6 @@
-//! Small JSON files: read whole, changed whole, under the folder's lock.
+//! Small JSON files, read and replaced whole under the folder's lock.
 //!
-//! Each is a memory that can be lost: an unreadable file counts as none, and goes to quarantine when it is next changed.
+//! Their content may be lost: an unreadable file counts as empty, and goes to quarantine with the next change.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -12,20 +12,20 @@ use serde::de::DeserializeOwned;
 use super::{Folder, Name, Stamp};
 use crate::error::folder::{FolderError, Result};
 
-/// The content of such a file. Keys that this version does not know are its own to keep.
+/// The content of such a file. It must preserve keys that this version does not know.
 pub(crate) trait JsonRecord: Clone + Default + PartialEq + Serialize + DeserializeOwned {
     /// The file's name, without `.json`.
     const NAME: &'static str;
     /// The version of the file that this program writes.
     const SCHEMA: u64;
-    /// What a broken file means, for the log.
+    /// The consequence of a broken file, for the log.
     const LOST: &'static str;
 
     /// The version that was read.
     fn schema(&self) -> u64;
 }
 
-/// A record as it was read last, and the stamp of the file then.
+/// The record from the last read, with the file's stamp at that time.
 #[derive(Debug)]
 pub(crate) struct KnownJson<R>(Option<(Stamp, Arc<R>)>);
 
@@ -35,7 +35,7 @@ impl<R> Default for KnownJson<R> {
     }
 }
 
-/// A file of the folder with such a content.
+/// A JSON file of the folder with this content.
 pub(crate) struct JsonFile<'a, R> {
     folder: &'a Folder,
     /// Its name, without `.json`.
@@ -48,18 +48,18 @@ impl<'a, R: JsonRecord> JsonFile<'a, R> {
         Self { folder, name: R::NAME.into(), record: PhantomData }
     }
 
-    /// A file with another name, where there is one for each of several.
+    /// A file with a name of its own, if there are several of one type.
     pub(crate) fn named(folder: &'a Folder, name: String) -> Self {
         Self { folder, name: name.into(), record: PhantomData }
     }
 
-    /// The record; an unreadable file counts as none.
+    /// The record; an unreadable file counts as empty.
     pub(crate) fn read(&self) -> Result<R> {
         let bytes = self.folder.files().read_or_empty(self.name(), 0)?;
         Ok(parse(&bytes).unwrap_or_default())
     }
 
-    /// The record, read again only where its stamp does not prove that `known` is it.
+    /// The record; it is read again only if the stamp does not prove that `known` is current.
     pub(crate) fn read_unless_known(&self, known: &mut KnownJson<R>) -> Result<Arc<R>> {
         let Some(stamp) = self.folder.files().stamp(self.name())? else { return Ok(Arc::default()) };
         match &known.0 {
@@ -72,7 +72,7 @@ impl<'a, R: JsonRecord> JsonFile<'a, R> {
         }
     }
 
-    /// Changes the record, in its newest state. Nothing is written when nothing changes.
+    /// Changes the newest state of the record. If nothing changes, nothing is written.
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut R) -> T) -> Result<T> {
         let _lock = self.folder.lock()?;
         let files = self.folder.files();
@@ -106,7 +106,7 @@ impl<'a, R: JsonRecord> JsonFile<'a, R> {
     }
 }
 
-/// An empty file is an empty record: a crash can leave none other.
+/// An empty file is an empty record: only a crash leaves one.
 fn parse<R: JsonRecord>(bytes: &[u8]) -> std::result::Result<R, serde_json::Error> {
     if bytes.is_empty() { Ok(R::default()) } else { serde_json::from_slice(bytes) }
 }

@@ -1,4 +1,4 @@
-//! The folder's lock: a wait for it ends, and says who holds it.
+//! The folder's lock. Waiting for it has a time limit, and an error names the holder.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -12,18 +12,18 @@ use crate::error::folder::Holder;
 /// A lock that is held until it is dropped; the kernel frees it when the process dies.
 pub(crate) type Lock = Box<dyn Send>;
 
-/// What became of an attempt to lock.
+/// The result of an attempt to lock.
 pub(crate) enum Locked {
     Taken(Lock),
-    /// Somebody else has it; the process, where the system tells.
+    /// Another handle holds it; with the process, if the system reports it.
     Held(Option<Holder>),
 }
 
-/// From when on a waiting writer says that it waits.
+/// How long a writer waits before it logs that it waits.
 const SILENCE: Duration = Duration::from_millis(300);
 
-/// Waits for locks of one file. The operating system's queue is fair and has no time limit, so a thread queues for the caller; one
-/// that outlasts the caller's patience serves the next caller.
+/// Waits for the lock of one file. The operating system's queue is fair but has no time limit, so a thread waits on the
+/// caller's behalf. If it outlasts the caller's time limit, it serves the next caller.
 #[derive(Default)]
 pub(crate) struct Waiter {
     queued: Mutex<Option<Arc<Queued>>>,
@@ -31,7 +31,7 @@ pub(crate) struct Waiter {
 
 #[derive(Default)]
 struct Queued {
-    /// Which file it is.
+    /// The file's device and inode.
     identity: Option<(u64, u64)>,
     place: Mutex<Place>,
     is_called: Condvar,
@@ -39,7 +39,7 @@ struct Queued {
 
 #[derive(Default)]
 struct Place {
-    /// False once the caller went away: the lock is let go as soon as it comes.
+    /// False after the caller gave up: the lock is released as soon as it is acquired.
     is_wanted: bool,
     is_over: bool,
     locked: Option<io::Result<File>>,
@@ -83,7 +83,7 @@ impl Waiter {
 }
 
 impl Queued {
-    /// Has a thread wait for the lock.
+    /// Starts a thread that waits for the lock.
     fn start(file: File, identity: Option<(u64, u64)>) -> io::Result<Arc<Self>> {
         let queued = Arc::new(Self { identity, ..Self::default() });
         queued.place.lock().is_wanted = true;
@@ -100,7 +100,7 @@ impl Queued {
         Ok(queued)
     }
 
-    /// Takes over from a caller that went away. False when the thread is not waiting any more.
+    /// Takes over a waiting thread from a caller that gave up. False if the thread no longer waits.
     fn is_joined(&self) -> bool {
         let mut place = self.place.lock();
         place.is_wanted = true;
@@ -113,7 +113,7 @@ impl Queued {
         place.locked.take()
     }
 
-    /// Gives up, unless the lock came at the last moment.
+    /// Gives up, unless the lock was acquired at the last moment.
     fn leave(&self) -> Option<io::Result<File>> {
         let mut place = self.place.lock();
         place.is_wanted = false;
@@ -126,7 +126,7 @@ pub(super) fn now() -> Instant {
     Instant::now()
 }
 
-/// Device and inode, by which Linux lists the locks.
+/// Device and inode, by which Linux lists locks.
 #[cfg(unix)]
 fn identity(file: &File) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
@@ -138,17 +138,17 @@ fn identity(_: &File) -> Option<(u64, u64)> {
     None
 }
 
-/// Who holds a lock of this file.
+/// The holder of a lock of this file.
 fn holder((device, inode): (u64, u64)) -> Option<Holder> {
-    // The list is read in pieces while it changes: a lock may be missed once.
+    // The list changes while it is read: a lock may be missed once.
     let look = |_| holder_in(&std::fs::read_to_string("/proc/locks").ok()?, device, inode);
     let pid = (0..5).find_map(look)?;
     let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok().map(|name| name.trim_end().to_owned());
     Some(Holder { pid, name })
 }
 
-/// The process of the first lock of a file in a list such as `/proc/locks`:
-/// `1: FLOCK  ADVISORY  WRITE 1234 fe:01:5678 0 EOF`. Some file systems list another device than they report; the inode decides then.
+/// The process of the first lock of a file in a list such as `/proc/locks`: `1: FLOCK  ADVISORY  WRITE 1234 fe:01:5678 0 EOF`.
+/// Some file systems list another device than they report; the inode decides then.
 fn holder_in(locks: &str, device: u64, inode: u64) -> Option<u32> {
     // The kernel's encoding of a device number for programs.
     let (major, minor) = ((device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xf_ff00));
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_holder_is_in_the_systems_list() {
+    fn the_holder_is_found_in_the_list_of_locks() {
         let locks = "1: POSIX  ADVISORY  WRITE 7 fe:01:5678 0 EOF\n\
                      2: FLOCK  ADVISORY  WRITE 11 fe:02:5678 0 EOF\n\
                      2: -> FLOCK  ADVISORY  WRITE 12 fe:01:5678 0 EOF\n\
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_ends_and_the_lock_that_comes_too_late_is_let_go() {
+    fn a_wait_times_out_and_a_lock_acquired_too_late_is_released() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
         let open = || File::options().create(true).append(true).open(&path).unwrap();

@@ -1,4 +1,4 @@
-//! Files as memory.
+//! Memory-mapped files.
 
 #![expect(unsafe_code, reason = "a memory map has no safe constructor; the argument is at the call")]
 
@@ -11,10 +11,10 @@ use std::ops::Deref;
 pub(crate) struct Mapped(Option<memmap2::Mmap>);
 
 impl Mapped {
-    /// Maps a file as long as it is now.
+    /// Maps a file at its present length.
     ///
-    /// Only for files that are never changed in place: files of sections are replaced by a rename or appended to, never cut
-    /// and never overwritten, not even by a playbook that is opened in the same folder.
+    /// Only for files that are never changed in place: they are replaced by a rename or appended to, never truncated or
+    /// overwritten, not even by a playbook that is opened in the same folder.
     pub(super) fn of(file: &File) -> io::Result<Self> {
         let length = usize::try_from(file.metadata()?.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
         if length == 0 {

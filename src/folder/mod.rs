@@ -1,7 +1,7 @@
-//! A folder that several processes write to: its lock, whole-file writes, quarantine, and edits of several files at once.
+//! A folder that several processes write to: its lock, writes of whole files, quarantine, and transactions over several files.
 //!
-//! Nothing here knows what the files are about. Every operation takes a [`Name`] relative to a [`Directory`]; absolute
-//! paths appear in messages, in the journal of edits, and where the host names a directory of its own.
+//! This module does not know the content of the files. Every operation takes a [`Name`] relative to a [`Directory`]. Absolute
+//! paths are used in messages, in the journal of edits, and for directories that the host names.
 
 mod directory;
 pub(crate) mod disk;
@@ -40,11 +40,11 @@ pub(crate) use name::Name;
 #[cfg(test)]
 pub(crate) use root::At;
 
-/// The file whose lock is the folder's.
+/// The file whose lock is the folder's lock.
 const LOCK: &str = "lock";
-/// Where bytes that could not be read are kept.
+/// The directory of bytes that could not be read.
 pub(crate) const QUARANTINE: &str = "quarantine";
-/// How the names of temporary files begin; those of dead processes are removed by [`Folder::sweep`].
+/// The prefix of temporary files; those of dead processes are removed by [`Folder::sweep`].
 pub(crate) const TEMPORARY: &str = ".adage-tmp-";
 
 /// Whether a handle may write.
@@ -57,7 +57,7 @@ pub(crate) enum Access {
 /// A folder, and what this handle may do in it.
 pub(crate) struct Folder {
     directory: Directory,
-    /// As the host named it, absolute.
+    /// As the host named it, made absolute.
     spelled: PathBuf,
     access: Access,
     is_swept: AtomicBool,
@@ -66,14 +66,14 @@ pub(crate) struct Folder {
     waiter: Waiter,
 }
 
-/// The turn of one thread of a handle, and how long it may still wait for the folder's lock.
+/// The right of one thread of a handle to write, with the time left to wait for the folder's lock.
 pub(crate) struct Turn<'a> {
     _one_at_a_time: MutexGuard<'a, ()>,
     pub(crate) patience: Duration,
 }
 
 impl Folder {
-    /// Creates the folder, unless it is opened for reading.
+    /// Opens the folder; it is created unless the access is read-only.
     pub(crate) fn open(path: &Path, disk: Box<dyn Disk>, access: Access) -> Result<Self> {
         let spelled = std::path::absolute(path).map_err(FolderError::io("resolve", path))?;
         let path = links::settled(disk.as_ref(), &spelled)?;
@@ -91,12 +91,12 @@ impl Folder {
         })
     }
 
-    /// The files of the folder.
+    /// The folder itself as a directory.
     pub(crate) fn files(&self) -> &Directory {
         &self.directory
     }
 
-    /// A directory of the folder.
+    /// A subdirectory of the folder.
     pub(crate) fn below(&self, name: &'static str) -> Directory {
         self.directory.below(name.into())
     }
@@ -106,7 +106,7 @@ impl Folder {
         self.directory.elsewhere(path)
     }
 
-    /// A file named by an absolute path without links: its directory, and its name there. Files of the folder are reached from
+    /// The directory and the name of a file given by an absolute path without links. Files inside the folder are relative to
     /// the folder.
     pub(crate) fn locate(&self, path: &Path) -> (Directory, Name) {
         match (path.parent(), path.file_name()) {
@@ -124,7 +124,7 @@ impl Folder {
         self.directory.path()
     }
 
-    /// The folder's path as the host named it: links above it, and `..`, are still in it.
+    /// The folder's path as the host named it: links and `..` are not resolved.
     pub(crate) fn spelled(&self) -> &Path {
         &self.spelled
     }
@@ -137,17 +137,17 @@ impl Folder {
         Edits::new(self)
     }
 
-    /// False for a handle that only reads, and for one that stopped writing.
+    /// False for a read-only handle, and for one that stopped writing.
     pub(crate) fn may_write(&self) -> bool {
         self.is_writable() && !self.directory.has_stopped_writes()
     }
 
-    /// False for a handle that only reads.
+    /// False for a read-only handle.
     pub(crate) fn is_writable(&self) -> bool {
         self.access == Access::ReadWrite
     }
 
-    /// The same folder, of which a writer waits so long for the lock.
+    /// The same folder with this time limit for the lock.
     pub(crate) fn with_lock_timeout(self, lock_timeout: Duration) -> Self {
         Self { lock_timeout, ..self }
     }
@@ -160,7 +160,7 @@ impl Folder {
         self.lock_within(self.lock_timeout)
     }
 
-    /// The folder's lock, after at most so long.
+    /// The folder's lock, waited for at most this long.
     pub(crate) fn lock_within(&self, patience: Duration) -> Result<Lock> {
         self.refuse_read_only()?;
         if self.directory.has_stopped_writes() {
@@ -176,7 +176,7 @@ impl Folder {
         FolderError::Locked { path: self.directory.path_of(LOCK), holder, waited: self.lock_timeout }
     }
 
-    /// Waits for the turn of this thread among those of the handle; what is left of its time is for the folder's lock.
+    /// Waits until no other thread of the handle writes. The time left is for the folder's lock.
     ///
     /// # Errors
     /// `Locked`.
@@ -185,7 +185,7 @@ impl Folder {
         if let Some(guard) = writer.try_lock_for(self.lock_timeout) {
             return Ok(Turn { _one_at_a_time: guard, patience: self.lock_timeout.saturating_sub(since.elapsed()) });
         }
-        // Whoever has the turn waits for the lock too, or works under it.
+        // The thread with the turn waits for the lock too, or holds it.
         let locked =
             self.directory.run("lock", LOCK, |disk, at| disk.lock_exclusive(at, &self.waiter, Duration::ZERO))?;
         Err(self.locked(match locked {
@@ -194,17 +194,17 @@ impl Folder {
         }))
     }
 
-    /// The folder's lock; none while somebody else holds it.
+    /// The folder's lock; none while another handle holds it.
     pub(crate) fn try_lock(&self) -> Result<Option<Lock>> {
         self.directory.run("lock", LOCK, |disk, at| disk.try_lock_exclusive(at))
     }
 
-    /// A lock that several may hold at once; none while somebody holds the exclusive one.
+    /// A shared lock; none while another handle holds the exclusive one.
     pub(crate) fn try_lock_shared(&self) -> Result<Option<Lock>> {
         self.directory.run("lock", LOCK, |disk, at| disk.try_lock_shared(at))
     }
 
-    /// The lock of another file; none while somebody else holds it.
+    /// The lock of another file; none while another handle holds it.
     ///
     /// # Errors
     /// `ReadOnly`, `Io`.
@@ -223,7 +223,7 @@ impl Folder {
         format!("{TEMPORARY}{name}.{}", std::process::id()).into()
     }
 
-    /// Writes a temporary file and syncs it; its name.
+    /// Writes a temporary file and syncs it. Returns its name.
     pub(crate) fn write_temporary(&self, name: &str, bytes: &[u8]) -> Result<Name> {
         let temporary = Self::temporary(name);
         self.directory.create(&temporary, bytes)?;
@@ -231,7 +231,7 @@ impl Folder {
         Ok(temporary)
     }
 
-    /// Copies bytes to a name that no other content has, `quarantine/NAME.HASH.EXTENSION`; where they are then.
+    /// Copies bytes to `quarantine/NAME.HASH.EXTENSION`, a name that no other content has. Returns the path.
     pub(crate) fn quarantine(&self, bytes: &[u8], name: &str, extension: &str) -> Result<PathBuf> {
         let files = &self.directory;
         files.create_directory(QUARANTINE)?;
@@ -242,7 +242,7 @@ impl Folder {
         Ok(files.path_of(kept))
     }
 
-    /// Moves a folder that is where a file should be to a new name, `quarantine/NAME.ID`; where it is then.
+    /// Moves a directory found in the place of a file to `quarantine/NAME.ID`. Returns the path.
     pub(crate) fn quarantine_folder(&self, folder: &'static str, name: &str) -> Result<PathBuf> {
         let files = &self.directory;
         files.create_directory(QUARANTINE)?;
@@ -252,31 +252,31 @@ impl Folder {
         Ok(files.path_of(kept))
     }
 
-    /// Removes temporary files of dead writers: whoever holds the lock is the only living one.
+    /// Removes temporary files of dead writers. The caller holds the lock, so it is the only living writer.
     pub(crate) fn sweep(&self) {
         if self.is_swept.swap(true, Ordering::AcqRel) {
             return;
         }
         for name in self.directory.list(Name::TOP).unwrap_or_default() {
             if name.to_str().is_some_and(|name| name.starts_with(TEMPORARY)) {
-                // One that cannot be removed does no harm.
+                // A file that cannot be removed does no harm.
                 let _ = self.directory.remove_if_exists(name.as_os_str());
             }
         }
     }
 
-    /// The same folder for writing; it is created if there is none.
+    /// The same folder for writing; it is created if it is missing.
     pub(crate) fn writable(self) -> Result<Self> {
         self.directory.create_directory(Name::TOP)?;
         Ok(Self { access: Access::ReadWrite, ..self })
     }
 
-    /// The same folder, of which nothing is read or written.
+    /// The same folder, with every operation refused.
     pub(crate) fn closed(self) -> Self {
         Self { directory: self.directory.closed(), access: Access::ReadOnly, ..self }
     }
 
-    /// The same folder with another disk from now on.
+    /// The same folder on another disk.
     #[cfg(test)]
     pub(crate) fn with_disk(self, disk: Box<dyn Disk>) -> Self {
         Self { directory: Directory::new(self.path().to_owned(), Arc::from(disk)), ..self }

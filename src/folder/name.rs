@@ -1,11 +1,11 @@
-//! Names of entries in a directory: the only way to name the object of an operation.
+//! Names of entries in a directory. Every operation takes one.
 
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-/// A path relative to a directory, made of plain parts: no root, no `.` and no `..`.
+/// A path relative to a directory, without a root, `.` or `..`.
 ///
-/// A name with any other part can be made, and every operation refuses it.
+/// A name with such a part can be constructed, but every operation refuses it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Name(PathBuf);
 
@@ -20,7 +20,7 @@ impl Name {
     /// The name with another extension.
     pub(crate) fn with_extension(&self, extension: &str) -> Self {
         let mut path = self.0.clone();
-        // `Path::with_extension` would make `..` of `..patch`.
+        // `Path::with_extension` would turn `..patch` into `..`.
         path.set_extension(extension);
         Self(path)
     }
@@ -29,7 +29,7 @@ impl Name {
         &self.0
     }
 
-    /// False for a name that leads anywhere else.
+    /// False for a name that has a part other than plain names.
     pub(super) fn is_plain(&self) -> bool {
         self.0.components().all(|part| matches!(part, Component::Normal(_)))
     }

@@ -1,4 +1,4 @@
-//! A directory that operations start from, held open from its first use on.
+//! A directory that operations start from; its handle stays open after the first use.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,18 +9,18 @@ use parking_lot::Mutex;
 use super::Name;
 use super::no_follow::Handle;
 
-/// What of a directory's path may be a link.
+/// Which parts of a directory's path may be links.
 #[derive(Clone, Debug)]
 enum Spelled {
-    /// Any part: the host named it.
+    /// Any part: the host named the path.
     Freely,
-    /// Nothing: a check has resolved it.
+    /// None: a check has resolved the path.
     Resolved,
-    /// It is a part of another directory.
+    /// The directory is inside another one.
     Below(Arc<Root>, Name),
 }
 
-/// A directory by its path, with a handle that later operations use, whatever the path leads to by then.
+/// A directory by its path. Operations use one handle, even if the path refers to another directory later.
 #[derive(Debug)]
 pub(crate) struct Root {
     path: PathBuf,
@@ -28,7 +28,7 @@ pub(crate) struct Root {
     handle: Mutex<Option<Arc<Handle>>>,
 }
 
-/// A name in a directory: what an operation of the disk is about.
+/// A name in a directory, the argument of a disk operation.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a> {
     pub(crate) root: &'a Root,
@@ -46,7 +46,7 @@ impl Root {
         Self::new(path, Spelled::Resolved)
     }
 
-    /// A directory of this one.
+    /// A subdirectory.
     pub(super) fn below(self: &Arc<Self>, name: Name) -> Self {
         Self::new(self.path.join(name.as_path()), Spelled::Below(Arc::clone(self), name))
     }
@@ -59,7 +59,7 @@ impl Root {
         &self.path
     }
 
-    /// The path by which it is opened.
+    /// The path that is opened.
     fn resolve(&self) -> io::Result<PathBuf> {
         match &self.spelled {
             Spelled::Freely => self.path.canonicalize(),
@@ -74,7 +74,7 @@ impl Root {
         }
     }
 
-    /// The handle, from the first use on.
+    /// The handle; it is opened by the first call.
     fn handle(&self) -> io::Result<(Arc<Handle>, Held)> {
         let mut held = self.handle.lock();
         if let Some(handle) = held.as_ref() {
@@ -85,7 +85,8 @@ impl Root {
         Ok((handle, Held::Now))
     }
 
-    /// An operation relative to the directory. What is not found is looked for once more if the directory is another one by now.
+    /// Runs an operation relative to the directory. After `NotFound`, it is tried once more if the path refers to another
+    /// directory now.
     pub(super) fn with<T>(&self, operation: impl Fn(&Handle) -> io::Result<T>) -> io::Result<T> {
         let (handle, held) = self.handle()?;
         match operation(&handle) {
@@ -100,7 +101,7 @@ impl Root {
         }
     }
 
-    /// Lets go of the handle if the path leads to another directory; true when it did.
+    /// Closes the handle if the path refers to another directory; true if it did.
     pub(super) fn reopen_if_moved(&self) -> bool {
         if let Spelled::Below(parent, _) = &self.spelled
             && parent.reopen_if_moved()
@@ -120,7 +121,7 @@ impl Root {
         has_moved
     }
 
-    /// Makes the directory, and those above it, where they do not exist.
+    /// Creates the directory and its missing parents.
     pub(super) fn create(&self) -> io::Result<()> {
         match &self.spelled {
             Spelled::Below(parent, name) => parent.with(|handle| handle.make_directories(name.as_path())),
@@ -153,7 +154,7 @@ fn create_private(path: &Path) -> io::Result<()> {
 }
 
 impl At<'_> {
-    /// Where it is, for messages.
+    /// The path, for messages.
     pub(crate) fn path(&self) -> PathBuf {
         if self.name.as_os_str().is_empty() { self.root.path.clone() } else { self.root.path.join(self.name) }
     }

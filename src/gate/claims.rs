@@ -1,14 +1,14 @@
-//! Claims of a row about itself that the gate does not believe, because nobody here can vouch for them.
+//! Claims of a row about itself that the gate ignores, because they cannot be verified here.
 
 use chrono::{DateTime, FixedOffset};
 
 use crate::lesson::{Lesson, Origin, Provenance, Trust};
 
-/// The words of a `source` that are a person's.
+/// The values of `source` that stand for a person.
 const PERSON: [&str; 2] = ["", "user"];
 
-/// A row of a file: its texts, topics and realm, and what this version does not know. Nothing that it says about its origin, trust,
-/// checks, promotions, counts and other lessons; so it awaits review.
+/// Keeps of a row of a file only its texts, topics, realm and unknown keys. Claims about origin, trust, checks, promotions,
+/// counts and other lessons are dropped, so it awaits review.
 pub(super) fn disown(lesson: &mut Lesson, now: DateTime<FixedOffset>) {
     lesson.timestamp = now;
     lesson.confidence = 0.5;
@@ -22,8 +22,8 @@ pub(super) fn disown(lesson: &mut Lesson, now: DateTime<FixedOffset>) {
     lesson.provenance = Provenance { origin: Origin::Imported, trust: Trust::Tainted, ..Provenance::default() };
 }
 
-/// A draft of a program: it says what it learned, how sure it is and whether that is tainted. It does not say that it was checked,
-/// promoted or said by the user, and it is not a person.
+/// Limits the claims of a program's draft. It may state what it learned, how sure it is and that it is tainted. Claims that it
+/// was checked, promoted or said by the user are dropped, and it does not count as a person's.
 pub(super) fn doubt(lesson: &mut Lesson) {
     (lesson.verified, lesson.verification_attempted) = (false, false);
     let origin = match lesson.provenance.origin {
@@ -45,7 +45,7 @@ mod tests {
     use crate::lesson::LessonDraft;
     use crate::testing::at;
 
-    /// A lesson's row with these claims, as it comes from a file and from a program.
+    /// The lesson after the gate, as a row of a file and as a program's draft.
     fn admitted(claims: Value) -> [Lesson; 2] {
         let Value::Object(mut row) = claims else { panic!("{claims}") };
         row.extend([("trigger".to_owned(), json!("t")), ("solution".to_owned(), json!("s"))]);
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_claimed_is_as_if_it_was_not_said() {
+    fn unverifiable_claims_are_ignored() {
         let nothing = admitted(json!({}));
         for claims in [
             json!({"verified": true, "graduated": "true", "verification_attempted": 1}),
@@ -67,7 +67,7 @@ mod tests {
         ] {
             let said = claims.to_string();
             for (mut lesson, expected) in admitted(claims).into_iter().zip(&nothing) {
-                // A draft of the same text at another time has another id; the learner gives the final one.
+                // A draft of the same text at another time has another id; the learner assigns the final one.
                 lesson.id = expected.id;
                 assert_eq!(&lesson, expected, "{said}");
             }
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_this_version_does_not_know_is_kept() {
+    fn unknown_keys_are_kept() {
         for lesson in admitted(json!({"quarantined": true, "mood": {"calm": 1}})) {
             assert_eq!(json!(lesson.extra), json!({"quarantined": true, "mood": {"calm": 1}}));
         }

@@ -1,4 +1,5 @@
-//! The gate: what a draft has to pass before it can be learned (docs/spec/playbook.md, 3.1; docs/spec/capture.md, 5).
+//! The gate: the checks and the cleaning of a draft before it can be learned (docs/spec/playbook.md, 3.1; docs/spec/capture.md,
+//! 5).
 
 mod claims;
 mod quality;
@@ -12,19 +13,19 @@ use crate::clock::Clock;
 use crate::config::LearnConfig;
 use crate::lesson::{DraftOrigin, KEYS, Lesson, LessonDraft, PROVENANCE_KEYS, Refusal, matches_everything};
 
-/// How deep a row may be nested, the row itself included. The file, the archive and a removal add a few levels, and a reader
-/// follows 127.
+/// The maximum nesting of a row, including the row itself. The file, the archive and a removal add a few levels, and a reader
+/// accepts 127.
 const MAX_DEPTH: usize = 32;
 
-/// The length of an id, as text.
+/// The length of an id as text.
 const ID_BYTES: usize = 36;
 
-/// A number that is not read back as it was written is replaced by what is read, at most so often.
+/// How often a number that is not read back exactly is replaced by the value that is read.
 const MAX_ROUNDINGS: usize = 8;
 
-/// Without terminal sequences, control characters (newlines and tabs stay) and invisible ones, in Unicode normal form C,
-/// secrets redacted; otherwise as given. Refused without a solution, without a task or trigger, and when it is too much, or
-/// something in it would not be read back from the file.
+/// Cleans a draft: terminal sequences, control characters except newlines and tabs, and invisible characters are removed; the
+/// text is normalised to Unicode form C; secrets are redacted. Otherwise it is unchanged. A draft is refused if it has no
+/// solution, no task or trigger, exceeds a limit, or would not be read back from the file unchanged.
 pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock) -> Result<Lesson, Refusal> {
     let origin = draft.origin();
     check_depth(draft.row())?;
@@ -69,7 +70,7 @@ fn check_depth(row: &Map<String, Value>) -> Result<(), Refusal> {
     if depth > MAX_DEPTH { Err(Refusal::TooDeep { depth, max: MAX_DEPTH }) } else { Ok(()) }
 }
 
-/// A key that became a known one by cleaning would be in the row twice, and win when it is read again.
+/// A key that cleaning turns into a known one would be in the row twice, and be used when the row is read again.
 fn check_keys(row: &Map<String, Value>) -> Result<(), Refusal> {
     let disguised = |row: &Map<String, Value>, known: &[&'static str]| {
         row.keys().filter(|key| !known.contains(&key.as_str())).find_map(|key| {
@@ -118,7 +119,7 @@ fn texts(lesson: &mut Lesson) -> [(&'static str, &mut String); 11] {
     ]
 }
 
-/// What this version does not know can carry secrets too, keys and all.
+/// Unknown keys and their values may contain secrets too.
 fn clean_row(row: Map<String, Value>) -> Map<String, Value> {
     let clean_entry = |(key, mut value): (String, Value)| {
         clean_value(&mut value);
@@ -137,7 +138,7 @@ fn clean_value(value: &mut Value) {
     }
 }
 
-/// The reader's last digit can differ from the writer's: the number becomes one that stays what it is.
+/// The reader's last digit can differ from the writer's: the number is replaced by one that is read back exactly.
 fn settle(number: &mut Number) {
     for _ in 0..MAX_ROUNDINGS {
         match serde_json::from_str::<Number>(&number.to_string()) {
@@ -147,7 +148,7 @@ fn settle(number: &mut Number) {
     }
 }
 
-/// A transcript without secrets: what is drawn from it, quotes and their places too, is drawn from this one.
+/// The transcript with secrets redacted. Candidates, quotes and their positions are taken from this version.
 pub(crate) fn clean_transcript(transcript: &Transcript) -> Transcript {
     let clean_turn = |turn: &Turn| match turn {
         Turn::User(text) => Turn::User(clean(text)),
@@ -168,7 +169,7 @@ pub(crate) fn clean_transcript(transcript: &Transcript) -> Transcript {
     }
 }
 
-/// What hides a secret goes first: colours of a terminal, control and invisible characters.
+/// Terminal sequences, control and invisible characters are removed first, since they can hide a secret.
 fn clean(text: &str) -> String {
     let visible: String = strip_invisible(&strip_terminal(text)).nfc().collect();
     Redactor::shared().redact(&visible).into_owned()
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_normalised_and_kept_otherwise() {
+    fn texts_are_normalised_and_otherwise_kept() {
         let lesson = admit(build_lesson("cafe\u{301}\u{7}", "a\r\n\tb  c\u{1b}[0m ")).unwrap();
         assert_eq!((lesson.trigger.as_str(), lesson.correct_pattern.as_str()), ("caf\u{e9}", "a\n\tb  c "));
     }
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_do_not_get_in() {
+    fn secrets_are_redacted() {
         let secret = ["ghp_", "1a2B3c4D5e6F7g8H9i0J1k2L3m4N5o6P7q8R"].concat();
         let lesson = admit(build_lesson("push fails", format!("use the token {secret} to push"))).unwrap();
         assert!(!lesson.correct_pattern.contains(&secret), "{}", lesson.correct_pattern);
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_hides_a_secret_goes_first() {
+    fn characters_that_hide_a_secret_are_removed_first() {
         let secret = ["ghp_", "1a2B3c4D5e6F7g8H9i0J1k2L3m4N5o6P7q8R"].concat();
         let (head, tail) = secret.split_at(9);
         for hidden in [
@@ -250,7 +251,7 @@ mod tests {
     fn what_is_missing_is_named() {
         assert_eq!(admit(build_lesson(" ", "s")), Err(Refusal::NoTrigger));
         assert_eq!(admit(build_lesson("t", "\n")), Err(Refusal::NoSolution));
-        // Nothing of these can be seen.
+        // None of these has a visible character.
         assert_eq!(admit(build_lesson("\u{200b}", "s")), Err(Refusal::NoTrigger));
         assert_eq!(admit(build_lesson("t", "\u{1b}[0m \u{202e}")), Err(Refusal::NoSolution));
         assert_eq!(admit(build_lesson("\u{200b}", "s").task("t")).unwrap().trigger, "t");
@@ -278,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_limited() {
+    fn linked_lessons_are_limited() {
         let ids = |n: usize| Value::from(vec!["019ac61f-0000-7000-8000-000000000001"; n]);
         assert!(admit(row("near", ids(910))).is_ok());
         let refusal = Refusal::TooLong { field: "near", length: 911 * 36, max: 32_768 };
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_kept_stay_what_they_are() {
+    fn kept_numbers_are_read_back_exactly() {
         for number in [0.1 + 0.2, f64::MAX, f64::MIN_POSITIVE, 5e-324, -0.0, 1.0 / 3.0, 123_456_789_012_345_680.0] {
             let lesson = admit(row("note", number.into())).unwrap();
             assert!(lesson.is_read_back(&ManualClock::new(at(0))), "{number}");

@@ -1,18 +1,18 @@
-//! The quality gate: what reads as a lesson, where a setting asks for it (docs/spec/playbook.md, 3.1).
+//! The optional quality gate, which refuses texts that are not lessons (docs/spec/playbook.md, 3.1).
 
 use crate::lesson::{Lesson, Refusal};
 
-/// What stands in the mistake of a lesson that names none.
+/// Values of the mistake that mean that there is none.
 const NO_MISTAKE: [&str; 6] = ["", "none", "n/a", "na", "unknown", "-"];
 
-/// Words of which a conversation's filler is made: a trigger of these alone says not when the lesson holds.
+/// Filler words of conversations: a trigger of only these words does not say when the lesson applies.
 const FILLER: &str = "a again ahead also alright and another any better but can check continue correct could do done exactly \
     fine finish fix for further go going good great hello help hey hi how i in is it just keep know let lets like look make \
     me more move much my need nice no not now of oh ok okay on once one onto perfect please proceed really redo retry right \
     same see so sorry step still stop sure task thank thanks that the then there these thing things think this those time to \
     too try trying undo up us want was way we well what whatever why will with works would wrong yeah yep yes yet you your";
 
-/// How a rule begins.
+/// Verbs that begin a rule.
 const IMPERATIVES: &str = "accept add allow always annotate append apply ask assert assign assume attach authenticate avoid \
     await back batch begin bind block bound break bring build bump cache call cap capture cast catch change check choose clean \
     clear clone close collect combine commit compare compile compute configure confirm connect consider convert copy count \
@@ -31,26 +31,26 @@ const IMPERATIVES: &str = "accept add allow always annotate append apply ask ass
     terminate test throw tokenise tokenize track translate treat trim truncate trust try turn type unset unwrap update \
     upgrade upload use validate verify wait walk warn watch whitelist wire wrap write";
 
-/// How a condition begins.
+/// Words that begin a condition.
 const OPENERS: [&str; 21] = [
     "after", "although", "as", "at", "before", "because", "by", "during", "for", "from", "if", "in", "on", "once",
     "since", "to", "unless", "until", "when", "whenever", "while",
 ];
 
-/// What makes a sentence a rule.
+/// Words that make a sentence a rule.
 const MODALS: [&str; 10] = ["must", "should", "shall", "always", "never", "cannot", "needs", "need", "has", "have"];
 
-/// How a description of somebody or something begins.
+/// Words that begin a description.
 const DESCRIBED: [&str; 12] =
     ["user", "users", "person", "assistant", "agent", "model", "i", "we", "you", "they", "he", "she"];
 
-/// The length of a rule, in characters.
+/// The length of a rule in characters.
 const RULE_CHARS: std::ops::RangeInclusive<usize> = 12..=600;
 
-/// What a lesson of a name alone says of it.
+/// Words that advice may consist of, besides a name, without saying anything about it.
 const MAPPING: &str = "a an and call command for function invoke is it run the then this tool use using via with";
 
-/// Refuses a piece of conversation, and without a mistake what is no rule.
+/// Refuses a piece of conversation and, if no mistake is named, advice that is not a rule.
 pub(super) fn check(lesson: &Lesson) -> Result<(), Refusal> {
     if is_filler(&lesson.trigger) {
         return Err(Refusal::SmallTalk { trigger: lesson.trigger.clone() });
@@ -82,7 +82,7 @@ fn is_filler(trigger: &str) -> bool {
     words(trigger).all(|word| is_filler(word.split('\'').next().unwrap_or_default()))
 }
 
-/// Whether the first sentence tells to do something: an imperative, at its begin or after a condition, or a word such as `must`.
+/// Whether the first sentence is an instruction: an imperative at its beginning or after a condition, or a word such as `must`.
 fn is_rule(advice: &str) -> bool {
     let sentence = advice.split_once(['\n', ';']).map_or(advice, |(first, _)| first);
     let mut found = words(sentence);
@@ -102,7 +102,7 @@ fn is_rule(advice: &str) -> bool {
         || (is_condition && after_comma().is_some_and(|word| has(IMPERATIVES, &word)))
 }
 
-/// Whether the advice is the name of a tool and nothing about it.
+/// Whether the advice is only the name of a tool.
 fn is_bare_name(advice: &str) -> bool {
     words(advice).filter(|word| !has(MAPPING, word)).count() <= 1
 }

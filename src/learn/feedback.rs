@@ -1,4 +1,4 @@
-//! What feedback does to a lesson (docs/spec/playbook.md, 6).
+//! The effect of feedback on a lesson (docs/spec/playbook.md, 6).
 
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
@@ -6,35 +6,35 @@ use serde::{Deserialize, Serialize};
 use crate::config::FeedbackConfig;
 use crate::lesson::Lesson;
 
-/// How the task ended for which lessons were shown.
+/// The outcome of a task for which lessons were shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Feedback {
     /// The lessons helped: helpful +1, confidence +0.05.
     Helpful,
-    /// Neither; the retrieval is settled all the same.
+    /// Neither; the retrieval counts as settled.
     Neutral,
     /// The lessons did harm: harmful +1, confidence −0.1.
     Harmful,
 }
 
-/// How a check of a lesson ended.
+/// The result of checking a lesson.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verification {
     /// The task passed with the lesson in the prompt.
     Passed,
-    /// It did not.
+    /// The task failed with the lesson in the prompt.
     Failed,
 }
 
-/// Counts a showing, by the recall of its realm that this one is.
+/// Counts a retrieval. `recalls` is the number of recalls of its realm so far.
 pub(crate) fn retrieved(lesson: &mut Lesson, at: DateTime<FixedOffset>, recalls: u64) {
     lesson.shown_at_recall = lesson.shown_at_recall.max(recalls);
     lesson.retrievals = lesson.retrievals.saturating_add(1);
     lesson.last_retrieved_at = lesson.last_retrieved_at.max(Some(at));
 }
 
-/// Counts how a showing ended.
+/// Counts the outcome of a retrieval.
 pub(crate) fn settled(lesson: &mut Lesson, outcome: Feedback, at: DateTime<FixedOffset>, config: &FeedbackConfig) {
     match outcome {
         Feedback::Helpful => {
@@ -51,15 +51,15 @@ pub(crate) fn settled(lesson: &mut Lesson, outcome: Feedback, at: DateTime<Fixed
     lesson.last_credited_at = lesson.last_credited_at.max(Some(at));
 }
 
-/// Takes a blind credit back: an explicit outcome takes its place. A confidence that the credit raised to less than a step below 1
-/// ends lower than it was.
+/// Reverts a window credit that an explicit outcome overrides. A confidence that the credit raised by less than a full step,
+/// because of the limit of 1, ends lower than it was.
 pub(crate) fn taken_back(lesson: &mut Lesson, config: &FeedbackConfig) {
     lesson.helpful_retrievals = lesson.helpful_retrievals.saturating_sub(1);
     lesson.settled_retrievals = lesson.settled_retrievals.saturating_sub(1);
     lesson.confidence = (lesson.confidence - config.helpful_step).max(0.0);
 }
 
-/// Records a check. A failed one takes the mark away and leaves the confidence.
+/// Records a check. A failed one removes the verified mark and keeps the confidence.
 pub(crate) fn verified(lesson: &mut Lesson, verification: Verification, bonus: f64) {
     lesson.verification_attempted = true;
     lesson.verified = verification == Verification::Passed;
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_passed_check_verifies_and_a_failed_one_takes_the_mark_only() {
+    fn a_passed_check_verifies_and_a_failed_one_removes_only_the_mark() {
         let mut lesson = lesson("t", "s");
         verified(&mut lesson, Verification::Passed, 0.2);
         assert!(lesson.verified && lesson.verification_attempted && (lesson.confidence - 0.7).abs() < 1e-12);

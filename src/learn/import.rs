@@ -1,17 +1,17 @@
-//! Rows of a file, taken in as one change: one undo takes all of them back (docs/spec/playbook.md, 7.1).
+//! Import of rows as one change, which one undo reverts (docs/spec/playbook.md, 7.1).
 
 use super::learner::{Learner, Newcomer};
 use super::outcome::LearnOutcome;
 use crate::lesson::{ChangeId, LessonId, Refusal};
 use crate::state::{Action, Edit, Planned, Why};
 
-/// What an import came to.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Imported {
-    /// What became of each lesson, in order.
+    /// The outcome of each lesson, in order.
     pub outcomes: Vec<LearnOutcome>,
-    /// What to hand to `undo` to take all of it back; none when nothing came in.
+    /// The id for [`Playbook::undo`](crate::Playbook::undo), which reverts the whole import; none when no lesson was stored.
     pub change: Option<ChangeId>,
 }
 
@@ -35,7 +35,7 @@ impl Learner<'_> {
         self.finish(Imported { outcomes, change })
     }
 
-    /// What came in without a change on record: it moved nobody, or awaits review now.
+    /// The edit of a lesson whose own outcome records no change: it evicted none, or awaits review.
     fn unrecorded(&self, outcome: &LearnOutcome, waited: &[LessonId]) -> Option<Edit> {
         let book = &self.plan.book;
         match outcome {

@@ -1,4 +1,4 @@
-//! What becomes of the lessons that come in, one after another, on a plan that is committed as a whole.
+//! Learns lessons one after another on a plan, which is committed as a whole.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
@@ -15,12 +15,12 @@ use crate::difference::{Difference, difference};
 use crate::lesson::{Backing, ChangeId, Lesson, LessonId, Origin, Realm, Refusal, SCHEMA_VERSION, TextHash};
 use crate::state::{Action, Changed, DedupIndex, Edit, Plan, Planned, ReviewReason, VectorOf, Waiting, Why};
 
-/// How a lesson comes in.
+/// How a lesson arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// It is learned now, which gives it its id and time.
+    /// It is learned now, and gets its id and time now.
     New,
-    /// It is a row of another playbook or of a file, which keeps its id, time and counts, as far as the gate left them.
+    /// It is a row of another playbook or of a file, and keeps the id, time and counts that the gate left.
     MovedIn,
 }
 
@@ -29,18 +29,18 @@ pub(crate) enum Arrival {
 pub(crate) struct Newcomer {
     pub(crate) lesson: Lesson,
     pub(crate) arrival: Arrival,
-    /// The lesson that the host says it replaces.
+    /// The lesson that it replaces, according to the host.
     pub(crate) supersedes: Option<LessonId>,
 }
 
-/// By what a lesson is compared with the others.
+/// What lessons are compared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Comparison {
-    /// By task and trigger alone.
+    /// Only task and trigger.
     Titles,
-    /// By vectors too. Those of texts that merges make are asked for.
+    /// Also vectors. The vectors of merged texts are requested.
     Vectors,
-    /// By vectors too. Those of texts that merges make are left for later.
+    /// Also vectors. The vectors of merged texts are left for later.
     KnownVectors,
 }
 
@@ -53,11 +53,11 @@ pub(crate) struct Learner<'a> {
     /// The index of the plan's book.
     pub(super) dedup: DedupIndex,
     n_learned: usize,
-    /// True when there is something to commit.
+    /// True if there is something to commit.
     is_changed: bool,
-    /// Whole texts that merges made and whose vectors are not known yet.
+    /// Merged whole texts whose vectors are not known yet.
     unembedded: Vec<String>,
-    /// The texts that are here, by realm; built when the first row is moved in.
+    /// The texts in the playbook, by realm; built when the first row is imported.
     texts: Option<HashMap<(Realm, TextHash), LessonId>>,
 }
 
@@ -66,11 +66,11 @@ pub(super) struct Addition {
     pub(super) lesson: Lesson,
     /// The vector of its whole text.
     pub(super) whole: Option<UnitVector>,
-    /// The nearest lesson that it is close to but distinct from.
+    /// The nearest lesson that it is near to but distinct from.
     distinct_from: Option<Distinct>,
-    /// Lessons that it is linked with: those that it contradicts and those that may say the same.
+    /// Lessons that it is linked with: those that it contradicts, and those that may give the same advice.
     related: Related,
-    /// Lessons of at most this backing make room for it.
+    /// Lessons with at most this backing may be evicted for it.
     backing: Backing,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Learner<'a> {
         Self { config, comparison, vector_of, plan, dedup, n_learned: 0, is_changed: false, unembedded, texts }
     }
 
-    /// Learns all that passed the gate; what becomes of each, in order.
+    /// Learns all lessons that passed the gate. Returns the outcomes in order.
     pub(crate) fn learn_all(mut self, drafts: &[Result<Newcomer, Refusal>]) -> Planned<Vec<LearnOutcome>> {
         let outcomes = drafts.iter().map(|draft| self.learn_draft(draft)).collect();
         self.finish(outcomes)
@@ -100,7 +100,7 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// What a caller is told, with the plan to commit if there is something.
+    /// The outcomes, with the plan if there is something to commit.
     pub(super) fn finish<T>(mut self, outcomes: T) -> Planned<T> {
         if self.comparison == Comparison::Vectors && !self.unembedded.is_empty() {
             return Planned::NeedsVectors(self.unembedded);
@@ -135,7 +135,7 @@ impl<'a> Learner<'a> {
             if arrival == Arrival::MovedIn || !lesson.is_by_hand() {
                 return LearnOutcome::Refused { reason: Refusal::Quarantined { id: quarantined.lesson.id } };
             }
-            // What a person writes is a lesson of its own; the other one stays in quarantine.
+            // A text written by a person is a lesson of its own; the other one stays in quarantine.
             duplicates.retain(|duplicate| !duplicate.lesson.is_quarantined());
         }
         let superseded = match supersedes {
@@ -152,14 +152,14 @@ impl<'a> Learner<'a> {
             return self.await_review(lesson, reason, near);
         }
         let Some(old) = superseded else { return self.merge_or_add(lesson, whole, Neighbours { duplicates, related }) };
-        // Not merged into what it replaces: of two texts a merge could keep the older one.
+        // It is not merged into the lesson that it replaces: a merge could keep the older text.
         duplicates.retain(|duplicate| duplicate.lesson.id != old.id);
         let neighbours = Neighbours { duplicates, related: related.without(old.id) };
         let learned = self.supersede(&old, |learner| learner.merge_or_add(lesson, whole, neighbours));
         if supersedes.is_some() { learned.superseding(old.id) } else { learned }
     }
 
-    /// Merges a lesson into the nearest one that says the same, or adds it.
+    /// Merges a lesson into the nearest one with the same advice, or adds it.
     fn merge_or_add(&mut self, lesson: Lesson, whole: Option<UnitVector>, neighbours: Neighbours) -> LearnOutcome {
         let Neighbours { duplicates, related } = neighbours;
         let mut distinct_from = None;
@@ -180,13 +180,13 @@ impl<'a> Learner<'a> {
         self.add(Addition { lesson, whole, distinct_from, related, backing })
     }
 
-    /// The lesson that a mined one is to replace, if it is still here.
+    /// The lesson that a mined one replaces, if it still exists.
     fn superseded(&self, lesson: &Lesson) -> Option<Arc<Lesson>> {
         let id = lesson.provenance.supersedes.filter(|_| lesson.provenance.origin == Origin::Mined)?;
         self.plan.book.get(id).cloned()
     }
 
-    /// Takes a lesson out, lets another one in, and records both as one change; the lesson stays if the other awaits review.
+    /// Replaces a lesson with another one as one change. If the other awaits review, the lesson stays.
     pub(super) fn supersede(
         &mut self,
         old: &Arc<Lesson>,
@@ -239,7 +239,7 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// A text that is here already is not moved in again.
+    /// Refuses to import a text that the playbook has already.
     fn refuse_known(&mut self, lesson: &Lesson) -> Option<Refusal> {
         let book = &self.plan.book;
         let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
@@ -256,7 +256,7 @@ impl<'a> Learner<'a> {
         }
     }
 
-    /// A session teaches each thing once, and only so many by itself (docs/spec/capture.md, 5.4).
+    /// Refuses a lesson that its session taught before, or that exceeds the number per session (docs/spec/capture.md, 5.4).
     fn refuse_mined(&mut self, lesson: &Lesson) -> Option<Refusal> {
         let session = &lesson.provenance.session;
         if lesson.provenance.origin != Origin::Mined || session.is_empty() {
@@ -278,8 +278,8 @@ impl<'a> Learner<'a> {
         None
     }
 
-    /// A lesson that is learned gets its id here, where its position in the commit is known; a row that is moved in gets
-    /// another one where its own is taken.
+    /// Sets the final id. A new lesson gets it here, where its position in the commit is known; an imported row gets a new one
+    /// only if its own is taken.
     pub(super) fn assign_id(&mut self, lesson: &mut Lesson, arrival: Arrival) {
         lesson.schema_version = SCHEMA_VERSION;
         let book = &self.plan.book;
@@ -300,7 +300,7 @@ impl<'a> Learner<'a> {
         let backing = incoming.backing();
         let existing = Arc::clone(&duplicate.lesson);
         let mut merged = merge::merge(&existing, &incoming, self.plan.now, &self.config.learn);
-        // Learned again: as fresh as if it had just been shown.
+        // A lesson that is learned again counts as shown just now.
         merged.shown_at_recall = self.plan.book.recalls(&merged.realm).max(merged.shown_at_recall);
         let whole = merged.whole_text();
         let vector = (self.vector_of)(&whole);
@@ -327,7 +327,7 @@ impl<'a> Learner<'a> {
         LearnOutcome::Merged { into, distance: duplicate.distance, evicted, change }
     }
 
-    /// Adds a lesson as it is; where it may not make room for itself, it awaits review.
+    /// Adds a lesson without merging. If the lessons that would have to be evicted have a higher backing, it awaits review.
     pub(super) fn add(&mut self, addition: Addition) -> LearnOutcome {
         let Addition { mut lesson, whole, distinct_from, related, backing } = addition;
         let id = lesson.id;
@@ -399,14 +399,14 @@ impl<'a> Learner<'a> {
         before
     }
 
-    /// Adds a lesson, or replaces its text, whose vector is this one.
+    /// Adds a lesson or replaces its text. `whole` is the vector of the text.
     fn put(&mut self, lesson: Lesson, whole: Option<&UnitVector>) {
         let lesson = Arc::new(lesson);
         let before = self.plan.book.lessons.put(Arc::clone(&lesson));
         self.dedup.replace(&Changed { before, after: Some(lesson) }, &|_| whole.cloned());
     }
 
-    /// Notes at a lesson, if it is still here, that another one is close to it.
+    /// Links a lesson, if it still exists, with another one near to it.
     fn link(&mut self, id: LessonId, near: LessonId) {
         let before = self.plan.book.get(id).cloned();
         self.plan.book.update(id, |lesson| lesson.near.push(near));
@@ -415,13 +415,13 @@ impl<'a> Learner<'a> {
 }
 
 impl Addition {
-    /// A lesson that a person promoted: it is added whatever it is close to, and evicts nothing that is by hand.
+    /// A lesson that a person promoted: it is added without merging, and evicts no lesson written by hand.
     pub(super) fn promoted(lesson: Lesson, whole: Option<UnitVector>) -> Self {
         Self { lesson, whole, distinct_from: None, related: Related::default(), backing: Backing::Checked }
     }
 }
 
-/// Why a lesson awaits review, if it has to.
+/// Why a lesson has to await review; none if it does not.
 fn review_reason(lesson: &Lesson, arrival: Arrival, superseded: Option<&Lesson>) -> Option<ReviewReason> {
     if let Some(reason) = ReviewReason::of(lesson) {
         Some(reason)

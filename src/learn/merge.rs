@@ -1,4 +1,4 @@
-//! Merging a lesson into one that says the same (docs/spec/playbook.md, 3.4): nothing either side earned is dropped.
+//! Merging a lesson into one with the same advice (docs/spec/playbook.md, 3.4). Counts, marks and evidence of both are kept.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -9,11 +9,11 @@ use crate::config::{DedupPolicy, LearnConfig};
 use crate::lesson::{Lesson, Origin, SCHEMA_VERSION};
 use crate::lexical::terms;
 
-/// The lesson that `existing` becomes when `incoming` is learned again.
+/// The lesson that `existing` becomes when `incoming` is merged into it.
 ///
-/// A text by hand wins over any other, whole; else a verified text over an unverified one, and an imported one over an automatic
-/// one. A mark never goes over to another's text. Of two texts of equal rank the newer solution wins with its pattern and
-/// code, unless it says less; the classic rule keeps the longer one. What a person promoted takes no part of another text in.
+/// The text is taken whole from the lesson of higher rank: written by hand, then verified, then imported, then automatic. A
+/// verified mark is never transferred to another text. At equal rank the newer solution is used with its pattern and code,
+/// unless it says less; the classic rule uses the longer one. A promoted text is not combined with parts of another one.
 pub(crate) fn merge(existing: &Lesson, incoming: &Lesson, now: DateTime<FixedOffset>, config: &LearnConfig) -> Lesson {
     let mut merged = existing.clone();
     merged.schema_version = SCHEMA_VERSION;
@@ -68,7 +68,7 @@ pub(crate) fn merge(existing: &Lesson, incoming: &Lesson, now: DateTime<FixedOff
     merged
 }
 
-/// What a person wrote is above what was verified, and that above what is automatic.
+/// The rank of a text: written by a person, then verified, then imported, then automatic.
 fn rank(lesson: &Lesson) -> (bool, bool, bool) {
     (lesson.is_by_hand(), lesson.verified, !lesson.provenance.origin.is_automatic())
 }
@@ -82,7 +82,7 @@ fn take_whole_text(merged: &mut Lesson, from: &Lesson) {
     merged.correct_pattern.clone_from(&from.correct_pattern);
     merged.code_example.clone_from(&from.code_example);
     if merged.provenance.promoted.is_some() {
-        // Nothing is left of what was promoted.
+        // None of the promoted text is left.
         merged.domains.clone_from(&from.domains);
         merged.paths.clone_from(&from.paths);
         merged.commands.clone_from(&from.commands);
@@ -98,7 +98,7 @@ fn is_better(incoming: &Lesson, existing: &Lesson, dedup: DedupPolicy) -> bool {
     }
 }
 
-/// True when the advice of the one has a good deal fewer words than that of the other.
+/// True if the first advice has clearly fewer words than the second.
 fn says_less(incoming: &Lesson, existing: &Lesson) -> bool {
     const MOST: f64 = 0.75;
     let n_words = |lesson: &Lesson| {
@@ -112,7 +112,7 @@ fn solution_length(lesson: &Lesson) -> (usize, usize) {
     (lesson.solution.chars().count(), lesson.correct_pattern.chars().count())
 }
 
-/// A lesson that a person writes again is theirs from then on; evidence adds up.
+/// A lesson that a person writes again becomes written by hand; evidence is combined.
 fn merge_provenance(merged: &mut Lesson, incoming: &Lesson) {
     if incoming.is_by_hand() && !merged.is_by_hand() {
         merged.provenance.origin = Origin::Hand;
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_standing_the_newer_solution_wins_unless_it_says_less() {
+    fn at_equal_rank_the_newer_solution_is_used_unless_it_says_less() {
         let existing = Lesson { code_example: "x".into(), ..lesson("t", "tag the commit, then push it") };
         let reworded = lesson("t2", "tag the commit before the push");
         let result = merged(&existing, &reworded);
@@ -179,12 +179,12 @@ mod tests {
         let result = merged(&lesson("t", "short"), &long);
         assert_eq!((result.solution.as_str(), result.code_example.as_str()), ("a longer solution", "x"));
         assert_eq!(merged(&long, &lesson("t", "short")).solution, "a longer solution");
-        // The same length: what is there stays.
+        // The same length: the existing solution is kept.
         assert_eq!(merged(&lesson("t", "abcde"), &lesson("t", "vwxyz")).solution, "abcde");
     }
 
     #[test]
-    fn a_verified_text_wins_and_never_lends_its_mark() {
+    fn a_verified_text_is_used_and_its_mark_is_never_transferred() {
         let wrong = lesson("t", "a long, wrong, unverified text");
         let right = verified(lesson("t2", "right"));
         let result = merged(&wrong, &right);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_promoted_text_takes_nothing_in_until_another_replaces_it_whole() {
+    fn a_promoted_text_is_kept_unchanged_until_another_replaces_it_whole() {
         let mut promoted = Lesson { domains: vec!["a".into()], ..lesson("t", "s") };
         promoted.provenance.origin = Origin::Mined;
         promoted.provenance.promoted = Some(promoted.shown_hash());
@@ -222,7 +222,7 @@ mod tests {
         assert_eq!((result.solution.as_str(), result.verified, result.is_by_hand()), ("by hand", false, true));
         let result = merged(&program, &lesson("t", "by hand"));
         assert_eq!((result.solution.as_str(), result.verified, result.is_by_hand()), ("by hand", false, true));
-        // The same text: the check was of it.
+        // The same text: the check applied to it.
         let same = Lesson { verified: true, provenance: program.provenance.clone(), ..lesson("t", "by hand") };
         assert!(merged(&lesson("t", "by hand"), &same).verified);
         assert!(merged(&same, &lesson("t", "by hand")).verified);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hand_that_repeats_a_mined_lesson_stands_behind_it() {
+    fn a_mined_lesson_that_a_person_repeats_becomes_theirs() {
         let mut mined = lesson("t", "s");
         (mined.provenance.origin, mined.source) = (Origin::Mined, "mined".into());
         assert_eq!(merged(&mined, &lesson("t", "s")).source, "");

@@ -1,5 +1,5 @@
-//! The lessons that one is compared with (docs/spec/playbook.md, 3.2): those that may be the same, those that it contradicts, and
-//! those about which a person is asked.
+//! The lessons that a new one is compared with (docs/spec/playbook.md, 3.2): possible duplicates, lessons that it contradicts,
+//! and lessons that a person is asked about.
 
 use std::sync::Arc;
 
@@ -10,52 +10,52 @@ use crate::config::DedupPolicy;
 use crate::difference::{Difference, agreement, contradicts};
 use crate::lesson::{Lesson, LessonId};
 
-/// How many lessons are examined, nearest first, before one is taken for new.
+/// The maximum number of nearest lessons that are examined for a duplicate.
 const MAX_NEIGHBOURS: usize = 16;
 
-/// First sentences that share as many of their terms are one lesson, if the whole texts are not farther than
-/// [`MAX_SAME_DISTANCE`]. Measured.
+/// Two lessons are the same if their first sentences share at least this fraction of their terms, and the distance of their
+/// whole texts is at most [`MAX_SAME_DISTANCE`]. Measured.
 const SAME_AGREEMENT: f32 = 0.8;
 const MAX_SAME_DISTANCE: f32 = 0.5;
 
-/// From here on a person is asked. Measured.
+/// From this agreement on, a person is asked. Measured.
 const ALIKE_AGREEMENT: f32 = 0.25;
 const MAX_ALIKE_DISTANCE: f32 = 0.3;
 
-/// Whole texts and triggers at most as far are about one situation. Measured.
+/// At most at these distances of whole texts and of triggers, lessons are about the same situation. Measured.
 const MAX_SITUATION_DISTANCE: f32 = 0.45;
 const MAX_TRIGGER_DISTANCE: f32 = 0.5;
 
-/// So many lessons of each kind are linked.
+/// The maximum number of linked lessons of each kind.
 const MAX_LINKS: usize = 4;
 
-/// A lesson that another one may be the same as.
+/// A possible duplicate of a lesson.
 #[derive(Clone, Debug)]
 pub(super) struct Duplicate {
     pub(super) lesson: Arc<Lesson>,
-    /// `None` where task and trigger were compared.
+    /// The cosine distance; `None` if task and trigger were compared.
     pub(super) distance: Option<f32>,
 }
 
-/// A lesson that another one is kept apart from.
+/// A lesson near to a new one, from which it is distinct.
 pub(super) struct Distinct {
     pub(super) from: Duplicate,
     pub(super) why: Difference,
 }
 
-/// What a lesson is compared with.
+/// The lessons that a new one is compared with.
 pub(super) struct Neighbours {
-    /// Lessons that may be the same: nearest first, then those of the same task and trigger.
+    /// Possible duplicates: nearest first, then those with the same task and trigger.
     pub(super) duplicates: Vec<Duplicate>,
     pub(super) related: Related,
 }
 
-/// Lessons that it is linked with.
+/// Lessons to link with.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Related {
-    /// Those that it contradicts, nearest first.
+    /// Lessons that it contradicts, nearest first.
     pub(super) contradicted: Vec<Duplicate>,
-    /// Those that may say the same, nearest first.
+    /// Lessons that may give the same advice, nearest first.
     pub(super) alike: Vec<LessonId>,
 }
 
@@ -72,7 +72,7 @@ impl Related {
 }
 
 impl Learner<'_> {
-    /// The lessons of the same realm that it is compared with.
+    /// The lessons of the same realm to compare with.
     pub(super) fn neighbours(&self, lesson: &Lesson, whole: Option<&UnitVector>) -> Neighbours {
         let near = self.near(lesson, whole);
         let mut titled: Vec<Arc<Lesson>> =

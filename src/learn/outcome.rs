@@ -1,4 +1,4 @@
-//! What became of a lesson that was to be learned.
+//! The outcome of learning a lesson.
 
 use std::fmt;
 
@@ -8,77 +8,77 @@ use crate::difference::Difference;
 use crate::lesson::{ChangeId, LessonId, Refusal};
 use crate::state::ReviewReason;
 
-/// What became of a lesson. Each variant that can push others out says whom.
+/// The outcome of learning a lesson. Every variant that may evict lessons lists them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LearnOutcome {
-    /// It is new.
+    /// The lesson is new.
     Inserted {
-        /// Its name.
+        /// Its id.
         id: LessonId,
-        /// Lessons that may say the same: like enough to ask a person, not enough to merge.
+        /// Lessons that may give the same advice: similar enough to ask a person, not similar enough to merge.
         near: Vec<LessonId>,
-        /// Who left, superseded or to make room; archived.
+        /// Lessons that were superseded or evicted for it; they are archived.
         evicted: Vec<LessonId>,
-        /// What to hand to `undo`, when somebody left.
+        /// The id for [`Playbook::undo`](crate::Playbook::undo), if a lesson was evicted.
         change: Option<ChangeId>,
     },
-    /// It took the place of the lesson that it was learned to supersede; that one is archived.
+    /// It replaced the lesson that it was learned to supersede, which is archived.
     Superseded {
-        /// The lesson that carries the text.
+        /// The lesson with the new text.
         id: LessonId,
-        /// The lesson that it replaced.
+        /// The lesson that was replaced.
         old: LessonId,
-        /// Who else left, to make room; archived.
+        /// Other lessons that were evicted for it; they are archived.
         evicted: Vec<LessonId>,
-        /// What to hand to `undo`.
+        /// The id for [`Playbook::undo`](crate::Playbook::undo).
         change: ChangeId,
     },
-    /// It says what another lesson says; that one counts it and keeps the better text.
+    /// It gives the same advice as another lesson, which counts it and keeps the better text.
     Merged {
-        /// The lesson it became part of.
+        /// The lesson that it was merged into.
         into: LessonId,
-        /// Cosine distance of the whole texts; `None` when task and trigger told.
+        /// The cosine distance of the whole texts, in [0, 2]; `None` if it was detected by task and trigger.
         distance: Option<f32>,
-        /// Who left, superseded or because the capacity had been lowered; archived.
+        /// Lessons that were superseded, or evicted because the capacity had been lowered; they are archived.
         evicted: Vec<LessonId>,
-        /// What to hand to `undo`.
+        /// The id for [`Playbook::undo`](crate::Playbook::undo).
         change: ChangeId,
     },
-    /// It is close to another lesson and says something else; both stay.
+    /// It is near to another lesson but gives different advice; both are kept.
     Distinct {
-        /// Its name.
+        /// Its id.
         id: LessonId,
-        /// The nearest lesson that it is kept apart from.
+        /// The nearest lesson that it is distinct from.
         near: LessonId,
-        /// Cosine distance of the whole texts; `None` when task and trigger told.
+        /// The cosine distance of the whole texts, in [0, 2]; `None` if task and trigger were compared.
         distance: Option<f32>,
-        /// What they differ in.
+        /// How they differ.
         why: Difference,
-        /// Who left, superseded or to make room; archived.
+        /// Lessons that were superseded or evicted for it; they are archived.
         evicted: Vec<LessonId>,
-        /// What to hand to `undo`, when somebody left.
+        /// The id for [`Playbook::undo`](crate::Playbook::undo), if a lesson was evicted.
         change: Option<ChangeId>,
     },
-    /// It waits for a person; it is not shown until then.
+    /// It awaits review, and is not shown until a person promotes it.
     Review {
-        /// Its name.
+        /// Its id.
         id: LessonId,
-        /// Why.
+        /// The reason.
         reason: ReviewReason,
-        /// The lesson it would have been merged into.
+        /// The lesson that it would have been merged into.
         near: Option<LessonId>,
     },
     /// It was not stored.
     Refused {
-        /// Why.
+        /// The reason.
         reason: Refusal,
     },
 }
 
 impl LearnOutcome {
-    /// Says as an event what became of the lesson, and of those that made room: ids and reasons, no text of a lesson.
+    /// Logs the outcome, and which lessons were evicted: ids and reasons, never the text of a lesson.
     pub(crate) fn trace(&self) {
         match self {
             Self::Inserted { id, near, .. } => tracing::info!(%id, near = near.len(), "learned"),
@@ -94,7 +94,7 @@ impl LearnOutcome {
         }
     }
 
-    /// The lesson that now carries the text, if one does.
+    /// The lesson that has the text now, if there is one.
     #[must_use]
     pub fn id(&self) -> Option<LessonId> {
         match self {
@@ -107,7 +107,7 @@ impl LearnOutcome {
         }
     }
 
-    /// Who left, superseded or to make room; archived.
+    /// Lessons that were superseded or evicted; they are archived.
     #[must_use]
     pub fn evicted(&self) -> &[LessonId] {
         match self {
@@ -119,7 +119,7 @@ impl LearnOutcome {
         }
     }
 
-    /// The outcome of a lesson that was learned to supersede another one, if it did.
+    /// The outcome if the lesson was learned to supersede another one and did.
     pub(super) fn superseding(self, old: LessonId) -> Self {
         let (id, mut evicted, change) = match self {
             Self::Inserted { id, evicted, change: Some(change), .. }
@@ -131,7 +131,7 @@ impl LearnOutcome {
         Self::Superseded { id, old, evicted, change }
     }
 
-    /// Names the change that records all of an import in the place of one per lesson.
+    /// Replaces the change of this lesson by that of the whole import.
     pub(super) fn recorded_as(&mut self, import: Option<ChangeId>) {
         match (self, import) {
             (Self::Inserted { change, .. } | Self::Distinct { change, .. }, import) => *change = import,
@@ -140,8 +140,8 @@ impl LearnOutcome {
         }
     }
 
-    /// What to hand to `undo`, when something was replaced or pushed out. An insert that moved nobody is no change on record:
-    /// [`Playbook::remove`](crate::Playbook::remove) takes it back.
+    /// The id for [`Playbook::undo`](crate::Playbook::undo), if a lesson was replaced or evicted. An insertion that evicts none
+    /// records no change: [`Playbook::remove`](crate::Playbook::remove) reverts it.
     #[must_use]
     pub fn change(&self) -> Option<ChangeId> {
         match self {
@@ -153,7 +153,7 @@ impl LearnOutcome {
 }
 
 impl fmt::Display for LearnOutcome {
-    /// One line: what became of it, and which lesson that concerns.
+    /// One line: the outcome, and the lesson that it concerns.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let at =
             |distance: &Option<f32>| distance.map(|distance| format!(" at distance {distance:.3}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Removing a lesson for good (docs/spec/playbook.md, 7).
+//! Permanent removal of a lesson (docs/spec/playbook.md, 7).
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ const REMOVED_TEXT_DAYS: i64 = 30;
 pub struct RemovedLesson {
     /// Its id.
     pub id: LessonId,
-    /// What to pass to `undo` within 30 days; the first commit after them drops the text.
+    /// The id for [`Playbook::undo`](crate::Playbook::undo), valid for 30 days; the first commit after them drops the text.
     pub change: ChangeId,
 }
 
-/// Removes the lesson that is named.
+/// Removes the named lesson.
 ///
 /// # Errors
 /// `NoSuchLesson`, `Ambiguous`.
@@ -32,7 +32,7 @@ pub(crate) fn remove(plan: &mut Plan, lesson: &LessonRef) -> Result<RemovedLesso
     Ok(note_removed(plan, Why::Removed, taken))
 }
 
-/// Removes every lesson that was drawn from a session, those that await review too.
+/// Removes every lesson that was mined from a session, including those that await review.
 pub(crate) fn retract(plan: &mut Plan, session: &str) -> Vec<RemovedLesson> {
     let is_of = |lesson: &Lesson| lesson.provenance.session == session;
     let shown: Vec<LessonId> =
@@ -46,7 +46,7 @@ pub(crate) fn retract(plan: &mut Plan, session: &str) -> Vec<RemovedLesson> {
     removals.map(|(why, lesson)| note_removed(plan, why, lesson)).collect()
 }
 
-/// Removes a lesson and every word of it; also one that awaits review, or was removed before.
+/// Removes a lesson and all of its text, also if it awaits review or was removed before.
 pub(crate) fn forget(plan: &mut Plan, lesson: &LessonRef) -> Result<RemovedLesson> {
     let gone = if let LessonRef::Id(id) = lesson {
         let waiting = plan.book.waiting.iter().position(|waiting| waiting.lesson.id == *id);
@@ -75,7 +75,7 @@ pub(crate) fn forget(plan: &mut Plan, lesson: &LessonRef) -> Result<RemovedLesso
     Ok(removal)
 }
 
-/// Records that a lesson, which is no longer in the book, was removed by a person.
+/// Records that a person removed a lesson, which is no longer in the book.
 pub(super) fn note_removed(plan: &mut Plan, why: Why, lesson: Arc<Lesson>) -> RemovedLesson {
     let id = lesson.id;
     let change = plan.record(Action::Remove, vec![Edit::removed(why, &lesson)]);

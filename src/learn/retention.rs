@@ -1,4 +1,4 @@
-//! Which lessons stay (docs/spec/playbook.md, 3.6, 6.6).
+//! Eviction and pruning of lessons (docs/spec/playbook.md, 3.6, 6.6).
 
 use std::sync::Arc;
 
@@ -8,23 +8,23 @@ use crate::config::{RetentionConfig, UtilityPolicy};
 use crate::lesson::{Backing, ChangeId, Lesson, LessonId};
 use crate::state::{Action, Book, Edit, Plan, Planned, Ranking, Why, utility};
 
-/// A playbook with fewer lessons is not pruned; the earlier system's number.
+/// A playbook with fewer lessons is not pruned; the number is that of the earlier system.
 pub(crate) const PRUNE_MIN_LESSONS: usize = 10;
 
-/// What a trim comes to.
+/// The result of a trim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Trim {
-    /// These are evicted; perhaps none.
+    /// These lessons are evicted; possibly none.
     Evict(Vec<LessonId>),
-    /// Only lessons of a higher backing could make room.
+    /// Lessons with a higher backing would have to be evicted.
     NoRoomForHead,
 }
 
-/// Which lessons of the head's realm are evicted so that the realm fits its capacity.
+/// The lessons of the head's realm that are evicted so that the realm fits its capacity.
 ///
-/// The head always stays; then verified lessons; then the rest by utility; ties by id, the later one stays. When head
-/// and verified ones exceed the room, the verified ones of least utility are evicted. Only lessons of at most `backing` make
-/// room: what a person wrote is never evicted for anything else.
+/// The head is always kept; then verified lessons; then the others by utility. Ties are broken by id: the later one is kept. If
+/// the head and the verified lessons exceed the capacity, the verified lessons with the least utility are evicted. Only lessons
+/// with at most `backing` are evicted: what a person wrote is never evicted for anything else.
 pub(crate) fn trim(book: &Book, ranking: &Ranking, head: &Lesson, backing: Backing, config: &RetentionConfig) -> Trim {
     let ranks = ranking.of(&head.realm);
     let n_others = ranks.map_or(0, |ranks| ranks.len() - usize::from(ranks.has(&ranking.rank(head), head)));
@@ -37,7 +37,7 @@ pub(crate) fn trim(book: &Book, ranking: &Ranking, head: &Lesson, backing: Backi
         let by_worth = |a: &(bool, f64, LessonId), b: &(bool, f64, LessonId)| {
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2))
         };
-        // Those of least worth first: only they have to be in order.
+        // Only the lessons with the least utility have to be sorted.
         if excess < aged.len() {
             aged.select_nth_unstable_by(excess, by_worth);
             aged.truncate(excess);
@@ -50,17 +50,17 @@ pub(crate) fn trim(book: &Book, ranking: &Ranking, head: &Lesson, backing: Backi
     if victims.len() < excess { Trim::NoRoomForHead } else { Trim::Evict(victims) }
 }
 
-/// What a prune took.
+/// The result of a prune.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Pruned {
-    /// The lessons, least useful first; archived.
+    /// The pruned lessons, least utility first; they are archived.
     pub lessons: Vec<LessonId>,
-    /// What to pass to `undo`, when something was taken.
+    /// The id for [`Playbook::undo`](crate::Playbook::undo), if a lesson was pruned.
     pub change: Option<ChangeId>,
 }
 
-/// Takes the lessons out that are [`prunable`].
+/// Removes the lessons that are [`prunable`].
 pub(crate) fn prune(mut plan: Plan, config: &RetentionConfig) -> Planned<Pruned> {
     let lessons = prunable(&plan.book, config);
     if lessons.is_empty() {
@@ -75,11 +75,12 @@ pub(crate) fn prune(mut plan: Plan, config: &RetentionConfig) -> Planned<Pruned>
     Planned::Commit(plan, Pruned { lessons, change })
 }
 
-/// The lessons that a prune takes.
+/// The lessons that a prune removes.
 ///
-/// Of the bottom quartile by utility (every lesson worth no more than the one at a quarter of the ascending order), those
-/// that were judged at least `prune_min_retrievals` times, are neither verified, by hand nor quarantined and have a hit rate under 0.35; least first, never
-/// more than the fraction. None when there are fewer than 10 lessons.
+/// They are taken from the bottom quartile by utility: every lesson with at most the utility of the one at a quarter of the
+/// ascending order. Of these, lessons are removed that were judged at least `prune_min_retrievals` times, have a hit rate under
+/// 0.35, and are not verified, written by hand or quarantined. The order is by utility, least first, and the number is limited
+/// by the fraction. None if there are fewer than 10 lessons.
 pub(crate) fn prunable(book: &Book, config: &RetentionConfig) -> Vec<LessonId> {
     let n_lessons = book.lessons.len();
     if n_lessons < PRUNE_MIN_LESSONS {
@@ -107,8 +108,8 @@ pub(crate) fn prunable(book: &Book, config: &RetentionConfig) -> Vec<LessonId> {
         .collect()
 }
 
-/// The showings by which a lesson is judged, and the share of them that helped: those with a helpful or harmful outcome; by the
-/// earlier system's formula all of them, where one without an outcome did not help.
+/// The retrievals by which a lesson is judged, and the fraction of them that helped. Retrievals with a helpful or harmful
+/// outcome count; under the earlier system's formula, all count, and one without an outcome did not help.
 fn judged(policy: UtilityPolicy, lesson: &Lesson) -> (u64, f64) {
     match policy {
         UtilityPolicy::Aging => {
@@ -153,7 +154,7 @@ mod tests {
         lesson
     }
 
-    /// The triggers that go when `head` has just been learned.
+    /// Checks which triggers are evicted after `head` was learned.
     fn check(capacity: usize, head: &Lesson, others: &[Lesson], expected: Option<&[&str]>) {
         let book = book(others.iter().cloned().chain([head.clone()]));
         let config = RetentionConfig { capacity, ..standard() };
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_stays_then_verified_then_the_most_useful() {
+    fn the_head_is_kept_then_verified_lessons_then_the_most_useful() {
         let others = [sure("low", 0.1), sure("high", 0.9), verified("verified", 0.0)];
         check(4, &sure("head", 0.0), &others, Some(&[]));
         check(3, &sure("head", 0.0), &others, Some(&["low"]));
@@ -180,7 +181,7 @@ mod tests {
         check(1, &sure("head", 0.0), &others, Some(&["low", "high", "verified"]));
     }
 
-    /// What a trim is, by the book: look at all others, sort, take.
+    /// A reference implementation of a trim: examine all others, sort, take.
     fn naive_trim(book: &Book, head: &Lesson, config: &RetentionConfig) -> Trim {
         let others: Vec<&Arc<Lesson>> =
             book.lessons.iter().filter(|lesson| lesson.realm == head.realm && lesson.id != head.id).collect();
@@ -225,9 +226,9 @@ mod tests {
     }
 
     proptest! {
-           /// Of every lesson that could be the head, in the ranking or not in it yet.
+           /// Every lesson is tried as the head, whether it is in the ranking already or not.
            #[test]
-           fn a_trim_takes_whom_the_naive_one_takes(
+           fn a_trim_evicts_the_same_lessons_as_the_naive_one(
                lessons in prop::collection::vec(any_lesson(), 1..14),
                capacity in 1_usize..12,
                recalls in 0..9_u64,
@@ -253,7 +254,7 @@ mod tests {
        }
 
     #[test]
-    fn a_policy_that_changes_its_mind_leaves_nobody_behind() {
+    fn a_changing_policy_does_not_leave_stale_ranks() {
         static TURN: AtomicU64 = AtomicU64::new(0);
         let policy = UtilityPolicy::Custom(|_| TURN.fetch_add(1, Ordering::Relaxed) as f64);
         let mut ranking = Ranking::new(policy);
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_ones_the_older_go_first() {
+    fn at_equal_utility_the_older_lessons_are_evicted_first() {
         let aged = |trigger: &str, seconds: i64| {
             let mut lesson = sure(trigger, 0.5);
             lesson.id = LessonId::at(at(seconds), lesson.text_hash());
@@ -278,13 +279,13 @@ mod tests {
     }
 
     #[test]
-    fn when_verified_ones_exceed_the_room_the_least_useful_of_them_go() {
+    fn when_verified_lessons_exceed_the_capacity_the_least_useful_are_evicted() {
         let others = [verified("a", 0.3), verified("b", 0.1), verified("c", 0.2)];
         check(2, &sure("head", 0.0), &others, Some(&["b", "c"]));
     }
 
     #[test]
-    fn an_automatic_head_pushes_out_automatic_lessons_only() {
+    fn an_automatic_head_evicts_only_automatic_lessons() {
         let others = [sure("hand", 0.0), mined("mined", 0.9)];
         check(2, &mined("head", 0.5), &others, Some(&["mined"]));
         check(2, &mined("head", 0.5), &[sure("hand", 0.0), sure("hand 2", 0.0)], None);
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn realms_do_not_push_each_other_out() {
+    fn realms_do_not_evict_each_others_lessons() {
         let mut elsewhere = sure("elsewhere", 0.0);
         elsewhere.realm.project = "p".into();
         check(1, &sure("head", 0.5), &[elsewhere], Some(&[]));
@@ -331,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_useful_of_the_failed_go_first() {
+    fn the_least_useful_of_the_failed_are_pruned_first() {
         let failed =
             |number: u32| Lesson { confidence: f64::from(number) / 20.0, ..shown(&format!("failed {number}"), 9, 0) };
         let book = book((0..12).map(failed));
@@ -349,7 +350,7 @@ mod tests {
         assert_eq!(pruned(numbered(12, |trigger| Lesson { verified: true, ..shown(trigger, 9, 0) }), 0.25), 0);
         let by_hand = |trigger: &str| Lesson { provenance: Provenance::default(), ..shown(trigger, 9, 0) };
         assert_eq!(pruned(numbered(12, by_hand), 0.25), 0);
-        // Excellent lessons have a bottom quartile too: it is left alone.
+        // The bottom quartile of excellent lessons is not pruned.
         assert_eq!(pruned(numbered(12, |trigger| shown(trigger, 10, 7)), 0.25), 0);
         // (6 + 1) / (18 + 2) is 0.35, which is not under 0.35.
         assert_eq!(pruned(numbered(12, |trigger| shown(trigger, 18, 6)), 0.25), 0);
@@ -357,8 +358,8 @@ mod tests {
 
     #[test]
     fn pruning_stays_within_the_bottom_quartile() {
-        // Of 12, the lessons up to index 3 in ascending order are candidates. The four least useful are untried, so the
-        // eight that failed lie above the cutoff.
+        // Of 12, the lessons up to index 3 in ascending order are candidates. The four least useful have no retrievals, so the
+        // eight that failed are above the cutoff.
         let untried = numbered(4, |trigger| sure(trigger, 0.0)).into_iter().map(|lesson| Lesson {
             frequency: 1,
             retrievals: 4,
@@ -373,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn by_default_the_least_used_goes_and_a_showing_keeps_a_lesson() {
+    fn by_default_the_least_used_is_evicted_and_a_retrieval_keeps_a_lesson() {
         let aged = |trigger: &str, shown_at_recall: u64, helpful_retrievals: u64| Lesson {
             retrievals: 2,
             helpful_retrievals,
@@ -392,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn by_default_a_showing_without_an_outcome_prunes_nothing() {
+    fn by_default_a_retrieval_without_an_outcome_prunes_nothing() {
         let config = RetentionConfig { prune_max_fraction: 1.0, ..RetentionConfig::default() };
         let pruned = |lessons| prunable(&book(lessons), &config).len();
         assert_eq!(pruned(numbered(12, |trigger| shown(trigger, 99, 0))), 0);
@@ -404,7 +405,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_neutral_outcome_moves_no_lesson(shown in 0..9_u64, helpful in 0..3_u64, harmful in 0..3_u64, at_recall in 0..9_u64) {
+        fn a_neutral_outcome_does_not_change_the_order(shown in 0..9_u64, helpful in 0..3_u64, harmful in 0..3_u64, at_recall in 0..9_u64) {
             let lesson = Lesson {
                 retrievals: shown, helpful_retrievals: helpful, harmful_retrievals: harmful, shown_at_recall: at_recall,
                 ..sure("t", 0.5)

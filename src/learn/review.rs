@@ -1,4 +1,4 @@
-//! What a person decides about lessons that await review: exactly this text is let in, or removed for good
+//! Decisions about lessons that await review: exactly the text that was shown is promoted, or removed for good
 //! (docs/spec/playbook.md, 3.7; docs/spec/skills.md, 4.4).
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::error::{Error, Result, inbox};
 use crate::lesson::{Lesson, LessonId, LessonRef, Refusal, TextHash};
 use crate::state::{Book, Plan, Planned, Why};
 
-/// A lesson that awaits review, with the hash of what a person was shown of it.
+/// A lesson that awaits review, with the hash of what a person was shown.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReviewedLesson {
     pub(crate) id: LessonId,
@@ -18,9 +18,9 @@ pub(crate) struct ReviewedLesson {
 }
 
 impl Learner<'_> {
-    /// Lets lessons in that await review, each as it is, if it still has the text that was shown. They are not merged: a person
-    /// decided about this text, not about another. They count as trusted, and evict nothing that is by hand: where nothing else
-    /// could make room, they keep waiting.
+    /// Promotes lessons that await review, if they still have the text that was shown. They are not merged: the person decided
+    /// about this text, not about another one. They count as trusted, and evict no lesson written by hand: if no other can be
+    /// evicted, they continue to await review.
     ///
     /// # Errors
     /// `NoSuchLesson`, `inbox::Error::Changed`.
@@ -46,7 +46,7 @@ impl Learner<'_> {
         let superseded = lesson.provenance.supersedes.and_then(|id| self.plan.book.get(id).cloned());
         let whole = (self.vector_of)(&lesson.whole_text());
         let addition = Addition::promoted(lesson, whole);
-        // Whatever it replaces: the person was shown that.
+        // It replaces any lesson that it supersedes: the person was shown which.
         Ok(match superseded {
             Some(old) => self.supersede(&old, |learner| learner.add(addition)),
             None => self.add(addition),
@@ -54,7 +54,7 @@ impl Learner<'_> {
     }
 }
 
-/// Removes a lesson that awaits review for good, if it still has the text that was shown: no mining brings it back.
+/// Removes a lesson that awaits review, if it still has the text that was shown. Mining does not bring it back.
 ///
 /// # Errors
 /// `NoSuchLesson`, `inbox::Error::Changed`.

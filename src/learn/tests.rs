@@ -1,4 +1,4 @@
-//! The learning stage, rule by rule, with vectors made to lie where a rule has its limit.
+//! The learning stage, rule by rule, with vectors placed at the limits of the rules.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::lesson::{ChangeId, Evidence, Lesson, LessonId, Origin, Refusal, TextH
 use crate::state::{Book, Change, DedupIndex, Plan, Planned, Removed, ReviewReason, VectorOf, Why};
 use crate::testing::{at, lesson};
 
-/// Texts and the angle at which their vectors lie: the distance of two is `1 − cos` of the angle between them.
+/// Texts with the angles of their vectors: the distance of two vectors is `1 − cos` of the angle between them.
 struct Bench {
     config: Config,
     angles: HashMap<String, f64>,
@@ -62,7 +62,7 @@ impl Bench {
     }
 }
 
-/// What a decision comes to that lacks no vectors.
+/// The result of a decision that needs no further vectors.
 fn committed<T>(planned: Planned<T>) -> (Option<Plan>, T) {
     match planned {
         Planned::Commit(plan, value) => (Some(plan), value),
@@ -71,14 +71,14 @@ fn committed<T>(planned: Planned<T>) -> (Option<Plan>, T) {
     }
 }
 
-/// An index of these lessons alone.
+/// An index of only these lessons.
 fn dedup(book: &Book, config: &Config, vector_of: &VectorOf<'_>) -> DedupIndex {
     let mut dedup = DedupIndex::new(config);
     dedup.follow(&book.lessons, vector_of);
     dedup
 }
 
-/// The lesson at a place, the newest first.
+/// The lesson at a position, the newest first.
 fn nth(book: &Book, place: usize) -> &Lesson {
     book.lessons.iter().nth(place).unwrap()
 }
@@ -158,14 +158,14 @@ fn conflicting_values_keep_near_lessons_apart_and_linked() {
 }
 
 #[test]
-fn a_duplicate_behind_a_conflict_is_found() {
+fn a_duplicate_farther_than_a_conflict_is_found() {
     let mut bench = Bench::new();
     let eight = bench.place(lesson("pinning pnpm in CI", "use pnpm 8 in the workflow"), 0.010);
     let nine = bench.place(lesson("pinning pnpm in CI", "use pnpm 9 in the workflow"), 0.030);
     let nine_again = bench.place(lesson("pinning pnpm in CI", "in the workflow, use pnpm 9"), 0.0);
     bench.learn(&eight);
     let Some(into) = bench.learn(&nine).id() else { panic!() };
-    // The same words in another order would keep it apart from the second; a longer text does not.
+    // The same words in another order would make it distinct from the second; a longer text does not.
     let nine_more = bench.place(lesson("pinning pnpm in CI", "use pnpm 9 in the workflow file of the repository"), 0.0);
     let _ = nine_again;
     assert!(matches!(bench.learn(&nine_more), LearnOutcome::Merged { into: found, .. } if found == into));
@@ -196,12 +196,12 @@ fn a_full_realm_evicts_and_archives_the_least_useful() {
 }
 
 #[test]
-fn an_automatic_lesson_waits_rather_than_push_out_a_hand_written_one() {
+fn an_automatic_lesson_awaits_review_instead_of_evicting_one_by_hand() {
     let mut bench = Bench::new();
     for trigger in ["a", "b", "c"] {
         bench.learn(&lesson(trigger, "s"));
     }
-    // One that nobody's words stand behind waits for that alone.
+    // A lesson that is not confirmed by the user awaits review for that reason alone.
     let mut mined = lesson("mined", "s");
     mined.provenance.origin = Origin::Mined;
     let unevidenced = bench.learn(&mined);
@@ -211,13 +211,13 @@ fn an_automatic_lesson_waits_rather_than_push_out_a_hand_written_one() {
     let learned = bench.learn(&mined);
     assert!(matches!(learned, LearnOutcome::Review { reason: ReviewReason::WouldEvictTrusted, .. }), "{learned:?}");
     assert_eq!((bench.triggers(), bench.book.waiting.len()), (vec!["c", "b", "a"], 1));
-    // The same text again does not wait twice.
+    // The same text again does not await review twice.
     assert_eq!(bench.learn(&mined).id(), learned.id());
     assert_eq!(bench.book.waiting.len(), 1);
 }
 
 #[test]
-fn tainted_lessons_wait_linked_to_what_they_resemble() {
+fn tainted_lessons_await_review_linked_to_similar_ones() {
     let mut bench = Bench::new();
     let trusted = bench.place(lesson("one thing", "do it well"), 0.0);
     let Some(near_id) = bench.learn(&trusted).id() else { panic!() };
@@ -234,7 +234,7 @@ fn tainted_lessons_wait_linked_to_what_they_resemble() {
 }
 
 #[test]
-fn the_waiting_room_is_bounded_and_what_leaves_it_is_archived() {
+fn lessons_in_review_are_bounded_and_dropped_ones_are_archived() {
     let mut bench = Bench::new();
     bench.config.retention.max_waiting = 2;
     for number in 0..3 {
@@ -247,7 +247,7 @@ fn the_waiting_room_is_bounded_and_what_leaves_it_is_archived() {
 }
 
 #[test]
-fn what_a_person_removed_comes_back_by_hand_only() {
+fn a_removed_lesson_comes_back_only_by_hand() {
     let mut bench = Bench::new();
     let gone = lesson("gone", "s");
     let text_hash = gone.text_hash();
@@ -263,7 +263,7 @@ fn what_a_person_removed_comes_back_by_hand_only() {
 }
 
 #[test]
-fn the_text_of_a_merge_asks_for_its_vector() {
+fn a_merged_text_requests_its_vector() {
     let mut bench = Bench::new();
     let first = bench.place(lesson("a situation in which something happens now", "do it"), 0.0);
     let second = bench.place(lesson("a situation where something happens right now", "do it with great care"), 0.01);
@@ -308,7 +308,7 @@ mod undoing {
     }
 
     #[test]
-    fn a_merge_gives_the_earlier_text_back_and_keeps_its_counts() {
+    fn undoing_a_merge_restores_the_text_and_keeps_the_counts() {
         let mut bench = Bench::new();
         let Some(id) = bench.learn(&lesson("t", "tag it")).id() else { panic!() };
         let change = bench.learn(&lesson("t", "tag it and push")).change().unwrap();
@@ -320,7 +320,7 @@ mod undoing {
     }
 
     #[test]
-    fn an_eviction_comes_back_and_the_newcomer_leaves() {
+    fn undoing_an_eviction_restores_the_lesson_and_removes_the_newcomer() {
         let mut bench = Bench::new();
         for trigger in ["a", "b", "c"] {
             bench.learn(&lesson(trigger, "s"));
@@ -381,7 +381,7 @@ mod undoing {
     }
 }
 
-/// Learns several lessons in one go, without vectors.
+/// Learns several lessons in one commit, without vectors.
 fn learn_all(book: &Book, lessons: &[Lesson], arrival: Arrival) -> (Book, Vec<LearnOutcome>) {
     let config = Config::default();
     let dedup = dedup(book, &config, &|_| None);
@@ -394,7 +394,7 @@ fn learn_all(book: &Book, lessons: &[Lesson], arrival: Arrival) -> (Book, Vec<Le
 }
 
 #[test]
-fn a_row_that_is_moved_in_keeps_its_name_and_time_unless_the_name_is_taken() {
+fn an_imported_row_keeps_its_id_and_time_unless_the_id_is_taken() {
     let row = Lesson { timestamp: at(7), ..lesson("moved", "s") };
     let (book, learned) = learn_all(&Book::default(), std::slice::from_ref(&row), Arrival::MovedIn);
     assert_eq!((learned[0].id(), nth(&book, 0).timestamp), (Some(row.id), at(7)));
@@ -403,14 +403,14 @@ fn a_row_that_is_moved_in_keeps_its_name_and_time_unless_the_name_is_taken() {
     assert!(learned[0].id().is_some_and(|id| id != row.id));
     assert_eq!(learned[1], LearnOutcome::Refused { reason: Refusal::AlreadyHere { id: row.id } });
     assert_eq!(both.lessons.len(), 2);
-    // A fresh lesson gets name and time here.
+    // A new lesson gets its id and time here.
     let (book, learned) = learn_all(&Book::default(), std::slice::from_ref(&row), Arrival::New);
     assert!(learned[0].id().is_some_and(|id| id != row.id));
     assert_eq!(nth(&book, 0).timestamp, at(50));
 }
 
 #[test]
-fn the_lessons_of_a_batch_are_named_in_its_order() {
+fn the_ids_of_a_batch_are_in_its_order() {
     let (book, learned) =
         learn_all(&Book::default(), &[lesson("a", "s"), lesson("b", "s"), lesson("c", "s")], Arrival::New);
     let ids: Vec<LessonId> = learned.iter().filter_map(LearnOutcome::id).collect();
@@ -419,7 +419,7 @@ fn the_lessons_of_a_batch_are_named_in_its_order() {
 }
 
 #[test]
-fn a_removed_name_is_not_moved_in_under_another_text() {
+fn a_removed_id_is_not_imported_with_another_text() {
     let gone = lesson("gone", "s");
     let mut book = Book::default();
     let removed = Removed { id: gone.id, text_hash: gone.text_hash(), at: at(0), change: None, lesson: None };
@@ -460,7 +460,7 @@ fn a_promoted_text_is_not_merged_into() {
 }
 
 #[test]
-fn an_outcome_is_told_in_a_line() {
+fn an_outcome_is_displayed_on_one_line() {
     let (book, learned) = learn_all(&Book::default(), &[lesson("t", "s")], Arrival::New);
     let id = nth(&book, 0).id;
     assert_eq!(learned[0].to_string(), format!("inserted {id}"));

@@ -1,4 +1,4 @@
-//! Taking a change back (docs/spec/playbook.md, 3.4, 7): changes of the same lessons are undone newest first.
+//! Undo of changes (docs/spec/playbook.md, 3.4, 7): changes of the same lesson are undone newest first.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,22 +9,23 @@ use crate::error::{CannotUndo, Error, Result};
 use crate::lesson::{ChangeId, Lesson, LessonId};
 use crate::state::{Action, Book, Change, Edit, Plan, ReviewReason, Waiting, Why};
 
-/// A change that was taken back.
+/// The result of an undo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Undone {
-    /// The record of taking it back.
+    /// The id of the undo itself.
     pub change: ChangeId,
-    /// Lessons that are back, or have their earlier text again.
+    /// Lessons that came back, or got their earlier text.
     pub restored: Vec<LessonId>,
-    /// Lessons that left, because the change had brought them in; archived.
+    /// Lessons that were removed because the change had inserted them; they are archived.
     pub withdrawn: Vec<LessonId>,
 }
 
-/// Takes a change back.
+/// Undoes a change.
 ///
-/// What left comes back as it was; what was merged becomes the earlier text again and keeps the counts it gained since;
-/// what was inserted leaves. What an import let await review leaves if it still awaits it: what a person decided since is kept.
+/// A removed lesson comes back unchanged. A merged lesson gets its earlier text and keeps the counts gained since. An inserted
+/// lesson is removed. A lesson that an import put into review is removed if it still awaits review: a decision made since is
+/// kept.
 ///
 /// # Errors
 /// `NoSuchChange`; `CannotUndo` when a later change affected the same lessons, when it is undone already, is an undo, when
@@ -40,7 +41,7 @@ pub(crate) fn undo(plan: &mut Plan, history: &[Change], target: ChangeId) -> Res
         return Err(Error::CannotUndo { change: target, reason });
     }
     let edits: Vec<Edit> = change.edits.iter().rev().filter_map(|edit| take_back(&mut plan.book, edit)).collect();
-    // Of an import one lesson can have come in and left again: what counts is where it is in the end.
+    // An import may have inserted and evicted the same lesson: its last edit counts.
     let (back, gone): (Vec<&Edit>, Vec<&Edit>) =
         last_of_each(&edits).into_iter().partition(|edit| edit.after.is_some());
     let ids = |edits: Vec<&Edit>| edits.into_iter().map(|edit| edit.id).collect();
@@ -48,7 +49,7 @@ pub(crate) fn undo(plan: &mut Plan, history: &[Change], target: ChangeId) -> Res
     Ok(Undone { change: plan.record_undo(target, edits), restored, withdrawn })
 }
 
-/// The last edit of each lesson, in order: what they left.
+/// The last edit of each lesson, in order.
 fn last_of_each(edits: &[Edit]) -> Vec<&Edit> {
     let mut seen = BTreeSet::new();
     let mut last: Vec<&Edit> = edits.iter().rev().filter(|edit| seen.insert(edit.id)).collect();
@@ -125,7 +126,7 @@ fn take_back(book: &mut Book, edit: &Edit) -> Option<Edit> {
     }
 }
 
-/// Why a lesson that comes back awaits review again: it was never let in.
+/// Why a lesson that comes back awaits review again: it was never promoted.
 fn review_again(why: Why, lesson: &Lesson) -> Option<ReviewReason> {
     if let Some(reason) = ReviewReason::of(lesson) {
         return Some(reason);

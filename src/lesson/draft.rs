@@ -7,7 +7,7 @@ use super::{Lesson, LessonId, Provenance, Realm, Refusal, Trust};
 use crate::clock::Clock;
 use crate::setters::setters;
 
-/// What a fresh lesson has not earned yet. Drafts from outside cannot bring it along.
+/// Fields that only use can give a lesson. Drafts from outside cannot set them.
 const HISTORY: [&str; 13] = [
     "schema_version",
     "id",
@@ -40,23 +40,23 @@ pub struct LessonDraft {
     supersedes: Option<LessonId>,
 }
 
-/// Where a draft comes from, which decides what of its claims is believed.
+/// The origin of a draft, which decides which of its claims are accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum DraftOrigin {
-    /// The host speaks for it: it is learned now.
+    /// The host vouches for it: it is learned now.
     #[default]
     Host,
-    /// A program wrote it: it is learned now, without what it claims to have earned.
+    /// A program wrote it: it is learned now, without claims about checks, evidence and promotions.
     Program,
     /// The host moves a row of another playbook, with its history.
     Moved,
     /// A row of the user's own export, with its history.
     OwnExport,
-    /// A row of some file: it awaits review, whatever it says.
+    /// A row of a file: it awaits review, whatever it claims.
     File,
 }
 
-/// Starts a draft from the two texts that a lesson needs: when it holds, and what to do.
+/// Starts a draft from the two required texts: when the lesson applies, and what to do.
 pub fn build_lesson(trigger: impl Into<String>, correct_pattern: impl Into<String>) -> LessonDraft {
     LessonDraft::default().set("trigger", trigger.into()).set("correct_pattern", correct_pattern.into())
 }
@@ -68,7 +68,8 @@ impl Serialize for LessonDraft {
 }
 
 impl LessonDraft {
-    /// Reads a JSON object with the field names of a lesson. What a lesson has to earn (counts, id, times) is left out.
+    /// Reads a JSON object with the field names of a lesson. Fields that only use can give a lesson (counts, id, times) are
+    /// ignored.
     #[must_use]
     pub fn from_json(row: Map<String, Value>) -> Self {
         let mut row = row;
@@ -78,30 +79,31 @@ impl LessonDraft {
         Self { row, origin: DraftOrigin::Host, supersedes: None }
     }
 
-    /// As [`LessonDraft::from_json`], for an object that a program or a model wrote: what it claims about checks, evidence and
-    /// promotions is left out too, only a `source` of nothing or `user` makes it a person's, and it is tainted if it says so.
+    /// As [`LessonDraft::from_json`], for an object that a program or a model wrote. Its claims about checks, evidence and
+    /// promotions are ignored as well. It counts as a person's only if its `source` is empty or `user`, and it is tainted if it
+    /// says so.
     #[must_use]
     pub fn from_program(row: Map<String, Value>) -> Self {
         Self { origin: DraftOrigin::Program, ..Self::from_json(row) }
     }
 
-    /// A row of a file that anybody may have written.
+    /// A row of a file that anyone may have written.
     pub(crate) fn from_file(row: Map<String, Value>) -> Self {
         Self { origin: DraftOrigin::File, ..Self::from_row(row) }
     }
 
-    /// A row of a file that the user's own key seals.
+    /// A row of a file that is sealed with the user's own key.
     pub(crate) fn from_own_export(row: Map<String, Value>) -> Self {
         Self { origin: DraftOrigin::OwnExport, ..Self::from_row(row) }
     }
 
-    /// The draft as one that is imported: the host's word for a row does not make it the user's own.
+    /// The draft as an imported one: that the host passes the row does not make it the user's own.
     pub(crate) fn imported(self) -> Self {
         let origin = if self.origin == DraftOrigin::OwnExport { self.origin } else { DraftOrigin::File };
         Self { origin, supersedes: None, ..self }
     }
 
-    /// Reads a row of another playbook, with its id, times and counts: for moving lessons, not for learning them.
+    /// Reads a row of another playbook with its id, times and counts: for moving lessons, not for learning them.
     #[must_use]
     pub fn from_row(row: Map<String, Value>) -> Self {
         let mut row = row;
@@ -109,7 +111,7 @@ impl LessonDraft {
         Self { row, origin: DraftOrigin::Moved, supersedes: None }
     }
 
-    /// A lesson of another playbook, with its id, times and counts.
+    /// The draft of another playbook's lesson, with its id, times and counts.
     #[must_use]
     pub fn from_lesson(lesson: &Lesson) -> Self {
         match json!(lesson) {
@@ -119,60 +121,59 @@ impl LessonDraft {
     }
 
     setters! {
-        /// What was to be done, where that is not the trigger.
+        /// The task, if it differs from the trigger.
         task(task: impl Into<String>) => set("task", task.into());
         /// What went wrong.
         mistake(mistake: impl Into<String>) => set("mistake", mistake.into());
-        /// When the lesson holds.
+        /// When the lesson applies.
         trigger(trigger: impl Into<String>) => set("trigger", trigger.into());
         /// What to do.
         correct_pattern(correct_pattern: impl Into<String>) => set("correct_pattern", correct_pattern.into());
-        /// What not to do, where that is not the mistake.
+        /// What not to do, if it differs from the mistake.
         anti_pattern(anti_pattern: impl Into<String>) => set("anti_pattern", anti_pattern.into());
-        /// What solved it, where that is not the correct pattern.
+        /// The solution, if it differs from the correct pattern.
         solution(solution: impl Into<String>) => set("solution", solution.into());
-        /// Code that shows it. Without one, code is looked for in the correct pattern.
+        /// An example as code. Without one, code in the correct pattern is used.
         code_example(code: impl Into<String>) => set("code_example", code.into());
-        /// How sure the author is, clamped to [0, 1]; 0.5 unless said.
+        /// How sure the author is, clamped to [0, 1]; 0.5 by default.
         confidence(confidence: f64) => set("confidence", confidence);
-        /// Where it came from, in a word. Empty and `user` are a person's; every other word makes the lesson an automatic one,
-        /// except `imported`.
+        /// Where it came from, as one word. Empty and `user` stand for a person; any other word except `imported` makes the
+        /// lesson automatic.
         source(source: impl Into<String>) => set("source", source.into());
         /// The hash of the challenge it came from.
         source_challenge_hash(hash: impl Into<String>) => set("source_challenge_hash", hash.into());
-        /// The project it holds for: a repository's root, or a name that the host gives.
+        /// The project that it applies to: a repository's root, or a name chosen by the host.
         project(project: impl Into<String>) => set("project", project.into());
-        /// The role it holds for.
+        /// The role that it applies to.
         role(role: impl Into<String>) => set("role", role.into());
-        /// Where it comes from and whether it may be shown.
+        /// Its origin, and whether it may be shown.
         provenance(provenance: &Provenance) => set("provenance", json!(provenance));
     }
 
-    /// The lesson that it replaces: that one is archived, and the outcome is
-    /// [`Superseded`](crate::LearnOutcome::Superseded). What a program learns replaces nothing of a person's by itself: it waits
-    /// for review.
+    /// The lesson that it replaces. That one is archived, and the outcome is [`Superseded`](crate::LearnOutcome::Superseded). A
+    /// program's lesson does not replace a person's: it awaits review.
     #[must_use]
     pub fn supersedes(self, lesson: LessonId) -> Self {
         Self { supersedes: Some(lesson), ..self }
     }
 
-    /// Topics.
+    /// Its topics.
     #[must_use]
     pub fn domains<T: Into<String>>(self, domains: impl IntoIterator<Item = T>) -> Self {
         let domains: Vec<String> = domains.into_iter().map(Into::into).collect();
         self.set("domains", domains)
     }
 
-    /// Patterns of files: `*` stays within a name, `**` crosses folders, `?` is one character. The lesson is shown first when a
-    /// request [touches](crate::Request::touching) a file that matches. A pattern that matches everything is refused.
+    /// Glob patterns of files: `*` matches within a name, `**` across folders, `?` one character. The lesson is shown first
+    /// when a request [touches](crate::Request::touching) a matching file. A pattern that matches everything is refused.
     #[must_use]
     pub fn paths<T: Into<String>>(self, globs: impl IntoIterator<Item = T>) -> Self {
         let globs: Vec<String> = globs.into_iter().map(Into::into).collect();
         self.set("paths", globs)
     }
 
-    /// Patterns of command lines, in which `*` stands for anything. The lesson is shown first when a request
-    /// [runs](crate::Request::running) one that matches. A pattern that matches everything is refused.
+    /// Patterns of command lines, in which `*` matches any characters. The lesson is shown first when a request
+    /// [runs](crate::Request::running) a matching command. A pattern that matches everything is refused.
     #[must_use]
     pub fn commands<T: Into<String>>(self, globs: impl IntoIterator<Item = T>) -> Self {
         let globs: Vec<String> = globs.into_iter().map(Into::into).collect();
@@ -185,7 +186,7 @@ impl LessonDraft {
         self.set("verified", true).set("verification_attempted", true)
     }
 
-    /// Whether it may come from untrusted content; the rest of its provenance stays.
+    /// Whether it may come from untrusted content. The rest of its provenance is unchanged.
     #[must_use]
     pub fn trust(mut self, trust: Trust) -> Self {
         if let Value::Object(provenance) = self.row.entry("provenance").or_insert_with(|| json!({})) {
@@ -209,7 +210,7 @@ impl LessonDraft {
         &self.row
     }
 
-    /// The lesson that the host says it replaces.
+    /// The lesson that it replaces, according to the host.
     pub(crate) fn superseded(&self) -> Option<LessonId> {
         self.supersedes
     }
@@ -218,13 +219,13 @@ impl LessonDraft {
         self.origin
     }
 
-    /// The name that a row of another playbook brings along.
+    /// The id of an imported row.
     pub(crate) fn id(&self) -> Option<LessonId> {
         let is_learned = matches!(self.origin, DraftOrigin::Host | DraftOrigin::Program);
         self.row.get("id").filter(|_| !is_learned)?.as_str()?.parse().ok()
     }
 
-    /// The draft in a realm, unless it names its own.
+    /// Sets the realm, unless the draft has one.
     #[must_use]
     pub fn in_realm(self, realm: &Realm) -> Self {
         let parts = [("project", &realm.project), ("role", &realm.role)];

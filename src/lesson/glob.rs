@@ -1,31 +1,31 @@
-//! Patterns of paths and command lines that say where a lesson holds (docs/spec/playbook.md, 5.9).
+//! Glob patterns of paths and command lines for which a lesson is shown (docs/spec/playbook.md, 5.9).
 
-/// A piece of a pattern.
+/// An element of a pattern.
 #[derive(Clone, Copy, PartialEq)]
 enum Piece {
     /// Any characters (`**`, and `*` in a command line).
     Any,
     /// Any characters but `/` (`*` in a path).
     AnyInName,
-    /// One character, no `/` in a path (`?`).
+    /// One character, in a path not `/` (`?`).
     One,
     Exactly(char),
 }
 
-/// What a pattern is of.
+/// The kind of text that a pattern matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GlobOf {
-    /// `*` stays within a name, `**` crosses folders.
+    /// A path: `*` matches within a name, `**` across folders.
     Path,
-    /// `*` stands for anything.
+    /// A command line: `*` matches any characters.
     Command,
 }
 
 impl GlobOf {
-    /// True when the pattern matches the text.
+    /// True if the pattern matches the text.
     ///
-    /// A path matches too where what is below one of its folders does: `src/*.rs` matches `/srv/shop/src/main.rs`, and `*.sql`
-    /// a file of any folder. Spaces around a command line do not count.
+    /// A path also matches if the pattern matches its end from some folder on: `src/*.rs` matches `/srv/shop/src/main.rs`, and
+    /// `*.sql` a file in any folder. Spaces around a command line are ignored.
     pub(crate) fn matches(self, pattern: &str, text: &str) -> bool {
         let pieces = self.pieces(pattern);
         match self {
@@ -61,19 +61,19 @@ impl GlobOf {
     }
 }
 
-/// True when a pattern has no letter and no digit of its own, so that it matches everything, or next to it.
+/// True if a pattern contains no letter and no digit, so that it matches everything or nearly everything.
 pub(crate) fn matches_everything(pattern: &str) -> bool {
     !pattern.chars().any(char::is_alphanumeric)
 }
 
-/// Literal characters of a pattern: how much it asks for.
+/// The number of literal characters of a pattern, as a measure of how specific it is.
 pub(crate) fn n_literal(pattern: &str) -> usize {
     pattern.chars().filter(|c| !['*', '?'].contains(c)).count()
 }
 
-/// Compares from left to right, remembering which pieces a prefix of the text can end in.
+/// Matches from left to right, with the set of elements that a prefix of the text can end in.
 fn is_match(pieces: &[Piece], text: &str) -> bool {
-    // `ends[i]`: the first i pieces match what was read so far.
+    // `ends[i]`: the first i elements match the text read so far.
     let mut ends = vec![false; pieces.len() + 1];
     if let Some(first) = ends.first_mut() {
         *first = true;
@@ -103,7 +103,7 @@ fn is_match(pieces: &[Piece], text: &str) -> bool {
     ends.last().copied().unwrap_or_default()
 }
 
-/// A piece that may stand for nothing can be passed over.
+/// Elements that may match nothing can be skipped.
 fn pass_over(pieces: &[Piece], ends: &mut [bool]) {
     for at in 0..pieces.len() {
         if ends.get(at).copied().unwrap_or_default()
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stays_within_a_name_and_two_cross_folders() {
+    fn one_star_matches_within_a_name_and_two_across_folders() {
         check(GlobOf::Path, "*.sql", &["a.sql", "db/a.sql", "/srv/db/a.sql", "db\\a.sql"], &["a.sql.bak", "sql"]);
         check(GlobOf::Path, "src/*.rs", &["src/a.rs", "./src/a.rs", "/w/src/a.rs"], &["src/b/a.rs", "xsrc/a.rs"]);
         check(GlobOf::Path, "db/**/*.sql", &["db/a/b.sql", "x/db/a/b/c.sql"], &["db.sql", "a/b.sql"]);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_in_a_command_stands_for_anything() {
+    fn a_star_in_a_command_matches_any_characters() {
         check(GlobOf::Command, "git push *", &["git push -f", " git push origin a/b "], &["git push", "git pull x"]);
         check(GlobOf::Command, "*docker*prune*", &["sudo docker system prune -af"], &["docker ps"]);
         check(GlobOf::Command, "npm ?", &["npm i", "npm t"], &["npm ci"]);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_pattern_is_decided_at_once() {
+    fn a_hostile_pattern_is_matched_in_linear_time() {
         let pattern = "*a".repeat(200);
         assert!(!GlobOf::Command.matches(&pattern, &"a".repeat(199)));
         assert!(GlobOf::Command.matches(&pattern, &"a".repeat(400)));

@@ -1,4 +1,4 @@
-//! The lesson, schema v2 (docs/spec/playbook.md, 2): what the playbook keeps, shows and counts.
+//! The lesson, schema v2 (docs/spec/playbook.md, 2): the unit that the playbook stores, shows and counts.
 //!
 //! ```
 //! use adage::lesson::{Origin, Trust};
@@ -38,10 +38,10 @@ pub use refusal::Refusal;
 pub(crate) use row::{KEYS, time_of};
 pub(crate) use shown::ShownField;
 
-/// The version of the lesson schema that this crate writes. Older ones are read; newer ones are opened read-only.
+/// The lesson schema that this crate writes. Older ones are read; folders with a newer one are opened read-only.
 pub const SCHEMA_VERSION: u64 = 2;
 
-/// Where a lesson holds: a project and a role. Both empty is the global realm, which every request sees.
+/// Where a lesson applies: a project and a role. If both are empty, it is the global realm, which every request sees.
 ///
 /// ```
 /// use adage::{Playbook, Realm, Request, build_lesson};
@@ -60,7 +60,7 @@ pub const SCHEMA_VERSION: u64 = 2;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Realm {
-    /// A repository's root, or a name that the host gives. Never a folder's base name alone: two projects may share it.
+    /// A repository's root, or a name chosen by the host. Do not use the base name of a folder: two projects may share it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub project: String,
     /// The role of the agent, such as `reviewer`.
@@ -68,8 +68,8 @@ pub struct Realm {
     pub role: String,
 }
 
-/// By project, then by role. Empty texts, the usual ones, are not handed to the comparison of bytes: where it loads them by a masked
-/// vector instruction, as with AVX-512, a pointer to nothing costs a third of a recall.
+/// Ordered by project, then by role. Empty texts, the usual case, are not passed to the comparison of bytes: with AVX-512, its
+/// masked vector load of a dangling pointer takes a third of a recall.
 impl Ord for Realm {
     fn cmp(&self, other: &Self) -> Ordering {
         let text = |one: &str, other: &str| {
@@ -91,7 +91,7 @@ impl Realm {
         Self { project: project.into(), role: role.into() }
     }
 
-    /// True when the project is one of these folders, or a folder below one.
+    /// True if the project is one of these folders or a folder below one.
     pub(crate) fn is_project_of(&self, roots: &[String]) -> bool {
         roots.iter().any(|root| {
             let rest = self.project.strip_prefix(root.as_str());
@@ -107,66 +107,66 @@ impl Realm {
     }
 }
 
-/// One lesson. Read it freely; it is changed only through the [`Playbook`](crate::Playbook).
+/// A lesson. It is read-only for hosts; only a [`Playbook`](crate::Playbook) changes it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Lesson {
     /// 2, or 1 for a row of an older file that has not been migrated yet.
     pub schema_version: u64,
-    /// The lesson's name.
+    /// Its id.
     pub id: LessonId,
-    /// When it was learned, or last merged into.
+    /// When it was learned or last merged into.
     pub timestamp: DateTime<FixedOffset>,
-    /// What was to be done.
+    /// The task.
     pub task: String,
-    /// The situation in which the lesson holds; what queries are compared with.
+    /// The situation in which the lesson applies; queries are compared with it.
     pub trigger: String,
-    /// What went wrong.
+    /// The mistake that was made.
     pub mistake: String,
     /// What not to do.
     pub anti_pattern: String,
-    /// What solved it.
+    /// The solution that worked.
     pub solution: String,
     /// What to do.
     pub correct_pattern: String,
-    /// Code that shows it; may be empty.
+    /// An example as code; may be empty.
     pub code_example: String,
-    /// Topics.
+    /// Its topics.
     pub domains: Vec<String>,
-    /// Patterns of files: the lesson is shown first when one of them is touched (docs/spec/playbook.md, 5.9).
+    /// Glob patterns of files: the lesson is shown first when a matching file is touched (docs/spec/playbook.md, 5.9).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
     /// Patterns of command lines: the lesson is shown first when one of them is run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
-    /// How sure its author was, moved by feedback; in [0, 1].
+    /// How sure its author was, changed by feedback; in [0, 1].
     pub confidence: f64,
     /// The hash of the self-play challenge it came from; may be empty.
     pub source_challenge_hash: String,
-    /// Where it came from, in a word: `self_play`, `user`, `mined`, `imported`, …; a filter of lists.
+    /// Where it came from, as one word: `self_play`, `user`, `mined`, `imported`, …; listings can be filtered by it.
     pub source: String,
-    /// Where it holds.
+    /// Where it applies.
     #[serde(flatten)]
     pub realm: Realm,
-    /// An independent check passed with this lesson in the prompt.
+    /// Whether an independent check passed with this lesson in the prompt.
     pub verified: bool,
-    /// Such a check was made.
+    /// Whether such a check was made.
     pub verification_attempted: bool,
-    /// The lesson became a tool or a skill of its own.
+    /// Whether the lesson became a tool or a skill.
     pub graduated: bool,
     /// How often it was shown.
     pub retrievals: u64,
-    /// How often showing it helped.
+    /// How many retrievals had the outcome helpful.
     pub helpful_retrievals: u64,
-    /// How often showing it did harm.
+    /// How many retrievals had the outcome harmful.
     pub harmful_retrievals: u64,
-    /// How many showings have an outcome: helpful, harmful or neutral.
+    /// How many retrievals have an outcome: helpful, harmful or neutral.
     #[serde(skip_serializing_if = "is_zero")]
     pub settled_retrievals: u64,
-    /// Recalls that its realm had counted when it was learned (docs/spec/playbook.md, 4.1).
+    /// The number of recalls of its realm when it was learned (docs/spec/playbook.md, 4.1).
     #[serde(skip_serializing_if = "is_zero")]
     pub learned_at_recall: u64,
-    /// Recalls that its realm had counted when it was last shown or learned.
+    /// The number of recalls of its realm when it was last shown or learned.
     #[serde(skip_serializing_if = "is_zero")]
     pub shown_at_recall: u64,
     /// How often it was learned, at least 1.
@@ -175,11 +175,11 @@ pub struct Lesson {
     pub last_retrieved_at: Option<DateTime<FixedOffset>>,
     /// When a retrieval of it was last credited.
     pub last_credited_at: Option<DateTime<FixedOffset>>,
-    /// Lessons that lie close but say something else.
+    /// Lessons that are near to it but give different advice.
     pub near: Vec<LessonId>,
-    /// Where it comes from and whether it may be shown.
+    /// Its origin, and whether it may be shown.
     pub provenance: Provenance,
-    /// Keys of the row that this version does not know; kept through every rewrite.
+    /// Unknown keys of the row; they are kept when it is written again.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
@@ -191,19 +191,19 @@ impl Lesson {
         format!("SITUATION: {}\nMISTAKE: {}\nSOLUTION: {}", self.trigger, self.anti_pattern, self.correct_pattern)
     }
 
-    /// The text that queries are compared with besides the trigger (docs/spec/playbook.md, 5.1). Where the lesson gives only one
-    /// of mistake and anti-pattern it is [`whole_text`](Self::whole_text).
+    /// The text that queries are compared with besides the trigger (docs/spec/playbook.md, 5.1). If the lesson gives only one
+    /// of mistake and anti-pattern, it equals [`whole_text`](Self::whole_text).
     pub(crate) fn searched_text(&self) -> String {
         format!("SITUATION: {}\nMISTAKE: {}\nSOLUTION: {}", self.trigger, self.mistake, self.correct_pattern)
     }
 
-    /// The mistake, which queries are compared with on its own as well; the searched text where the lesson tells none.
+    /// The mistake, which queries are also compared with; the searched text if the lesson names none.
     pub(crate) fn searched_mistake(&self) -> String {
         if self.mistake.trim().is_empty() { self.searched_text() } else { self.mistake.clone() }
     }
 
-    /// True when the lesson may be shown: a person promoted exactly what is shown of it, or nobody had to and it is trusted; and
-    /// it is not quarantined.
+    /// True if the lesson may be shown: it is not quarantined, and either a person promoted exactly the text that is shown, or
+    /// it is trusted and needs no promotion.
     #[must_use]
     pub fn is_admitted(&self) -> bool {
         !self.is_quarantined()
@@ -213,7 +213,7 @@ impl Lesson {
             }
     }
 
-    /// True when an earlier system took the lesson out of use: its row is kept, and never shown.
+    /// True if an earlier system disabled the lesson: its row is kept, but it is never shown.
     #[must_use]
     pub fn is_quarantined(&self) -> bool {
         match self.extra.get("quarantined") {
@@ -230,7 +230,7 @@ impl Lesson {
         self.provenance.origin == Origin::Hand
     }
 
-    /// Who backs it.
+    /// Who vouches for it.
     pub(crate) fn backing(&self) -> Backing {
         if self.is_by_hand() {
             Backing::ByHand
@@ -241,35 +241,36 @@ impl Lesson {
         }
     }
 
-    /// True when a person promoted exactly what is shown of it.
+    /// True if a person promoted exactly the text that is shown.
     pub(crate) fn is_promoted(&self) -> bool {
         self.provenance.promoted.is_some() && self.is_admitted()
     }
 
-    /// True when it was found in a transcript, is not confirmed by anything the user said, and was not promoted as it is.
+    /// True if it was mined from a transcript, is not confirmed by anything the user said, and was not promoted with its
+    /// present text.
     pub(crate) fn is_unevidenced(&self) -> bool {
         self.provenance.origin == Origin::Mined && self.provenance.evidence.is_empty() && !self.is_promoted()
     }
 
-    /// True when it was found in a transcript by a rule that does not trust it enough, and was not promoted as it is.
+    /// True if it was mined by a rule with low confidence, and was not promoted with its present text.
     pub(crate) fn is_unsure(&self) -> bool {
-        /// Below it a mined lesson awaits review. Chosen: every rule that is sure says 0.6 or more.
+        /// Below this confidence a mined lesson awaits review. Chosen: every rule that is sure gives 0.6 or more.
         const SURE: f64 = 0.5;
         self.provenance.origin == Origin::Mined && self.confidence < SURE && !self.is_promoted()
     }
 
-    /// True when this lesson may take the place of that one by itself: both of one realm, and that one mined and unverified.
+    /// True if this lesson may replace `old` automatically: both have the same realm, and `old` is mined and not verified.
     pub(crate) fn may_supersede(&self, old: &Self) -> bool {
         old.provenance.origin == Origin::Mined && !old.verified && old.realm == self.realm
     }
 
-    /// When it was learned; nothing where its row in an earlier file gave no time, so that it counts as older than all others.
+    /// When it was learned; none if its row in an earlier file had no time, so that it counts as older than all others.
     #[must_use]
     pub fn dated(&self) -> Option<DateTime<FixedOffset>> {
         Some(self.timestamp).filter(|time| *time != DateTime::<FixedOffset>::default())
     }
 
-    /// Newest first; of equal times the later id first.
+    /// Orders newest first; at equal times the later id is first.
     pub(crate) fn newest_first(&self, other: &Self) -> std::cmp::Ordering {
         other.timestamp.cmp(&self.timestamp).then(other.id.cmp(&self.id))
     }
@@ -280,10 +281,10 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Who backs a lesson. A lesson evicts others of at most its own backing.
+/// Who vouches for a lesson. A lesson evicts only others with at most its own backing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Backing {
-    /// Nobody: it is automatic, unverified and not promoted with this text.
+    /// No one: it is automatic, not verified, and not promoted with this text.
     Nobody,
     /// It was imported, verified or promoted.
     Checked,
@@ -291,7 +292,7 @@ pub(crate) enum Backing {
     ByHand,
 }
 
-/// How to point at a lesson: by id, or by its trigger without regard to case; in any realm, or within one.
+/// A reference to a lesson: by id, or by its trigger without regard to case; in any realm, or within one.
 ///
 /// ```
 /// use adage::{LessonRef, Playbook, Realm, build_lesson};
@@ -307,12 +308,12 @@ pub(crate) enum Backing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LessonRef {
-    /// Exactly this lesson.
+    /// The lesson with this id.
     Id(LessonId),
-    /// The lesson with this trigger (or, for rows without one, task); if none has it, the one whose id begins like this, with 4 or
-    /// more hexadecimal digits. Several: a typed `Ambiguous` error.
+    /// The lesson with this trigger; for rows without one, with this task. If none has it, the lesson whose id begins with this
+    /// text of at least 4 hexadecimal digits. If several match, the error is `Ambiguous`.
     Trigger(String),
-    /// Only a lesson that this realm sees; of several, the realm's own.
+    /// Only a lesson that this realm sees; if several match, the realm's own.
     Within {
         /// The realm.
         realm: Realm,
@@ -322,13 +323,13 @@ pub enum LessonRef {
 }
 
 impl LessonRef {
-    /// The same lesson, if this realm sees it.
+    /// The same reference, restricted to lessons that this realm sees.
     #[must_use]
     pub fn within(self, realm: &Realm) -> Self {
         Self::Within { realm: realm.clone(), lesson: Box::new(self) }
     }
 
-    /// The trigger by which it is named; empty where that is an id.
+    /// The trigger of the reference; empty if it is by id.
     pub(crate) fn trigger(&self) -> &str {
         match self {
             Self::Id(_) => "",
@@ -345,7 +346,7 @@ impl From<LessonId> for LessonRef {
 }
 
 impl From<&str> for LessonRef {
-    /// A text in the shape of a UUID is an id, everything else a trigger.
+    /// A text in the form of a UUID is an id; any other text is a trigger.
     fn from(text: &str) -> Self {
         text.parse().map_or_else(|_| Self::Trigger(text.trim().to_owned()), Self::Id)
     }

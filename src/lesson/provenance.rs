@@ -1,11 +1,11 @@
-//! Where a lesson comes from and whether it may be shown (docs/spec/playbook.md, 2; docs/spec/capture.md, 5).
+//! The origin of a lesson, and whether it may be shown (docs/spec/playbook.md, 2; docs/spec/capture.md, 5).
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{LessonId, TextHash};
 
-/// Who brought a lesson in.
+/// Who created a lesson.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -13,24 +13,25 @@ pub enum Origin {
     /// A person, or the host on a person's behalf, called `learn_lesson`: its `source` is empty or `user`.
     #[default]
     Hand,
-    /// A program: any other `source`, or an origin that is not known.
+    /// A program: any other `source`, or an unknown origin.
     Program,
-    /// The agent practised against itself.
+    /// The agent, in self-play.
     SelfPlay,
-    /// Found in a transcript.
+    /// Mined from a transcript.
     Mined,
     /// Read from another playbook or file.
     Imported,
 }
 
 impl Origin {
-    /// True when no person looked at the lesson before it was learned. Such lessons never evict hand-written ones.
+    /// True if no person looked at the lesson before it was learned. Such a lesson never evicts one written by hand.
     #[must_use]
     pub fn is_automatic(self) -> bool {
         matches!(self, Self::Program | Self::SelfPlay | Self::Mined)
     }
 
-    /// What a row's `source` says. Only no source, an empty one and exactly `user` are a person's; null is not.
+    /// The origin given by a row's `source`. Only a missing or empty source and exactly `user` stand for a person; null does
+    /// not.
     pub(super) fn of_source(source: Option<&Value>) -> Self {
         match source {
             None => Self::Hand,
@@ -52,7 +53,7 @@ impl Origin {
         })
     }
 
-    /// What a provenance says, and where it says nothing, the source. A row whose source is a program's is not by hand.
+    /// The stated origin; without one, that of the source. A row with a program's source is never by hand.
     fn read(word: Option<&Value>, by_source: Self) -> Option<Self> {
         match word {
             None => Some(by_source),
@@ -64,48 +65,48 @@ impl Origin {
     }
 }
 
-/// Whether untrusted content could have shaped the lesson.
+/// Whether the lesson may come from untrusted content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
-    /// Nothing untrusted was read before the lesson was drawn.
+    /// Nothing untrusted was read before the text that the lesson is taken from.
     #[default]
     Trusted,
-    /// The session had read untrusted content. Sticky: awaits review until a person promotes exactly this text.
+    /// The session had read untrusted content. The lesson awaits review until a person promotes exactly this text.
     Tainted,
 }
 
-/// A span of a user's turn that a lesson stands on.
+/// A quote of the user that a lesson is based on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     /// The user's words, verbatim.
     pub quote: String,
-    /// Which turn of the session, from 0.
+    /// The turn of the session, counted from 0.
     pub turn: usize,
-    /// Character range `[start, end)` of the quote in that turn.
+    /// The character range `[start, end)` of the quote in that turn.
     pub range: (usize, usize),
 }
 
 /// Where a lesson comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Provenance {
-    /// Who brought it in.
+    /// Who created it.
     pub origin: Origin,
-    /// The session it was drawn from, empty when there is none.
+    /// The session that it was mined from; empty if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub session: String,
     /// Whether it may come from untrusted content.
     pub trust: Trust,
-    /// The user's words that it stands on.
+    /// The user's words that it is based on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
     /// The hash of what a person was shown and promoted: the lesson's [`shown_hash`](super::Lesson::shown_hash) at that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub promoted: Option<TextHash>,
-    /// The lesson that it takes the place of, where a model said so.
+    /// The lesson that it replaces, as stated by a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub supersedes: Option<LessonId>,
-    /// Keys that this version does not know; kept through every rewrite.
+    /// Unknown keys; they are kept when the lesson is written again.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
@@ -114,10 +115,10 @@ pub struct Provenance {
 pub(crate) const PROVENANCE_KEYS: [&str; 6] = ["origin", "session", "trust", "evidence", "promoted", "supersedes"];
 
 impl Provenance {
-    /// Reads a row's `provenance`; where there is none, its source says it all.
+    /// Reads a row's `provenance`; if there is none, it follows from the source.
     ///
-    /// Whatever is under `trust` other than the word `trusted` is read as tainted, and so is a provenance that is not an object:
-    /// a typing error hides a lesson rather than showing a tainted one. An origin that is not known is kept as `unread_origin`.
+    /// Any value of `trust` other than `trusted` is read as tainted, and so is a provenance that is not an object: a typing
+    /// error hides a lesson instead of showing a tainted one. An unknown origin is kept as `unread_origin`.
     pub(super) fn from_row(value: Option<&Value>, by_source: Origin) -> Self {
         let row = match value {
             None => return Self { origin: by_source, ..Self::default() },
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_takes_trust_away_and_never_adds_any() {
+    fn an_origin_reduces_trust_and_never_adds_any() {
         let origin = |word: Value, by_source| Provenance::from_row(Some(&json!({ "origin": word })), by_source).origin;
         assert_eq!(origin(json!("mined"), Origin::Hand), Origin::Mined);
         assert_eq!(origin(json!("hand"), Origin::Hand), Origin::Hand);

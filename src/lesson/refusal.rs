@@ -12,34 +12,34 @@ pub enum Refusal {
     /// It is not a JSON object.
     #[error("a lesson is a JSON object with the fields of a lesson")]
     NotAnObject,
-    /// It says neither what was to be done nor when the lesson holds.
+    /// It has neither a task nor a trigger.
     #[error("it has neither a task nor a trigger")]
     NoTrigger,
-    /// It says not what to do.
+    /// It does not say what to do.
     #[error("it has no solution")]
     NoSolution,
     /// A field is too long.
     #[error("its {field} has {length} bytes, at most {max} are kept")]
     TooLong {
-        /// Which one.
+        /// The name of the field.
         field: &'static str,
-        /// Its length in bytes.
+        /// The length in bytes.
         length: usize,
-        /// The most that is kept.
+        /// The maximum length in bytes.
         max: usize,
     },
-    /// Its trigger is a piece of conversation; by the setting `learn.quality_gate`.
+    /// Its trigger is a piece of conversation. Checked if `learn.quality_gate` is set.
     #[error("its trigger {trigger:?} is a piece of conversation: say when the lesson holds")]
     SmallTalk {
         /// The trigger.
         trigger: String,
     },
-    /// It names no mistake, and what it says is no rule; by the setting `learn.quality_gate`.
+    /// It names no mistake, and its advice is not a rule. Checked if `learn.quality_gate` is set.
     #[error(
         "it names no mistake, and {advice:?} is not a rule: say what to do in 12 to 600 characters, or what went wrong"
     )]
     NoRule {
-        /// The begin of its correct pattern.
+        /// The beginning of its correct pattern.
         advice: String,
     },
     /// One of its patterns matches every path, or every command line.
@@ -48,15 +48,15 @@ pub enum Refusal {
         /// The pattern.
         glob: String,
     },
-    /// Its row is nested too deep.
+    /// Its row is nested too deeply.
     #[error("it is nested {depth} levels deep, at most {max} are kept")]
     TooDeep {
-        /// The levels of lists and objects, the row itself among them.
+        /// The number of nested lists and objects, including the row itself.
         depth: usize,
-        /// The most that are kept.
+        /// The maximum.
         max: usize,
     },
-    /// A key becomes one of a lesson's own once hidden characters are taken out.
+    /// A key becomes a known one when invisible characters are removed.
     #[error("its key {key:?} reads as {known:?}")]
     DisguisedKey {
         /// The key as it is in the draft.
@@ -64,48 +64,48 @@ pub enum Refusal {
         /// The key that it reads as.
         known: &'static str,
     },
-    /// It would be read back from the file as another lesson.
+    /// It would not be read back from the file unchanged.
     #[error("it could not be read back from the file unchanged")]
     NotReadBack,
-    /// It is close to a lesson in quarantine, and not written by hand.
+    /// It is near to a quarantined lesson and was not written by hand.
     #[error("lesson {id}, which is in quarantine, says the same")]
     Quarantined {
-        /// The lesson in quarantine.
+        /// The quarantined lesson.
         id: LessonId,
     },
-    /// A person removed this text, and it was not learned by hand now.
+    /// A person removed this text before, and it is not learned by hand now.
     #[error("a person removed this lesson")]
     Removed,
-    /// The lesson that it is to supersede is not here.
+    /// The lesson that it replaces does not exist.
     #[error("there is no lesson {id} to supersede")]
     NothingToSupersede {
-        /// The lesson that was named.
+        /// The id that was given.
         id: LessonId,
     },
-    /// The same was drawn from the same session before.
-    #[error("it was drawn from session {session} before")]
+    /// The same session taught it before.
+    #[error("session {session} taught the same before")]
     DrawnBefore {
         /// The session.
         session: String,
     },
-    /// The session has taught enough by itself.
-    #[error("session {session} has taught {max} lessons automatically, the most that one session may")]
+    /// The session has reached the maximum of lessons.
+    #[error("session {session} has taught {max} lessons automatically, which is the limit per session")]
     TooManyOfSession {
         /// The session.
         session: String,
-        /// The most that one session teaches.
+        /// The maximum per session.
         max: usize,
     },
-    /// It would have to wait for review, and no more may wait: what waits is not pushed out by a file.
+    /// It would have to await review, and the review list is full: an import does not displace other lessons from it.
     #[error("{max} lessons await review, which is the limit; review them first")]
     ReviewIsFull {
-        /// The most that may wait.
+        /// The maximum number of lessons in review.
         max: usize,
     },
-    /// The row that is moved in is here already.
-    #[error("lesson {id} is here already")]
+    /// The imported row is in the playbook already.
+    #[error("lesson {id} already exists")]
     AlreadyHere {
-        /// The lesson that has this text.
+        /// The lesson with this text.
         id: LessonId,
     },
 }

@@ -1,4 +1,4 @@
-//! Reading a row leniently (docs/spec/playbook.md, 2): what an older version, another program or a person's editor wrote.
+//! Lenient reading of a row (docs/spec/playbook.md, 2): it may come from an older version, another program or an editor.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ const CODE_STARTS: [&str; 16] = [
     "$ ",
 ];
 
-/// The keys of a row; all others are kept as they are.
+/// The known keys of a row; all others are kept unchanged.
 pub(crate) const KEYS: [&str; 32] = [
     "schema_version",
     "id",
@@ -65,15 +65,14 @@ pub(crate) const KEYS: [&str; 32] = [
     "provenance",
 ];
 
-/// The time formats of rows that were written without an offset.
+/// The time formats of rows without an offset from UTC.
 const NAIVE_FORMATS: [&str; 3] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M"];
 
 impl Lesson {
-    /// Reads a row of schema v1 or v2, or a draft. Missing fields get their defaults, wrong types their nearest reading, and
-    /// keys that are not known stay in `extra`.
+    /// Reads a row of schema v1 or v2, or a draft. Missing fields get their defaults, values of a wrong type are converted if
+    /// possible, and unknown keys are kept in `extra`.
     ///
-    /// A row without an id is given one that is made of its time and text, so that every reader of an older file gives the
-    /// same row the same name.
+    /// A row without an id gets one derived from its time and text, so that every reader of an older file gives it the same id.
     pub(crate) fn from_row(row: Value, clock: &dyn Clock) -> Result<Self, Refusal> {
         let Value::Object(mut row) = row else { return Err(Refusal::NotAnObject) };
         let is_structured =
@@ -106,7 +105,7 @@ impl Lesson {
             verification_attempted: take_bool(&mut row, "verification_attempted") || verified,
             graduated: take_bool(&mut row, "graduated"),
             retrievals: take_count(&mut row, "retrievals"),
-            // The later AgentGhost counts outcomes under names of its own; the larger number is the whole one.
+            // The later AgentGhost counts outcomes under other names; the larger number is the complete one.
             helpful_retrievals: take_count(&mut row, "helpful_retrievals")
                 .max(take_count(&mut row, "succeeded_retrievals")),
             harmful_retrievals: take_count(&mut row, "harmful_retrievals")
@@ -122,7 +121,7 @@ impl Lesson {
             source: take_text(&mut row, "source"),
             extra: row,
         };
-        // Rows from before the count was kept: neutral outcomes are not known.
+        // Rows of earlier versions lack this count: neutral outcomes are unknown.
         let judged = lesson.helpful_retrievals.saturating_add(lesson.harmful_retrievals);
         lesson.settled_retrievals = lesson.settled_retrievals.max(judged);
         lesson.complete()?;
@@ -132,8 +131,7 @@ impl Lesson {
         Ok(lesson)
     }
 
-    /// Fills in what follows from other fields: the other text of each pair, the code in the pattern, the list of topics
-    /// without blank and repeated ones.
+    /// Fills in derived fields: the other text of each pair, and the code in the pattern. Removes blank and repeated topics.
     ///
     /// # Errors
     /// `NoTrigger`, `NoSolution`.
@@ -156,7 +154,7 @@ impl Lesson {
         Ok(())
     }
 
-    /// True when a reader of the written row gets this lesson: every value as it is, none lost, none under another key.
+    /// True if reading the written row gives this lesson: every value unchanged, none lost, none under another key.
     pub(crate) fn is_read_back(&self, clock: &dyn Clock) -> bool {
         let text = serde_json::to_string(self).unwrap_or_default();
         let row = serde_json::from_str(&text).unwrap_or_default();
@@ -191,7 +189,7 @@ fn take_bool(row: &mut Map<String, Value>, key: &str) -> bool {
 }
 
 fn take_count(row: &mut Map<String, Value>, key: &str) -> u64 {
-    // A saturating conversion: negative and NaN become 0.
+    // The conversion saturates: negative numbers and NaN become 0.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates, which is wanted")]
     let floor = |number: f64| number as u64;
     match row.remove(key) {
@@ -221,7 +219,7 @@ fn read_domains(value: Option<Value>) -> Vec<String> {
     }
 }
 
-/// A list of patterns, or one pattern. Blank and repeated ones are dropped.
+/// A list of patterns, or one pattern. Blank and repeated ones are removed.
 fn read_globs(value: Option<Value>) -> Vec<String> {
     let globs = match value {
         Some(Value::String(text)) => vec![text],
@@ -233,7 +231,7 @@ fn read_globs(value: Option<Value>) -> Vec<String> {
     trimmed.map(str::to_owned).collect()
 }
 
-/// Only an object says where a lesson comes from. Anything else stays in the row, and hides the lesson.
+/// Only an object is a valid provenance. Any other value is kept in the row and hides the lesson.
 fn take_provenance(row: &mut Map<String, Value>, by_source: Origin) -> Provenance {
     let given = row.remove("provenance");
     let provenance = Provenance::from_row(given.as_ref(), by_source);
@@ -243,12 +241,12 @@ fn take_provenance(row: &mut Map<String, Value>, by_source: Origin) -> Provenanc
     provenance
 }
 
-/// All of the ids, or nothing when one of them is none.
+/// All ids, or none if one of them is invalid.
 fn read_ids(value: &Value) -> Option<Vec<LessonId>> {
     value.as_array()?.iter().map(|id| id.as_str()?.parse().ok()).collect()
 }
 
-/// Takes a value. What cannot be read goes back into the row under `unread_<key>`, so that nothing is lost.
+/// Takes a value. A value that cannot be read is kept in the row under `unread_<key>`, so that nothing is lost.
 fn take_or_keep<T>(row: &mut Map<String, Value>, key: &str, read: impl FnOnce(&Value) -> Option<T>) -> Option<T> {
     let value = row.remove(key).filter(|value| !value.is_null())?;
     let taken = read(&value);
@@ -258,7 +256,7 @@ fn take_or_keep<T>(row: &mut Map<String, Value>, key: &str, read: impl FnOnce(&V
     taken
 }
 
-/// When a row was learned, if it says so.
+/// When a row was learned, if it has a time.
 pub(crate) fn time_of(row: &Value, clock: &dyn Clock) -> Option<DateTime<FixedOffset>> {
     read_time(row.get("timestamp")?.as_str()?.trim(), clock)
 }
@@ -275,11 +273,11 @@ fn read_time(text: &str, clock: &dyn Clock) -> Option<DateTime<FixedOffset>> {
         let naive = NAIVE_FORMATS.iter().find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())?;
         Some(clock.resolve_local(naive))
     });
-    // A year before 0 or after 9999 could be written, and not be read again.
+    // A year before 0 or after 9999 could be written, but not read again.
     time.filter(|time| DateTime::parse_from_rfc3339(&time.to_rfc3339()).is_ok_and(|read| read == *time))
 }
 
-/// The first fenced block, else a multi-line text that starts like code, else nothing.
+/// The first fenced block, otherwise a multi-line text that starts like code, otherwise nothing.
 fn find_code(text: &str) -> String {
     if let Some((_, after)) = text.split_once("```")
         && let Some((block, _)) = after.split_once("```")
@@ -339,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_read_from_whatever_stands_there() {
+    fn counts_are_read_from_any_json_value() {
         for (given, expected) in [(json!(4), 4), (json!("5"), 5), (json!(2.9), 2), (json!(null), 0), (json!(-3), 0)] {
             assert_eq!(read(json!({"trigger": "t", "solution": "s", "retrievals": given})).retrievals, expected);
         }
@@ -402,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unreadable_time_is_kept_beside() {
+    fn an_unreadable_time_is_kept_under_another_key() {
         for time in ["yesterday", "+10000-01-01T00:00:00", "-0001-01-01 00:00:00"] {
             let lesson = read(json!({"trigger": "t", "solution": "s", "timestamp": time}));
             assert_eq!(lesson.extra.get("unread_timestamp"), Some(&json!(time)));
@@ -437,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back_the_same() {
+    fn a_written_row_is_read_back_unchanged() {
         let lesson = read(json!({
             "trigger": "t", "anti_pattern": "a", "solution": "s", "domains": ["d"], "project": "/p", "role": "r",
             "near": ["018f0000-0000-7000-8000-000000000001"], "unknown": [1, 2],

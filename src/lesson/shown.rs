@@ -1,5 +1,5 @@
-//! The fields of a lesson that reach a prompt, or decide when it does. One list: prompts are rendered from it, a reviewer is shown
-//! all of it, and a promotion covers all of it.
+//! The fields of a lesson that reach a prompt or decide when it is shown. Prompts are rendered from this one list, a reviewer
+//! is shown all of it, and a promotion covers all of it.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use adage_redact::one_line;
 
 use super::{Lesson, Realm, TextHash};
 
-/// A text of a lesson that reaches prompts, or decides when the others do (`Paths`, `Commands`).
+/// A text of a lesson that reaches prompts, or decides when the lesson is shown (`Paths`, `Commands`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShownField {
     Trigger,
@@ -23,7 +23,7 @@ pub(crate) enum ShownField {
 }
 
 impl ShownField {
-    /// All of them, in the order in which a reviewer reads them.
+    /// All fields, in the order in which a reviewer reads them.
     pub(crate) const ALL: [Self; 10] = [
         Self::Trigger,
         Self::Task,
@@ -37,10 +37,10 @@ impl ShownField {
         Self::Code,
     ];
 
-    /// The fields of the text hash, which names the advice.
+    /// The fields of the text hash, which identifies the advice.
     const ADVICE: [Self; 4] = [Self::Trigger, Self::AntiPattern, Self::CorrectPattern, Self::Code];
 
-    /// The key of a row that holds the field.
+    /// The row's key of the field.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Trigger => "trigger",
@@ -56,7 +56,7 @@ impl ShownField {
         }
     }
 
-    /// The text, as it is rendered.
+    /// The text as it is rendered.
     pub(crate) fn of(self, lesson: &Lesson) -> Cow<'_, str> {
         match self {
             Self::Trigger => lesson.trigger.as_str().into(),
@@ -75,7 +75,7 @@ impl ShownField {
         }
     }
 
-    /// The field that this one is a copy of where a lesson gives only one of the two.
+    /// The field that is equal to this one if a lesson gives only one of the two.
     fn counterpart(self) -> Option<Self> {
         match self {
             Self::Task => Some(Self::Trigger),
@@ -85,7 +85,7 @@ impl ShownField {
         }
     }
 
-    /// True when the field says something that its counterpart does not.
+    /// True if the field has a text that differs from its counterpart's.
     pub(crate) fn adds_text(self, lesson: &Lesson) -> bool {
         let text = self.of(lesson);
         self.counterpart().map_or(!text.is_empty(), |counterpart| text != counterpart.of(lesson))
@@ -95,16 +95,17 @@ impl ShownField {
 impl Lesson {
     /// The hash of the advice: trigger, anti-pattern, correct pattern, code.
     ///
-    /// Receipts and removals name a text by this hash.
+    /// Receipts and removals identify a text by this hash.
     #[must_use]
     pub fn text_hash(&self) -> TextHash {
         TextHash::of(&ShownField::ADVICE.map(|field| field.of(self).into_owned()))
     }
 
-    /// The hash of everything that reaches a prompt or decides when, and of the lesson that it takes the place of: what a reviewer is shown.
+    /// The hash of everything that reaches a prompt or decides when, and of the superseded lesson: all that a reviewer is
+    /// shown.
     ///
-    /// Promotions name a text by this hash. It is [`text_hash`](Self::text_hash) where domains, paths, commands, task, mistake and
-    /// solution say nothing that the advice does not, and the lesson supersedes none.
+    /// Promotions identify a text by this hash. It equals [`text_hash`](Self::text_hash) if domains, paths, commands, task,
+    /// mistake and solution add nothing to the advice, and the lesson supersedes none.
     #[must_use]
     pub fn shown_hash(&self) -> TextHash {
         let mut parts: Vec<String> = ShownField::ADVICE.map(|field| field.of(self).into_owned()).into();
@@ -118,10 +119,11 @@ impl Lesson {
 }
 
 impl Lesson {
-    /// The hash of all that the lesson says: what is shown, where it holds, where it comes from, and what this version does not know.
-    /// Not of its id, its times, its counts, its checks and the lessons beside it.
+    /// The hash of a lesson's content: everything that is shown, its realm, its provenance and unknown keys. It excludes the
+    /// id, the times, the counts, the checks and the linked lessons.
     ///
-    /// In a folder that others write to, a lesson counts when its user wrote or admitted this hash (see [`trust`](crate::trust)).
+    /// In a folder that others write to, a lesson is used only if its user wrote or admitted this hash (see
+    /// [`trust`](crate::trust)).
     #[must_use]
     pub fn admission_hash(&self) -> TextHash {
         let extra = serde_json::json!({ "provenance": self.provenance, "extra": self.extra }).to_string();
@@ -137,7 +139,7 @@ mod tests {
     use crate::testing::lesson;
 
     #[test]
-    fn the_hash_of_what_is_shown_covers_each_field_and_is_the_text_hash_without_further_ones() {
+    fn the_shown_hash_covers_each_field_and_equals_the_text_hash_without_further_fields() {
         let plain = lesson("t", "s");
         assert_eq!(plain.shown_hash(), plain.text_hash());
         let text = || "other".to_owned();
@@ -168,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_promotion_of_the_advice_alone_holds_where_nothing_else_is_shown() {
+    fn a_promotion_of_the_text_hash_holds_if_nothing_else_is_shown() {
         let mut promoted = lesson("t", "s");
         promoted.provenance.promoted = Some(promoted.text_hash());
         assert!(promoted.is_admitted());

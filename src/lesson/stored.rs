@@ -1,4 +1,4 @@
-//! A lesson as a row of a binary file: every field, exactly.
+//! The lossless binary encoding of a lesson.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use crate::sorted_blocks::{StoredRow, decode_fields, encode_fields};
 
 /// Seconds since 1970, nanoseconds, and the offset from UTC in seconds.
 type Time = (i64, u32, i32);
-/// The quote, its turn, and where it is there.
+/// The quote, its turn, and its range in that turn.
 type Quote = (String, u64, u64, u64);
 type Id = [u8; 16];
 
-/// Texts, lists, numbers, flags, times, near lessons, origin, and keys that are not known, as JSON.
+/// Texts, lists, numbers, flags, times, near lessons, origin, and unknown keys as JSON.
 pub(crate) type Fields = (
     Id,
     [String; 11],
@@ -27,11 +27,11 @@ pub(crate) type Fields = (
     String,
 );
 
-/// Those that a number stands for; new ones come last.
+/// The origins by their encoded number; new ones are appended.
 const ORIGINS: [Origin; 5] = [Origin::Hand, Origin::Program, Origin::SelfPlay, Origin::Mined, Origin::Imported];
 
 impl StoredRow for Arc<Lesson> {
-    // A recall looks at some dozens of lessons all over the memory.
+    // A recall reads some dozens of lessons, spread over the memory.
     const ROWS_PER_BLOCK: usize = 16;
 
     fn encode(&self, bytes: &mut Vec<u8>) {
@@ -179,7 +179,7 @@ fn provenance_of(fields: (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, St
     })
 }
 
-/// What a JSON file gives back of a number, which may differ in the last bit.
+/// The number as it is read back from JSON, which may differ in the last bit.
 fn as_in_json(number: f64) -> f64 {
     serde_json::to_string(&number).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(number)
 }
@@ -194,7 +194,7 @@ pub(crate) fn time_of((seconds, nanos, offset): Time) -> Option<DateTime<FixedOf
     )
 }
 
-/// None where there is a time that makes no sense.
+/// None inside the result for a missing time; none for an invalid one.
 #[expect(clippy::option_option, reason = "no time is another thing than a time that makes no sense")]
 fn optional_time(time: Option<Time>) -> Option<Option<DateTime<FixedOffset>>> {
     match time {

@@ -1,5 +1,5 @@
-//! A run of the host's agent over past sessions (docs/spec/skills.md, 5): what it is given, what it reads, what becomes
-//! of what it wrote.
+//! A run of the host's agent over past sessions (docs/spec/skills.md, 5): the agent's job, the sessions that it may read, and
+//! the check of the files that it wrote.
 
 use std::path::{Path, PathBuf};
 
@@ -13,46 +13,47 @@ use crate::error::{FolderError, Result};
 use crate::gate;
 use crate::store::mining::{RunEnd, RunRecord};
 
-/// A run of an agent; [`Playbook::begin_agent`] begins one.
+/// A run of the host's agent over past sessions, started by [`Playbook::begin_agent`].
 ///
-/// The host runs the agent, with a model and tools of its own. It hands it [`job`](Self::job), asks [`may`](Self::may) before
-/// each call of a tool, gives it sessions by [`read_session`](Self::read_session) alone, and ends with
-/// [`finish`](Self::finish). While it goes on, nobody else begins a run; when the process dies, the next run begins with what
+/// The host runs the agent, with its own model and tools. It passes the agent [`job`](Self::job), calls [`may`](Self::may)
+/// before each tool call, provides sessions only through [`read_session`](Self::read_session), and ends the run with
+/// [`finish`](Self::finish). While the run is active, no other run can begin. If the process dies, the next run starts with the
+/// sessions that this one did not read.
 /// this one did not read.
 pub struct AgentRun {
     playbook: Playbook,
     run: SessionRun,
     job: AgentJob,
-    /// The sessions of the index.
+    /// The sessions in the index.
     listed: Vec<PathBuf>,
 }
 
-/// A session as an agent gets it.
+/// A session's text for the agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionText {
-    /// One JSON object a line, redacted: who said what, which calls were made and how they ended.
+    /// One redacted JSON object per line: who said what, the tool calls, and how they ended.
     Text(String),
-    /// It cannot be read.
+    /// The session cannot be read, with the reason.
     Unreadable(String),
-    /// It is no session of the index.
+    /// The path is not a session of the index.
     NotListed,
 }
 
-/// What came of an agent's run.
+/// The result of an agent's run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AgentReport {
-    /// What is on record of the run.
+    /// The run's entry in the history.
     pub record: RunRecord,
-    /// What of what it wrote was put aside, and why.
+    /// Files that the agent wrote and that were quarantined, with reasons.
     pub written: CheckedInbox,
-    /// What waits for a person now.
+    /// The proposals that await review now.
     pub notice: Option<Notice>,
 }
 
 impl Playbook {
-    /// Begins a run of the host's agent over the sessions of a folder that are due, at most 10 by default.
+    /// Begins a run of the host's agent over the sessions of a folder that are due: at most 10 by default.
     ///
     /// ```
     /// use adage::Playbook;
@@ -68,7 +69,7 @@ impl Playbook {
     /// ```
     ///
     /// # Errors
-    /// [`FolderError::Io`]; those of a write. That nothing is due is no error.
+    /// [`FolderError::Io`] and the errors of a write. If no session is due, the inner `Err` gives the reason.
     pub fn begin_agent(&self, folder: &Path) -> Result<Result<AgentRun, NotDue>> {
         let inner = &self.0;
         let scan = self.sessions().scan(folder)?;
@@ -83,7 +84,7 @@ impl Playbook {
         let pending = pending.map(|proposal| Ok((proposal.name.to_string(), inbox.show(&proposal)?)));
         let skills = self.skills().list()?.skills.into_iter().map(|listed| {
             let skill = &listed.skill;
-            // Of one that waits for a person, no more than that it is there.
+            // For a skill that awaits review, only its name is passed on.
             let description = if listed.needs_review { String::new() } else { skill.description.clone() };
             (listed.place.name().to_owned(), skill.name.to_string(), description)
         });
@@ -103,16 +104,16 @@ impl Playbook {
 }
 
 impl AgentRun {
-    /// What the agent is given.
+    /// The job to pass to the agent.
     #[must_use]
     pub fn job(&self) -> &AgentJob {
         &self.job
     }
 
-    /// Whether a tool may be used on a path, links resolved as far as the path exists.
+    /// Checks whether the agent may use a tool on a path. Links are resolved as far as the path exists.
     ///
     /// # Errors
-    /// [`Denied`] says why not.
+    /// [`Denied`] with the reason.
     pub fn may(&self, tool: AgentTool, path: &Path) -> Result<(), Denied> {
         let policy = &self.job.policy;
         policy.check(tool, path)?;
@@ -123,10 +124,10 @@ impl AgentRun {
         }
     }
 
-    /// A session of the index, as the agent may see it. One that is due counts as read from now on.
+    /// The text of a session of the index. A due session counts as read from this call on.
     ///
     /// # Errors
-    /// Those of a write.
+    /// The errors of a write.
     pub fn read_session(&mut self, path: &Path) -> Result<SessionText> {
         let config = &self.playbook.0.config.extract;
         let shown = |reading: &Reading| redacted_record(&gate::clean_transcript(&reading.transcript), config);
@@ -138,7 +139,7 @@ impl AgentRun {
         })?;
         match outcome {
             Some(outcome) => Ok(outcome.error.map_or(SessionText::Text(text), SessionText::Unreadable)),
-            // It was read before, or waits for a later run.
+            // It was read before, or is left to a later run.
             None => Ok(match self.playbook.sessions().open(path) {
                 Ok((_, reading)) => SessionText::Text(shown(&reading)),
                 Err(error) => SessionText::Unreadable(error),
@@ -146,11 +147,11 @@ impl AgentRun {
         }
     }
 
-    /// Ends the run: looks at what the agent wrote, puts aside what cannot be applied, and puts the run on record. A session
-    /// that was due and that the agent did not read counts as tried, unless the run was cancelled.
+    /// Ends the run: checks what the agent wrote, quarantines what cannot be applied, and records the run. A due session that
+    /// the agent did not read counts as one attempt, unless the run was cancelled.
     ///
     /// # Errors
-    /// [`FolderError::Io`]; those of a write.
+    /// [`FolderError::Io`] and the errors of a write.
     pub fn finish(mut self, end: RunEnd) -> Result<AgentReport> {
         if end == RunEnd::Finished {
             self.run.pass_over("the agent did not read it")?;

@@ -1,4 +1,4 @@
-//! How a playbook is opened.
+//! The builder of a playbook.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::setters::setters;
 use crate::store::{Opened, Store, VectorCache};
 use crate::trust::{Decision, Guard, Sharing, Tracking, TrustRequest, TrustStore};
 
-/// Changes settings after the folder's own were read.
+/// Changes the settings after the folder's own settings were read.
 type Finish = Box<dyn FnOnce(&mut Config) + Send>;
 
 /// Settings for opening a playbook; [`Playbook::builder`] starts one.
@@ -63,65 +63,68 @@ impl PlaybookBuilder {
     }
 
     setters! {
-        /// Embeds with the host's embedder.
+        /// Uses the host's embedder instead of the bundled one.
         with_embedder(embedder: Arc<dyn Embedder>) => embedder = Some(embedder);
-        /// Retrieves by words alone; duplicates are told by task and trigger.
+        /// Uses no embedder: retrieval compares words only, and duplicates are detected by task and trigger.
         without_embedder() => embedder = None;
-        /// Takes the time from the host.
+        /// Uses the host's clock, for example a fixed one in tests.
         with_clock(clock: Arc<dyn Clock>) => clock = clock;
-        /// Other settings than the default ones.
+        /// Replaces the default settings.
         with_config(config: Config) => config = config;
-        /// Seals exports as JSON lines with the user's key, so that the user's imports recognise them.
+        /// Seals JSON lines exports with the user's key, so that the user's own imports recognise them.
         with_export_key(key: ExportKey) => export_key = Some(key);
-        /// Asks the store whether the folder is trusted, and records there what this handle makes and writes. Without one, a path
-        /// that the host names is trusted.
+        /// Asks this store whether the folder is trusted, and records in it what this handle creates and writes. Without a
+        /// store, a path that the host names is trusted.
         trust_store(store: Arc<dyn TrustStore>) => trust.store = Some(store);
-        /// Trusts the folder whatever a store says: the host has asked a person, or knows who made it.
+        /// Trusts the folder regardless of the store: the host has asked the user, or knows who created it.
         trusted() => trust.decision = Some(Decision::Trusted);
-        /// Uses nothing of the folder: nothing is read, shown, matched or written.
+        /// Treats the folder as not trusted: nothing in it is read, shown, matched or written.
         untrusted() => trust.decision = Some(Decision::Untrusted);
-        /// Whether version control writes to the folder; with a store, its texts are then admitted one by one.
+        /// Whether version control writes to the folder. If it does and there is a store, each of the folder's texts has to be
+        /// admitted.
         tracked(tracking: Tracking) => trust.tracking = tracking;
-        /// Who a new folder is for; only with a store.
+        /// Who a new folder is for. Used only with a trust store.
         sharing(sharing: Sharing) => trust.sharing = sharing;
-        /// Makes and changes nothing in the folder, which need not exist.
+        /// Opens the folder for reading: nothing in it is created or changed, and it need not exist.
         read_only() => access = Access::ReadOnly;
-        /// The one file that proposals for global notes may touch. Without it there are none.
+        /// The only file that proposals for global notes may change. Without it, there are no such proposals.
         with_global_notes(file: impl Into<PathBuf>) => global_notes = Some(file.into());
     }
 
-    /// Reads the folder's own settings, `config.toml`, on top of those given, and then lets `finish` change what it wants. Settings
-    /// of a folder that is not trusted, or that its user has not admitted, are not read; a file with a setting that a folder may
-    /// not have ([`Config::for_folder`]) is passed over, with a warning.
+    /// Applies the folder's own `config.toml` on top of the given settings, then calls `finish` on the result. The file is not
+    /// read if the folder is not trusted or its user has not admitted the file. A file that contains a setting not allowed in a
+    /// folder ([`Config::for_folder`]) is ignored with a warning.
     #[must_use]
     pub fn with_folder_config(mut self, finish: impl FnOnce(&mut Config) + Send + 'static) -> Self {
         self.finish = Some(Box::new(finish));
         self
     }
 
-    /// The folder is the memory of one project, with these folders: a repository's root and those of its worktrees. What is learned
-    /// for one of them, or for a folder below one, is learned without a project: for whoever reads this memory, wherever it moves.
+    /// Declares the folder to be the memory of one project with these root folders: the repository's root and those of its
+    /// worktrees. Lessons learned for a root, or for a folder below one, are stored without a project, so that they still apply
+    /// if the repository moves.
     #[must_use]
     pub fn own_project<T: Into<String>>(mut self, roots: impl IntoIterator<Item = T>) -> Self {
         self.own_roots = roots.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Lists the skills of a project's folder, before the memory's own. None is shown before a person promoted it.
+    /// Adds a project's folder of skills; they are listed before the memory's own. Each is shown only after a person has
+    /// promoted it.
     #[must_use]
     pub fn with_project_skills(mut self, folder: impl Into<PathBuf>) -> Self {
         self.skill_roots.push((SkillPlace::Project, folder.into()));
         self
     }
 
-    /// Lists the skills of another folder, after the memory's own; trusted as its files say.
+    /// Adds another folder of skills; they are listed after the memory's own, with the trust that their files state.
     #[must_use]
     pub fn with_extra_skills(mut self, folder: impl Into<PathBuf>) -> Self {
         self.skill_roots.push((SkillPlace::Extra, folder.into()));
         self
     }
 
-    /// A root below which proposals may change existing skills; called again, one more. Name no folder of built-in skills.
+    /// Adds a root below which proposals may change existing skills. Do not name a folder of built-in skills.
     #[must_use]
     pub fn with_writable_skills(mut self, root: impl Into<PathBuf>) -> Self {
         self.writable_skills.push(root.into());
@@ -137,8 +140,8 @@ impl PlaybookBuilder {
     /// Opens the playbook.
     ///
     /// # Errors
-    /// [`Error::Config`](crate::Error::Config) for a setting out of range; [`FolderError::Io`](crate::FolderError::Io) when
-    /// the folder cannot be made or read.
+    /// [`Error::Config`](crate::Error::Config) for a setting out of range; [`FolderError::Io`](crate::FolderError::Io) when the
+    /// folder cannot be created or read.
     pub fn open(self) -> Result<Playbook> {
         let (folder, guard) = self.trust.open(&self.folder, self.disk, self.access)?;
         let mut config = self.config;
@@ -147,7 +150,7 @@ impl PlaybookBuilder {
             finish(&mut config);
         }
         config.validate()?;
-        // Relative ones are of the directory that the process is in now.
+        // Relative paths are resolved against the current directory now.
         let absolute = |path: PathBuf| std::path::absolute(&path).map_err(FolderError::io("resolve", &path));
         let mut skill_roots = Vec::new();
         for (place, root) in self.skill_roots {
@@ -183,7 +186,7 @@ impl PlaybookBuilder {
     }
 }
 
-/// These settings with those of the folder on top, as far as they may be used.
+/// The given settings with the folder's own on top, if they may be used.
 fn with_own_config(folder: &Folder, guard: &Guard, config: Config) -> Config {
     let Some(own) = own_config(folder).filter(|own| guard.admits(|| own.hash)) else { return config };
     own.on_top_of(&config).unwrap_or_else(|error| {

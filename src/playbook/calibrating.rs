@@ -1,4 +1,4 @@
-//! Fitting the gate to a user's own labelled queries.
+//! Fits the relevance gate to a user's labelled queries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,16 +13,17 @@ use crate::retrieve::{
 };
 
 impl Playbook {
-    /// Fits two numbers of the gate, a scale and an offset of the log odds, to queries that are labelled with the lesson that
-    /// answers them, or with none (docs/spec/playbook.md, 5.2). They are for the playbook's embedder, or for words alone where it
-    /// has none.
+    /// Fits the scale and the offset of the gate's log odds to labelled queries: each names the lesson that answers it, or
+    /// states that none does (docs/spec/playbook.md, 5.2). The result is valid for the playbook's embedder, or for retrieval by
+    /// words if it has none.
     ///
-    /// The queries are asked in the realm as a peek: nothing is counted or written. To use what is fitted, put it under its key
-    /// into [`RetrievalConfig::calibration`].
+    /// The queries run in the realm as peeks: nothing is counted or written. To use the result, add it to
+    /// [`RetrievalConfig::calibration`] under its key.
     ///
     /// # Errors
-    /// [`Error::Calibrate`]: for fewer than 40 queries or 5 of either kind, for one whose lesson is not shown in the realm, and
-    /// for two that contradict each other. [`Error::Embed`], [`FolderError::Io`](crate::FolderError::Io).
+    /// [`Error::Calibrate`] for fewer than 40 queries, for fewer than 5 with or 5 without an answer, for a lesson that the
+    /// realm does not see, and for two queries that contradict each other. [`Error::Embed`],
+    /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn calibrate(&self, pairs: &[LabelledPair], realm: &Realm) -> Result<CalibrationReport> {
         let inner = &self.0;
         let view = inner.view()?;
@@ -49,7 +50,7 @@ impl Playbook {
 }
 
 impl Inner {
-    /// What a query finds with the gate open.
+    /// The candidates of a query with the gate open.
     fn trial(
         &self,
         view: &View,

@@ -1,4 +1,4 @@
-//! What is carried on from state to state is what would be made of the last state alone.
+//! Tests that indexes updated from state to state equal indexes built from the last state alone.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::testing::at;
 use crate::{Config, Feedback, Listing, ManualClock, Request, Verification, build_lesson};
 
 impl Playbook {
-    /// Compares every index and order that the view carries with one made from nothing.
+    /// Compares every index and ranking of the view with one built from scratch.
     pub(crate) fn check_carried(&self) {
         let view: Arc<View> = Arc::clone(&self.0.view.read());
         let vector_of = |text: &str| self.0.vector(text);
@@ -33,7 +33,7 @@ impl Playbook {
         }
     }
 
-    /// Compares the counts of this handle with those of all usage read from the start.
+    /// Compares this handle's counts with those from reading all usage files.
     fn check_counted(&self) {
         let (counted, fresh) = (self.0.recount().unwrap(), self.0.store.reload().unwrap());
         assert_eq!(counted.snapshot.log, fresh.log);
@@ -41,8 +41,8 @@ impl Playbook {
     }
 }
 
-impl Stand {
-    /// Stores the state for recalls, and compares what the next process makes of that with what it makes of the playbook file.
+impl Fixture {
+    /// Writes the recall file, then compares what the next process reads from it with what it reads from the playbook file.
     fn check_stored(&self, playbook: &Playbook) {
         let view = playbook.0.recount().unwrap();
         if view.snapshot.book().lessons.is_empty() {
@@ -59,7 +59,7 @@ impl Stand {
         fresh.check_carried();
     }
 
-    /// What the next process makes of a file that was stored for this state or another one. True where that file is used.
+    /// Compares what the next process reads, whatever state the recall file was written for. Returns whether the file is used.
     fn check_opened(&self) -> bool {
         let fresh = self.open();
         let is_used = matches!(&*fresh.0.stored_recall.lock(), StoredFile::Unused(file) if file.is_used);
@@ -112,7 +112,7 @@ enum Op {
     Undo {
         pick: usize,
     },
-    /// A person edits the file: a trigger, a mark, a realm, or takes a row out.
+    /// A person edits the file: changes a trigger, a mark or a realm, or removes a row.
     Edit {
         pick: usize,
         what: usize,
@@ -163,13 +163,13 @@ const WORDS: [&str; 14] = [
 ];
 const PROJECTS: [&str; 3] = ["", "shop", "bank"];
 
-struct Stand {
+struct Fixture {
     folder: tempfile::TempDir,
     clock: Arc<ManualClock>,
     config: Config,
 }
 
-impl Stand {
+impl Fixture {
     fn open(&self) -> Playbook {
         let clock: Arc<ManualClock> = Arc::clone(&self.clock);
         let builder = Playbook::builder(self.folder.path()).with_embedder(Arc::new(HashingEmbedder));
@@ -231,7 +231,7 @@ impl Stand {
             Op::Undo { pick } => {
                 let changes = playbook.changes().unwrap();
                 if let Some(change) = changes.get(pick % changes.len().max(1)) {
-                    // Whether it can be undone is not asked here.
+                    // The undo may be refused; only the state afterwards is checked.
                     let _ = playbook.undo(change.id);
                 }
             }
@@ -271,7 +271,7 @@ impl Stand {
 
 fn check(ops: &[Op], config: Config) {
     let clock = Arc::new(ManualClock::new(at(0)));
-    let stand = Stand { folder: tempfile::tempdir().unwrap(), clock, config };
+    let stand = Fixture { folder: tempfile::tempdir().unwrap(), clock, config };
     let playbook = stand.open();
     for op in ops {
         stand.run(&playbook, op);
@@ -280,7 +280,7 @@ fn check(ops: &[Op], config: Config) {
         stand.check_opened();
         stand.check_stored(&playbook);
     }
-    // Both indexes, whatever was asked before; and what a fresh handle makes of the folder.
+    // Both indexes, whatever was recalled before; then what a new handle reads from the folder.
     stand.run(&playbook, &Op::Recall { words: 0, project: 1 });
     stand.run(&playbook, &Op::RecallByWords { words: 0 });
     playbook.check_carried();
@@ -297,7 +297,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_happens_the_view_is_as_if_made_from_nothing(ops in prop::collection::vec(op(), 1..50)) {
+    fn after_any_operations_the_view_equals_one_built_from_scratch(ops in prop::collection::vec(op(), 1..50)) {
         let mut config = Config::default();
         config.retention.capacity = 6;
         config.retention.prune_min_retrievals = 1;
@@ -318,7 +318,7 @@ fn removed_rows_are_swept_out_of_a_graph_too() {
 fn a_large_memory_is_opened_with_what_its_log_has_since() {
     let mut config = Config::default();
     config.retention.capacity = 80;
-    let stand = Stand { folder: tempfile::tempdir().unwrap(), clock: Arc::new(ManualClock::new(at(0))), config };
+    let stand = Fixture { folder: tempfile::tempdir().unwrap(), clock: Arc::new(ManualClock::new(at(0))), config };
     let playbook = stand.open();
     let draft = |number: usize| {
         let words = WORDS[number % 14];

@@ -1,4 +1,4 @@
-//! The commit trip: vectors first, then the decision under the lock, again where the state changed in the meantime.
+//! A commit: vectors are computed first, then the decision is made under the lock; it is repeated if the state has changed.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use crate::lesson::{Lesson, Realm};
 use crate::state::{Book, DedupIndex, EmbeddedText, Plan, Planned};
 use crate::store::Snapshot;
 
-/// How often a commit is tried before it is given up.
+/// How often a commit is tried.
 const MAX_ROUNDS: usize = 3;
 
-/// The vectors that a decision reads. They are made before the lock is taken, while nobody waits for the folder.
+/// The vectors that a decision reads. They are computed before the lock is taken, so that no other writer waits for them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VectorNeeds {
     texts: Vec<String>,
-    /// Where it looks for duplicates: the whole text of every lesson of these realms.
+    /// The realms in which duplicates are searched: the whole text of each of their lessons is needed.
     realms: Vec<Realm>,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct VectorNeeds {
 pub(super) struct Attempt<'a> {
     known: &'a View,
     pub(super) snapshot: &'a Snapshot,
-    /// By titles alone where there are no vectors; in the last attempt by those that are known.
+    /// By titles if there are no vectors; in the last attempt, by the vectors that are known.
     pub(super) comparison: Comparison,
 }
 
@@ -60,7 +60,8 @@ impl Attempt<'_> {
 }
 
 impl Inner {
-    /// Commits what `decide` plans on the newest state. It runs under the lock, and again where the state changed.
+    /// Commits the plan that `decide` makes for the newest state. `decide` runs under the lock, and again if the state has
+    /// changed.
     pub(super) fn commit<T>(&self, decide: impl FnMut(&Attempt<'_>) -> Result<Planned<T>>) -> Result<T> {
         self.commit_with(VectorNeeds::default(), decide)
     }
@@ -83,7 +84,7 @@ impl Inner {
         Err(Error::Contended { rounds: MAX_ROUNDS })
     }
 
-    /// What [`Inner::commit_with`] would come to now. Nothing is written.
+    /// The result that [`Inner::commit_with`] would have now. Nothing is written.
     pub(super) fn preview_with<T>(
         &self,
         mut needs: VectorNeeds,
@@ -108,7 +109,7 @@ impl Inner {
         }
     }
 
-    /// What was committed, or the texts whose vectors it takes to decide.
+    /// Either the result of the commit, or the texts whose vectors are still needed to decide.
     fn try_commit<T>(
         &self,
         comparison: Comparison,
@@ -136,13 +137,13 @@ impl Inner {
         Ok(outcome)
     }
 
-    /// A plan that changes nothing yet.
+    /// An empty plan.
     pub(super) fn plan(&self, attempt: &Attempt<'_>) -> Plan {
         Plan::new(attempt.book().clone(), attempt.snapshot.file.generation, self.clock.now())
     }
 
-    /// Embeds what a decision needs, and completes the duplicate index for its realms. False where duplicates are not compared
-    /// by vectors: nothing is needed, there is no embedder, or it failed.
+    /// Embeds what a decision needs, and completes the duplicate index for its realms. Returns false if duplicates are not
+    /// compared by vectors: no vector is needed, there is no embedder, or it failed.
     fn prepare(&self, needs: &VectorNeeds) -> bool {
         let Some(embedder) = self.embedder.as_ref().filter(|_| !needs.is_empty()) else { return false };
         let texts: Vec<&str> = needs.texts.iter().map(String::as_str).collect();
@@ -168,7 +169,7 @@ impl Inner {
         })
     }
 
-    /// The duplicate index of the state that is decided on.
+    /// The duplicate index of the state that the decision is made on.
     pub(super) fn dedup_index(&self, attempt: &Attempt<'_>) -> DedupIndex {
         let known = attempt.known;
         let mut dedup = known.dedup.get().map_or_else(|| self.fresh_dedup(known), |dedup| DedupIndex::clone(&dedup));
@@ -182,14 +183,14 @@ impl Inner {
         dedup
     }
 
-    /// Completes the index for these realms; the whole texts whose vectors are not known even so, perhaps because another
-    /// process learned them.
+    /// Completes the index for these realms. Returns the whole texts whose vectors are still missing, for example because
+    /// another process has learned them.
     pub(super) fn missing_wholes(&self, dedup: &mut DedupIndex, realms: &[Realm]) -> Result<Vec<String>> {
         dedup.complete(realms, &|text| self.vector(text));
         let wholes: Vec<String> = dedup.unknown(realms).iter().map(|lesson| lesson.whole_text()).collect();
         let missing = self.missing(&wholes.iter().map(String::as_str).collect::<Vec<_>>())?;
         if missing.is_empty() && !wholes.is_empty() {
-            // The folder had them.
+            // The folder's cache had them.
             dedup.complete(realms, &|text| self.vector(text));
         }
         Ok(missing)

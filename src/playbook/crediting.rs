@@ -1,4 +1,4 @@
-//! What showing lessons did, by the log of receipts (docs/spec/playbook.md, 6.7 and 6.8).
+//! The effect of showing lessons, from the log of receipts (docs/spec/playbook.md, 6.7 and 6.8).
 
 use super::pool::Pool;
 use super::{Inner, Playbook};
@@ -9,20 +9,19 @@ use crate::retrieve::{NoMatchReason, Ranked, Rendered, Request, passed_over, ren
 use crate::store::Text;
 use chrono::{DateTime, FixedOffset};
 
-/// What a request is about to be shown.
+/// What is about to be shown for a request.
 #[derive(Clone, Copy)]
 pub(super) struct Showing<'a> {
     pub(super) pool: Pool<'a>,
     pub(super) request: &'a Request,
     pub(super) ranked: &'a Ranked,
     pub(super) max_tokens: usize,
-    /// The member of the pool that a lesson is of.
+    /// The index of the pool member that a lesson belongs to.
     pub(super) place: &'a dyn Fn(LessonId) -> usize,
 }
 
 impl Playbook {
-    /// The receipts on record, where `config().credit.log_receipts` had them logged; none otherwise. Lessons that were removed are
-    /// not in them.
+    /// The logged receipts; empty unless `config().credit.log_receipts` is set. Removed lessons are not included.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -32,8 +31,9 @@ impl Playbook {
         Ok(self.0.store.receipts(&view.snapshot)?)
     }
 
-    /// What showing a lesson did to the outcomes of tasks: the rate of helpful ones with it minus that without, over the receipts
-    /// in which chance decided between the two (`config().credit.dropout`). Receipts of an earlier text of the lesson do not count.
+    /// The effect of showing a lesson on the outcomes of tasks: the rate of helpful outcomes with it minus the rate without it.
+    /// Only receipts in which the lesson was shown or withheld at random count (`config().credit.dropout`), and only those of
+    /// its present text.
     ///
     /// # Errors
     /// [`Error::NoSuchLesson`](crate::Error::NoSuchLesson), [`Error::Ambiguous`](crate::Error::Ambiguous),
@@ -46,8 +46,8 @@ impl Playbook {
 }
 
 impl Inner {
-    /// Counts what is shown in the folders that it is of, and returns its receipt. Where receipts are logged, chance withholds some
-    /// of it before.
+    /// Counts the shown lessons in their folders, and returns the receipt. If receipts are logged, some lessons are first
+    /// withheld at random.
     pub(super) fn count(&self, showing: Showing<'_>, rendered: &mut Rendered) -> Option<ReceiptId> {
         let (receipt, at) = self.new_receipt();
         let is_logged = self.is_logged(showing.request) && showing.pool.may_append();
@@ -92,7 +92,7 @@ impl Inner {
             receipt,
             at,
             realm: request.realm.clone(),
-            // What any lesson has is shared out among all.
+            // The probability of an answer is shared among all lessons.
             answer: probabilities.reduce(|sum, probability| sum + probability),
             min_share: self.config.retrieval.min_share,
             limit: request.limit.unwrap_or(self.config.retrieval.limit),
@@ -101,14 +101,14 @@ impl Inner {
         }
     }
 
-    /// True when the receipt of a request is logged, if its folder takes it.
+    /// True if the request's receipt is to be logged, provided that its folder is writable.
     pub(super) fn is_logged(&self, request: &Request) -> bool {
         self.config.credit.log_receipts && !request.is_peek
     }
 }
 
 impl Showing<'_> {
-    /// The same context without the lessons that chance withholds.
+    /// The context without the lessons that are withheld at random.
     fn without_withheld(&self, rendered: &Rendered, lessons: &[LoggedLesson]) -> Rendered {
         let is_shown = |id: LessonId| lessons.iter().any(|lesson| lesson.id == id && lesson.shown);
         let mut hits = rendered.shown.clone();

@@ -1,4 +1,4 @@
-//! Changing a lesson by hand.
+//! Edits of a lesson by a person.
 
 use serde_json::{Map, Value};
 
@@ -7,17 +7,17 @@ use crate::error::Result;
 use crate::learn::LearnOutcome;
 use crate::lesson::{Lesson, LessonDraft, LessonRef, Refusal, ShownField};
 
-/// Fields of which each is a copy of the other where a lesson gives only one.
+/// Pairs of fields that are equal if a lesson gives only one of them.
 const COPIES: [(&str, &str); 3] = [("task", "trigger"), ("mistake", "anti_pattern"), ("solution", "correct_pattern")];
 
-/// What an edit keeps of the lesson unless it changes it, beside what is shown.
+/// Fields other than those shown that an edit keeps unless it changes them.
 const KEPT: [&str; 3] = ["confidence", "project", "role"];
 
 impl Playbook {
-    /// Replaces a lesson by itself with these fields changed: what the draft does not give stays. The lesson as it was is archived,
-    /// and the outcome is [`LearnOutcome::Superseded`], which [`Playbook::undo`] takes back.
+    /// Replaces a lesson with a copy of it in which the draft's fields are changed. The previous version is archived. The
+    /// outcome is [`LearnOutcome::Superseded`], which [`Playbook::undo`] reverts.
     ///
-    /// An edit is a person's, unless the draft names a `source`: a program's edit of a person's lesson awaits review.
+    /// An edit counts as a person's unless the draft names a `source`: a program's edit of a person's lesson awaits review.
     ///
     /// ```
     /// use adage::{LearnOutcome, LessonDraft, Playbook, build_lesson};
@@ -45,7 +45,7 @@ impl Playbook {
     }
 }
 
-/// The row of a lesson with these fields changed. A copy follows what it is a copy of.
+/// The row of a lesson with these fields changed. A field that is equal to its pair stays equal to it.
 fn edited(old: &Lesson, changes: Map<String, Value>) -> Map<String, Value> {
     let Value::Object(mut row) = serde_json::json!(old) else { return changes };
     row.retain(|key, _| KEPT.contains(&key.as_str()) || ShownField::ALL.iter().any(|field| field.key() == key));

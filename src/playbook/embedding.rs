@@ -1,4 +1,4 @@
-//! Getting vectors: from the cache, from the folder, from the model. No lock of the folder is held while a model runs.
+//! Vectors from memory, from the folder's cache or from the model. The folder is not locked while a model runs.
 
 use adage_index::UnitVector;
 
@@ -8,15 +8,15 @@ use crate::error::{EmbedError, Result};
 use crate::state::EmbeddedText;
 use crate::store::Snapshot;
 
-/// Texts a call of the embedder. After each batch the vectors are in memory, so that work is lost by the batch at most.
+/// Texts per call of the embedder. Vectors are kept after each batch, so that a failure loses one batch at most.
 const BATCH: usize = 64;
 
 impl Playbook {
-    /// Loads the model and embeds every text that queries are compared with and that has no vector yet, so that the first recall is as fast as the
-    /// others.
+    /// Loads the model and embeds every searched text that has no vector yet, so that the first recall is as fast as later
+    /// ones.
     ///
-    /// Another model than the one that filled the folder's cache means that all of them are embedded again, here or at the
-    /// first recall. An interrupted warm-up goes on where it stopped.
+    /// After a change of the model, all texts are embedded again, here or at the first recall. An interrupted warm-up continues
+    /// where it stopped.
     ///
     /// Returns how many texts were embedded.
     ///
@@ -33,9 +33,10 @@ impl Playbook {
         Ok(missing.len())
     }
 
-    /// How many texts a [`warm_up`](Self::warm_up) would embed now, or the next recall by vectors. 0 without an embedder.
+    /// The number of texts that [`warm_up`](Self::warm_up), or the next recall by vectors, would embed now. 0 without an
+    /// embedder.
     ///
-    /// After a clone, an import by hand or a change of the model it may be thousands, which take seconds.
+    /// After a clone, a manual import or a change of the model, it may be thousands, which takes seconds.
     ///
     /// # Errors
     /// As [`warm_up`](Self::warm_up).
@@ -46,7 +47,7 @@ impl Playbook {
 }
 
 impl Inner {
-    /// The texts that queries are compared with and that have no vector.
+    /// The searched texts that have no vector.
     fn searched_without_vector(&self, embedder: &dyn Embedder, view: &View) -> Result<Vec<String>> {
         embedder.dimension()?;
         let searched = EmbeddedText::searched(self.config.retrieval.rule);
@@ -55,7 +56,7 @@ impl Inner {
         self.missing(&texts.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// Takes in the vectors that the folder has, of this dimension.
+    /// Reads the folder's vectors of this dimension into memory.
     pub(super) fn read_vectors(&self, dimension: usize) -> Result<()> {
         let Some(fingerprint) = self.fingerprint() else { return Ok(()) };
         let mut vectors = self.vectors.write();
@@ -63,7 +64,7 @@ impl Inner {
         Ok(self.store.read_vectors(&mut vectors, fingerprint)?)
     }
 
-    /// The texts whose vectors neither memory nor the folder has.
+    /// The texts that have no vector in memory or in the folder.
     pub(super) fn missing(&self, texts: &[&str]) -> Result<Vec<String>> {
         let unknown = |texts: &[&str]| {
             let cache = self.vectors.read();
@@ -79,7 +80,7 @@ impl Inner {
         Ok(unknown(texts))
     }
 
-    /// Makes the vectors of these texts known.
+    /// Gets the vectors of these texts into memory; embeds those that are missing.
     pub(super) fn ensure_vectors(&self, embedder: &dyn Embedder, texts: &[&str]) -> Result<()> {
         let missing = self.missing(texts)?;
         if missing.len() > BATCH {

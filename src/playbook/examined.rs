@@ -1,4 +1,4 @@
-//! The content of the inbox, examined: what applying each part of it would do to the files as they are.
+//! The content of the inbox, examined: what applying each proposal would do to the files in their present state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,12 +16,12 @@ use crate::skill::{Skill, SkillName};
 use crate::store::inbox::{Bases, InboxFiles, InboxItem, Written, unreadable};
 use crate::store::inbox_targets::InboxTargets;
 
-/// A proposal with what applying it would do.
+/// A proposal and what applying it would do.
 pub(super) struct Ready {
     pub(super) proposal: Proposal,
-    /// All that it does to files, in order, under the names of the files.
+    /// All its changes to files, in order, with the files' names.
     pub(super) diffs: Vec<FilePatch>,
-    /// The files of the inbox that leave with it.
+    /// The files of the inbox that are removed with it.
     pub(super) leaving: Vec<(Name, TextHash)>,
 }
 
@@ -31,15 +31,15 @@ impl Ready {
     }
 }
 
-/// All that is in the inbox, each part on its own.
+/// Everything in the inbox, each proposal examined on its own.
 #[derive(Default)]
 pub(super) struct Survey {
-    /// Proposals, and what each makes of the files as they are.
+    /// Proposals, with the state of the files after each.
     pub(super) ready: Vec<(Ready, Plan)>,
     pub(super) unfit: Vec<(Name, CannotApply)>,
 }
 
-/// What is in the inbox, listed once, and where it may lead.
+/// The inbox, listed once, and the roots that it may change.
 pub(super) struct Pending<'a> {
     folder: &'a Folder,
     written: BTreeMap<ProposalName, Written>,
@@ -57,8 +57,8 @@ impl Inbox {
         Ok(targets.grounds(inner.global_notes.as_deref(), &inner.writable_skills)?)
     }
 
-    /// Everything in the inbox, each on its own.
-    pub(super) fn look_through(&self) -> Result<Survey> {
+    /// Examines everything in the inbox, each proposal on its own.
+    pub(super) fn examine_all(&self) -> Result<Survey> {
         let folder = &self.playbook.0.store.folder;
         let mut survey = Survey::default();
         let written = self.files().list()?;
@@ -77,7 +77,7 @@ impl Inbox {
         Ok(survey)
     }
 
-    /// What can be asked for by name.
+    /// The inbox, for lookups by name.
     pub(super) fn pending(&self) -> Result<Pending<'_>> {
         let named = |written: Written| {
             let name = match &written.what {
@@ -91,14 +91,14 @@ impl Inbox {
         Ok(Pending { folder: &self.playbook.0.store.folder, written, grounds: self.grounds()? })
     }
 
-    /// A proposal that still is what was listed.
+    /// A proposal, if it has not changed since it was listed.
     pub(super) fn present(&self, name: &ProposalName, text: TextHash) -> Result<Ready> {
         self.pending()?.present(name, text, &mut Plan::default())
     }
 }
 
 impl Pending<'_> {
-    /// What applying a proposal would do after a plan, which it is added to.
+    /// Examines a proposal on top of a plan, and adds it to the plan.
     ///
     /// # Errors
     /// `NoSuch`, `CannotApply`.
@@ -113,7 +113,7 @@ impl Pending<'_> {
         }
     }
 
-    /// The same, of a proposal that still is what was listed.
+    /// As [`ready`](Self::ready), for a proposal that has not changed since it was listed.
     ///
     /// # Errors
     /// Also `Changed`.
@@ -127,7 +127,7 @@ impl Pending<'_> {
     }
 }
 
-/// What applying something would do after a plan, which it is added to; none for what is not a proposal of its own.
+/// Examines an item on top of a plan, and adds it to the plan; none for an item that is not a proposal of its own.
 fn examine(
     folder: &Folder,
     grounds: &AllowedRoots,
@@ -137,7 +137,7 @@ fn examine(
     let inbox = InboxFiles(folder);
     match &written.what {
         InboxItem::Misplaced(expected) => Err(CannotApply::Misplaced { expected }),
-        // It is not listed under its name; it becomes part of the one of its kind, or goes aside.
+        // It is not listed under its own name: it is merged into the proposal of its kind, or quarantined.
         InboxItem::Extra(kind) => match (kind, &grounds.global) {
             (PatchKind::Global, None) => {
                 let reason = TargetError::NoGround { kind: kind.word() };
@@ -171,7 +171,8 @@ fn examine(
     }
 }
 
-/// Adds a patch of the inbox to a plan, pointers and all. The patch applies at exactly its lines, so it is shown as it is and not made anew, which takes long for a large one.
+/// Adds a patch of the inbox, with its pointers, to a plan. The patch applies at exactly its lines, so it is shown unchanged:
+/// creating it again takes long if it is large.
 fn plan_patch(
     folder: &Folder,
     kind: &PatchKind,
@@ -213,7 +214,7 @@ pub(super) fn apply(
     for file in patch.files() {
         let refuse = |reason| CannotApply::Target { line: file.line(), reason };
         let target = locate(kind, file, grounds).map_err(refuse)?;
-        // What a diff before this one made or changed was judged there.
+        // A file that an earlier diff created or changed was checked there.
         let is_known = plan.after(&target.path).is_some() || targets.iter().any(|known| known.path == target.path);
         if !is_known {
             judge(&target, &InboxTargets(folder).view(&target).map_err(unreadable)?).map_err(refuse)?;
@@ -244,7 +245,7 @@ fn base_of(folder: &Folder, path: &Path) -> Result<Content, CannotApply> {
     }
 }
 
-/// The pointers to new notes in the table of contents (docs/spec/skills.md, 4.5); the diff that adds them.
+/// Adds the pointers to new notes to the table of contents (docs/spec/skills.md, 4.5). Returns the diff.
 fn add_pointers(folder: &Folder, grounds: &AllowedRoots, plan: &mut Plan) -> Result<Option<FilePatch>, CannotApply> {
     let is_new = |path: &Path, before: &Content| {
         let is_note =
@@ -275,7 +276,7 @@ fn add_pointers(folder: &Folder, grounds: &AllowedRoots, plan: &mut Plan) -> Res
     Ok(diff)
 }
 
-/// `counts` of lines: added and removed by the patch itself.
+/// `counts` are the lines that the patch itself adds and removes.
 pub(super) fn patch_proposal(
     kind: &PatchKind,
     text: TextHash,
@@ -294,7 +295,7 @@ pub(super) fn skill_proposal(name: &SkillName, text: &[u8], target: PathBuf) -> 
     Proposal { name: ProposalName::Skill(name.clone()), text: content_hash(text), files: vec![target], summary }
 }
 
-/// Where a new skill goes, if it can.
+/// The path of a new skill, if it can be created.
 pub(super) fn skill_target(folder: &Folder, grounds: &AllowedRoots, name: &SkillName) -> Result<PathBuf, CannotApply> {
     let target = saved_skill(grounds, name.as_str());
     let refuse = |reason| CannotApply::Target { line: 0, reason };
@@ -302,7 +303,7 @@ pub(super) fn skill_target(folder: &Folder, grounds: &AllowedRoots, name: &Skill
     Ok(target.path)
 }
 
-/// What can be said of a skill by its bytes.
+/// The checks of a skill that need only its bytes.
 pub(super) fn check_skill(name: &SkillName, bytes: &[u8]) -> Result<(), CannotApply> {
     let reason = if bytes.len() > MAX_FILE_BYTES {
         format!("it has {} bytes, at most {MAX_FILE_BYTES} are read", bytes.len())

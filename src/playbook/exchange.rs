@@ -1,4 +1,4 @@
-//! Lessons to and from the files that other programs read.
+//! Export of lessons to files that other programs read, and import.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, Refusal};
 use crate::store::export::Exports;
 
 impl Playbook {
-    /// The listed lessons as a text; of a Markdown file, its marked section. See
+    /// The listed lessons as text. For a Markdown format, this is the marked section. See
     /// [`write_lessons`](crate::exchange::write_lessons). JSON lines are sealed with the key of
     /// [`PlaybookBuilder::with_export_key`](crate::PlaybookBuilder::with_export_key), if there is one.
     ///
@@ -21,15 +21,15 @@ impl Playbook {
         Ok(sealed(format, &self.list_lessons(listing)?, self.0.export_key.as_ref()))
     }
 
-    /// Writes the listed lessons into a file, at once: a crash leaves the old file or the new one.
+    /// Writes the listed lessons into a file atomically: after a crash, the file is the old or the new one.
     ///
-    /// Of a Markdown file only the marked section is replaced, which is added at the end where there is none; the rest stays
-    /// byte for byte. The other formats take the whole file, and none in which somebody else wrote. A file that says the same
-    /// already is not touched; one that is there keeps its permissions, a new one is readable by its owner alone.
+    /// In a Markdown file only the marked section is replaced; if there is none, it is added at the end. The rest is unchanged
+    /// to the byte. The other formats replace the whole file, and only one that an export wrote. A file that has this content
+    /// already is not written. An existing file keeps its permissions; a new one is readable by its owner only.
     ///
     /// # Errors
-    /// [`exchange::Error::Refused`] and nothing is written; [`Error::FileChanged`](crate::Error::FileChanged) when somebody
-    /// wrote in it in the meantime; [`FolderError::Io`](crate::FolderError::Io).
+    /// [`exchange::Error::Refused`]; [`Error::FileChanged`](crate::Error::FileChanged) when another program wrote to the file
+    /// during the export; [`FolderError::Io`](crate::FolderError::Io). Nothing is written in these cases.
     pub fn export_into(&self, format: Format, listing: &Listing, file: &Path) -> Result<Exported> {
         let lessons = self.list_lessons(listing)?;
         let text = sealed(format, &lessons, self.0.export_key.as_ref());
@@ -44,23 +44,24 @@ impl Playbook {
         Ok(Exported { n_lessons, change })
     }
 
-    /// Gives a file back what it held before an export into it. The change that did it.
+    /// Restores the content that a file had before an export into it. Returns the id of this change.
     ///
     /// # Errors
-    /// [`Error::NoSuchChange`](crate::Error::NoSuchChange); [`Error::FileChanged`](crate::Error::FileChanged) when somebody
-    /// wrote in the file since; [`inbox::Error::CannotApply`](crate::inbox::Error::CannotApply) when the export was into
+    /// [`Error::NoSuchChange`](crate::Error::NoSuchChange); [`Error::FileChanged`](crate::Error::FileChanged) when the file was
+    /// changed after the export; [`inbox::Error::CannotApply`](crate::inbox::Error::CannotApply) when the export was into
     /// another file; [`FolderError::Io`](crate::FolderError::Io).
     pub fn undo_export(&self, change: ChangeId, file: &Path) -> Result<ChangeId> {
         Exports::new(&self.0.store.folder).undo(change, file, self.0.clock.now())
     }
 
-    /// Takes in what [`read_lessons`](crate::exchange::read_lessons) or [`read_export`](crate::exchange::read_export) found in a
-    /// file, as one change that [`Playbook::undo`] takes back.
+    /// Imports the lessons that [`read_lessons`](crate::exchange::read_lessons) or
+    /// [`read_export`](crate::exchange::read_export) found in a file, as one change that [`Playbook::undo`] reverts.
     ///
-    /// All of it awaits review, whatever it says about its origin, trust, checks and counts, and nothing of it evicts, merges or
-    /// counts until a person promotes it. The exception are the lessons of the user's own export
-    /// ([`Seal::Own`](crate::exchange::Seal)), which come in as they were. What is here already and what a person removed is
-    /// refused, so that a second import changes nothing; so is what finds no more room to wait in.
+    /// Imported lessons await review, whatever the file states about their origin, trust, checks and counts. Until a person
+    /// promotes them, they evict nothing, are merged into nothing and are not counted. The exception is the user's own export
+    /// ([`Seal::Own`](crate::exchange::Seal)): its lessons are stored as they were exported. A lesson that is already here or
+    /// that a person removed is refused, so that a second import changes nothing. A lesson is also refused if the list for
+    /// review is full.
     ///
     /// ```
     /// use adage::{LearnOutcome, Listing, Playbook, build_lesson, exchange};
@@ -71,7 +72,7 @@ impl Playbook {
     /// playbook.learn_lesson(build_lesson("parsing CSV exports", "Use the csv module."))?;
     /// let text = playbook.export_text(exchange::Format::Ace, &Listing::everything())?;
     /// let drafts = || read_lessons(exchange::Format::Ace, &text).into_iter().flatten();
-    /// // Its own lesson: it is here already.
+    /// // The playbook already has this lesson.
     /// assert!(matches!(playbook.import(drafts())?.outcomes[..], [LearnOutcome::Refused { .. }]));
     /// # let other = tempfile::tempdir()?;
     /// let other = Playbook::builder(other.path()).without_embedder().open()?;
@@ -95,7 +96,8 @@ impl Playbook {
         })
     }
 
-    /// What [`Playbook::import`] would come to now. Nothing is written; the ids of lessons and of the change are not binding.
+    /// The result that [`Playbook::import`] would have now. Nothing is written. The ids of lessons and of the change may differ
+    /// later.
     ///
     /// # Errors
     /// As [`Playbook::learn_lesson`].
@@ -110,7 +112,7 @@ impl Playbook {
         })
     }
 
-    /// Imports what is not here yet.
+    /// Imports the lessons that are not here yet.
     fn import_by(
         &self,
         drafts: impl IntoIterator<Item = LessonDraft>,
@@ -125,7 +127,8 @@ impl Playbook {
         let mut outcomes: Vec<Option<LearnOutcome>> = Vec::new();
         let mut new = Vec::new();
         for draft in drafts.into_iter().map(LessonDraft::imported) {
-            // A format may hold less than the lesson: then the hash of its text differs, and not what it says.
+            // A format may hold fewer fields than the lesson: then the hashes of the texts differ although the advice is the
+            // same.
             let here = draft.id().filter(|id| known(*id).is_some_and(|lesson| says_the_same(&draft, lesson)));
             outcomes.push(here.map(|id| LearnOutcome::Refused { reason: Refusal::AlreadyHere { id } }));
             if here.is_none() {
@@ -159,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_disk_does_the_file_is_the_old_or_the_new_one() {
+    fn after_any_disk_failure_the_file_is_the_old_or_the_new_one() {
         for fault in [Fault::Once, Fault::Freeze] {
             for number in 1.. {
                 let folder = tempfile::tempdir().unwrap();
@@ -174,7 +177,7 @@ mod tests {
                 let is_over = done.load(Ordering::SeqCst) < number;
                 assert!(!is_over || exported.is_ok(), "{fault:?} {number}: {exported:?}");
 
-                // Whoever comes next settles it.
+                // The next open settles it.
                 let playbook = open(&memory, Box::new(RealDisk)).unwrap();
                 let text = std::fs::read_to_string(&file).unwrap();
                 let is_new =

@@ -1,5 +1,4 @@
-//! Learning from sessions through the host's language model (docs/spec/capture.md, 3): what it is shown of the
-//! playbook, and what of its answer is admitted.
+//! Learning from sessions with the host's language model (docs/spec/capture.md, 3).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,27 +18,27 @@ use crate::lesson::{Lesson, LessonId, Realm, Trust};
 use crate::model::{CancelToken, LanguageModel};
 use crate::state::EmbeddedText;
 
-/// User turns that known lessons are compared with, the last ones of a session.
+/// The number of user turns, counted from the end of a session, that known lessons are compared with.
 const MAX_COMPARED_TURNS: usize = 16;
 
 /// What was learned from one session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SessionLessons {
-    /// What the rules suggest.
+    /// The candidates that the rules found.
     pub suggested: Mined,
-    /// What became of each of these candidates, in their order.
+    /// The outcome of each of these candidates, in their order.
     pub mined: Vec<LearnOutcome>,
-    /// What the model said, where there is one.
+    /// The model's answer, if there is a model.
     pub extraction: Option<Extraction>,
-    /// What became of the lessons that the model proposed.
+    /// The outcomes of the lessons that the model proposed.
     pub extracted: Vec<LearnOutcome>,
-    /// What became of the procedures that the rules found, as draft skills.
+    /// The draft skills made of the procedures that the rules found.
     pub skills: AutoSaved,
 }
 
 impl SessionLessons {
-    /// How many were handed to the gate.
+    /// The number of lessons that were handed to the gate.
     #[must_use]
     pub fn n_candidates(&self) -> usize {
         self.mined.len() + self.extracted.len()
@@ -47,14 +46,15 @@ impl SessionLessons {
 }
 
 impl Playbook {
-    /// Asks a model what a session teaches. It is shown the session, redacted, and the known lessons of the session's project
-    /// that are nearest to it (20 by default). Nothing is learned: [`admit_extracted`](Self::admit_extracted) does that.
+    /// Asks a model which lessons a session teaches. The model gets the redacted session and those known lessons of the
+    /// session's project that are nearest to it (20 by default). Nothing is learned: pass the result to
+    /// [`admit_extracted`](Self::admit_extracted).
     ///
-    /// The model reads the whole session; so when any of it came from outside the project, all that it proposes is tainted
-    /// and will wait for review.
+    /// The model reads the whole session. If any part of it came from outside the project, all lessons that the model proposes
+    /// are tainted and will await review.
     ///
     /// # Errors
-    /// [`FolderError::Io`](crate::FolderError::Io). A model that fails or answers what cannot be read is no error but an
+    /// [`FolderError::Io`](crate::FolderError::Io). A model that fails, or whose answer cannot be parsed, is reported in the
     /// [`Extraction`].
     pub fn extract(
         &self,
@@ -65,7 +65,7 @@ impl Playbook {
         self.extract_clean(model, &gate::clean_transcript(transcript), cancel)
     }
 
-    /// What a model finds in a session that was redacted.
+    /// As [`extract`](Playbook::extract), for a session that is already redacted.
     fn extract_clean(
         &self,
         model: &dyn LanguageModel,
@@ -89,8 +89,9 @@ impl Playbook {
         Ok(extraction)
     }
 
-    /// Lets the lessons of an [`Extraction`] in, all in one commit. One that supersedes a known lesson takes its place if that
-    /// one was mined and not verified and is of the same realm, as one change that can be undone; otherwise it awaits review.
+    /// Learns the lessons of an [`Extraction`] in one commit. A lesson that supersedes a known one replaces it if the known
+    /// lesson was mined, is not verified and has the same realm. This is one change that can be undone. Otherwise the new
+    /// lesson awaits review.
     ///
     /// # Errors
     /// As [`Playbook::learn_lesson`].
@@ -98,9 +99,9 @@ impl Playbook {
         self.learn_lessons(lessons.into_iter().map(|lesson| lesson.draft))
     }
 
-    /// Learns what a session teaches: what the rules find, and what the model proposes where there is one. Procedures become
-    /// draft skills as well, if the settings let them ([`Skills::save_suggested`](crate::skills::Skills::save_suggested)). A session that
-    /// was read before teaches nothing again.
+    /// Learns from a session: the candidates of the rules, and the lessons that the model proposes if there is one. Procedures
+    /// also become draft skills if the settings allow it ([`Skills::save_suggested`](crate::skills::Skills::save_suggested)).
+    /// Learning from the same session again adds nothing.
     ///
     /// ```
     /// use adage::transcript::{Transcript, Turn};
@@ -135,14 +136,14 @@ impl Playbook {
         model: Option<&dyn LanguageModel>,
         cancel: &CancelToken,
     ) -> Result<SessionLessons> {
-        // Once: a long session takes a while to redact.
+        // Redacted once only: a long session takes a while.
         let transcript = gate::clean_transcript(transcript);
         let suggested = self.mine_clean(&transcript)?;
         let mined = self.admit(suggested.candidates.iter().cloned())?;
         self.count_again(&suggested.recurring, &transcript)?;
         let candidates = suggested.candidates.iter().chain(&suggested.recurring);
         let procedures = candidates.filter(|candidate| candidate.heuristic.is_procedure());
-        // The lessons are learned by now; what fails here keeps the model from nothing.
+        // The lessons are already committed; a failure here must not stop the model's extraction.
         let skills = self.skills().save_worded(procedures, model, cancel).unwrap_or_else(|error| {
             let failed = Some(error.to_string());
             AutoSaved { failed, ..AutoSaved::default() }
@@ -159,8 +160,8 @@ impl Playbook {
 }
 
 impl Inner {
-    /// The lessons that are nearest to a session: all where they are few, otherwise those whose trigger is near to what the
-    /// user said in one of the last turns; by words where there are no vectors.
+    /// The known lessons nearest to a session: all if there are few; otherwise those whose trigger is near to one of the last
+    /// user turns. Compared by words if there are no vectors.
     fn nearest_to(&self, view: &View, transcript: &Transcript, realm: &Realm) -> Vec<Arc<Lesson>> {
         let max = self.config.extract.max_existing;
         let all: Vec<&Arc<Lesson>> = view.recall.visible(realm).take(max + 1).collect();

@@ -11,16 +11,16 @@ use crate::learn::Feedback;
 use crate::lesson::{LessonId, LessonRef, ReceiptId};
 use crate::store::{Event, Snapshot, Text};
 
-/// What recording feedback came to.
+/// The result of recording feedback.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Credited {
-    /// The retrieval is settled by this feedback.
+    /// The feedback is recorded for the retrieval.
     Recorded {
-        /// The lessons it counts for: those shown whose text is still the same.
+        /// The lessons that are credited: those shown whose text is still the same.
         lessons: Vec<LessonId>,
     },
-    /// It was settled before; the first feedback counts.
+    /// The retrieval already had feedback; only the first counts.
     AlreadyRecorded {
         /// The first feedback.
         outcome: Feedback,
@@ -28,11 +28,11 @@ pub enum Credited {
 }
 
 impl Playbook {
-    /// Records how a task went, by its receipt. It counts for exactly the lessons that were shown, once, as far as they still
-    /// have that text.
+    /// Records how a task ended, by the receipt of its context. Each lesson that was shown is credited once, unless its text
+    /// has changed since.
     ///
     /// # Errors
-    /// [`Error::NoSuchReceipt`] for one that is not known or older than 7 days; the errors of an append.
+    /// [`Error::NoSuchReceipt`] for a receipt that is unknown or older than 7 days; the errors of an append.
     pub fn record_outcome(&self, receipt: ReceiptId, outcome: Feedback) -> Result<Credited> {
         self.0.append(|snapshot, now| {
             let known = snapshot.log.receipt(receipt).filter(|known| !known.is_over(now));
@@ -45,8 +45,8 @@ impl Playbook {
         })
     }
 
-    /// Credits every lesson with a retrieval within the window that nothing has settled since: helpful +1 a lesson. The same
-    /// retrieval is never credited twice. Returns how many lessons were credited; none for an empty window.
+    /// Credits every lesson that was retrieved within the window and has no feedback since: helpful +1 per lesson. A retrieval
+    /// is never credited twice. Returns the number of lessons credited; 0 for an empty window.
     ///
     /// The window is usually `config().feedback.credit_window`, 300 seconds.
     ///
@@ -66,7 +66,7 @@ impl Playbook {
         })
     }
 
-    /// Counts a showing of a lesson that the host rendered itself, and returns its receipt.
+    /// Counts that the host itself showed a lesson, and returns the receipt.
     ///
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], [`FolderError::ReadOnly`].
@@ -78,7 +78,7 @@ impl Playbook {
         Ok(receipt.ok_or_else(|| FolderError::ReadOnly { path: self.folder().to_owned() })?)
     }
 
-    /// A lesson helped: helpful +1, confidence +0.05. Settles its open retrievals.
+    /// Records that a lesson helped: helpful +1, confidence +0.05. The lesson's open retrievals get this feedback.
     ///
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of an append.
@@ -86,7 +86,7 @@ impl Playbook {
         self.0.credit(&lesson.into(), Feedback::Helpful)
     }
 
-    /// A lesson did harm: harmful +1, confidence −0.1. Settles its open retrievals.
+    /// Records that a lesson did harm: harmful +1, confidence −0.1. The lesson's open retrievals get this feedback.
     ///
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of an append.

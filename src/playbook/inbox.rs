@@ -1,4 +1,4 @@
-//! The review inbox of a playbook (docs/spec/skills.md, 4): what waits for a person, shown, applied, dismissed.
+//! The review inbox of a playbook (docs/spec/skills.md, 4): proposals that a person lists, reads, applies or dismisses.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -19,10 +19,10 @@ use crate::state::Waiting;
 use crate::store::inbox::InboxFiles;
 use crate::store::undo::undo_within;
 
-/// The review inbox: [`Playbook::inbox`].
+/// The review inbox, from [`Playbook::inbox`].
 ///
-/// Nothing in it takes effect by itself. A proposal is shown, applied and dismissed as it was listed: one that changed since is
-/// refused.
+/// Nothing in the inbox takes effect by itself. A proposal is shown, applied and dismissed exactly as it was listed: one that
+/// has changed since is refused.
 ///
 /// ```
 /// use adage::Playbook;
@@ -45,34 +45,34 @@ use crate::store::undo::undo_within;
 #[derive(Clone)]
 pub struct Inbox {
     pub(super) playbook: Playbook,
-    /// Lessons that this realm does not see are left out.
+    /// If set, lessons that this realm does not see are left out.
     realm: Option<Realm>,
 }
 
-/// Something that waits for a person and can be applied.
+/// A proposal that awaits review and can be applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Proposal {
-    /// What it is called.
+    /// Its name.
     pub name: ProposalName,
-    /// The hash of exactly what was listed.
+    /// The hash of exactly the content that was listed.
     pub text: TextHash,
-    /// The files that it makes or changes; none for a lesson.
+    /// The files that it creates or changes; empty for a lesson.
     pub files: Vec<PathBuf>,
-    /// What it is about, on one line.
+    /// Its subject, on one line.
     pub summary: String,
 }
 
-/// Something in the inbox that cannot be applied.
+/// An entry of the inbox that cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Inapplicable {
-    /// Where it lies, below the inbox.
+    /// Its path below the inbox.
     pub name: String,
-    /// Why not.
+    /// The reason.
     pub reason: CannotApply,
 }
 
-/// How many proposals wait: as many as [`Inbox::list`] gives.
+/// The number of proposals that await review, by kind. Their sum is the length of [`Inbox::list`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Notice {
@@ -84,49 +84,49 @@ pub struct Notice {
     pub n_lessons: usize,
 }
 
-/// What was applied.
+/// The result of [`Inbox::apply`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Applied {
-    /// What to hand to [`Inbox::undo`]; none when no file changed.
+    /// The id for [`Inbox::undo`]; none when no file changed.
     pub change: Option<ChangeId>,
-    /// The files that were made or changed.
+    /// The files that were created or changed.
     pub files: Vec<PathBuf>,
-    /// What became of the lessons.
+    /// The outcomes of the lessons.
     pub lessons: Vec<LearnOutcome>,
 }
 
-/// What was dismissed.
+/// The result of [`Inbox::dismiss`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Dismissed {
-    /// What to hand to [`Inbox::undo`], so that patches and skills wait again; none when there were none.
+    /// The id for [`Inbox::undo`], which returns patches and skills to the inbox; none when there were none.
     pub change: Option<ChangeId>,
-    /// What to hand to [`Playbook::undo`], so that lessons wait again.
+    /// The dismissed lessons. [`Playbook::undo`] returns each to review.
     pub lessons: Vec<RemovedLesson>,
 }
 
-/// Files that are again what they were.
+/// Files with their former content, after an undo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct UndoneFiles {
-    /// The record of it, which can be undone too.
+    /// The id of this change, which can be undone too.
     pub change: ChangeId,
     /// The files.
     pub files: Vec<PathBuf>,
 }
 
-/// A change of files on record.
+/// A recorded change of files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct InboxChange {
-    /// What to hand to [`Inbox::undo`].
+    /// The id for [`Inbox::undo`].
     pub id: ChangeId,
-    /// When.
+    /// When it was made.
     pub at: DateTime<FixedOffset>,
-    /// What it was.
+    /// A description of it.
     pub what: String,
-    /// The files, those of the inbox among them.
+    /// The files that it changed, including those of the inbox.
     pub files: Vec<PathBuf>,
 }
 
@@ -139,14 +139,14 @@ impl Playbook {
 }
 
 impl Inbox {
-    /// The same inbox with only those lessons that this realm sees. Patches and skills are of no realm.
+    /// The same inbox with only those lessons that this realm sees. Patches and skills belong to no realm.
     #[must_use]
     pub fn within(self, realm: Realm) -> Self {
         Self { realm: Some(realm), ..self }
     }
 
-    /// What can be applied, and nothing else: patches in the order of their kinds, new skills, then lessons: those that
-    /// most sessions speak for first, then the oldest.
+    /// The proposals that can be applied: patches in the order of their kinds, then new skills, then lessons. Lessons with the
+    /// most sessions as evidence come first; of equal ones, the oldest.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -173,7 +173,8 @@ impl Inbox {
         Ok(proposals)
     }
 
-    /// What [`Inbox::list`] leaves out, with the reason. [`Inbox::check_written`] puts aside what never can be applied.
+    /// The entries that [`Inbox::list`] leaves out, with the reason. [`Inbox::check_written`] quarantines those that can never
+    /// be applied.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -182,7 +183,7 @@ impl Inbox {
         Ok(unfit.map(|(path, reason)| Inapplicable { name: InboxFiles::shown(&path), reason }).collect())
     }
 
-    /// How much waits; none when nothing does.
+    /// The number of proposals that await review; none when there are none.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -210,8 +211,9 @@ impl Inbox {
         self.pending()?.ready(name, &mut Plan::default()).map(|ready| ready.proposal)
     }
 
-    /// Everything that applying would do, as a person reads it: the diffs of the patch, then the pointers in the table of
-    /// contents that new files get; the text of a lesson. Secrets are masked, characters that are not seen are written out.
+    /// Everything that applying the proposal would do, as text for a person: the diffs of a patch, then the pointers to new
+    /// files in the table of contents; for a lesson, its text. Secrets are masked, and invisible characters are written as
+    /// escapes.
     ///
     /// # Errors
     /// [`inbox::Error::NoSuch`], [`inbox::Error::Changed`], [`inbox::Error::CannotApply`].
@@ -232,14 +234,14 @@ impl Inbox {
         Ok(text)
     }
 
-    /// Applies proposals as they were listed. Patches and skills change files all together or not at all, also if the process
-    /// dies; they leave the inbox in the same step. Then lessons come in, in one commit.
+    /// Applies proposals as they were listed. All changes of files by patches and skills happen together or not at all, even if
+    /// the process dies, and the applied proposals leave the inbox in the same step. The lessons follow in one commit.
     ///
     /// # Errors
-    /// [`inbox::Error::Changed`], [`inbox::Error::NoSuch`]; [`inbox::Error::CannotApply`] when one of them cannot be;
-    /// [`Error::NoSuchLesson`]; [`Error::FileChanged`] when somebody edits a file at the same time;
-    /// [`FolderError::Io`](crate::FolderError::Io). Nothing was changed then, unless a lesson changed or the disk failed
-    /// between the two steps: then the files stay changed, and [`Inbox::changes`] tells by what.
+    /// [`inbox::Error::Changed`], [`inbox::Error::NoSuch`]; [`inbox::Error::CannotApply`] when a proposal cannot be applied;
+    /// [`Error::NoSuchLesson`]; [`Error::FileChanged`] when another program writes to a file at the same time;
+    /// [`FolderError::Io`](crate::FolderError::Io). Nothing was changed in these cases, with one exception: if a lesson changes
+    /// or the disk fails between the two steps, the changes of files remain, and [`Inbox::changes`] lists them.
     pub fn apply(&self, proposals: &[Proposal]) -> Result<Applied> {
         let (lessons, files) = split(proposals);
         let mut applied = Applied::default();
@@ -271,12 +273,12 @@ impl Inbox {
         Ok(applied)
     }
 
-    /// Takes proposals out of the inbox, as they were listed, without applying them. Lessons do not come back.
+    /// Removes proposals from the inbox, as they were listed, without applying them. A dismissed lesson is not suggested again.
     ///
     /// # Errors
     /// [`inbox::Error::Changed`], [`inbox::Error::NoSuch`], [`Error::NoSuchLesson`], [`inbox::Error::CannotApply`];
-    /// [`FolderError::Io`](crate::FolderError::Io). As with [`Inbox::apply`], patches and skills may be gone when lessons are
-    /// not.
+    /// [`FolderError::Io`](crate::FolderError::Io). As with [`Inbox::apply`], an error between the two steps leaves patches and
+    /// skills dismissed and lessons not.
     pub fn dismiss(&self, proposals: &[Proposal]) -> Result<Dismissed> {
         let (lessons, files) = split(proposals);
         let mut dismissed = Dismissed::default();
@@ -299,7 +301,7 @@ impl Inbox {
         Ok(dismissed)
     }
 
-    /// The changes of files that can be taken back, oldest first; the last 32 of the last 30 days.
+    /// The changes of files that can be undone, oldest first: the last 32 of the last 30 days.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -313,12 +315,12 @@ impl Inbox {
         Ok(changes.collect())
     }
 
-    /// Takes back what was applied or dismissed: every file is again what it was, and the proposal waits again. The last 32
-    /// changes of the last 30 days are kept.
+    /// Undoes an apply or a dismissal: every file gets its former content, and the proposal returns to the inbox. The last 32
+    /// changes of the last 30 days can be undone.
     ///
     /// # Errors
     /// [`Error::NoSuchChange`]; [`Error::FileChanged`] with both hashes when a file was edited since;
-    /// [`inbox::Error::CannotApply`] when a file lies where this playbook may not write any more.
+    /// [`inbox::Error::CannotApply`] when this playbook may no longer write to the location of a file.
     pub fn undo(&self, change: ChangeId) -> Result<UndoneFiles> {
         let inner = &self.playbook.0;
         let grounds = self.grounds()?;
@@ -335,7 +337,7 @@ impl Inbox {
         Ok(UndoneFiles { change, files: journal.files.into_iter().map(|file| file.path).collect() })
     }
 
-    /// A lesson that changed since it was listed holds up the files too, which are written first.
+    /// Refuses lessons that have changed since they were listed, before any file is written.
     fn check_lessons(&self, lessons: &[ReviewedLesson]) -> Result<()> {
         if lessons.is_empty() {
             return Ok(());
@@ -344,7 +346,7 @@ impl Inbox {
         let mut known: BTreeMap<LessonId, TextHash> =
             waiting.iter().map(|waiting| (waiting.lesson.id, waiting.lesson.shown_hash())).collect();
         for ReviewedLesson { id, shown: expected } in lessons.iter().copied() {
-            // Each once: the second time it does not await review any more.
+            // Each lesson once only: after its promotion it no longer awaits review.
             let found = known.remove(&id).ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(id) })?;
             if found != expected {
                 return Err(inbox::Error::Changed { what: format!("lesson {id}"), expected, found }.into());
@@ -361,7 +363,8 @@ impl Inbox {
         }
     }
 
-    /// Edits files as `decide` says under the folder's lock: what that is called, and the edits. None where there are no edits.
+    /// Edits files under the folder's lock. `decide` returns a description of the change and the edits; if there are no edits,
+    /// nothing is recorded.
     pub(super) fn edit<T>(
         &self,
         record: Record,
@@ -376,7 +379,7 @@ impl Inbox {
 
     fn survey(&self) -> Result<Survey> {
         self.playbook.0.store.folder.edits().recover()?;
-        self.look_through()
+        self.examine_all()
     }
 
     fn lesson_text(&self, id: LessonId, text: TextHash) -> Result<String> {
@@ -391,7 +394,7 @@ impl Inbox {
 }
 
 impl fmt::Display for Notice {
-    /// Such as `2 patches and 1 lesson wait for review`.
+    /// For example `2 patches and 1 lesson wait for review`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = [
             (self.n_patches, "patch", "patches"),
@@ -410,7 +413,7 @@ impl fmt::Display for Notice {
     }
 }
 
-/// Lessons apart from what changes files.
+/// Separates lessons from proposals that change files.
 fn split(proposals: &[Proposal]) -> (Vec<ReviewedLesson>, Vec<&Proposal>) {
     let (mut lessons, mut files) = (Vec::new(), Vec::new());
     for proposal in proposals {
@@ -431,7 +434,8 @@ mod tests {
     use super::*;
     use crate::testing::faults::CountingDisk;
 
-    /// Proposes so many skills and applies them together: how many operations that takes, without those on the playbook.
+    /// Proposes `n_skills` skills and applies them together. Returns the number of disk operations, except those on the
+    /// playbook file.
     fn operations_to_apply(n_skills: usize) -> usize {
         let temp = tempfile::tempdir().unwrap();
         let disk = CountingDisk::default();
@@ -454,14 +458,14 @@ mod tests {
         }
         assert!(inbox.list().unwrap().is_empty());
         assert_eq!(std::fs::read_dir(temp.path().join(".inbox").join("skills")).unwrap().count(), 0);
-        // One change, which one undo takes back.
+        // One change, which one undo reverts.
         inbox.undo(applied.change.unwrap()).unwrap();
         assert_eq!(inbox.list().unwrap(), proposals);
         n_operations
     }
 
     #[test]
-    fn applying_takes_as_many_operations_for_each_of_many_proposals_as_of_few() {
+    fn disk_operations_grow_linearly_with_the_number_of_proposals() {
         let (few, many) = (operations_to_apply(50), operations_to_apply(200));
         assert!(many <= 4 * few, "{few} operations for 50 skills, {many} for 200");
     }

@@ -1,4 +1,4 @@
-//! Looking at the playbook itself: figures, and whether everything is in order.
+//! Statistics of a playbook, and its integrity check.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,64 +8,64 @@ use super::Playbook;
 use crate::error::Result;
 use crate::store::{count_vectors, is_cache};
 
-/// The playbook in figures.
+/// Statistics of a playbook.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Lessons that can be shown or are kept for it.
+    /// Lessons in use.
     pub n_lessons: usize,
-    /// Of these, verified.
+    /// Verified lessons among these.
     pub n_verified: usize,
-    /// Lessons that wait for review.
+    /// Lessons that await review.
     pub n_waiting: usize,
-    /// Removed lessons that are remembered.
+    /// Removed lessons whose ids and hashes are kept.
     pub n_removed: usize,
-    /// Changes on record in the archive.
+    /// Changes in the archive.
     pub n_changes: usize,
-    /// Lessons a realm; the global one under `global`.
+    /// The number of lessons per realm; the global realm has the key `global`.
     pub realms: BTreeMap<String, usize>,
-    /// Lessons a source; none under `unknown`.
+    /// The number of lessons per source; lessons without one have the key `unknown`.
     pub sources: BTreeMap<String, usize>,
-    /// All showings, helpful and harmful ones.
+    /// The total of retrievals over all lessons.
     pub retrievals: u64,
-    /// Showings that helped.
+    /// The total of helpful retrievals.
     pub helpful_retrievals: u64,
-    /// Showings that did harm.
+    /// The total of harmful retrievals.
     pub harmful_retrievals: u64,
-    /// Least, median and largest utility; none for an empty playbook.
+    /// The least, the median and the largest utility; none for an empty playbook.
     pub utility: Option<[f64; 3]>,
-    /// How many commits made the file.
+    /// The number of commits so far.
     pub generation: u64,
-    /// Lessons that a realm holds.
+    /// The number of lessons that a realm can hold.
     pub capacity: usize,
 }
 
-/// One thing that a check found.
+/// A problem that a check found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
-    /// Which file or list.
+    /// The file or list.
     pub part: &'static str,
-    /// What is the matter.
+    /// The problem.
     pub problem: String,
-    /// What happens about it.
+    /// What the program does about it.
     pub consequence: &'static str,
 }
 
-/// What a check found. Empty findings mean that everything is in order.
+/// The result of a check. Without findings, everything is in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Check {
-    /// Lessons looked at.
+    /// The number of lessons that were checked.
     pub n_lessons: usize,
-    /// Vectors in the cache, of every model.
+    /// The number of vectors in the cache, of all models.
     pub n_vectors: usize,
-    /// What is not in order. None of it stops the playbook from working.
+    /// The problems. None of them keeps the playbook from working.
     pub findings: Vec<Finding>,
 }
 
 impl Playbook {
-    /// The playbook in figures.
+    /// The statistics of the playbook.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -105,7 +105,7 @@ impl Playbook {
         })
     }
 
-    /// Looks at every file of the folder and says what is not in order. Changes nothing.
+    /// Checks every file of the folder and reports problems. Changes nothing.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).

@@ -1,4 +1,4 @@
-//! Copies of a memory, and what is left of broken files.
+//! Backup, restore and repair of a memory.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use crate::lesson::LessonId;
 use crate::state::{Plan, Planned};
 use crate::store::{BackupRecord, Restored};
 
-/// What a repair did, or would do.
+/// The result of a repair, or of its preview.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Repair {
-    /// What the open did about a broken playbook file: of a handle that only reads, what it would do.
+    /// What the open did about a broken playbook file. For a read-only handle: what a writing open would do.
     pub recovery: Option<Recovery>,
-    /// Lessons that are nowhere but in quarantine, and the file that each is in.
+    /// Lessons that are found only in quarantined files.
     pub from_quarantine: Vec<FromQuarantine>,
 }
 
-/// A lesson that was found in a quarantined file.
+/// A lesson found in a quarantined file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FromQuarantine {
@@ -29,27 +29,30 @@ pub struct FromQuarantine {
     pub lesson: LessonId,
     /// Its trigger.
     pub trigger: String,
-    /// The file.
+    /// The quarantined file.
     pub path: PathBuf,
 }
 
 impl Playbook {
-    /// Copies the memory to `folder`, which has to be empty or missing, while others go on writing. Not copied are caches,
-    /// quarantine and records of edits. The copy is whole once its `backup.json` is there, with the hash of every file.
+    /// Copies the memory to `folder`, which must be empty or missing. Other handles may write meanwhile. Caches, quarantined
+    /// files and journals of edits are not copied. The copy is complete when it contains `backup.json`, which lists the hash of
+    /// every file.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io) for a folder that is not empty or cannot be written;
-    /// [`FolderError::Locked`](crate::FolderError::Locked) when others commit all the time and the lock cannot be had.
+    /// [`FolderError::Locked`](crate::FolderError::Locked) when files change in every round of copying and the lock is not
+    /// free.
     pub fn back_up(&self, folder: impl AsRef<Path>) -> Result<BackupRecord> {
         self.0.flush()?;
         Ok(self.0.store.back_up_to(folder.as_ref())?)
     }
 
-    /// Puts a copy's playbook in the place of the present one, which goes to quarantine. What was removed since stays removed. Other
-    /// files of the copy are put back where there are none.
+    /// Replaces the playbook with that of a backup; the present playbook file goes to quarantine. Lessons that were removed
+    /// since the backup stay removed. Other files of the backup are copied only where they are missing.
     ///
     /// # Errors
-    /// [`FolderError::Unreadable`](crate::FolderError::Unreadable) for a folder that is not a whole copy; the errors of a commit.
+    /// [`FolderError::Unreadable`](crate::FolderError::Unreadable) for a folder that is not a complete backup; the errors of a
+    /// commit.
     pub fn restore(&self, folder: impl AsRef<Path>) -> Result<Restored> {
         let inner = &self.0;
         let turn = inner.store.folder.turn(&inner.writer)?;
@@ -59,7 +62,7 @@ impl Playbook {
         Ok(restored)
     }
 
-    /// What a repair would do: nothing is changed.
+    /// What [`Playbook::repair`] would do now. Nothing is changed.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -74,10 +77,10 @@ impl Playbook {
         Ok(Repair { recovery: self.recovery().cloned(), from_quarantine: from_quarantine.collect() })
     }
 
-    /// Takes lessons back that are nowhere but in quarantine. A broken playbook file itself is repaired by the open.
+    /// Learns the lessons that are found only in quarantined files. A broken playbook file is repaired by the open, not here.
     ///
     /// # Errors
-    /// Those of a commit.
+    /// The errors of a commit.
     pub fn repair(&self) -> Result<Repair> {
         let inner = &self.0;
         inner.commit(|attempt| {

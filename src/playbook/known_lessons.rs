@@ -1,4 +1,5 @@
-//! What sessions suggest again: one lesson per project, counted over its sessions (docs/spec/capture.md, 4.5).
+//! Repeated suggestions: a project gets one lesson for the same advice, with a count of the sessions that suggest it
+//! (docs/spec/capture.md, 4.5).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,23 +14,25 @@ use crate::gate;
 use crate::lesson::{Lesson, LessonDraft, Origin, TextHash, Trust};
 use crate::state::{Book, Plan, Planned};
 
-/// What became of the lesson that another session taught already.
+/// The state of a lesson that another session has taught before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KnownLesson {
-    /// It is in use, or in review.
+    /// It is in use or awaits review.
     Kept,
     /// A person removed it in the last 30 days.
     Removed,
 }
 
 impl KnownLesson {
-    /// A project has one lesson of each procedure and recovery, and one of how it is checked, however many sessions suggest it.
+    /// The known lesson for a candidate, if there is one. A project has one lesson per procedure, one per recovery and one for
+    /// its checks, however many sessions suggest it.
     pub(super) fn of(candidate: &Candidate, transcript: &Transcript, book: &Book) -> Option<Self> {
-        let told = Told::by(candidate, &transcript.project)?;
-        // How a project is checked is told once by a session too, however often that is read.
-        let is_of_another =
-            |lesson: &Lesson| matches!(told.what, What::Checks) || lesson.provenance.session != transcript.session;
-        let is_it = |lesson: &Arc<Lesson>| told.is_told_by(lesson) && is_of_another(lesson);
+        let advice = Advice::by(candidate, &transcript.project)?;
+        // The same session suggests its checks once, however often it is read.
+        let is_of_another = |lesson: &Lesson| {
+            matches!(advice.what, AdviceKind::Checks) || lesson.provenance.session != transcript.session
+        };
+        let is_it = |lesson: &Arc<Lesson>| advice.is_given_by(lesson) && is_of_another(lesson);
         let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
         if book.lessons.iter().chain(waiting).any(is_it) {
             return Some(Self::Kept);
@@ -39,32 +42,34 @@ impl KnownLesson {
     }
 }
 
-/// What a candidate tells, to be found in lessons.
-struct Told<'c> {
-    what: What,
+/// The content of a candidate by which it is found among lessons.
+struct Advice<'c> {
+    what: AdviceKind,
     project: &'c str,
     domain: String,
 }
 
-enum What {
+enum AdviceKind {
     /// How the project is checked.
     Checks,
-    /// These commands.
+    /// A procedure with these commands.
     Procedure(BTreeSet<String>),
-    /// What this command needs after this error.
+    /// The command that is needed after this error.
     Recovery { failed: BTreeSet<String>, error: String },
 }
 
-impl<'c> Told<'c> {
+impl<'c> Advice<'c> {
     /// None for what a person said.
     fn by(candidate: &Candidate, project: &'c str) -> Option<Self> {
         let row = candidate.draft.to_json();
         let text = |key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default();
         let what = match candidate.heuristic {
-            _ if candidate.name == project_checks::NAME => What::Checks,
-            Heuristic::MultiStep | Heuristic::RepeatedAction => What::Procedure(commands_told(text("correct_pattern"))),
+            _ if candidate.name == project_checks::NAME => AdviceKind::Checks,
+            Heuristic::MultiStep | Heuristic::RepeatedAction => {
+                AdviceKind::Procedure(commands_told(text("correct_pattern")))
+            }
             Heuristic::ErrorRecovery => {
-                What::Recovery { failed: commands_told(text("mistake")), error: error_of(text("trigger")) }
+                AdviceKind::Recovery { failed: commands_told(text("mistake")), error: error_in(text("trigger")) }
             }
             Heuristic::UserCorrection | Heuristic::ExplicitInstruction => return None,
         };
@@ -72,42 +77,42 @@ impl<'c> Told<'c> {
         Some(Self { what, project, domain })
     }
 
-    fn is_told_by(&self, lesson: &Lesson) -> bool {
+    fn is_given_by(&self, lesson: &Lesson) -> bool {
         let is_of_project = lesson.realm.project == self.project && lesson.provenance.origin == Origin::Mined;
         let is_of_domain = || lesson.domains.first().is_some_and(|first| *first == self.domain);
         is_of_project
             && match &self.what {
-                What::Checks => lesson.trigger == project_checks::TRIGGER,
-                What::Procedure(commands) => {
+                AdviceKind::Checks => lesson.trigger == project_checks::TRIGGER,
+                AdviceKind::Procedure(commands) => {
                     let is_procedure = lesson.provenance.evidence.is_empty() && lesson.mistake.is_empty();
                     is_procedure && is_of_domain() && are_alike(commands, &commands_told(&lesson.correct_pattern))
                 }
-                What::Recovery { failed, error } => {
-                    is_of_domain() && *failed == commands_told(&lesson.mistake) && *error == error_of(&lesson.trigger)
+                AdviceKind::Recovery { failed, error } => {
+                    is_of_domain() && *failed == commands_told(&lesson.mistake) && *error == error_in(&lesson.trigger)
                 }
             }
     }
 }
 
-/// What a recovery's trigger says went wrong, without numbers.
-fn error_of(trigger: &str) -> String {
+/// The error named by a recovery's trigger, without numbers.
+fn error_in(trigger: &str) -> String {
     let error = trigger.split_once(" fails: ").map_or("", |(_, error)| error);
     error.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
 impl Playbook {
-    /// Counts that a session suggests again what other sessions taught: the lesson's frequency, once a session. A lesson that
-    /// several sessions speak for is the first to be reviewed.
+    /// Counts sessions that suggest a lesson again: its frequency rises by one per session. Lessons with the most sessions are
+    /// reviewed first.
     pub(super) fn count_again(&self, recurring: &[Candidate], transcript: &Transcript) -> Result<()> {
-        let counted: Vec<(TextHash, Told<'_>)> = recurring
+        let counted: Vec<(TextHash, Advice<'_>)> = recurring
             .iter()
             .filter_map(|candidate| {
                 let lesson =
                     gate::admit(LessonDraft::clone(&candidate.draft), &self.0.config.learn, &*self.0.clock).ok()?;
-                // What untrusted content could have shaped speaks for nothing.
+                // A suggestion that may come from untrusted content is not counted.
                 let is_clean = lesson.provenance.trust == Trust::Trusted && !transcript.session.is_empty();
                 let fingerprint = TextHash::of(&[transcript.session.as_str(), &lesson.text_hash().to_string()]);
-                Some((fingerprint, Told::by(candidate, &transcript.project)?)).filter(|_| is_clean)
+                Some((fingerprint, Advice::by(candidate, &transcript.project)?)).filter(|_| is_clean)
             })
             .collect();
         if counted.is_empty() {
@@ -116,21 +121,21 @@ impl Playbook {
         self.0.commit(|attempt| {
             let mut plan = self.0.plan(attempt);
             let mut is_changed = false;
-            for (fingerprint, told) in &counted {
-                is_changed |= plan.book.remember_mined(*fingerprint) && count(&mut plan, told);
+            for (fingerprint, advice) in &counted {
+                is_changed |= plan.book.remember_mined(*fingerprint) && count(&mut plan, advice);
             }
             Ok(if is_changed { Planned::Commit(plan, ()) } else { Planned::Nothing(()) })
         })
     }
 }
 
-fn count(plan: &mut Plan, told: &Told<'_>) -> bool {
+fn count(plan: &mut Plan, advice: &Advice<'_>) -> bool {
     let more = |lesson: &mut Lesson| lesson.frequency = lesson.frequency.saturating_add(1);
-    if let Some(waiting) = plan.book.waiting.iter_mut().find(|waiting| told.is_told_by(&waiting.lesson)) {
+    if let Some(waiting) = plan.book.waiting.iter_mut().find(|waiting| advice.is_given_by(&waiting.lesson)) {
         more(Arc::make_mut(&mut waiting.lesson));
         return true;
     }
-    let Some(id) = plan.book.lessons.iter().find(|lesson| told.is_told_by(lesson)).map(|lesson| lesson.id) else {
+    let Some(id) = plan.book.lessons.iter().find(|lesson| advice.is_given_by(lesson)).map(|lesson| lesson.id) else {
         return false;
     };
     plan.book.update(id, more);

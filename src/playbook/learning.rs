@@ -1,4 +1,4 @@
-//! Learning, verifying, pruning.
+//! Learning, verifying and pruning lessons.
 
 use super::commit::{Attempt, VectorNeeds};
 use super::{Inner, Playbook};
@@ -10,18 +10,18 @@ use crate::retrieve::shown_tokens;
 use crate::state::Planned;
 
 impl Playbook {
-    /// Learns one lesson and says what became of it: inserted, merged into one that says the same, kept apart from one that
-    /// is close but says something else, waiting for review, or refused.
+    /// Learns one lesson. The outcome is one of: inserted; merged into a lesson that gives the same advice; inserted as
+    /// distinct from a near lesson with different advice; awaiting review; refused.
     ///
     /// # Errors
-    /// [`FolderError::Io`](crate::FolderError::Io) and the other errors of a commit; nothing was learned then. A model that
-    /// fails is no error: duplicates are then told by task and trigger.
+    /// [`FolderError::Io`](crate::FolderError::Io) and the other errors of a commit; nothing was learned then. If the embedding
+    /// model fails, there is no error: duplicates are detected by task and trigger.
     pub fn learn_lesson(&self, draft: impl Into<LessonDraft>) -> Result<LearnOutcome> {
         let learned = self.learn_lessons([draft.into()])?;
         learned.into_iter().next().ok_or(Error::Contended { rounds: 0 })
     }
 
-    /// Learns lessons in order, embedding them in batches, and commits once: all of them, or on an error none.
+    /// Learns lessons in order. They are embedded in batches and committed at once: on an error, none is learned.
     ///
     /// # Errors
     /// As [`Playbook::learn_lesson`].
@@ -41,7 +41,7 @@ impl Playbook {
         for newcomer in drafts.iter().flatten() {
             let (id, tokens) = (newcomer.lesson.id, shown_tokens(&newcomer.lesson));
             if tokens > budget {
-                tracing::warn!(%id, tokens, budget, "no context of the usual budget can show this lesson; shorten it");
+                tracing::warn!(%id, tokens, budget, "the lesson is longer than the default token budget and will not be shown; shorten it");
             }
         }
         let needs = inner.needs_of(&drafts);
@@ -53,7 +53,8 @@ impl Playbook {
         Ok(learned)
     }
 
-    /// Records a check of a lesson: passed raises its confidence and protects it, failed takes the mark away.
+    /// Records a check of a lesson. A passed check raises its confidence and protects it from pruning and eviction; a failed one removes the
+    /// verified mark.
     ///
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
@@ -67,8 +68,8 @@ impl Playbook {
         })
     }
 
-    /// Marks a lesson as graduated, which says that another text covers it (a skill, a page of rules), or takes the mark away.
-    /// Nothing else depends on it; writing lessons as a skill sets it.
+    /// Marks a lesson as graduated, which means that another text covers it (a skill, a page of rules), or removes the mark.
+    /// Writing lessons as a skill sets it. The mark has no other effect.
     ///
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
@@ -82,8 +83,8 @@ impl Playbook {
         })
     }
 
-    /// Archives lessons of the bottom quartile by utility that were shown often and did not help: hit rate under 0.35, not
-    /// verified, shown at least 5 times; at most a quarter of all, and none of fewer than 10.
+    /// Archives lessons of the bottom quartile by utility that were shown at least 5 times, have a hit rate under 0.35 and are
+    /// not verified. At most a quarter of all lessons is archived, and none if there are fewer than 10.
     ///
     /// # Errors
     /// The errors of a commit.
@@ -94,7 +95,7 @@ impl Playbook {
         Ok(pruned)
     }
 
-    /// What [`Playbook::prune_low_utility`] would take now.
+    /// The lessons that [`Playbook::prune_low_utility`] would archive now.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -104,7 +105,7 @@ impl Playbook {
 }
 
 impl Inner {
-    /// The drafts as the gate lets them through.
+    /// The drafts after the gate.
     pub(super) fn admit_all(&self, drafts: impl Iterator<Item = LessonDraft>) -> Vec<Result<Newcomer, Refusal>> {
         let admit = |draft: LessonDraft| {
             let arrival = match draft.origin() {

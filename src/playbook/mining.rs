@@ -1,4 +1,4 @@
-//! Learning from sessions: what is suggested, what of it is let in, what a person does not want (docs/spec/capture.md, 2 and 5).
+//! Mining sessions by rules, admission of the candidates, and skipped suggestions (docs/spec/capture.md, 2 and 5).
 
 use adage_transcript::Transcript;
 use chrono::{DateTime, FixedOffset};
@@ -14,35 +14,37 @@ use crate::learn::LearnOutcome;
 use crate::lesson::{Origin, Trust};
 use crate::state::{Book, Planned, SkippedSuggestion};
 
-/// What a session suggests.
+/// The suggestions found in a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Mined {
-    /// The lessons, for [`Playbook::admit`]. Their texts are redacted, and those from turns behind untrusted content are tainted.
+    /// The lessons, for [`Playbook::admit`]. Their texts are redacted. Those from turns after untrusted content are tainted.
     pub candidates: Vec<Candidate>,
-    /// Why each rule fired or did not.
+    /// For each rule, why it fired or did not.
     pub explanations: Vec<Explanation>,
-    /// Suggestions that were left out because a person skipped them.
+    /// Names of suggestions that were left out because a person skipped them.
     pub skipped: Vec<String>,
-    /// Procedures and recoveries that were left out because another session taught the project the same: the lesson is in use, in
-    /// review or removed.
+    /// Names of procedures and recoveries that were left out because another session taught the project the same. Their lessons
+    /// are in use, in review or removed.
     pub known: Vec<String>,
-    /// Those of them whose lesson was not removed. They make no second lesson, but they speak for the first, and for its draft skill.
+    /// The left-out candidates whose lesson was not removed. They are not learned again, but count as evidence for the lesson
+    /// and for its draft skill.
     pub recurring: Vec<Candidate>,
 }
 
-/// Which skipped suggestions are meant.
+/// The skipped suggestions that a call is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipSelection<'a> {
-    /// All of them.
+    /// Every skipped suggestion.
     All,
-    /// The one of this name.
+    /// The suggestion of this name.
     Of(&'a str),
 }
 
 impl Playbook {
-    /// What the rules find in a session, without what a person skipped for good, and without how the project is checked where
-    /// the playbook has that, or a person removed it. Nothing is learned; the same transcript, skips and lessons give the same candidates.
+    /// The suggestions of the rules for a session, except those that a person skipped, and except how the project is checked if
+    /// the playbook already has that or a person removed it. Nothing is learned. The same transcript, skips and lessons give
+    /// the same candidates.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -50,7 +52,7 @@ impl Playbook {
         self.mine_clean(&gate::clean_transcript(transcript))
     }
 
-    /// What the rules find in a session that was redacted.
+    /// As [`mine`](Playbook::mine), for a session that is already redacted.
     pub(super) fn mine_clean(&self, transcript: &Transcript) -> Result<Mined> {
         let (config, now) = (&self.0.config.capture, self.0.clock.now());
         let view = self.0.view()?;
@@ -79,8 +81,9 @@ impl Playbook {
         Ok(mined)
     }
 
-    /// Lets candidates in, all in one commit: learned where a user's words stand behind them, waiting for review where none do
-    /// or untrusted content could have shaped them, refused where the session taught the same before or has taught enough.
+    /// Learns candidates in one commit. A candidate is learned if it is confirmed by something the user said. It awaits review
+    /// if it is not, or if it may come from untrusted content. It is refused if the session taught the same before, or has
+    /// reached its limit of lessons.
     ///
     /// # Errors
     /// As [`Playbook::learn_lesson`].
@@ -88,7 +91,8 @@ impl Playbook {
         self.learn_lessons(candidates.into_iter().map(|candidate| candidate.draft))
     }
 
-    /// Remembers that a person does not want a suggestion; it is not made again for 30 days. The times it was skipped.
+    /// Records that a person does not want a suggestion; it is not made again for 30 days. Returns how often it was skipped so
+    /// far.
     ///
     /// # Errors
     /// The errors of a commit.
@@ -106,7 +110,7 @@ impl Playbook {
         })
     }
 
-    /// Forgets that suggestions were skipped. How many were forgotten.
+    /// Deletes records of skipped suggestions. Returns how many were deleted.
     ///
     /// # Errors
     /// The errors of a commit.
@@ -121,7 +125,7 @@ impl Playbook {
         })
     }
 
-    /// The suggestions that a person skipped, in the order in which they first were.
+    /// The skipped suggestions, in the order in which they were first skipped.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -139,13 +143,13 @@ impl Playbook {
     }
 }
 
-/// True while a suggestion is not made because a person skipped it.
+/// True while the suggestion is left out because a person skipped it.
 pub(super) fn is_in_force(skip: &SkippedSuggestion, now: DateTime<FixedOffset>, config: &CaptureConfig) -> bool {
     let age = now.signed_duration_since(skip.at).to_std().unwrap_or_default();
     skip.times >= config.skip_threshold && age < config.skip_for
 }
 
-/// What a person told the agent in other sessions of the project: the quotes of the mined lessons that await review.
+/// What the user said in other sessions of the project: the quotes of mined lessons that await review.
 fn said_before<'b>(transcript: &Transcript, book: &'b Book) -> Vec<&'b str> {
     let lessons = book.waiting.iter().map(|waiting| &waiting.lesson).filter(|lesson| {
         let session = &lesson.provenance.session;
@@ -155,7 +159,7 @@ fn said_before<'b>(transcript: &Transcript, book: &'b Book) -> Vec<&'b str> {
     lessons.flat_map(|lesson| &lesson.provenance.evidence).map(|evidence| evidence.quote.as_str()).collect()
 }
 
-/// Taints what stands on turns behind the first untrusted one.
+/// Taints a candidate if its evidence comes after the first untrusted turn.
 fn tainted(candidate: Candidate, first_untrusted: Option<usize>) -> Candidate {
     if candidate.author == Author::Person {
         return candidate;

@@ -1,4 +1,4 @@
-//! The playbook: the handle, and what reading, listing, checking and undoing return.
+//! The playbook: its handle, and the results of reading, listing, checking and undoing.
 //!
 //! ```
 //! use adage::Playbook;
@@ -92,9 +92,9 @@ pub use reading::{Listing, Window};
 pub use removal::{ChangeRecord, ChangedLesson};
 pub use trusting::{AwaitingTrust, lesson_for_person};
 
-/// A lesson playbook: one folder, shared by as many threads and processes as like.
+/// A lesson playbook in one folder, which any number of threads and processes can share.
 ///
-/// Cloning is cheap and gives another handle to the same playbook. All calls block, and none of them touches a network.
+/// A clone is cheap and refers to the same playbook. All calls block, and none accesses a network.
 ///
 /// ```
 /// use adage::{Feedback, LearnOutcome, Playbook, build_lesson};
@@ -121,24 +121,24 @@ struct Inner {
     store: Store,
     config: Config,
     clock: Arc<dyn Clock>,
-    /// Decides what is withheld.
+    /// Decides which lessons are withheld at random.
     chance: Chance,
     embedder: Option<Arc<dyn Embedder>>,
-    /// The newest state this handle knows, prepared for questions.
+    /// The newest state that this handle knows, with its indexes.
     view: RwLock<Arc<View>>,
-    /// One thread at a time reads what others committed.
+    /// One thread at a time reads what other handles committed.
     reads: Reads,
-    /// What the folder has for the first recall.
+    /// The folder's stored indexes, for the first recall.
     stored_recall: Mutex<StoredFile>,
     vectors: RwLock<VectorCache>,
-    /// One commit at a time in this process; the file lock is for the others.
+    /// Serializes commits of this process; the file lock serializes processes.
     writer: Mutex<()>,
     recovery: Option<Recovery>,
     /// The folders of skills that the host named.
     skill_roots: Vec<(SkillPlace, PathBuf)>,
-    /// What was read of them.
+    /// The skills that were read from them.
     skill_shelf: Mutex<SkillShelf>,
-    /// What a turn's text is compared with.
+    /// The prepared index that a turn's text is matched against.
     skill_matcher: SkillMatcher,
     /// The file for global notes that the host named.
     global_notes: Option<PathBuf>,
@@ -146,15 +146,15 @@ struct Inner {
     writable_skills: Vec<PathBuf>,
     /// The folders of the project whose memory this is.
     own_roots: Vec<String>,
-    /// Seals exports.
+    /// The key that seals exports.
     export_key: Option<ExportKey>,
 }
 
-/// A state with what was made of it.
+/// A state and its indexes.
 struct View {
     snapshot: Snapshot,
     recall: RecallIndex,
-    /// Where learning looks for duplicates; built by the first learn.
+    /// The index in which learning looks for duplicates; built by the first learn.
     dedup: Lazy<DedupIndex>,
 }
 
@@ -166,23 +166,23 @@ impl View {
 }
 
 impl Playbook {
-    /// Opens the playbook in a folder, with the bundled embedder where the crate has it. The folder is made if there is none.
+    /// Opens the playbook in a folder, with the bundled embedder if the crate includes it. A missing folder is created.
     ///
-    /// Cheap: no model is loaded before the first embedding.
+    /// Opening is cheap: no model is loaded before the first embedding.
     ///
     /// # Errors
-    /// [`FolderError::Io`] when the folder cannot be made or read. A broken playbook file is no error: see
+    /// [`FolderError::Io`] when the folder cannot be created or read. A broken playbook file is not an error: see
     /// [`Playbook::recovery`].
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         Self::builder(folder).open()
     }
 
-    /// Opens with another embedder, clock or configuration, or for reading only.
+    /// A builder, to open the playbook with another embedder, clock or configuration, or read-only.
     pub fn builder(folder: impl AsRef<Path>) -> PlaybookBuilder {
         PlaybookBuilder::new(folder.as_ref().to_owned())
     }
 
-    /// What the open had to do about a broken playbook file, if it was broken.
+    /// What the open did about a broken playbook file; none if the file was whole.
     #[must_use]
     pub fn recovery(&self) -> Option<&Recovery> {
         self.0.recovery.as_ref()
@@ -200,21 +200,22 @@ impl Playbook {
         &self.0.config
     }
 
-    /// Writes down what recalls left in memory because the folder was busy. A drop of the last handle does it too.
+    /// Writes the retrieval counts that are still in memory because the folder was busy. Dropping the last handle does this
+    /// too.
     ///
-    /// True when nothing is left.
+    /// Returns true when nothing is left.
     ///
     /// # Errors
-    /// [`FolderError::Io`]; the events stay in memory.
+    /// [`FolderError::Io`]; the counts stay in memory.
     pub fn flush(&self) -> Result<bool> {
         self.0.flush()
     }
 
-    /// Whether a write would begin now. It does not wait for the folder's lock and changes nothing, so it does not find out
-    /// whether the folder takes new files.
+    /// Checks whether a write could begin now. It does not wait for the folder's lock and changes nothing, so it cannot detect
+    /// whether files can be created in the folder.
     ///
     /// # Errors
-    /// What a write would run into: [`FolderError::Locked`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`],
+    /// The error that a write would return: [`FolderError::Locked`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`],
     /// [`FolderError::WritesStopped`], [`FolderError::Io`].
     pub fn check_writable(&self) -> Result<()> {
         let view = self.0.view()?;
@@ -223,7 +224,7 @@ impl Playbook {
 }
 
 impl Inner {
-    /// The newest lessons. Counts may lag behind: see `recount`.
+    /// The newest lessons. Their counts may be out of date: see `recount`.
     fn view(&self) -> Result<Arc<View>> {
         let view = Arc::clone(&self.view.read());
         if let Ok(true) = self.store.is_current(&view.snapshot) {
@@ -234,23 +235,23 @@ impl Inner {
         match self.store.refresh(&view.snapshot) {
             Ok(None) => Ok(view),
             Ok(Some(newer)) => Ok(self.show(newer)),
-            // Somebody may be in the middle of a hand edit. Writes are refused until it is mended; reads go on.
+            // A person may be in the middle of an edit. Writes are refused until the file is valid; reads continue.
             Err(error @ FolderError::Unreadable { .. }) => {
-                tracing::warn!(%error, "the last readable state is used");
+                tracing::warn!(%error, "the playbook file cannot be read; the last readable state is used");
                 Ok(view)
             }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Reads the playbook file again: what of it may be used has changed.
+    /// Reads the playbook file again, after a change of what may be used of it.
     fn reload(&self) -> Result<()> {
         let snapshot = self.store.reload()?;
         self.show(snapshot);
         Ok(())
     }
 
-    /// The newest lessons with every count.
+    /// The newest lessons with all counts.
     fn recount(&self) -> Result<Arc<View>> {
         self.flush()?;
         let _reading = self.reads.begin_own();
@@ -263,12 +264,12 @@ impl Inner {
     }
 
     fn show(&self, snapshot: Snapshot) -> Arc<View> {
-        // A slower reader may bring an older state back; the next look at the file finds that out.
+        // A slower reader may publish an older state; the next check of the file detects that.
         let known = Arc::clone(&self.view.read());
         self.show_after(&known.recall, &known.dedup, snapshot)
     }
 
-    /// Publishes a state; its indexes are those of another one, updated by what differs.
+    /// Publishes a state. Its indexes are those of another state, updated by the difference.
     fn show_after(&self, recall: &RecallIndex, dedup: &Lazy<DedupIndex>, snapshot: Snapshot) -> Arc<View> {
         let vector_of = |text: &str| self.vector(text);
         let recall = recall.follow(Arc::clone(snapshot.book()), &vector_of);
@@ -282,7 +283,7 @@ impl Inner {
         self.embedder.as_ref().map(|embedder| embedder.fingerprint())
     }
 
-    /// Writes down what recalls left in memory. True when nothing is left.
+    /// See [`Playbook::flush`].
     fn flush(&self) -> Result<bool> {
         let view = Arc::clone(&self.view.read());
         Ok(self.store.flush(&view.snapshot)?)
@@ -292,10 +293,10 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         if matches!(self.flush(), Ok(false)) {
-            // Somebody is committing, or was stopped there: whoever has the lock next takes this in.
+            // Another process is committing, or was stopped while it did: the next holder of the lock reads the spilled counts.
             let view = Arc::clone(&self.view.read());
             if let Err(error) = self.store.spill(&view.snapshot) {
-                tracing::warn!(%error, "retrievals are not counted");
+                tracing::warn!(%error, "the retrieval counts in memory are lost");
             }
         }
     }

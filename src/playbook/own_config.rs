@@ -1,4 +1,4 @@
-//! A folder's own settings.
+//! A folder's own settings, `config.toml`.
 
 use super::Playbook;
 use crate::config::{Config, Error as ConfigError};
@@ -7,21 +7,21 @@ use crate::folder::{Folder, Name};
 use crate::lesson::TextHash;
 
 const CONFIG: &str = "config.toml";
-/// Where they were before; read where there are no others.
+/// The name in earlier versions; read if there is no `config.toml`.
 const EARLIER_CONFIG: &str = "config.json";
-/// A longer file is not one of settings.
+/// The largest size of a settings file, in bytes.
 const MAX_CONFIG: usize = 1 << 16;
 
-/// The settings in a folder.
+/// A folder's settings file.
 pub(super) struct OwnConfig {
     pub(super) text: String,
-    /// By which they are admitted.
+    /// The hash by which the file is admitted.
     pub(super) hash: TextHash,
     is_json: bool,
 }
 
 impl OwnConfig {
-    /// The settings with these on top.
+    /// The given settings with the folder's own on top.
     pub(super) fn on_top_of(&self, config: &Config) -> std::result::Result<Config, ConfigError> {
         config.for_folder(&self.as_toml()?)
     }
@@ -35,7 +35,7 @@ impl OwnConfig {
     }
 }
 
-/// The settings in a folder; none where there are none that can be read.
+/// The folder's settings file; none if there is none that can be read.
 pub(super) fn own_config(folder: &Folder) -> Option<OwnConfig> {
     let read = |name| folder.files().read_start(name, MAX_CONFIG + 1).ok().filter(|bytes| !bytes.is_empty());
     let now = read(CONFIG);
@@ -50,7 +50,7 @@ fn hash(bytes: &[u8]) -> TextHash {
 }
 
 impl Playbook {
-    /// The folder's own settings as TOML, comments included; none where there are none, or none that the user admitted.
+    /// The folder's own settings as TOML, with comments; none if there are none or the user has not admitted them.
     ///
     /// # Errors
     /// [`Error::Config`](crate::Error::Config) for settings that cannot be read.
@@ -60,20 +60,20 @@ impl Playbook {
         Ok(own.map(|own| own.as_toml()).transpose()?)
     }
 
-    /// Makes these the folder's own settings, in TOML. They hold for those that open the folder from now on with
+    /// Replaces the folder's own settings. The text is TOML. They apply to handles that are opened from now on with
     /// [`with_folder_config`](crate::playbook::PlaybookBuilder::with_folder_config).
     ///
     /// # Errors
-    /// [`Error::Config`](crate::Error::Config) for settings that cannot be read, that a folder may not have
-    /// ([`Config::for_folder`]) or that are out of range; [`FolderError`](crate::FolderError) when they cannot be written. Nothing
-    /// is changed then.
+    /// [`Error::Config`](crate::Error::Config) for a text that cannot be parsed, a setting that a folder may not have
+    /// ([`Config::for_folder`]) or one out of range; [`FolderError`](crate::FolderError) when the file cannot be written.
+    /// Nothing is changed in these cases.
     pub fn set_folder_config(&self, text: &str) -> Result<()> {
         Config::default().for_folder(text)?.validate()?;
         let store = &self.0.store;
         let lock = store.folder.lock()?;
         let files = store.folder.files();
         let temporary = store.folder.write_temporary(CONFIG, text.as_bytes())?;
-        // Admitted before it is there: what the user says is never theirs in part.
+        // Admitted before it is written, so that the user's own text is never treated as another's.
         store.guard.note(&[hash(text.as_bytes())])?;
         files.rename(&temporary, CONFIG)?;
         files.remove_if_exists(EARLIER_CONFIG)?;

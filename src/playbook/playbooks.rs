@@ -1,4 +1,4 @@
-//! Several playbooks that answer as one: a project's own, and its user's for all projects (docs/spec/playbook.md, 5.10).
+//! Several playbooks queried as one: for example a project's own and the user's global one (docs/spec/playbook.md, 5.10).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -18,11 +18,11 @@ use crate::retrieve::{Context, NoMatchReason, Query, Request, recent_failures};
 use crate::state::{Book, EmbeddedText, RecallIndex};
 use crate::trust::Standing;
 
-/// Several playbooks that answer as one.
+/// Several playbooks, queried as one.
 ///
-/// All lessons in sight compete: how rare a word is and how many lessons there are is counted over all of them, as if they were in
-/// one folder. Of equal scores, the lessons of the playbook that is named first come first. A lesson that several have (the same
-/// id or the same advice) is shown once, as the first of them has it. Words are learned, and settings read, by the first one.
+/// Their lessons are ranked together: document frequencies and the number of lessons are counted over all playbooks, as if they
+/// were in one folder. Ties are broken in favour of the earlier playbook. A lesson in several playbooks (same id or same
+/// advice) is shown once, in the version of the first. The embedder and the configuration are those of the first playbook.
 ///
 /// ```
 /// use adage::{Feedback, Playbook, Playbooks, build_lesson};
@@ -45,44 +45,45 @@ use crate::trust::Standing;
 #[derive(Clone)]
 pub struct Playbooks {
     members: Vec<Playbook>,
-    /// Whether there are others, of folders that are not trusted.
-    has_silent: bool,
-    /// The folders of the project that requests are about; the first is its name.
+    /// True if some of the given playbooks are in folders that are not trusted.
+    has_untrusted: bool,
+    /// The root folders of the project that requests are about; the first one is used as its name.
     roots: Vec<String>,
     union: Arc<RwLock<Option<Arc<Union>>>>,
 }
 
-/// What feedback came to in one folder.
+/// The result of feedback in one folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FolderCredit {
     /// The folder.
     pub folder: PathBuf,
-    /// What it came to there.
+    /// The result there.
     pub credited: Credited,
 }
 
-/// The lessons of all playbooks that a realm sees, each once.
+/// The lessons of all playbooks that a realm sees, without duplicates.
 struct Union {
     realm: Realm,
     views: Vec<Arc<View>>,
     recall: RecallIndex,
-    /// The playbook, by its number, that a lesson is of; those of the first are not listed.
+    /// The index of the playbook that a lesson belongs to; lessons of the first playbook are omitted.
     places: BTreeMap<LessonId, usize>,
-    /// The lessons that are not of the first playbook.
+    /// The lessons that do not belong to the first playbook.
     later: BTreeSet<LessonId>,
 }
 
 impl Playbooks {
-    /// Playbooks that answer as one, the most particular first. Those of folders that are not trusted take no part.
+    /// Combines playbooks; name the most specific one first. Playbooks in folders that are not trusted are ignored.
     pub fn new(playbooks: impl IntoIterator<Item = Playbook>) -> Self {
         let is_known = |playbook: &Playbook| playbook.0.store.guard.standing() != Standing::Unknown;
         let (members, silent): (Vec<_>, Vec<_>) = playbooks.into_iter().partition(is_known);
-        Self { members, has_silent: !silent.is_empty(), roots: Vec::new(), union: Arc::default() }
+        Self { members, has_untrusted: !silent.is_empty(), roots: Vec::new(), union: Arc::default() }
     }
 
-    /// The folders of the project that requests are about, such as a repository's root and those of its worktrees. Lessons whose
-    /// project is one of them, or a folder below one, are this project's; a request names it by the first.
+    /// Sets the root folders of the project that requests are about, such as a repository's root and those of its worktrees. A
+    /// lesson whose project is one of them, or a folder below one, belongs to this project. Requests name the project by the
+    /// first root.
     #[must_use]
     pub fn with_project_roots<T: Into<String>>(mut self, roots: impl IntoIterator<Item = T>) -> Self {
         self.roots = roots.into_iter().map(Into::into).collect();
@@ -90,20 +91,21 @@ impl Playbooks {
         self
     }
 
-    /// The playbooks that take part, in their order.
+    /// The playbooks that are used, in their order.
     #[must_use]
     pub fn as_slice(&self) -> &[Playbook] {
         &self.members
     }
 
-    /// [`Playbook::get_playbook_context`] over all of them. The receipt is recorded in each folder that a shown lesson is in.
+    /// [`Playbook::get_playbook_context`] over all playbooks. The receipt is recorded in each folder that contains a shown
+    /// lesson.
     ///
     /// # Errors
     /// As [`Playbook::get_playbook_context`].
     pub fn get_playbook_context(&self, request: impl Into<Request>) -> Result<Context> {
         let request = request.into();
         let Some(lead) = self.members.first() else {
-            let reason = if self.has_silent { NoMatchReason::NotTrusted } else { NoMatchReason::NoLessons };
+            let reason = if self.has_untrusted { NoMatchReason::NotTrusted } else { NoMatchReason::NoLessons };
             return Ok(Context::nothing(reason));
         };
         let union = self.union(&request.realm)?;
@@ -121,10 +123,10 @@ impl Playbooks {
         Ok(answer.into_context(&request, &self.members, &place))
     }
 
-    /// Records how a task went in every folder that the receipt is of, and says what it came to in each.
+    /// Records the outcome of a task in every folder that has the receipt. Returns the result of each.
     ///
     /// # Errors
-    /// [`Error::NoSuchReceipt`] when no folder knows it; the errors of an append.
+    /// [`Error::NoSuchReceipt`] when no folder has it; the errors of an append.
     pub fn record_outcome(&self, receipt: ReceiptId, outcome: Feedback) -> Result<Vec<FolderCredit>> {
         let mut credits = Vec::new();
         for playbook in &self.members {
@@ -137,7 +139,7 @@ impl Playbooks {
         if credits.is_empty() { Err(Error::NoSuchReceipt { receipt }) } else { Ok(credits) }
     }
 
-    /// [`Playbook::credit_recent_retrievals`] in all of them: how many lessons were credited.
+    /// [`Playbook::credit_recent_retrievals`] in all playbooks. Returns the total number of lessons credited.
     ///
     /// # Errors
     /// The errors of an append.
@@ -145,19 +147,19 @@ impl Playbooks {
         self.members.iter().map(|playbook| playbook.credit_recent_retrievals(window)).sum()
     }
 
-    /// The lessons of all of them, newest first, each with its playbook. Nothing is counted. A listing's realm may name the project
-    /// by any of its folders.
+    /// The lessons of all playbooks, newest first, each with its playbook. Nothing is counted. The listing's realm may name the
+    /// project by any of its root folders.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn list_lessons(&self, listing: &Listing) -> Result<Vec<(Playbook, Arc<Lesson>)>> {
         let everywhere = Listing { realm: None, limit: usize::MAX, ..listing.clone() };
-        let mut met = Met::default();
+        let mut met = SeenLessons::default();
         let mut lessons = Vec::new();
         for playbook in &self.members {
             let mut own = playbook.list_lessons(&everywhere)?;
             own.retain(|lesson| listing.realm.as_ref().is_none_or(|realm| self.seen_by(realm, lesson).is_some()));
-            let own = met.new_ones(own, |lesson| self.plain_realm(lesson));
+            let own = met.take_new(own, |lesson| self.plain_realm(lesson));
             lessons.extend(own.into_iter().map(|lesson| (playbook.clone(), lesson)));
         }
         lessons.sort_by(|one, other| one.1.newest_first(&other.1));
@@ -181,7 +183,7 @@ impl Playbooks {
         Err(Error::NoSuchLesson { lesson: reference })
     }
 
-    /// The last mistakes that this realm sees, as a block for a prompt.
+    /// The most recent mistakes that this realm sees, as a block for a prompt.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -191,10 +193,10 @@ impl Playbooks {
         Ok(recent_failures(failed.take(limit)))
     }
 
-    /// Writes down what recalls left in memory because a folder was busy. True when nothing is left.
+    /// Writes the retrieval counts that are still in memory because a folder was busy. Returns true when nothing is left.
     ///
     /// # Errors
-    /// [`FolderError::Io`](crate::FolderError::Io); the events stay in memory.
+    /// [`FolderError::Io`](crate::FolderError::Io); the counts stay in memory.
     pub fn flush(&self) -> Result<bool> {
         let mut is_done = true;
         for playbook in &self.members {
@@ -203,7 +205,7 @@ impl Playbooks {
         Ok(is_done)
     }
 
-    /// What a realm sees of all playbooks now.
+    /// The lessons of all playbooks that a realm sees now.
     fn union(&self, realm: &Realm) -> Result<Arc<Union>> {
         let views: Vec<Arc<View>> =
             self.members.iter().map(|playbook| playbook.0.recall_view()).collect::<Result<_>>()?;
@@ -217,13 +219,13 @@ impl Playbooks {
         Ok(union)
     }
 
-    /// The lessons in sight, with the indexes of an earlier union updated by what differs.
+    /// The union of these states. Its indexes are those of an earlier union, updated by the difference.
     fn unite(&self, realm: &Realm, views: Vec<Arc<View>>, known: Option<&Union>) -> Union {
-        let (mut met, mut book, mut places) = (Met::default(), Book::default(), BTreeMap::new());
+        let (mut met, mut book, mut places) = (SeenLessons::default(), Book::default(), BTreeMap::new());
         for (place, view) in views.iter().enumerate() {
             let admitted = view.recall.book.lessons.iter().filter(|lesson| lesson.is_admitted());
             let seen: Vec<Arc<Lesson>> = admitted.filter_map(|lesson| self.seen_by(realm, lesson)).collect();
-            for lesson in met.new_ones(seen, |lesson| Realm::new("", &lesson.realm.role)) {
+            for lesson in met.take_new(seen, |lesson| Realm::new("", &lesson.realm.role)) {
                 if place > 0 {
                     places.insert(lesson.id, place);
                 }
@@ -232,7 +234,7 @@ impl Playbooks {
         }
         let vector_of = |text: &str| self.members.iter().find_map(|playbook| playbook.0.vector(text));
         let book = Arc::new(book);
-        // Of the largest memory most is the same; without indexes of its own it is as good as none.
+        // Without an earlier union, the indexes of the largest memory are reused: most of the union is the same.
         let largest = views.iter().max_by_key(|view| view.recall.book.lessons.len()).map(|view| &view.recall);
         let recall = known
             .map(|known| &known.recall)
@@ -242,7 +244,8 @@ impl Playbooks {
         Union { realm: realm.clone(), views, recall, places, later }
     }
 
-    /// The lesson as a request of this realm sees it: where its project is the request's under another name, under that one.
+    /// The lesson as a request of this realm sees it: if its project is the request's under another root, the project's name is
+    /// replaced.
     fn seen_by(&self, realm: &Realm, lesson: &Arc<Lesson>) -> Option<Arc<Lesson>> {
         if realm.sees(&lesson.realm) {
             return Some(Arc::clone(lesson));
@@ -252,24 +255,24 @@ impl Playbooks {
         (is_it && realm.sees(&named)).then(|| Arc::new(Lesson { realm: named, ..Lesson::clone(lesson) }))
     }
 
-    /// Where a lesson holds, by one name for this project.
+    /// The realm of a lesson, with this project's roots replaced by its name.
     fn plain_realm(&self, lesson: &Lesson) -> Realm {
         let Realm { project, role } = &lesson.realm;
         Realm::new(if lesson.realm.is_project_of(&self.roots) { "" } else { project }, role)
     }
 }
 
-/// The lessons of earlier playbooks, so that none is met again.
+/// The lessons of earlier playbooks, to detect duplicates.
 #[derive(Default)]
-struct Met {
+struct SeenLessons {
     ids: BTreeSet<LessonId>,
-    /// Their advice, with where it holds.
+    /// Their advice and realms.
     texts: BTreeSet<(TextHash, Realm)>,
 }
 
-impl Met {
+impl SeenLessons {
     /// The lessons of one playbook that no earlier one has.
-    fn new_ones(&mut self, mut lessons: Vec<Arc<Lesson>>, realm: impl Fn(&Lesson) -> Realm) -> Vec<Arc<Lesson>> {
+    fn take_new(&mut self, mut lessons: Vec<Arc<Lesson>>, realm: impl Fn(&Lesson) -> Realm) -> Vec<Arc<Lesson>> {
         lessons.retain(|lesson| {
             !self.ids.contains(&lesson.id) && !self.texts.contains(&(lesson.text_hash(), realm(lesson)))
         });

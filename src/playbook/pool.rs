@@ -1,4 +1,4 @@
-//! The lessons that a request is answered from, of one playbook or of several.
+//! The lessons of one playbook or of several that a request is answered from.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::state::{EmbeddedText, LessonVectors, RecallIndex};
 
 static NONE: BTreeSet<LessonId> = BTreeSet::new();
 
-/// Where the lessons in sight come from, and one index of all of them.
+/// The playbooks that the visible lessons come from, and one index of all these lessons.
 #[derive(Clone, Copy)]
 pub(super) struct Pool<'a> {
     pub(super) recall: &'a RecallIndex,
     pub(super) members: &'a [(&'a Inner, &'a View)],
-    /// Of equal scores, these lessons come after the others.
+    /// Lessons that are ranked after others of equal score.
     pub(super) later: &'a BTreeSet<LessonId>,
 }
 
@@ -26,12 +26,13 @@ impl<'a> Pool<'a> {
         Self { recall, members, later: &NONE }
     }
 
-    /// True when some folder takes what a showing leaves.
+    /// True when at least one folder accepts usage lines.
     pub(super) fn may_append(self) -> bool {
         self.members.iter().any(|(inner, view)| inner.store.may_append(&view.snapshot))
     }
 
-    /// The vectors of one text of all lessons, of this dimension, by the model of `lead`. Each folder caches those of its own lessons.
+    /// The vectors of one text of all lessons, of this dimension, made by the model of `lead`. Each folder caches those of its
+    /// own lessons.
     pub(super) fn vectors(self, lead: &Inner, text: EmbeddedText, dimension: usize) -> Result<Arc<LessonVectors>> {
         if let [(inner, view)] = self.members
             && std::ptr::eq(self.recall, &raw const view.recall)
@@ -48,7 +49,7 @@ impl<'a> Pool<'a> {
                 inner.lesson_vectors_by(embedder.as_ref(), view, text, dimension)?;
             }
             let unknown = || texts.iter().copied().filter(|text| vector_of(text).is_none()).collect::<Vec<_>>();
-            // Indexes that the folder had stored came without the vectors of single texts.
+            // Indexes loaded from the folder's file lack the vectors of single texts.
             for (inner, _) in same_model().filter(|_| !unknown().is_empty()) {
                 inner.missing(&unknown())?;
             }

@@ -1,4 +1,4 @@
-//! Deciding about lessons that await review.
+//! Promotion and dismissal of lessons that await review.
 
 use super::Playbook;
 use super::commit::VectorNeeds;
@@ -8,21 +8,22 @@ use crate::lesson::{Lesson, LessonId, LessonRef, TextHash};
 use crate::state::Planned;
 
 impl Playbook {
-    /// Lets a lesson in that waits, exactly as it was looked at: `shown` is its [`shown_hash`](Lesson::shown_hash). It is kept
-    /// apart from all others, shown from then on, and counts as one that a person stands behind.
+    /// Promotes a lesson that awaits review, exactly as it was shown: `shown` is its [`shown_hash`](Lesson::shown_hash). It is
+    /// stored without merging, used in recalls from then on, and counts as confirmed by a person.
     ///
-    /// [`LearnOutcome::Refused`] when the same text is here already; it does not wait any longer either way.
+    /// If the playbook already has the same text, the outcome is [`LearnOutcome::Refused`]. In both cases the lesson no longer
+    /// awaits review.
     ///
     /// # Errors
-    /// [`Error::NoSuchLesson`]; [`inbox::Error::Changed`](crate::inbox::Error::Changed) when it has another text by now; the
-    /// errors of a commit.
+    /// [`Error::NoSuchLesson`]; [`inbox::Error::Changed`](crate::inbox::Error::Changed) when its text has changed since it was
+    /// shown; the errors of a commit.
     pub fn promote(&self, lesson: LessonId, shown: TextHash) -> Result<LearnOutcome> {
         let learned = self.promote_all(&[ReviewedLesson { id: lesson, shown }])?;
         learned.into_iter().next().ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(lesson) })
     }
 
-    /// Takes a waiting lesson out for good, exactly the one that was looked at. It is remembered as removed, so that no session
-    /// suggests it again, and a draft skill that was made of it is archived; [`Playbook::undo`] lets it wait again within 30 days.
+    /// Removes a lesson that awaits review, exactly as it was shown. Its removal is recorded, so that no session suggests it
+    /// again, and a draft skill made from it is archived. [`Playbook::undo`] returns it to review within 30 days.
     ///
     /// # Errors
     /// As [`Playbook::promote`].
@@ -31,7 +32,7 @@ impl Playbook {
         removals.into_iter().next().ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(lesson) })
     }
 
-    /// All of them in one commit, or none.
+    /// Promotes all of them in one commit.
     pub(super) fn promote_all(&self, chosen: &[ReviewedLesson]) -> Result<Vec<LearnOutcome>> {
         let inner = &self.0;
         let view = inner.view()?;
@@ -42,7 +43,7 @@ impl Playbook {
             found.map(|waiting| waiting.lesson.as_ref()).ok_or_else(missing)
         };
         let lessons: Vec<&Lesson> = chosen.iter().map(find).collect::<Result<_>>()?;
-        // Without vectors they come in all the same.
+        // If the vectors fail, the lessons are promoted all the same.
         let needs = VectorNeeds::of(lessons.into_iter(), &inner.config);
         let learned = inner.commit_with(needs, |attempt| {
             let vector_of = |text: &str| inner.vector(text);
@@ -53,7 +54,7 @@ impl Playbook {
         Ok(learned)
     }
 
-    /// All of them in one commit, or none.
+    /// Dismisses all of them in one commit.
     pub(super) fn dismiss_all(&self, chosen: &[ReviewedLesson]) -> Result<Vec<RemovedLesson>> {
         let inner = &self.0;
         let removals = inner.commit(|attempt| {
@@ -62,7 +63,7 @@ impl Playbook {
                 chosen.iter().map(|reviewed| learn::dismiss(&mut plan, *reviewed)).collect::<Result<_>>()?;
             Ok(Planned::Commit(plan, dismissed))
         })?;
-        self.skills().put_away_removed();
+        self.skills().archive_drafts_of_removed();
         Ok(removals)
     }
 }

@@ -1,4 +1,4 @@
-//! Proposing: what waits of a kind is one patch, and an edited one takes its place.
+//! Proposing patches and skills. Pending patches of one kind are combined into one; an edited proposal replaces the original.
 
 use super::examined::{apply, check_skill, patch_proposal, skill_proposal, skill_target};
 use super::{Inbox, Proposal};
@@ -11,24 +11,24 @@ use crate::skill::SkillName;
 use crate::store::inbox::{Bases, InboxFiles, unreadable};
 
 impl Inbox {
-    /// Proposes a patch. If one of its kind waits, they become one: the new one may be made for the files as they are, or as the
-    /// waiting one leaves them.
+    /// Proposes a patch. If the inbox has a patch of the same kind, the two are combined. The new patch may be based on the
+    /// files as they are, or on the result of the pending patch.
     ///
     /// # Errors
-    /// [`inbox::Error::CannotApply`] when it could not be applied right now, or contradicts the waiting one;
+    /// [`inbox::Error::CannotApply`] when it cannot be applied now or conflicts with the pending patch;
     /// [`FolderError::Io`].
     pub fn propose(&self, kind: &PatchKind, patch: &[u8]) -> Result<Proposal> {
         let (_, proposal) = self.edit(Record::Dropped, || {
-            let (edits, proposal) = self.joined(kind, patch)?;
+            let (edits, proposal) = self.combined(kind, patch)?;
             Ok((format!("propose {}", proposal.name), edits, proposal))
         })?;
         Ok(proposal)
     }
 
-    /// Proposes a new skill: the text of its `SKILL.md`. A waiting one of the same name is replaced.
+    /// Proposes a new skill by the text of its `SKILL.md`. A pending proposal of the same name is replaced.
     ///
     /// # Errors
-    /// [`inbox::Error::CannotApply`] when there is such a skill, or the text is none; [`FolderError::Io`].
+    /// [`inbox::Error::CannotApply`] when a skill of this name exists or the text is not a skill; [`FolderError::Io`].
     pub fn propose_skill(&self, skill: &SkillName, text: &str) -> Result<Proposal> {
         let name = ProposalName::Skill(skill.clone());
         let refuse = |reason| inbox::Error::cannot_apply(&name, reason);
@@ -43,7 +43,7 @@ impl Inbox {
         Ok(proposal)
     }
 
-    /// What lies in the inbox under a proposal, byte by byte and unmasked, for a person to edit: a patch, or the text of a skill.
+    /// The exact bytes of a proposal, unmasked, for a person to edit: a patch, or the text of a skill.
     ///
     /// # Errors
     /// [`inbox::Error::NoSuch`], also for a lesson; [`inbox::Error::Changed`], [`inbox::Error::CannotApply`].
@@ -55,11 +55,12 @@ impl Inbox {
         self.files().read(file, MAX_BYTES).map_err(refuse)
     }
 
-    /// Puts an edited text in the place of a proposal. The counts of a patch need not be right: they are counted anew.
+    /// Replaces a proposal with an edited text. The line counts in a patch's hunk headers need not be right: they are
+    /// recomputed.
     ///
     /// # Errors
-    /// As [`Inbox::text`]; [`inbox::Error::CannotApply`] when the edited one could not be applied. The proposal is then as it
-    /// was.
+    /// As [`Inbox::text`]; [`inbox::Error::CannotApply`] when the edited text cannot be applied. The proposal is unchanged
+    /// then.
     pub fn replace(&self, proposal: &Proposal, text: &[u8]) -> Result<Proposal> {
         let name = &proposal.name;
         let refuse = |reason| inbox::Error::cannot_apply(name, reason);
@@ -86,8 +87,8 @@ impl Inbox {
         Ok(replaced)
     }
 
-    /// What makes a patch part of the waiting one of its kind, and what waits then.
-    pub(super) fn joined(&self, kind: &PatchKind, patch: &[u8]) -> Result<(Vec<FileEdit>, Proposal)> {
+    /// The edits that combine a patch with the pending one of its kind, and the resulting proposal.
+    pub(super) fn combined(&self, kind: &PatchKind, patch: &[u8]) -> Result<(Vec<FileEdit>, Proposal)> {
         let name = ProposalName::Patch(kind.clone());
         let refuse = |reason| inbox::Error::cannot_apply(&name, reason);
         let grounds = self.grounds()?;
@@ -97,8 +98,8 @@ impl Inbox {
         Ok(self.canonical(kind, &plan, before).map_err(refuse)?)
     }
 
-    /// What the waiting patch of a kind makes, and the hash of its file. One that never can be applied goes aside; one that
-    /// cannot be applied here and now stays, and nothing joins it.
+    /// The plan of the pending patch of a kind, and the hash of its file. A patch that can never be applied is quarantined; one
+    /// that cannot be applied now stays, and no other patch is combined with it.
     fn waiting_plan(&self, kind: &PatchKind, grounds: &AllowedRoots) -> Result<(Plan, Option<TextHash>)> {
         let (folder, inbox) = (&self.playbook.0.store.folder, self.files());
         let from = &InboxFiles::patch(kind);
@@ -109,7 +110,7 @@ impl Inbox {
         let planned = inbox.read(from, MAX_BYTES).and_then(|bytes| {
             let patch = Patch::parse(&bytes).map_err(CannotApply::Patch)?;
             let bases = inbox.bases(from, content_hash(&bytes));
-            // Without pointers: they are made when it is applied.
+            // Without pointers: they are added when the patch is applied.
             apply(folder, kind, grounds, &mut plan, (&patch, bases.as_ref()))?;
             Ok(content_hash(&bytes))
         });
@@ -125,7 +126,7 @@ impl Inbox {
         }
     }
 
-    /// The one patch of a kind for a plan, with the record beside it.
+    /// The combined patch of a kind for a plan, with its record.
     fn canonical(
         &self,
         kind: &PatchKind,
@@ -136,7 +137,7 @@ impl Inbox {
         let inbox = self.files();
         let whole = plan.to_patch()?;
         let bytes = whole.to_bytes();
-        // What is too large to be read again, or has too many parts, is told now.
+        // A patch that is too large or has too many parts to be read again is refused now.
         Patch::parse(&bytes).map_err(CannotApply::Patch)?;
         let (patch, text) = (InboxFiles::patch(kind), content_hash(&bytes));
         let record = record_edit(inbox, &patch, text, plan, inner.clock.now()).map_err(unreadable)?;
@@ -145,7 +146,8 @@ impl Inbox {
         Ok((vec![inbox.edit(&patch, before, Some(bytes)), record], proposal))
     }
 
-    /// A waiting plan with a new patch, which was made for the files as they are or as the plan leaves them.
+    /// Adds a new patch to the plan of the pending one. The patch is based on the files as they are, or as the plan leaves
+    /// them.
     fn fold(
         &self,
         kind: &PatchKind,

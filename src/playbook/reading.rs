@@ -1,4 +1,4 @@
-//! Looking at the lessons without counting (docs/spec/playbook.md, 7).
+//! Reading lessons without counting retrievals (docs/spec/playbook.md, 7).
 
 use std::sync::Arc;
 
@@ -10,28 +10,28 @@ use crate::state::Waiting;
 use adage_redact::strip_invisible;
 use chrono::{DateTime, FixedOffset, NaiveTime, TimeDelta};
 
-/// How far back a list goes.
+/// The period that a listing covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Window {
     /// Since midnight, in the clock's own offset.
     Today,
     /// The last seven days.
     Week,
-    /// Everything.
+    /// All time.
     #[default]
     All,
 }
 
-/// Which lessons to list.
+/// The lessons to list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// How far back; everything unless said.
+    /// The period; all time by default.
     pub window: Window,
-    /// Only lessons of this source, without regard to case; empty for all.
+    /// Only lessons of this source, compared without regard to case; empty for all sources.
     pub source: String,
-    /// Only lessons that this realm sees; all realms unless said.
+    /// Only lessons that this realm sees; all realms by default.
     pub realm: Option<Realm>,
-    /// At most this many; 20 unless said.
+    /// The maximum number of lessons; 20 by default.
     pub limit: usize,
 }
 
@@ -42,7 +42,7 @@ impl Default for Listing {
 }
 
 impl Listing {
-    /// Every lesson of every realm.
+    /// Every lesson of every realm, without a limit.
     #[must_use]
     pub fn everything() -> Self {
         Self { limit: usize::MAX, ..Self::default() }
@@ -50,7 +50,7 @@ impl Listing {
 }
 
 impl Playbook {
-    /// The lessons, newest first. Nothing is counted.
+    /// The lessons of the listing, newest first. Nothing is counted.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -75,7 +75,7 @@ impl Playbook {
         view.snapshot.book().resolve(&lesson.into()).cloned()
     }
 
-    /// [`Playbook::find`] by the lesson's trigger, whatever its case.
+    /// [`Playbook::find`] by the lesson's trigger, compared without regard to case.
     ///
     /// # Errors
     /// As [`Playbook::find`].
@@ -83,7 +83,7 @@ impl Playbook {
         self.find(LessonRef::Trigger(trigger.to_owned()))
     }
 
-    /// The last mistakes that this realm sees, as a block for a prompt.
+    /// The most recent mistakes that this realm sees, as a block for a prompt.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -93,14 +93,15 @@ impl Playbook {
         Ok(recent_failures(failed.take(limit)))
     }
 
-    /// What the lesson is worth under the playbook's policy, after the recalls that were counted when the playbook was last read.
+    /// The utility of a lesson under the playbook's policy. It includes the retrievals that were counted when the playbook was
+    /// last read.
     #[must_use]
     pub fn utility(&self, lesson: &Lesson) -> f64 {
         let view = Arc::clone(&self.0.view.read());
         view.snapshot.book().utility(self.0.config.retention.utility, lesson)
     }
 
-    /// The lessons that wait for review, oldest first.
+    /// The lessons that await review, oldest first.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -109,7 +110,7 @@ impl Playbook {
     }
 }
 
-/// The first instant of a window.
+/// The start of a window; none for all time.
 fn window_start(window: Window, now: DateTime<FixedOffset>) -> Option<DateTime<FixedOffset>> {
     match window {
         Window::Today => now.with_time(NaiveTime::MIN).single(),

@@ -1,4 +1,4 @@
-//! Reads of the folder by the threads of a handle, one after the other: where many of them find a commit at once, one reads it for all.
+//! Serializes reads of the folder by the threads of a handle: if many threads detect a commit at once, one reads it for all.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,12 +11,13 @@ pub(super) struct Reads {
 }
 
 impl Reads {
-    /// How many reads began until now.
+    /// The number of reads begun so far.
     pub(super) fn n_begun(&self) -> u64 {
         self.n_begun.load(Ordering::Acquire)
     }
 
-    /// Waits for the turn to read; none where a read is over that began after the first `n_begun`: it has found what there was then.
+    /// Waits for this thread's turn to read. None if a read has completed that began after the first `n_begun`: its result is
+    /// recent enough.
     pub(super) fn begin(&self, n_begun: u64) -> Option<MutexGuard<'_, ()>> {
         let turn = self.one_at_a_time.lock();
         if self.n_begun() > n_begun {
@@ -26,7 +27,7 @@ impl Reads {
         Some(turn)
     }
 
-    /// Waits for the turn to read, whoever read meanwhile.
+    /// Waits for this thread's turn to read, even if another thread has read meanwhile.
     pub(super) fn begin_own(&self) -> MutexGuard<'_, ()> {
         let turn = self.one_at_a_time.lock();
         self.n_begun.fetch_add(1, Ordering::AcqRel);
@@ -39,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_threads_that_wait_one_reads_for_all() {
+    fn one_thread_reads_for_all_that_wait() {
         let reads = Reads::default();
         let arrived = reads.n_begun();
         drop(reads.begin(arrived).unwrap());
@@ -47,7 +48,7 @@ mod tests {
         let later = reads.n_begun();
         drop(reads.begin_own());
         assert!(reads.begin(later).is_none());
-        // What began before it came may have missed something.
+        // A read that began before this call may have missed something.
         assert!(reads.begin(reads.n_begun()).is_some());
     }
 }

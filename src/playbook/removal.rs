@@ -1,4 +1,4 @@
-//! Removing for good, and undoing changes (docs/spec/playbook.md, 7).
+//! Permanent removal, and undo of changes (docs/spec/playbook.md, 7).
 
 use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
@@ -9,36 +9,36 @@ use crate::learn::{self, RemovedLesson, Undone};
 use crate::lesson::{ChangeId, LessonId, LessonRef};
 use crate::state::{Change, Edit, Plan, Planned, Why};
 
-/// A change on record.
+/// A recorded change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ChangeRecord {
-    /// What to hand to `undo`.
+    /// The id for [`Playbook::undo`].
     pub id: ChangeId,
-    /// When.
+    /// When it was made.
     pub at: DateTime<FixedOffset>,
-    /// What made it: `learn`, `import`, `prune`, `remove` or `undo`.
+    /// The operation: `learn`, `import`, `prune`, `remove` or `undo`.
     pub action: &'static str,
-    /// True when it was taken back.
+    /// True when it was undone.
     pub is_undone: bool,
-    /// The lessons it touched.
+    /// The lessons that it changed.
     pub lessons: Vec<ChangedLesson>,
 }
 
-/// A lesson that a change touched.
+/// A lesson that a change affected.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ChangedLesson {
-    /// Its name.
+    /// Its id.
     pub id: LessonId,
     /// What happened to it: `inserted`, `awaiting` (review), `merged`, `evicted`, `pruned`, `removed`, `unreviewed`, `dismissed` or `restored`.
     pub what: &'static str,
-    /// Its trigger; empty where the record does not keep the text.
+    /// Its trigger; empty if the record does not keep the text.
     pub trigger: String,
 }
 
 impl Playbook {
-    /// The changes on record, oldest first: everything that replaced a text or took a lesson out.
+    /// The recorded changes, oldest first: each replaced a text or removed a lesson.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -63,8 +63,8 @@ impl Playbook {
         Ok(records.collect())
     }
 
-    /// Removes a lesson for good, with its vectors. Its name and the hash of its text are remembered: no import, merge or
-    /// mining brings it back, only learning it by hand again. The text is kept for 30 days for [`Playbook::undo`].
+    /// Removes a lesson and its vectors permanently. Its id and the hash of its text are kept, so that no import, merge or
+    /// mining brings it back; only learning it by hand does. The text is kept for 30 days for [`Playbook::undo`].
     ///
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
@@ -75,13 +75,13 @@ impl Playbook {
             let removal = learn::remove(&mut plan, &reference)?;
             Ok(Planned::Commit(plan, removal))
         })?;
-        self.skills().put_away_removed();
+        self.skills().archive_drafts_of_removed();
         Ok(removal)
     }
 
-    /// Removes every lesson that was drawn from a session, those that await review too, as [`Playbook::remove`] does: where a
-    /// session turns out to have taught nonsense. All in one commit; each has a change of its own to undo. A lesson that it was
-    /// merged into and that has another session stays. None for an empty name.
+    /// Removes every lesson that was mined from a session, including those that await review, as [`Playbook::remove`] does. Use
+    /// it when a session turns out to have taught wrong lessons. There is one commit, and one change to undo per lesson. A
+    /// lesson that also has another session as its source is kept. An empty name removes nothing.
     ///
     /// # Errors
     /// The errors of a commit.
@@ -95,18 +95,19 @@ impl Playbook {
             let removals = learn::retract(&mut plan, session);
             Ok(if removals.is_empty() { Planned::Nothing(removals) } else { Planned::Commit(plan, removals) })
         })?;
-        self.skills().put_away_removed();
+        self.skills().archive_drafts_of_removed();
         Ok(removals)
     }
 
-    /// Deletes a lesson with its words: from the playbook and its backup, the archive, the vectors, the log of receipts, quarantine
-    /// and the records of edits. What stays is its id and the hash of its text, so that no import, merge or mining brings it back. It
-    /// cannot be undone. A lesson that was removed before is found by its id.
+    /// Deletes a lesson and its texts from every file: the playbook and its backup, the archive, the vectors, the log of
+    /// receipts, quarantine and the journals of edits. Only its id and the hash of its text remain, so that no import, merge or
+    /// mining brings it back. This cannot be undone. A lesson that was removed before is found by its id.
     ///
-    /// Texts of 16 bytes and more are searched for in quarantine and in records of edits; a file that has one of them is removed.
+    /// Quarantined files and journals of edits are searched for texts of at least 16 bytes; a file that contains one is
+    /// deleted.
     ///
     /// # Errors
-    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit. Where the last step fails, forget it again.
+    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit. If the last step fails, call `forget` again.
     pub fn forget(&self, lesson: impl Into<LessonRef>) -> Result<RemovedLesson> {
         let (inner, reference) = (&self.0, lesson.into());
         let removal = inner.commit(|attempt| {
@@ -114,14 +115,15 @@ impl Playbook {
             let removal = learn::forget(&mut plan, &reference)?;
             Ok(Planned::Commit(plan, removal))
         })?;
-        self.skills().put_away_removed();
+        self.skills().archive_drafts_of_removed();
         Ok(removal)
     }
 
-    /// Takes note of what was edited in the playbook file: a check does not list it any more. How many lessons were listed.
+    /// Accepts edits that were made in the playbook file: checks do not list them any more. Returns how many lessons were
+    /// listed.
     ///
     /// # Errors
-    /// Those of a commit.
+    /// The errors of a commit.
     pub fn accept_edits(&self) -> Result<usize> {
         let inner = &self.0;
         inner.commit(|attempt| {
@@ -131,11 +133,11 @@ impl Playbook {
         })
     }
 
-    /// Writes the playbook file and begins the log anew: a file over 1 MiB is otherwise behind its log for a while
-    /// (docs/spec/folder-format.md, 2). Returns its generation.
+    /// Writes a checkpoint: the whole playbook file, and a new log. Without it, a file over 1 MiB is older than its log for a
+    /// while (docs/spec/folder-format.md, 2). Returns the generation of the file.
     ///
     /// # Errors
-    /// Those of a commit.
+    /// The errors of a commit.
     pub fn checkpoint(&self) -> Result<u64> {
         let inner = &self.0;
         inner.commit(|attempt| {
@@ -152,8 +154,9 @@ impl Playbook {
         self.remove(LessonRef::Trigger(trigger.to_owned()))
     }
 
-    /// Takes a change back: what left comes back, a merge becomes the earlier text again (and keeps the counts it gained),
-    /// what came in leaves: to undo an eviction takes the newcomer away too. Of the changes of one lesson the newest is undone first.
+    /// Reverts a change. A removed or evicted lesson comes back. A merged lesson gets its earlier text, and keeps the counts
+    /// that it gained. An inserted lesson is removed: undoing an eviction also removes the newcomer. Changes of the same lesson
+    /// are undone newest first.
     ///
     /// # Errors
     /// [`Error::NoSuchChange`], [`Error::CannotUndo`], and the errors of a commit.
@@ -167,10 +170,10 @@ impl Playbook {
         })
     }
 
-    /// Takes back the newest merge into a lesson that still stands.
+    /// Reverts the newest merge into a lesson that is still in use.
     ///
     /// # Errors
-    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`]; [`Error::NoSuchMerge`] when none is on record; [`Error::CannotUndo`].
+    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`]; [`Error::NoSuchMerge`] when no merge is recorded; [`Error::CannotUndo`].
     pub fn undo_merge(&self, lesson: impl Into<LessonRef>) -> Result<Undone> {
         let view = self.0.view()?;
         let id = view.snapshot.book().resolve(&lesson.into())?.id;

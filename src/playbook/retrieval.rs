@@ -1,4 +1,4 @@
-//! Retrieval and its receipt.
+//! Retrieval, and the receipt of what was shown.
 
 use std::sync::Arc;
 
@@ -24,18 +24,17 @@ use crate::store::{Event, Text};
 use crate::trust::Standing;
 
 impl Playbook {
-    /// The lessons to put before a task, ready for the prompt: the nearest ones for a query, the newest ones for none, and
-    /// nothing when nothing is relevant. Below them the skills that come with every context, where there are any: `auto_load` in
-    /// their `SKILL.md`, promoted where they need it, three at most by default.
+    /// The lessons for a task, rendered for the prompt: the most relevant ones for a query, the newest ones without a query,
+    /// and an empty text when nothing is relevant. Skills with `auto_load` in their `SKILL.md` follow, three at most by
+    /// default, and only promoted ones if they need a promotion.
     ///
-    /// What is shown is counted, and the receipt of it handed out, unless the request is a peek. Counting appends one line to
-    /// the folder and never fails or delays the answer. Where `config().credit` says so, chance withholds some of it, and the
+    /// Unless the request is a peek, shown lessons are counted and the context has a receipt. Counting appends one line to the
+    /// folder and never fails or delays the answer. If `config().credit` is so set, some lessons are withheld at random and the
     /// receipt is logged. Secrets in a query are redacted before it is embedded.
     ///
     /// # Errors
-    /// [`FolderError::Io`](crate::FolderError::Io); [`Error::NoEmbedder`] or [`Error::Embed`] when the request insists on
-    /// vectors; [`Error::Vector`] for a query vector that cannot be used; [`Error::Config`] for a threshold that is no
-    /// distance.
+    /// [`FolderError::Io`](crate::FolderError::Io); [`Error::NoEmbedder`] or [`Error::Embed`] when the request requires
+    /// vectors; [`Error::Vector`] for an unusable query vector; [`Error::Config`] for a threshold that is not a valid distance.
     pub fn get_playbook_context(&self, request: impl Into<Request>) -> Result<Context> {
         let (inner, request) = (&self.0, request.into());
         if inner.store.guard.standing() == Standing::Unknown {
@@ -52,17 +51,18 @@ impl Playbook {
     }
 }
 
-/// What a request comes to.
+/// The result of a request, before rendering for the prompt.
 pub(super) struct Answer {
     ranked: Ranked,
     rendered: Rendered,
     receipt: Option<ReceiptId>,
-    /// A start without a task, of an empty memory.
+    /// True for a request without a task to an empty memory.
     is_empty_start: bool,
 }
 
 impl Answer {
-    /// The text for the prompt, with the skills that come with every context. `place` is the playbook, by its number, that a lesson is of.
+    /// The text for the prompt, with the skills that are part of every context. `place` returns the index of the playbook that
+    /// a lesson belongs to.
     pub(super) fn into_context(
         self,
         request: &Request,
@@ -86,7 +86,7 @@ impl Answer {
         for playbook in playbooks {
             let room = request.max_tokens.map(|max| max.saturating_sub(estimated_tokens(&text)));
             let loaded = playbook.skills().always_loaded(room).unwrap_or_else(|error| {
-                tracing::warn!(%error, "the skills that come with every context are left out");
+                tracing::warn!(%error, "the auto-loaded skills are left out of the context");
                 RenderedSkills::default()
             });
             if !loaded.text.is_empty() {
@@ -109,7 +109,7 @@ impl Answer {
 }
 
 impl Inner {
-    /// What is found, and counted unless the request is a peek.
+    /// The answer, counted unless the request is a peek.
     pub(super) fn answer_counted(
         &self,
         pool: Pool<'_>,
@@ -129,7 +129,7 @@ impl Inner {
         Ok(Answer { ranked, rendered, receipt, is_empty_start })
     }
 
-    /// What is found by these settings, and what of it is shown.
+    /// The answer under these settings.
     pub(super) fn answer(
         &self,
         pool: Pool<'_>,
@@ -150,9 +150,9 @@ impl Inner {
         Ok((ranked, rendered))
     }
 
-    /// What is found, with the lessons before it whose patterns match.
+    /// The ranked lessons; those whose file or command patterns match come first.
     fn rank(&self, pool: Pool<'_>, request: &Request, config: &RetrievalConfig) -> Result<Ranked> {
-        // Those that are left out take no places.
+        // Lessons that are left out do not count towards the limit.
         let limit = match request.limit.unwrap_or(config.limit) {
             0 => 0,
             limit => limit.saturating_add(request.except.len()),
@@ -217,7 +217,7 @@ impl Inner {
             }
             Ok(UnitVector::new(given)?)
         } else {
-            // The host's embedder may send it away or log it.
+            // The host's embedder may transmit or log it.
             let query = Redactor::shared().redact(query);
             let vectors = embed_units(embedder.as_ref(), &[&query], Role::Query)?;
             vectors.into_iter().next().ok_or(Error::NoEmbedder)
@@ -235,7 +235,7 @@ impl Inner {
         self.lesson_vectors_by(embedder.as_ref(), view, text, dimension)
     }
 
-    /// The same, by an embedder of the same model.
+    /// As `lesson_vectors`, by another embedder of the same model.
     pub(super) fn lesson_vectors_by(
         &self,
         embedder: &dyn Embedder,
@@ -247,7 +247,7 @@ impl Inner {
             self.vectors.write().settle_dimension(dimension);
             self.ensure_vectors(embedder, texts)?;
             if let Err(error) = self.save_vectors(&view.snapshot) {
-                tracing::warn!(%error, "the vectors just made are not cached");
+                tracing::warn!(%error, "the new vectors are not cached");
             }
             Ok::<_, Error>(())
         };
@@ -258,20 +258,20 @@ impl Inner {
         view.recall.vectors(text, dimension, &self.config.index, make_known, &vector_of)
     }
 
-    /// Notes a showing, and returns its receipt; none where it could not be noted.
+    /// Records a retrieval and returns its receipt; none if it could not be recorded.
     pub(super) fn record(&self, view: &View, shown: Vec<Text>) -> Option<ReceiptId> {
         let (receipt, at) = self.new_receipt();
         self.record_as(receipt, at, view, shown, None).then_some(receipt)
     }
 
-    /// A name for a showing, and its time.
+    /// A new receipt id, and the present time.
     pub(super) fn new_receipt(&self) -> (ReceiptId, DateTime<FixedOffset>) {
         let at = self.clock.now();
         (ReceiptId::at(at, TextHash::of(&[uuid::Uuid::new_v4().as_bytes()])), at)
     }
 
-    /// Notes a showing: at once, or with the next call when somebody is committing. `log` is the line of its receipt, if that is
-    /// logged. False where it could not be noted.
+    /// Records a retrieval: now, or with a later call if another process is committing. `log` is the line of the receipt if
+    /// receipts are logged. Returns false if it could not be recorded.
     pub(super) fn record_as(
         &self,
         receipt: ReceiptId,

@@ -1,4 +1,4 @@
-//! The files of a folder that can be sessions, and one of them read.
+//! Lists the files of a folder that may be sessions, and reads one.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -13,77 +13,77 @@ use walkdir::{DirEntry, WalkDir};
 use crate::config::SessionsConfig;
 use crate::error::{FolderError, Result};
 
-/// Entries of a folder and those below it that are looked at.
+/// The maximum number of directory entries that are examined, in a folder and all folders below it.
 const MAX_ENTRIES: usize = 200_000;
 
-/// A file that is in no index.
+/// A file that is not in the index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct LeftOut {
-    /// Which.
+    /// The path.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     pub reason: LeftOutReason,
 }
 
-/// Why a file is in no index.
+/// Why a file is not in the index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LeftOutReason {
-    /// Links are not followed: they could lead anywhere.
+    /// Links are not followed: they could lead outside the folder.
     #[error("a symbolic link")]
     Link,
-    /// The folder is too far down.
+    /// The folder is nested too deeply.
     #[error("more than {max} folders down")]
     TooDeep {
-        /// How far down is looked.
+        /// The maximum depth.
         max: usize,
     },
     /// The file is too large.
     #[error("{n_bytes} bytes, at most {max} are read")]
     TooLarge {
-        /// Its length.
+        /// Its length in bytes.
         n_bytes: u64,
-        /// The largest that is read.
+        /// The maximum length in bytes.
         max: u64,
     },
-    /// The file is compressed and too large when it is decompressed.
+    /// The file is compressed, and too large when decompressed.
     #[error("more than {max} bytes when decompressed")]
     TooLargeDecompressed {
-        /// The largest that is read.
+        /// The maximum length in bytes.
         max: u64,
     },
-    /// There are too many files; this one and those after it were not looked at.
+    /// There are too many entries; this one and those after it were not examined.
     #[error("past the first {max} entries")]
     TooMany {
-        /// How many are looked at.
+        /// The maximum number of entries.
         max: usize,
     },
-    /// It could not be read.
+    /// The file could not be read.
     #[error("{0}")]
     Unreadable(String),
-    /// It is no session.
-    #[error("no session: {0}")]
+    /// The file is not a session.
+    #[error("not a session: {0}")]
     NoSession(String),
 }
 
-/// What a folder has of files that can be sessions, by path.
+/// The session files of a folder, by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SessionFiles {
-    /// Files whose name and size are those of a session.
+    /// Files whose name and size may be those of a session.
     pub files: Vec<SessionFile>,
-    /// The others: links, files that are too large, folders too far down or that cannot be read. Files with other names are
-    /// not listed.
+    /// Links, files that are too large, folders that are nested too deeply, and entries that cannot be read. Files with other
+    /// names are not listed.
     pub left_out: Vec<LeftOut>,
 }
 
-/// A file that can be a session.
+/// A file that may be a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SessionFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Its length on disk.
     pub n_bytes: u64,
@@ -91,26 +91,26 @@ pub struct SessionFile {
     pub modified: DateTime<FixedOffset>,
 }
 
-/// Lists the session files of a folder and the folders below it: names that end in `.jsonl` or `.json`, or in one of these and
-/// `.gz`, in any case. Links are not followed; [`SessionsConfig::max_depth`] and [`SessionsConfig::max_file_bytes`] apply.
+/// Lists the session files of a folder and of the folders below it. Their names end in `.jsonl`, `.json`, `.jsonl.gz` or
+/// `.json.gz`, in any case. Links are not followed. [`SessionsConfig::max_depth`] and [`SessionsConfig::max_file_bytes`] apply.
 ///
 /// # Errors
 /// [`FolderError::Io`] when the folder cannot be read.
 pub fn files(folder: &Path, config: &SessionsConfig) -> Result<SessionFiles, FolderError> {
     fs::read_dir(folder).map_err(FolderError::io("look into", folder))?;
     let mut found = SessionFiles::default();
-    // One level more than is read, to see the folders that are not.
+    // One level more than is read, to report the folders that are not read.
     let walk = WalkDir::new(folder).min_depth(1).max_depth(config.max_depth.saturating_add(1)).sort_by_file_name();
     for (n, entry) in walk.into_iter().enumerate() {
         match entry {
             Ok(entry) if n >= MAX_ENTRIES => {
-                found.leave(entry.path(), LeftOutReason::TooMany { max: MAX_ENTRIES });
+                found.leave_out(entry.path(), LeftOutReason::TooMany { max: MAX_ENTRIES });
                 break;
             }
-            Ok(entry) => found.consider(&entry, config),
+            Ok(entry) => found.add_entry(&entry, config),
             Err(error) => {
                 let reason = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
-                found.leave(error.path().unwrap_or(folder), LeftOutReason::Unreadable(reason));
+                found.leave_out(error.path().unwrap_or(folder), LeftOutReason::Unreadable(reason));
             }
         }
     }
@@ -119,28 +119,28 @@ pub fn files(folder: &Path, config: &SessionsConfig) -> Result<SessionFiles, Fol
     Ok(found)
 }
 
-/// Opens a session file; one whose name ends in `.gz` is decompressed. The reader has no limit of its own:
-/// [`ReadLimits::max_source_bytes`] stops a file that decompresses to too much.
+/// Opens a session file; a file whose name ends in `.gz` is decompressed. The reader itself has no limit: set
+/// [`ReadLimits::max_source_bytes`] against files that decompress to too much.
 ///
 /// # Errors
-/// Those of opening a file.
+/// The errors of opening a file.
 pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     let file = File::open(path)?;
     let is_compressed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
     Ok(if is_compressed {
-        Box::new(AsFarAsItGoes { source: MultiGzDecoder::new(file), has_begun: false })
+        Box::new(ToleratesTruncation { source: MultiGzDecoder::new(file), has_begun: false })
     } else {
         Box::new(file)
     })
 }
 
-/// A compressed file that was cut off ends where it was cut. One of which nothing can be read is an error.
-struct AsFarAsItGoes<R> {
+/// A compressed file that was truncated is read up to where it was cut. If nothing of it can be read, that is an error.
+struct ToleratesTruncation<R> {
     source: R,
     has_begun: bool,
 }
 
-impl<R: Read> Read for AsFarAsItGoes<R> {
+impl<R: Read> Read for ToleratesTruncation<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.source.read(buffer) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof && self.has_begun => Ok(0),
@@ -153,30 +153,30 @@ impl<R: Read> Read for AsFarAsItGoes<R> {
 }
 
 impl SessionFiles {
-    fn consider(&mut self, entry: &DirEntry, config: &SessionsConfig) {
+    fn add_entry(&mut self, entry: &DirEntry, config: &SessionsConfig) {
         let (kind, path) = (entry.file_type(), entry.path());
         if kind.is_symlink() {
-            self.leave(path, LeftOutReason::Link);
+            self.leave_out(path, LeftOutReason::Link);
         } else if kind.is_dir() && entry.depth() > config.max_depth {
-            self.leave(path, LeftOutReason::TooDeep { max: config.max_depth });
+            self.leave_out(path, LeftOutReason::TooDeep { max: config.max_depth });
         } else if kind.is_file() && has_session_name(path) {
             match SessionFile::look(path) {
                 Ok(SessionFile { n_bytes, .. }) if n_bytes > config.max_file_bytes => {
-                    self.leave(path, LeftOutReason::TooLarge { n_bytes, max: config.max_file_bytes });
+                    self.leave_out(path, LeftOutReason::TooLarge { n_bytes, max: config.max_file_bytes });
                 }
                 Ok(file) => self.files.push(file),
-                Err(error) => self.leave(path, LeftOutReason::Unreadable(error.to_string())),
+                Err(error) => self.leave_out(path, LeftOutReason::Unreadable(error.to_string())),
             }
         }
     }
 
-    fn leave(&mut self, path: &Path, reason: LeftOutReason) {
+    fn leave_out(&mut self, path: &Path, reason: LeftOutReason) {
         self.left_out.push(LeftOut { path: path.to_owned(), reason });
     }
 }
 
 impl SessionFile {
-    /// A file by its name; an error where it is not there, or is no plain file.
+    /// The file at a path; an error if it is missing or not a regular file.
     pub(super) fn look(path: &Path) -> io::Result<Self> {
         let metadata = fs::symlink_metadata(path)?;
         if !metadata.is_file() {
@@ -186,7 +186,7 @@ impl SessionFile {
         Ok(Self { path: path.to_owned(), n_bytes: metadata.len(), modified })
     }
 
-    /// The session in it. A file that decompresses to more than the limit is an error of the kind
+    /// Reads the session. A file that decompresses to more than the limit is an error of the kind
     /// [`io::ErrorKind::FileTooLarge`].
     pub(super) fn read(&self, config: &SessionsConfig) -> Result<Reading> {
         let max = config.max_file_bytes;

@@ -1,4 +1,4 @@
-//! One run over the sessions that are due: every step is on disk before the next one begins.
+//! A run over the sessions that are due: each step is on disk before the next one begins.
 
 use std::collections::VecDeque;
 use std::fmt::Display;
@@ -18,37 +18,37 @@ use crate::folder::Lock;
 use crate::model::{CancelToken, LanguageModel};
 use crate::store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};
 
-/// Characters of an error that are kept.
+/// Maximum characters of an error in the history.
 const MAX_ERROR_CHARS: usize = 300;
 
-/// What became of a run.
+/// The result of [`Sessions::run`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunOutcome {
-    /// It ended; this is what is on record.
+    /// The run ended; this is its entry in the history.
     Ended(RunRecord),
-    /// Nothing was to be read.
+    /// No session was due.
     NotDue(NotDue),
 }
 
-/// A run that goes on. While there is one, nobody else begins another.
+/// An active run. While it exists, no other run can begin.
 ///
-/// Dropped without [`finish`](Self::finish), or killed, it is found by the next one: that puts it on record as died, and what
-/// it had still to read is read first. A session that kills its reader is counted as tried before it is read, so that it is
-/// given up like any other.
+/// If it is dropped without [`finish`](Self::finish), or its process is killed, the next run records it as died and reads its
+/// remaining sessions first. The attempt to read a session is counted before the session is read, so that a session that kills
+/// its reader is abandoned after the usual number of attempts.
 pub struct SessionRun {
     sessions: Sessions,
     to_read: VecDeque<SessionEntry>,
-    /// What this run put into the queue by itself.
+    /// The sessions that this run queued itself.
     own: Vec<PathBuf>,
     _lock: Lock,
 }
 
 impl Sessions {
-    /// Begins a run, for a host that wants to do its steps itself; [`run`](Self::run) does them all.
+    /// Begins a run, for a host that performs the steps itself; [`run`](Self::run) performs all of them.
     ///
     /// # Errors
-    /// Those of a write.
+    /// The errors of a write.
     pub fn begin_run(&self, scan: &SessionScan) -> Result<Result<SessionRun, NotDue>> {
         let inner = self.inner();
         self.0.check_writable()?;
@@ -65,7 +65,7 @@ impl Sessions {
         let is_chosen = |path: &PathBuf| to_read.iter().any(|entry| entry.path == *path);
         let own = log.change(self.config(), |mining| {
             mining.begin(owner);
-            // What can no longer be read was left out by the choice, unless there were too many.
+            // Sessions that can no longer be read were left out of the choice, unless it was cut at the limit.
             let n_chosen = to_read.len();
             let is_full = n_chosen >= self.config().max_per_run;
             mining.queued.retain(|path| is_chosen(path) || is_full || !known.queued.contains(path));
@@ -77,12 +77,13 @@ impl Sessions {
         Ok(Ok(SessionRun { sessions: self.clone(), to_read, own, _lock: lock }))
     }
 
-    /// Reads the sessions of a folder that are due and hands each to `mine`, which says how many candidates it found. A
-    /// session that cannot be read, and one that `mine` fails at, is tried again by later runs, three times in all by default.
-    /// `cancel` is looked at between sessions: what was done is kept, the rest stays as it was.
+    /// Reads the due sessions of a folder and passes each to `mine`, which returns the number of candidates that it found. A
+    /// session is tried again by later runs if it cannot be read or `mine` fails; it is tried three times in all by default.
+    /// `cancel` is checked between sessions: results so far are kept, and the remaining sessions stay due.
     ///
     /// # Errors
-    /// [`FolderError::Io`] when the folder cannot be looked into; those of a write. An error of `mine` is on record.
+    /// [`FolderError::Io`] when the folder cannot be read; the errors of a write. An error of `mine` is recorded in the
+    /// history.
     pub fn run<E: Display>(
         &self,
         folder: &Path,
@@ -102,8 +103,9 @@ impl Sessions {
         run.finish(RunEnd::Finished).map(RunOutcome::Ended)
     }
 
-    /// Reads the sessions of a folder that are due and learns what they teach, as [`learn_from_session`](crate::Playbook::learn_from_session) does. A
-    /// session that the model gave no readable answer about is tried again by later runs; what the rules found in it stays.
+    /// Reads the due sessions of a folder and learns from each, as [`learn_from_session`](crate::Playbook::learn_from_session)
+    /// does. A session is tried again by later runs if the model's answer could not be parsed; what the rules found in it is
+    /// kept.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -113,17 +115,19 @@ impl Sessions {
                 self.0.learn_from_session(&reading.transcript, model, cancel).map_err(|error| error.to_string())?;
             match learned.extraction {
                 Some(Extraction::ModelFailed { error, .. }) => Err(format!("the model failed: {error}")),
-                Some(Extraction::Unreadable { reason }) => Err(format!("the model's answer is not readable: {reason}")),
+                Some(Extraction::Unreadable { reason }) => {
+                    Err(format!("the model's answer cannot be parsed: {reason}"))
+                }
                 _ => Ok(learned.n_candidates()),
             }
         })
     }
 
-    /// As [`learn`](Self::learn), on a thread of its own that can be joined, so that the host's answer does not wait for it.
-    /// When the process ends first, what was queued and what the run had begun is read by the next run.
+    /// As [`learn`](Self::learn), on a new thread that can be joined, so that the host need not wait. If the process ends
+    /// first, the next run reads the remaining sessions and those that were queued.
     ///
     /// # Errors
-    /// [`FolderError::Io`] when there can be no other thread.
+    /// [`FolderError::Io`] when the thread cannot be created.
     pub fn spawn(
         &self,
         folder: PathBuf,
@@ -136,7 +140,7 @@ impl Sessions {
         Ok(thread.map_err(FolderError::io("begin a thread for", self.inner().store.folder.path()))?)
     }
 
-    /// A session and the version of it that was read.
+    /// A session, with the version of it that was read.
     pub(super) fn open(&self, path: &Path) -> Result<(SessionEntry, Reading), String> {
         let file = SessionFile::look(path).map_err(|error| error.to_string())?;
         let reading = file.read(self.config()).map_err(|error| error.to_string())?;
@@ -148,15 +152,15 @@ impl Sessions {
 }
 
 impl SessionRun {
-    /// What is still to be read, in order.
+    /// The sessions still to be read, in order.
     pub fn to_read(&self) -> impl Iterator<Item = &SessionEntry> {
         self.to_read.iter()
     }
 
-    /// Reads the next session and hands it to `mine`. None when there is none left.
+    /// Reads the next session and passes it to `mine`. None when no session remains.
     ///
     /// # Errors
-    /// Those of a write; the session counts as tried.
+    /// The errors of a write; the attempt is counted.
     pub fn read_next<E: Display>(
         &mut self,
         mine: impl FnOnce(&Reading) -> Result<usize, E>,
@@ -165,11 +169,10 @@ impl SessionRun {
         self.read(entry, mine).map(Some)
     }
 
-    /// Reads one of the sessions, in whatever order the host comes to them, and hands it to `mine`. None for a path that is
-    /// not, or no longer, among them.
+    /// Reads one of the remaining sessions, in any order, and passes it to `mine`. None for a path that is not among them.
     ///
     /// # Errors
-    /// Those of a write; the session counts as tried.
+    /// The errors of a write; the attempt is counted.
     pub fn read_path<E: Display>(
         &mut self,
         path: &Path,
@@ -191,7 +194,7 @@ impl SessionRun {
         log.change(config, |mining| mining.attempt(&id, updated))?;
         let found = match self.sessions.open(&entry.path) {
             Ok((version, reading)) => {
-                // It may have gone on since the scan: what counts is what was read.
+                // The session may have grown since the scan: the version that was read counts.
                 updated = version.updated;
                 mine(&reading).map_err(|error| error.to_string())
             }
@@ -209,7 +212,7 @@ impl SessionRun {
         Ok(outcome)
     }
 
-    /// Counts what is still to be read as tried, for this reason.
+    /// Counts a failed attempt for each remaining session, for this reason.
     pub(super) fn pass_over(&mut self, why: &str) -> Result<()> {
         let passed = std::mem::take(&mut self.to_read);
         self.sessions.log().change(self.sessions.config(), |mining| {
@@ -222,10 +225,10 @@ impl SessionRun {
         Ok(())
     }
 
-    /// Ends the run and puts it on record. What it did not come to waits for a later one.
+    /// Ends the run and records it in the history. Sessions that it did not read stay due.
     ///
     /// # Errors
-    /// Those of a write.
+    /// The errors of a write.
     pub fn finish(self, end: RunEnd) -> Result<RunRecord> {
         let inner = self.sessions.inner();
         let now = inner.clock.now();
@@ -233,13 +236,13 @@ impl SessionRun {
             mining.queued.retain(|path| !self.own.contains(path));
             mining.close(now, end)
         })?;
-        // None only if somebody took the file away meanwhile.
+        // None only if another program has removed the file.
         let owner = || RunOwner { pid: std::process::id(), started: now };
         Ok(record.unwrap_or_else(|| RunRecord { owner: owner(), ended: now, end, sessions: Vec::new() }))
     }
 }
 
-/// An error as it can be kept: on one line, short, without secrets.
+/// An error as it is recorded: on one line, shortened, without secrets.
 fn presentable(error: &str) -> String {
     one_line(&Redactor::shared().redact(error).replace(char::is_control, " "), MAX_ERROR_CHARS)
 }
@@ -263,7 +266,7 @@ mod tests {
         Playbook::builder(folder).without_embedder().with_clock(clock).with_disk(disk).open()
     }
 
-    /// Two sessions of ten turns each.
+    /// Writes two sessions of ten turns each.
     fn write_sessions(folder: &Path) {
         std::fs::create_dir(folder).unwrap();
         for session in ["one", "two"] {
@@ -275,7 +278,7 @@ mod tests {
         }
     }
 
-    /// Runs until nothing is to be read; the sessions that were handed over, in order.
+    /// Runs until no session is due. Returns the sessions that were read, in order.
     fn run(playbook: &Playbook, folder: &Path, clock: &ManualClock, read: &mut Vec<String>) -> Result<()> {
         loop {
             let mut mine = |reading: &Reading| {
@@ -290,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_disk_does_every_session_is_read_and_the_record_stays_whole() {
+    fn after_any_disk_failure_every_session_is_read_and_the_history_is_whole() {
         let sessions = tempfile::tempdir().unwrap();
         let folder = sessions.path().join("sessions");
         write_sessions(&folder);
@@ -311,7 +314,7 @@ mod tests {
                 run(&playbook, &folder, &clock, &mut read).unwrap();
                 for session in ["one", "two"] {
                     let times = read.iter().filter(|id| *id == session).count();
-                    // The one that was being noted when the disk failed is read once more.
+                    // The session whose result was being recorded when the disk failed is read once more.
                     assert!((1..=2).contains(&times), "{fault:?} {number}: {session} {times} times");
                 }
                 assert!(read.len() <= 3 && (!is_over || read.len() == n_before), "{fault:?} {number}: {read:?}");

@@ -1,4 +1,4 @@
-//! Past sessions: what there is in a folder, and what is due to be read (docs/spec/capture.md, 4).
+//! Past sessions: those in a folder, and those that are due to be read (docs/spec/capture.md, 4).
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use crate::config::SessionsConfig;
 use crate::error::{Error, FolderError, Result};
 use crate::store::mining::{Mining, MiningLog, RunOwner, RunRecord, SeenFile};
 
-/// Files that are read before what was found in them is written down.
+/// The number of files that are read before the findings are written.
 const BATCH: usize = 200;
-/// Sessions that can wait in the queue; of more, the oldest are dropped.
+/// The maximum length of the queue; beyond it, the oldest sessions are dropped.
 const MAX_QUEUED: usize = 100;
 
-/// The past sessions of an agent, as the playbook's folder knows them; [`Playbook::sessions`] makes one.
+/// The past sessions of an agent, with what the playbook's folder records about them; from [`Playbook::sessions`].
 ///
 /// ```
 /// use adage::Playbook;
@@ -37,52 +37,53 @@ const MAX_QUEUED: usize = 100;
 #[derive(Clone)]
 pub struct Sessions(pub(super) Playbook);
 
-/// What a folder has of sessions.
+/// The sessions found in a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SessionScan {
-    /// Every session, the newest copy of each, in the order of an index; also those that are not worth reading.
+    /// Every session, in the order of the index: the newest copy of each, including those not worth reading.
     pub entries: Vec<SessionEntry>,
-    /// What is in no entry, by path: files that are no sessions, links, what is too large or too far down.
+    /// Entries that are not sessions, by path: other files, links, files that are too large or nested too deeply.
     pub left_out: Vec<LeftOut>,
     #[serde(skip)]
     max_lines: usize,
 }
 
 impl SessionScan {
-    /// The lines of the index: the sessions that are worth reading, at most 50 of them by default.
+    /// The index: the sessions that are worth reading, at most 50 of them by default.
     #[must_use]
     pub fn shown(&self) -> Vec<&SessionEntry> {
         self.entries.iter().filter(|entry| entry.hurdle.is_none()).take(self.max_lines).collect()
     }
 }
 
-/// What is to be read.
+/// The sessions that are due, or why none is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DueSessions {
-    /// These, in this order.
+    /// The sessions to read, in this order.
     Sessions(Vec<SessionEntry>),
-    /// Nothing.
+    /// No session is due.
     NotDue(NotDue),
 }
 
-/// Why nothing is to be read. It is a normal result.
+/// Why no session is due. It is not an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NotDue {
-    /// The last run is too short a time ago.
+    /// The last run was too recent.
     Throttled {
-        /// When the next one may begin.
+        /// The earliest time of the next run.
         until: DateTime<FixedOffset>,
     },
-    /// A run goes on, of this process or another.
+    /// Another run is active, in this process or another.
     Locked {
-        /// Whose, where it is known; for people. What counts is the lock, which the kernel frees when its owner dies.
+        /// The owner of the run, if known; for messages only. What counts is the lock, which the kernel frees when the owner
+        /// dies.
         owner: Option<RunOwner>,
     },
-    /// Every session that is worth reading was read, or given up.
+    /// Every session that is worth reading was read or abandoned.
     NothingEligible,
 }
 
@@ -95,11 +96,11 @@ impl Playbook {
 }
 
 impl Sessions {
-    /// Looks at the sessions in a folder and those below it, of every known format; [`files`](crate::sessions::files) lists
-    /// them. A file is read once for each length and time that it has.
+    /// Finds the sessions in a folder and the folders below it, in every known format; [`files`](crate::sessions::files) lists
+    /// the files. A file is read again only if its length or time has changed.
     ///
     /// # Errors
-    /// [`FolderError::Io`] when the folder cannot be looked into, or the playbook's own cannot be written.
+    /// [`FolderError::Io`] when the folder cannot be read, or the playbook's own folder cannot be written.
     pub fn scan(&self, folder: &Path) -> Result<SessionScan> {
         let (inner, config) = (self.inner(), self.config());
         let folder = inner.store.folder.links().resolve(folder).map_err(FolderError::io("look into", folder))?;
@@ -138,31 +139,31 @@ impl Sessions {
         Ok(SessionScan { entries: index(entries), left_out, max_lines: config.max_lines })
     }
 
-    /// A scan that finds nothing: a run over it reads what is queued.
+    /// An empty scan: a run over it reads only the queued sessions.
     #[must_use]
     pub fn only_queued(&self) -> SessionScan {
         SessionScan { entries: Vec::new(), left_out: Vec::new(), max_lines: self.config().max_lines }
     }
 
-    /// What a run would read now: first what is queued, whatever else; then, half an hour after the last run, the sessions
-    /// of the scan that wait, at most 10 in all by default.
+    /// The sessions that a run would read now: the queued ones, which are always due; then, if the last run is half an hour
+    /// ago, the unread sessions of the scan. At most 10 in all by default.
     ///
     /// # Errors
     /// [`FolderError::Io`].
     pub fn due(&self, scan: &SessionScan) -> Result<DueSessions> {
         let mining = self.log().read()?;
-        // The lock is only tried where somebody says to have it: trying it would be in the way of one who begins.
+        // The lock is tried only if a run is recorded: trying it could fail another process that begins a run.
         if mining.running.is_some() && self.inner().store.folder.may_write() && self.log().lock()?.is_none() {
             return Ok(DueSessions::NotDue(NotDue::Locked { owner: mining.running }));
         }
         Ok(self.choose(scan, &mining))
     }
 
-    /// Asks for a session to be read by the next run, wherever it lies and however fresh it is. A host that mines a session
-    /// on a thread queues it first, so that it is not lost when the process ends before the thread.
+    /// Queues a session for the next run, wherever its file is and however recent. A host that mines a session on a thread
+    /// queues it first, so that it is not lost if the process ends before the thread.
     ///
     /// # Errors
-    /// [`FolderError::Io`] when there is no such file; those of a write.
+    /// [`FolderError::Io`] when the file does not exist; the errors of a write.
     pub fn queue(&self, path: &Path) -> Result<()> {
         let path = self.inner().store.folder.links().resolve(path).map_err(FolderError::io("find", path))?;
         self.log().change(self.config(), |mining| {
@@ -174,7 +175,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// The runs on record, oldest first, failed ones too; the last 50 by default.
+    /// The recorded runs, oldest first, including failed ones; the last 50 by default.
     ///
     /// # Errors
     /// [`FolderError::Io`].
@@ -194,13 +195,13 @@ impl Sessions {
         &self.0.0.config.sessions
     }
 
-    /// What to read, by what is known.
+    /// Chooses the sessions to read, from what is recorded.
     pub(super) fn choose(&self, scan: &SessionScan, mining: &Mining) -> DueSessions {
         let (config, now) = (self.config(), self.inner().clock.now());
         let mut chosen: Vec<SessionEntry> = mining.queued.iter().filter_map(|path| self.queued(path, mining)).collect();
         let gap = TimeDelta::from_std(config.min_gap).unwrap_or(TimeDelta::MAX);
         let until = mining.last_run.and_then(|last| last.checked_add_signed(gap));
-        // A last run in the future is a clock that was set back.
+        // If the last run is in the future, the clock was set back.
         let throttled = until.filter(|until| now < *until && mining.last_run.is_some_and(|last| last <= now));
         if throttled.is_none() {
             let refreshed = scan.entries.iter().map(|entry| {
@@ -221,7 +222,8 @@ impl Sessions {
         }
     }
 
-    /// A queued session, unless it is gone, was read, or was given up. Age and length do not matter: it was asked for.
+    /// A queued session, unless its file is missing or it was read or abandoned. Age and length are not checked, because it was
+    /// requested.
     fn queued(&self, path: &Path, mining: &Mining) -> Option<SessionEntry> {
         let file = SessionFile::look(path).ok()?;
         let summary = match known(mining, &file, self.config()) {
@@ -241,7 +243,8 @@ impl Sessions {
     }
 }
 
-/// What was found in a file, if it is still the same. One that was too large is read again under a higher limit.
+/// The recorded findings of a file, if the file is unchanged. A file that was too large is read again if the limit has been
+/// raised.
 fn known<'m>(mining: &'m Mining, file: &SessionFile, config: &SessionsConfig) -> Option<&'m SeenFile> {
     let seen = mining.files.get(&file.path);
     let present = (SessionSummary::VERSION, file.n_bytes, file.modified);
@@ -249,7 +252,7 @@ fn known<'m>(mining: &'m Mining, file: &SessionFile, config: &SessionsConfig) ->
     seen.filter(|seen| seen.cut_at.is_none_or(|max| max >= config.max_file_bytes))
 }
 
-/// Reads a file. One that is no session is known as that; one that cannot be opened may be another time.
+/// Reads a file. A file that is not a session is recorded as such; one that cannot be opened is tried again later.
 fn seen(file: &SessionFile, config: &SessionsConfig) -> Result<SeenFile> {
     let mut cut_at = None;
     let (summary, error) = match file.read(config) {

@@ -1,4 +1,4 @@
-//! Saving suggested skills, and keeping the saved ones in order (docs/spec/skills.md, 3).
+//! Saving suggested skills, and curation of the saved drafts (docs/spec/skills.md, 3).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,33 +22,33 @@ use crate::skill::{
 use crate::store::curation::{CurationFiles, SkillEdit};
 use crate::store::skill_state::{Note, SkillState};
 
-/// What a curation did.
+/// The result of a curation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Curated {
     /// Its steps.
     pub plan: CurationPlan,
-    /// What to hand to [`Skills::undo_curation`], when a file was changed.
+    /// The id for [`Skills::undo_curation`]; none if no file changed.
     pub change: Option<ChangeId>,
 }
 
-/// What became of suggested skills.
+/// The results of saving suggested skills.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AutoSaved {
-    /// Those that have a file now.
+    /// The skills that were saved or were there already.
     pub saved: Vec<SavedSkill>,
-    /// Those that were not saved, and why.
+    /// The skills that were not saved, with the reason.
     pub declined: Vec<(SkillName, Declined)>,
-    /// Drafts that tell what was suggested, and that a further session speaks for now.
+    /// Existing drafts of the suggested procedures, which now have one more session as evidence.
     pub recurred: Vec<SkillName>,
-    /// The curation that followed, if one did.
+    /// The curation that followed, if there was one.
     pub curated: Option<Curated>,
-    /// Why nothing more was saved, where a write failed. The next session that is read tries again.
+    /// The error of a write that ended the saving. The next session that is read tries again.
     pub failed: Option<String>,
 }
 
-/// A skill of the memory itself, with its file and what that says.
+/// A skill of the memory itself, with its file and the file's content.
 struct Own {
     path: PathBuf,
     known: Arc<Skill>,
@@ -56,24 +56,24 @@ struct Own {
 }
 
 impl Skills {
-    /// Saves what sessions suggest as drafts: at most three by default, and only what passes the
-    /// [`quality_gate`](crate::skills::quality_gate). What is tainted, says too little, or is here already is declined, with the reason. A
-    /// curation follows when something was saved, if the settings say so.
+    /// Saves suggestions of sessions as draft skills: at most three by default, and only those that pass the
+    /// [`quality_gate`](crate::skills::quality_gate). A suggestion that is tainted, too thin or already saved is declined with
+    /// the reason. If a draft was saved and the settings say so, a curation follows.
     ///
-    /// A draft is shown from the second session on that suggests the same procedure; before that once its lesson was admitted, or
-    /// a person promoted the draft.
+    /// A draft is shown to a model when a second session suggests the same procedure, when its lesson is admitted, or when a
+    /// person promotes it.
     ///
     /// # Errors
-    /// Those of a write; what was saved before stays saved.
+    /// The errors of a write; drafts saved before it are kept.
     pub fn save_suggested<'a>(&self, candidates: impl IntoIterator<Item = &'a Candidate>) -> Result<AutoSaved> {
         self.save_worded(candidates, None, &CancelToken::default())
     }
 
-    /// As [`save_suggested`](Self::save_suggested), each of them worded by a model first ([`word_skill`]). Where the model does not
-    /// help, the plain draft is saved, unless `auto_save.require_llm` is set.
+    /// As [`save_suggested`](Self::save_suggested), with each draft first reworded by a model ([`word_skill`]). If the model
+    /// fails, the original draft is saved, unless `auto_save.require_llm` is set.
     ///
     /// # Errors
-    /// Those of a write; what was saved before stays saved.
+    /// The errors of a write; drafts saved before it are kept.
     pub fn save_worded<'a>(
         &self,
         candidates: impl IntoIterator<Item = &'a Candidate>,
@@ -85,7 +85,7 @@ impl Skills {
         let mut outcome = AutoSaved::default();
         let drawn = self.state().read()?.drawn;
         let mut suggested = Vec::new();
-        // The text that each comes from, by the hash of its body: the name may still be changed.
+        // The source text of each draft, by the hash of the draft's body: its name may still change.
         let mut texts: BTreeMap<TextHash, TextHash> = BTreeMap::new();
         for candidate in candidates {
             let (skill, text) = match Skill::from_candidate(candidate, &inner.config.learn) {
@@ -110,7 +110,7 @@ impl Skills {
                 None => Err(NotWorded::NoModel),
             };
             match worded {
-                // Unworded it must not come in for another one that says too little.
+                // Without rewording, it must not fill the place of a draft that was declined for saying too little.
                 Err(why) if config.require_llm && config.enabled => {
                     let max = config.max_per_run;
                     let why = if may_save { why.into() } else { Declined::Enough { max } };
@@ -138,7 +138,7 @@ impl Skills {
                     made.extend(texts.get(&body_hash(&skill)).map(|text| (*text, skill.name.to_string())));
                     outcome.saved.push(saved);
                 }
-                // Somebody took the name in the meantime.
+                // Another process has taken the name.
                 Err(Error::Skill(skills::Error::Exists { .. })) => {
                     outcome.declined.push((skill.name, Declined::NameTaken));
                 }
@@ -160,8 +160,8 @@ impl Skills {
         Ok(outcome)
     }
 
-    /// Takes out the drafts that were made of lessons which a person has removed since. A failure is for the next curation.
-    pub(super) fn put_away_removed(&self) {
+    /// Archives drafts of lessons that a person has removed. After a failure, the next curation does it.
+    pub(super) fn archive_drafts_of_removed(&self) {
         let inner = &self.0.0;
         if !inner.config.curation.auto_curate {
             return;
@@ -174,11 +174,11 @@ impl Skills {
         let done =
             is_concerned().and_then(|is_concerned| if is_concerned { self.curate().map(|_| ()) } else { Ok(()) });
         if let Err(error) = done {
-            tracing::warn!(%error, "drafts of removed lessons stay until the next curation");
+            tracing::warn!(%error, "drafts of removed lessons are kept until the next curation");
         }
     }
 
-    /// What a curation would do now. Nothing is changed.
+    /// The plan of a curation now. Nothing is changed.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -186,8 +186,8 @@ impl Skills {
         Ok(self.plan()?.0)
     }
 
-    /// Puts the memory's own drafts in order, all in one change: those that say the same become one, those that nobody uses are
-    /// marked, those whose suggestion was skipped go. What goes is archived. See [`curate`] for what is never touched.
+    /// Curates the memory's own drafts in one change: drafts with the same content are merged, unused ones are marked as stale,
+    /// and those whose suggestion was skipped are archived. See [`curate`] for what is never changed.
     ///
     /// ```
     /// use adage::Playbook;
@@ -200,7 +200,7 @@ impl Skills {
     ///     let skill = Skill::new(name.parse()?, "The same twice.");
     ///     skills.save(&Skill { body: "# Steps\n\n1. One.".into(), quality: Quality::Draft, ..skill })?;
     /// }
-    /// assert_eq!(skills.curation_plan()?.steps[0].to_string(), "merge second into first: they say the same");
+    /// assert_eq!(skills.curation_plan()?.steps[0].to_string(), "merge second into first: their bodies are equal");
     /// let curated = skills.curate()?;
     /// assert_eq!(skills.list()?.skills.len(), 1);
     /// assert!(skills.curate()?.plan.is_empty());
@@ -210,11 +210,12 @@ impl Skills {
     /// ```
     ///
     /// # Errors
-    /// [`Error::FileChanged`] when somebody wrote in a skill in the meantime; those of a write. No skill was changed then.
+    /// [`Error::FileChanged`] when another program wrote to a skill meanwhile; the errors of a write. No skill was changed
+    /// then.
     pub fn curate(&self) -> Result<Curated> {
         let inner = &self.0.0;
         let (files, now) = (CurationFiles::new(&inner.store.folder), inner.clock.now());
-        // Who has never been seen is known from now on, so that its time unused is counted.
+        // The time unused of a skill is counted from its first curation on.
         let names: Vec<SkillName> = self.own().into_iter().map(|found| found.skill.name.clone()).collect();
         self.state().change(|state| {
             for name in &names {
@@ -238,12 +239,12 @@ impl Skills {
         Ok(Curated { plan, change })
     }
 
-    /// Takes a curation back: every skill is what it was, to the byte. The drafts that are back are left alone from then on.
+    /// Reverts a curation: every skill gets its former content, to the byte. Later curations do not change the restored drafts.
     ///
     /// # Errors
-    /// [`Error::NoSuchChange`]; [`Error::FileChanged`] when one of the files was changed since, and then nothing is;
-    /// [`inbox::Error::CannotApply`](crate::inbox::Error::CannotApply) when the record leads out of the memory's skills;
-    /// those of a write.
+    /// [`Error::NoSuchChange`]; [`Error::FileChanged`] when one of the files was changed since, and then no file is restored;
+    /// [`inbox::Error::CannotApply`](crate::inbox::Error::CannotApply) when the journal names a file outside the memory's
+    /// skills; the errors of a write.
     pub fn undo_curation(&self, change: ChangeId) -> Result<ChangeId> {
         let inner = &self.0.0;
         let (files, at) = (CurationFiles::new(&inner.store.folder), inner.clock.now());
@@ -291,7 +292,7 @@ impl Skills {
         Ok((curate(&lives, now, &inner.config.curation), own))
     }
 
-    /// The memory's own skills: what each file says, and how it is listed.
+    /// The memory's own skills: their files' content, and their listing.
     fn own_listed(&self, state: &SkillState) -> (Vec<Arc<Skill>>, Vec<ListedSkill>) {
         let guard = &self.0.0.store.guard;
         let own = self.own().into_iter().filter(|found| guard.admits(|| found.text_hash));
@@ -299,12 +300,12 @@ impl Skills {
     }
 }
 
-/// A suggested skill is known by what it says; its name may still be changed.
+/// A suggested skill is identified by its content; its name may still change.
 fn body_hash(skill: &Skill) -> TextHash {
     TextHash::of(&[&skill.body])
 }
 
-/// The use of what was merged away is that of what stayed.
+/// Adds the use of merged skills to the skill that remains.
 fn note_merges(state: &mut SkillState, plan: &CurationPlan) {
     for step in &plan.steps {
         let CurationStep::Merge { kept, gone, .. } = step else { continue };
@@ -317,7 +318,7 @@ fn note_merges(state: &mut SkillState, plan: &CurationPlan) {
         let saved = [kept, gone].into_iter().filter_map(|name| state.saved.get(name.as_str()).copied()).min();
         state.saved.extend(saved.map(|saved| (kept.to_string(), saved)));
     }
-    // What a lesson's text was drawn into goes on under the name that stayed.
+    // Texts of lessons that were drawn into a merged skill refer to the remaining one.
     for step in &plan.steps {
         let CurationStep::Merge { kept, gone, .. } = step else { continue };
         for note in state.drawn.values_mut().filter(|note| note.name == gone.as_str()) {
@@ -352,7 +353,7 @@ mod tests {
         Skill { body: body.to_owned(), quality: Quality::Draft, ..Skill::new(name.parse().unwrap(), "d") }
     }
 
-    /// The skills' texts by their names.
+    /// The texts of the skills by name.
     fn texts(folder: &Path) -> BTreeMap<String, String> {
         let names = std::fs::read_dir(folder.join("skills")).unwrap().map(|entry| entry.unwrap().path());
         let text = |path: PathBuf| {
@@ -362,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_disk_does_a_curation_happens_whole_or_not_at_all() {
+    fn after_any_disk_failure_a_curation_happened_whole_or_not_at_all() {
         for fault in [Fault::Once, Fault::Freeze] {
             for number in 1.. {
                 let memory = tempfile::tempdir().unwrap();
@@ -384,14 +385,14 @@ mod tests {
                 let is_whole = after.iter().all(|(name, text)| before[name] == *text);
                 assert!(is_whole, "{fault:?} {number}: {after:?}");
                 match &curated {
-                    // One that could not be looked at was left out of the plan; what was planned was done.
+                    // A skill that could not be read was left out of the plan; the plan was carried out.
                     Ok(curated) => assert_eq!(gone, curated.plan.steps.len(), "{fault:?} {number}: {after:?}"),
                     Err(_) => assert!([0, 2].contains(&gone), "{fault:?} {number}: {after:?}"),
                 }
                 skills.curate().unwrap();
                 let names: Vec<String> = texts(memory.path()).into_keys().collect();
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                // Which of two is the older is not known where one could not be looked at.
+                // If one of two could not be read, it is not known which is older.
                 assert!(matches!(names[..], ["a" | "b", "c" | "d", "e"]), "{fault:?} {number}: {names:?}");
                 assert!(skills.curate().unwrap().plan.is_empty(), "{fault:?} {number}");
                 if is_over {

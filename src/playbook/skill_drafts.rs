@@ -1,4 +1,4 @@
-//! Which drafts wait, and which a further session speaks for (docs/spec/skills.md, 3.1).
+//! Which drafts await review, and evidence from further sessions (docs/spec/skills.md, 3.1).
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use crate::store::skill_files::FoundSkill;
 use crate::store::skill_state::SkillState;
 
 impl Skills {
-    /// Marks as awaiting review those of the memory's own drafts that only one session suggested, unless a person promoted them or
-    /// every lesson that they were drawn from is in use.
+    /// Marks the memory's own drafts that only one session suggested as awaiting review. Excepted are drafts that a person
+    /// promoted, and drafts whose source lessons are all in use.
     pub(super) fn withhold_drafts(&self, all: &mut [ListedSkill], state: &SkillState) -> Result<()> {
         let guard = &self.0.0.store.guard;
         let is_promoted =
@@ -38,7 +38,7 @@ impl Skills {
         Ok(())
     }
 
-    /// The texts of the lessons in use that were drawn from these sessions.
+    /// The texts of lessons in use that were mined from these sessions.
     fn learned_from(&self, sessions: &BTreeSet<&str>) -> Result<BTreeSet<TextHash>> {
         let view = self.0.0.view()?;
         let drawn = view.snapshot.book().lessons.iter().filter(|lesson| {
@@ -48,8 +48,8 @@ impl Skills {
         Ok(drawn.map(|lesson| lesson.text_hash()).collect())
     }
 
-    /// Adds the session of a suggested skill to the draft that tells the same procedure, if there is one. Its name, and whether the
-    /// session is new to it.
+    /// Adds the session of a suggested skill to the draft of the same procedure, if there is one. Returns the draft's name and
+    /// whether the session is new to it.
     pub(super) fn count_session(&self, suggested: &Skill) -> Result<Option<CountedSession>> {
         if suggested.provenance.trust == Trust::Tainted {
             return Ok(None);
@@ -60,7 +60,7 @@ impl Skills {
         let sources = &found.skill.provenance.sources;
         let more: Vec<String> =
             suggested.provenance.sources.iter().filter(|session| !sources.contains(session)).cloned().collect();
-        // A file with others beside it is a person's.
+        // A draft with supporting files was edited by a person.
         let is_plain = found.files.is_empty() && found.not_covered.is_none();
         if more.is_empty() || !is_plain {
             return Ok(Some(CountedSession { draft: name, is_new: false }));
@@ -72,9 +72,9 @@ impl Skills {
     }
 }
 
-/// A draft that a session speaks for.
+/// A draft with a session as evidence.
 pub(super) struct CountedSession {
     pub(super) draft: SkillName,
-    /// False when the draft has it already.
+    /// False when the draft lists the session already.
     pub(super) is_new: bool,
 }

@@ -1,4 +1,4 @@
-//! Skills in and out: kept, imported, made of lessons.
+//! Skills in and out: saved, imported, and made of lessons.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use crate::state::Planned;
 use crate::store::skill_files::{Existing, FoundSkill, SkillFiles, Written, skill_file};
 use crate::store::supporting_files::SupportingFiles;
 
-/// What became of a skill that was to be kept.
+/// The result of saving a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SavedSkill {
-    /// It has a file now.
+    /// A file was written.
     Written {
         /// Its name.
         name: SkillName,
         /// Its file.
         path: PathBuf,
     },
-    /// It was there with this text.
+    /// The skill was saved before with the same text.
     Unchanged {
         /// Its name.
         name: SkillName,
@@ -36,26 +36,26 @@ pub enum SavedSkill {
     },
 }
 
-/// What became of a file that was to be imported.
+/// The result of importing a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ImportedSkill {
-    /// It is in the memory.
+    /// The skill is saved.
     Saved {
-        /// As what.
+        /// The result of saving it.
         saved: SavedSkill,
-        /// What had to be mended while it was read.
+        /// Repairs that were made while it was read.
         notes: Vec<SkillNote>,
     },
-    /// It is no skill.
+    /// The file is not a skill.
     Refused {
-        /// Why not.
+        /// The reason.
         reason: SkillRefused,
     },
 }
 
-/// Lessons that are a skill now.
+/// Lessons that were written as a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ExportedSkill {
@@ -63,15 +63,15 @@ pub struct ExportedSkill {
     pub name: SkillName,
     /// Its file.
     pub path: PathBuf,
-    /// The lessons, which are marked as graduated.
+    /// The lessons, which are now marked as graduated.
     pub lessons: Vec<LessonId>,
 }
 
 impl Playbook {
-    /// [`Skills::export`].
+    /// See [`Skills::export`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`Skills::export`].
     pub fn export_skill<L: Into<LessonRef>>(
         &self,
         lessons: impl IntoIterator<Item = L>,
@@ -82,28 +82,30 @@ impl Playbook {
 }
 
 impl Skills {
-    /// Keeps a skill in the memory, in standard form: see [`Skill::standardised`].
+    /// Saves a skill in the memory, in standard form: see [`Skill::standardised`].
     ///
     /// # Errors
-    /// [`skills::Error::Exists`] when another text has its name; [`skills::Error::TooLarge`]; those of a write.
+    /// [`skills::Error::Exists`] when a skill of this name has another text; [`skills::Error::TooLarge`]; the errors of a
+    /// write.
     pub fn save(&self, skill: &Skill) -> Result<SavedSkill> {
         self.keep(skill, Existing::Keep, &[])
     }
 
-    /// Keeps a skill in the memory, in the place of the one that has its name, if one does.
+    /// Saves a skill in the memory. If there is a skill of this name, it is replaced.
     ///
     /// # Errors
-    /// [`skills::Error::TooLarge`]; those of a write.
+    /// [`skills::Error::TooLarge`]; the errors of a write.
     pub fn replace(&self, skill: &Skill) -> Result<SavedSkill> {
         self.keep(skill, Existing::Replace, &[])
     }
 
-    /// Copies a SKILL.md, or a folder with one and all files in it, into the memory: imported, tainted, so that it waits for a
-    /// person. What is there already with the same text and the same files stays as it is.
+    /// Copies a `SKILL.md`, or a folder that contains one with all its files, into the memory. An imported skill is tainted, so
+    /// it awaits review. If the memory has the same text and files already, nothing is changed.
     ///
     /// # Errors
-    /// [`skills::Error::Exists`] when another text or other files have its name; [`skills::Error::NotCovered`] when there are
-    /// links among the files, too many or too large ones; [`FolderError::Io`] when it cannot be read; those of a write.
+    /// [`skills::Error::Exists`] when the memory has a skill of this name with another text or other files;
+    /// [`skills::Error::NotCovered`] when the files include links, or are too many or too large; [`FolderError::Io`] when it
+    /// cannot be read; the errors of a write.
     pub fn import(&self, path: &Path) -> Result<ImportedSkill> {
         let (whole, n_bytes, bytes) = self.read_foreign(path)?;
         let folder = whole.parent().and_then(Path::file_name).and_then(|name| name.to_str());
@@ -117,7 +119,7 @@ impl Skills {
         let mut skill = reading.skill.standardised();
         skill.quality = Quality::Imported;
         skill.provenance.trust = Trust::Tainted;
-        // They would be another playbook's.
+        // The ids would refer to another playbook's lessons.
         skill.provenance.lessons.clear();
         let beside = self.beside(path, &skill_file(path), &skill.name)?;
         let own = self.own().into_iter().find(|found| found.skill.name == skill.name);
@@ -133,8 +135,8 @@ impl Skills {
         Ok(ImportedSkill::Saved { saved, notes: reading.notes })
     }
 
-    /// The file of a skill that a person names, its length, and its first bytes. In a folder that is named, a link out of it is
-    /// not followed.
+    /// The path of a skill's file that a person names, its length, and its first bytes. If a folder is named, a link that leads
+    /// out of it is not followed.
     fn read_foreign(&self, path: &Path) -> Result<(PathBuf, u64, Vec<u8>)> {
         let (file, folder) = (skill_file(path), &self.0.0.store.folder);
         let resolve = |path: &Path| folder.links().resolve(path).map_err(FolderError::io("find", path));
@@ -148,7 +150,7 @@ impl Skills {
         Ok((whole, n_bytes, bytes))
     }
 
-    /// The files of a folder that is imported, without the skill's own; none where a person named a file.
+    /// The supporting files of an imported folder, without the `SKILL.md`; none if a file was named.
     fn beside(&self, path: &Path, file: &Path, name: &SkillName) -> Result<SupportingFiles> {
         if path == file {
             return Ok(SupportingFiles::default());
@@ -163,12 +165,12 @@ impl Skills {
         }
     }
 
-    /// Writes lessons as one skill into a folder of skills, `<folder>/<name>/SKILL.md`, and marks them as graduated. Where the
-    /// name is taken by another text, the next free number is added to it; the same lessons again are the same file.
+    /// Writes lessons as one skill to `<folder>/<name>/SKILL.md` and marks them as graduated. If another text has the name, the
+    /// next free number is appended to it. The same lessons give the same file again.
     ///
     /// # Errors
-    /// [`Error::NoSuchLesson`], also where none is named, [`Error::Ambiguous`], [`skills::Error::TooLarge`], those of a write.
-    /// The file is written first: when marking the lessons fails, it stays.
+    /// [`Error::NoSuchLesson`], also for an empty list; [`Error::Ambiguous`], [`skills::Error::TooLarge`], and the errors of a
+    /// write. The file is written first: if marking the lessons fails, the file stays.
     pub fn export<L: Into<LessonRef>>(
         &self,
         lessons: impl IntoIterator<Item = L>,
@@ -185,10 +187,10 @@ impl Skills {
         Err(skills::Error::Exists { name: skill.name.to_string(), path: folder.join(skill.name.as_str()) }.into())
     }
 
-    /// [`export`](Self::export) under a name of the caller's, which is brought into standard form.
+    /// [`export`](Self::export) under the caller's name, which is brought into standard form.
     ///
     /// # Errors
-    /// As there, and [`skills::Error::Exists`] when another text has the name.
+    /// As [`export`](Self::export), and [`skills::Error::Exists`] when another text has the name.
     pub fn export_as<L: Into<LessonRef>>(
         &self,
         lessons: impl IntoIterator<Item = L>,
@@ -204,7 +206,7 @@ impl Skills {
         }
     }
 
-    /// The files of the memory itself.
+    /// The memory's own skill files.
     pub(super) fn own(&self) -> Vec<FoundSkill> {
         let inner = &self.0.0;
         SkillFiles::own(&inner.store.folder).scan(&mut inner.skill_shelf.lock()).found
@@ -266,7 +268,7 @@ impl Skills {
     }
 }
 
-/// A file that could not be read again is not written.
+/// Refuses to write a file that could not be read again.
 pub(super) fn checked_text(skill: &Skill) -> Result<String, skills::Error> {
     let text = skill.to_text();
     if text.len() > MAX_SKILL_BYTES {

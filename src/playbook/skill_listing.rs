@@ -1,4 +1,4 @@
-//! Skills as they are listed: whose they are, what a promotion of each covers, which of a name counts.
+//! The listing of skills: the folder of each, what its promotion covers, and which skill of a name is used.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,21 +15,22 @@ use crate::store::skill_state::{SkillState, SkillUse};
 use crate::store::supporting_files::{NotCovered, SkillFile};
 use crate::trust::{Guard, Standing};
 
-/// Whose folder a skill lies in, in the order in which names are taken.
+/// The kind of folder that a skill is in. The order is the order of precedence for names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SkillPlace {
-    /// The project's: whoever writes to it writes the skill, which waits for a person whatever its file says.
+    /// The project's folder. Whoever can write to the project can write skills there, so each awaits review whatever its file
+    /// says.
     Project,
-    /// The memory's own, `skills/` in the playbook's folder.
+    /// The memory's own folder, `skills/` in the playbook's folder.
     User,
-    /// Another one that the host named.
+    /// Another folder that the host named.
     Extra,
 }
 
 impl SkillPlace {
-    /// The word for it: `project`, `user` or `extra`.
+    /// The name in listings: `project`, `user` or `extra`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -40,57 +41,59 @@ impl SkillPlace {
     }
 }
 
-/// A skill as it is listed.
+/// A listed skill.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ListedSkill {
-    /// What its file says; the quality is that of the last check of this text, where there was one.
+    /// The content of its file. The quality is that of the last check of this text, if there was one.
     pub skill: Arc<Skill>,
-    /// Whose folder it lies in.
+    /// The kind of folder it is in.
     pub place: SkillPlace,
     /// Its file.
     pub path: PathBuf,
-    /// What had to be mended while it was read.
+    /// Repairs that were made while it was read.
     pub notes: Vec<SkillNote>,
-    /// True while nobody promoted exactly this text and these files, and it is the project's, tainted, brought by version
-    /// control and not admitted, or a draft that one session suggested, of a lesson that was not admitted. It is listed, and never
-    /// shown to a model.
+    /// True if the skill has to be promoted before a model sees it, and nobody has promoted exactly this text with these files.
+    /// This applies to skills of the project, to tainted ones, to those from version control that are not admitted, and to
+    /// drafts that one session suggested and whose lesson is not admitted. They are listed, but never shown to a model.
     pub needs_review: bool,
-    /// True when the last check of this text failed. It is listed, and not shown to a model until a check passes or its text changes.
+    /// True if the last check of this text failed. The skill is listed, but not shown to a model until a check passes or the
+    /// text changes.
     pub has_failed: bool,
-    /// The files beside it: scripts, references, assets.
+    /// The supporting files: scripts, references, assets.
     pub files: Vec<SkillFile>,
-    /// Why a promotion cannot cover these files: then there is none.
+    /// Why a promotion cannot cover these files; the skill cannot be promoted then.
     pub not_covered: Option<NotCovered>,
-    /// The text, with the files beside it, that a promotion holds for.
+    /// The hash of the text with its supporting files, which a promotion applies to.
     pub text_hash: TextHash,
-    /// How often it was shown.
+    /// How often it was used.
     pub used: SkillUse,
 }
 
 impl ListedSkill {
-    /// Whether it may be shown to a model: it does not wait for a person, and its last check did not fail.
+    /// Whether it may be shown to a model: it does not await review, and its last check did not fail.
     #[must_use]
     pub fn is_shown(&self) -> bool {
         !self.needs_review && !self.has_failed
     }
 }
 
-/// Every file that is called a skill.
+/// All files that are named as skills.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SkillListing {
-    /// The skills that count, one a name: by place, then by folder. One that needs review never hides one that does not.
+    /// The skills in use, one per name: ordered by place, then by folder. A skill that needs review never hides one that does
+    /// not.
     pub skills: Vec<ListedSkill>,
-    /// Those whose name another one has, with the file of that one.
+    /// Skills hidden by another of the same name, with the path of that one.
     pub shadowed: Vec<(ListedSkill, PathBuf)>,
-    /// Those that could not be read, and why.
+    /// Files that could not be read as skills, with the reason.
     pub refused: Vec<(PathBuf, NotListed)>,
 }
 
 impl ListedSkill {
-    /// The file's text as a person should read it before promoting it, then the files beside it: what cannot be seen is
-    /// written out, secrets are masked.
+    /// The skill's text as a person should read it before promoting it, followed by the list of supporting files. Invisible
+    /// characters are written as escapes, and secrets are masked.
     #[must_use]
     pub fn for_person(&self) -> String {
         let mut text = self.skill.to_text();
@@ -107,8 +110,8 @@ impl ListedSkill {
     }
 }
 
-/// For each skill the file of the one that has its name. Of one name, the first that does not need review counts: whoever can
-/// write to a project could otherwise take a promoted skill away by its name.
+/// For each skill, the path of the one that hides it. Among skills of the same name, the first that does not need review is
+/// used: otherwise whoever can write to a project could hide a promoted skill by its name.
 pub(super) fn shadowed_by(all: &[ListedSkill]) -> Vec<Option<PathBuf>> {
     let mut first: BTreeMap<&SkillName, &ListedSkill> = BTreeMap::new();
     for listed in all {
@@ -121,7 +124,7 @@ pub(super) fn shadowed_by(all: &[ListedSkill]) -> Vec<Option<PathBuf>> {
     all.iter().map(|listed| holder(listed).map(|holder| holder.path.clone())).collect()
 }
 
-/// Whether a promotion of a text is on record.
+/// Whether the promotion of a text is recorded.
 pub(super) fn is_recorded(text: TextHash, state: &SkillState, guard: &Guard) -> bool {
     match guard.standing() {
         Standing::Trusted => state.promoted.contains_key(&text),
@@ -129,12 +132,12 @@ pub(super) fn is_recorded(text: TextHash, state: &SkillState, guard: &Guard) -> 
     }
 }
 
-/// What a user's state records of the promotion of a text.
+/// The hash under which the user's state records a promotion of the text.
 pub(super) fn promotion_of(text: TextHash) -> TextHash {
     TextHash::of(&["promoted", &text.to_string()])
 }
 
-/// A skill as it is listed. In a folder that version control writes to, its own records promote nothing.
+/// The listing of a skill. In a folder that version control writes to, the folder's own records of promotions are ignored.
 pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState, guard: &Guard) -> ListedSkill {
     let FoundSkill { path, mut skill, notes, files, not_covered, text_hash } = found;
     let is_promoted = not_covered.is_none() && is_recorded(text_hash, state, guard);

@@ -1,4 +1,4 @@
-//! Which skills a turn's text asks for, with the embedder where there is one (docs/spec/skills.md, 2).
+//! Matching of skills to a turn's text, by vectors or words (docs/spec/skills.md, 2).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,44 +21,45 @@ use crate::skill::{
     match_skills_by_meaning, render_skills,
 };
 
-/// Texts a call of the embedder.
+/// Texts per call of the embedder.
 const BATCH: usize = 64;
 
 /// The skills for a task.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TaskSkills {
-    /// Those that come with every task, in their order.
+    /// The skills that are part of every task, in their order.
     pub always: Vec<SkillName>,
-    /// Those that the text asks for, and what speaks for each.
+    /// The skills that match the text, with the evidence for each.
     pub matches: Matches,
-    /// Their texts, those that always come first, as far as they fit the budget.
+    /// The texts of the skills, those of every task first, as many as fit the budget.
     pub block: RenderedSkills,
 }
 
-/// What a handle keeps from turn to turn.
+/// The index kept between turns.
 #[derive(Default)]
 pub(super) struct SkillMatcher {
     prepared: Mutex<Option<Arc<Prepared>>>,
-    /// A thread is embedding: a second one would only make it slower.
+    /// True while a thread embeds: a second one would only slow it down.
     is_busy: Arc<AtomicBool>,
 }
 
-/// A listing made ready.
+/// A prepared index of a listing.
 struct Prepared {
-    /// The skills that were listed, and whether each can be matched.
+    /// The listed skills, and whether each can be matched.
     listed: Vec<(Arc<Skill>, bool)>,
     index: SkillIndex,
-    /// Their vectors, once they were embedded.
+    /// Their vectors, once embedded.
     vectors: RwLock<BTreeMap<SkillName, UnitVector>>,
 }
 
 impl Skills {
-    /// The skills that a text asks for, at most five by default. Those that always come, and those that wait for a person, are
-    /// not among them.
+    /// The skills that match a text, at most five by default. Skills that are part of every task and skills that await review
+    /// are not included.
     ///
-    /// With an embedder, by meaning; where that finds none, fails or takes longer than two seconds, by words, and
-    /// [`Matches::fallback`] says why. An embedder that is too slow goes on in a thread of its own, and is ready the next time.
+    /// With an embedder, skills are compared by vectors. If that finds none, fails or takes longer than two seconds, they are
+    /// compared by words, and [`Matches::fallback`] gives the reason. A slow embedder continues in its own thread, and its
+    /// vectors are used the next time.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -67,8 +68,8 @@ impl Skills {
         Ok(self.matches(text, &listed, &self.always(&listed)))
     }
 
-    /// The block of skills for a task: those that always come, then those that the text asks for. That they were shown is put on
-    /// record, once a day for each.
+    /// The block of skills for a task: those that are part of every task, then those that match the text. Their use is recorded
+    /// once a day for each.
     ///
     /// ```
     /// use adage::Playbook;
@@ -97,7 +98,7 @@ impl Skills {
         Ok(TaskSkills { always, matches, block })
     }
 
-    /// Keeps in mind that skills are used, once a day each: that is as much as curation asks, and a write less in every turn.
+    /// Records that skills are used, once a day each: curation needs no more, and it saves a write in every turn.
     fn note_use(&self, listed: &[ListedSkill], shown: &[SkillName]) {
         let inner = &self.0.0;
         let now = inner.clock.now();
@@ -114,11 +115,11 @@ impl Skills {
                 state.use_of(name, now);
             }
         }) {
-            tracing::warn!(%error, "it is not on record that skills were used");
+            tracing::warn!(%error, "the use of skills could not be recorded");
         }
     }
 
-    /// The block of the skills that come with every context, within this many estimated tokens.
+    /// The block of the auto-loaded skills, within this many estimated tokens.
     pub(super) fn always_loaded(&self, max_tokens: Option<usize>) -> Result<RenderedSkills> {
         let skills = self.auto_load()?;
         let max_tokens = max_tokens.unwrap_or(self.0.config().matching.max_tokens);
@@ -139,7 +140,7 @@ impl Skills {
         let config = &inner.config.matching;
         let by_words = match_skills(text, &prepared.index, config);
         let Some(embedder) = &inner.embedder else { return by_words.after(Fallback::NoEmbedder) };
-        // Nothing to look for, or nothing to find: no vector changes that.
+        // The text or the listing is empty: vectors cannot change that.
         let is_settled = by_words.none_because.is_some_and(|reason| {
             matches!(reason, NoMatch::NoSkills | NoMatch::NoneMatchable { .. } | NoMatch::NoSlots)
         });
@@ -160,7 +161,7 @@ impl Skills {
 }
 
 impl SkillMatcher {
-    /// The index of these skills; that of the turn before where they are the same.
+    /// The index of these skills; the previous index if they are the same.
     fn prepare(&self, listed: Vec<(Arc<Skill>, bool)>) -> Arc<Prepared> {
         let mut known = self.prepared.lock();
         if let Some(prepared) = known.as_ref().filter(|prepared| prepared.listed == listed) {
@@ -174,7 +175,7 @@ impl SkillMatcher {
         prepared
     }
 
-    /// The vector of a text, and those of the skills in their place; or why there is none in time.
+    /// The vectors of a text and, in `prepared`, of the skills; or why they are not available in time.
     fn query(
         &self,
         embedder: Arc<dyn Embedder>,
@@ -191,7 +192,7 @@ impl SkillMatcher {
         let (prepared, text, busy) = (Arc::clone(prepared), text.to_owned(), Busy(Arc::clone(&self.is_busy)));
         let embedding = move || {
             let vector = embed(embedder.as_ref(), &prepared, &text);
-            // Whoever asks next may embed; the answer may come too late for whoever asked.
+            // The next call may embed, even if this caller no longer waits for the result.
             drop(busy);
             let _ = sender.send(vector);
         };
@@ -207,7 +208,7 @@ impl SkillMatcher {
     }
 }
 
-/// Says at its end, however that comes, that nobody is embedding any more.
+/// Clears the flag when dropped, also after a panic.
 struct Busy(Arc<AtomicBool>);
 
 impl Drop for Busy {

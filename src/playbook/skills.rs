@@ -1,4 +1,4 @@
-//! Skills as a person and a host see them: listed, promoted, checked, counted (docs/spec/skills.md, 1.3 to 1.5).
+//! Listing, promoting, checking and counting skills (docs/spec/skills.md, 1.3 to 1.5).
 
 use super::Playbook;
 use super::skill_listing::{ListedSkill, SkillListing, SkillPlace, listed, promotion_of, shadowed_by};
@@ -9,7 +9,7 @@ use crate::skill::SkillName;
 use crate::store::skill_files::SkillFiles;
 use crate::store::skill_state::{Checked, Note, SkillStateFile, SkillUse};
 
-/// The skills of a memory, of the project and of further folders; [`Playbook::skills`] makes one.
+/// The skills of a memory, of its project and of other folders; from [`Playbook::skills`].
 ///
 /// ```
 /// use adage::{Playbook, build_lesson};
@@ -20,7 +20,7 @@ use crate::store::skill_state::{Checked, Note, SkillStateFile, SkillUse};
 /// let exported = playbook.export_skill(["parsing CSV exports"], project.path())?;
 /// assert_eq!(exported.path, project.path().join("parsing-csv-exports").join("SKILL.md"));
 ///
-/// // Whoever can write to the project can write its skills: each waits until a person promotes its text.
+/// // Whoever can write to the project can write its skills, so each awaits promotion by a person.
 /// let skills = playbook.skills();
 /// assert!(skills.list()?.skills[0].needs_review);
 /// assert!(!skills.promote("parsing-csv-exports")?.needs_review);
@@ -30,7 +30,7 @@ use crate::store::skill_state::{Checked, Note, SkillStateFile, SkillUse};
 pub struct Skills(pub(super) Playbook);
 
 impl Playbook {
-    /// The skills: the memory's own, and those of the folders that the builder was given.
+    /// The skills of the memory and of the folders that the builder was given.
     #[must_use]
     pub fn skills(&self) -> Skills {
         Skills(self.clone())
@@ -38,11 +38,11 @@ impl Playbook {
 }
 
 impl Skills {
-    /// Every skill, in the order project, user, extra, and within a folder by name. Of one name, the first that does not need
-    /// review counts; where all do, the first.
+    /// All skills, in the order project, user, extra; within a folder, by name. Among skills of the same name, the first that
+    /// does not need review is used; if all need it, the first.
     ///
     /// # Errors
-    /// [`FolderError::Io`](crate::FolderError::Io) when the record of promotions cannot be read. A folder that cannot be read
+    /// [`FolderError::Io`](crate::FolderError::Io) when the records of promotions cannot be read. A folder that cannot be read
     /// is listed as refused.
     pub fn list(&self) -> Result<SkillListing> {
         let inner = &self.0.0;
@@ -66,7 +66,7 @@ impl Skills {
         Ok(listing)
     }
 
-    /// The skill of a name.
+    /// The skill of this name.
     ///
     /// # Errors
     /// [`skills::Error::NoSuch`], [`FolderError::Io`](crate::FolderError::Io).
@@ -76,8 +76,8 @@ impl Skills {
         Ok(found.ok_or_else(|| skills::Error::NoSuch { name: name.to_owned() })?)
     }
 
-    /// The skills that come with every context: `auto_load`, and none that waits for a person. At most three by default, the
-    /// first ones listed.
+    /// The skills that are part of every context: those with `auto_load` that do not await review. At most three by default, in
+    /// the order of the listing.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -88,19 +88,19 @@ impl Skills {
         Ok(skills)
     }
 
-    /// Lets a skill be shown: a person looked at exactly this text and these files. Whoever changes its name, its description,
-    /// its tools, its body or a file beside it takes that away.
+    /// Promotes a skill, which lets models see it: a person has looked at exactly this text and these files. A change of its
+    /// name, description, tools, body or a supporting file revokes the promotion.
     ///
     /// # Errors
-    /// [`skills::Error::NoSuch`], [`skills::Error::NotCovered`]; those of a write.
+    /// [`skills::Error::NoSuch`], [`skills::Error::NotCovered`]; the errors of a write.
     pub fn promote(&self, name: &str) -> Result<ListedSkill> {
         self.promote_text(name, self.get(name)?.text_hash)
     }
 
-    /// [`promote`](Self::promote) of the text that was shown, by its hash: what was written there since is not promoted.
+    /// [`promote`](Self::promote), only if the text still has the hash that was shown to the person.
     ///
     /// # Errors
-    /// As there, and [`skills::Error::Changed`].
+    /// As [`promote`](Self::promote), and [`skills::Error::Changed`].
     pub fn promote_text(&self, name: &str, text_hash: TextHash) -> Result<ListedSkill> {
         let listed = self.get(name)?;
         if listed.text_hash != text_hash {
@@ -119,11 +119,11 @@ impl Skills {
         Ok(ListedSkill { needs_review: false, ..listed })
     }
 
-    /// Records a check of a skill: passed makes it verified as long as its text stays, failed takes that away and hides it from tasks
-    /// until a check passes or its text changes.
+    /// Records a check of a skill. After a passed check, the skill is verified until its text changes. A failed check removes
+    /// that and hides the skill from tasks until a check passes or its text changes.
     ///
     /// # Errors
-    /// [`skills::Error::NoSuch`]; those of a write.
+    /// [`skills::Error::NoSuch`]; the errors of a write.
     pub fn verify(&self, name: &str, verification: Verification) -> Result<ListedSkill> {
         let listed = self.get(name)?;
         let checked = Checked { note: self.note(&listed), passed: verification == Verification::Passed };
@@ -131,10 +131,10 @@ impl Skills {
         self.get(name)
     }
 
-    /// Counts that a skill was shown. How often it was.
+    /// Counts one use of a skill, and returns its total use.
     ///
     /// # Errors
-    /// [`skills::Error::NoSuch`] for what cannot be a skill's name; those of a write.
+    /// [`skills::Error::NoSuch`] for a text that is not a valid name; the errors of a write.
     pub fn used(&self, name: &str) -> Result<SkillUse> {
         let now = self.0.0.clock.now();
         let name = name.parse::<SkillName>().map_err(|_| skills::Error::NoSuch { name: name.to_owned() })?;
@@ -154,7 +154,7 @@ impl Skills {
         let folder = &inner.store.folder;
         let named = inner.skill_roots.iter().map(|(place, path)| (*place, SkillFiles::in_folder(folder, path)));
         let mut roots: Vec<_> = named.chain([(SkillPlace::User, SkillFiles::own(folder))]).collect();
-        // The sort is stable: folders of one place stay in the order in which they were named.
+        // The sort is stable: folders of the same kind stay in the order in which they were named.
         roots.sort_by_key(|(place, _)| *place);
         roots
     }
@@ -190,7 +190,7 @@ mod tests {
         skill
     }
 
-    /// What was acknowledged, step by step.
+    /// The steps that were acknowledged.
     fn scenario(folder: &Path, target: &Path, disk: Box<dyn Disk>, done: &mut Vec<&'static str>) -> Result<()> {
         let playbook = open(folder, disk)?;
         let skills = playbook.skills();
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_the_disk_does_a_skill_is_whole_and_what_was_acknowledged_stands() {
+    fn after_any_disk_failure_skills_are_whole_and_acknowledged_steps_hold() {
         for fault in [Fault::Once, Fault::Freeze] {
             for number in 1.. {
                 let temp = tempfile::tempdir().unwrap();
@@ -243,7 +243,7 @@ mod tests {
                     let lessons = playbook.list_lessons(&Listing::everything()).unwrap();
                     assert!(file.exists() && lessons[0].graduated, "{context}");
                 }
-                // And it goes on working, the same steps again.
+                // The folder remains usable: the same steps succeed.
                 scenario(&memory, &target, Box::new(RealDisk), &mut done).ok();
                 playbook.skills().replace(&skill("third")).unwrap();
                 let swept = fs::read_dir(&memory).unwrap().filter(|entry| {
@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    /// Takes a file or a folder out of the time in which its stamp could be that of another content.
+    /// Sets a file's time far enough back that its stamp is not racy.
     fn age(path: &Path, seconds: u64) {
         let then = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000 - seconds);
         fs::File::open(path).unwrap().set_modified(then).unwrap();
@@ -281,7 +281,7 @@ mod tests {
         skills.iter().map(|listed| format!("{}: {}", listed.skill.name, listed.skill.body.trim())).collect()
     }
 
-    /// What the recall of a handle asks of the disk below a folder of skills, by kind.
+    /// The disk operations, by kind, of a recall below a folder of skills.
     fn recall(playbook: &Playbook, disk: &CountingDisk, root: &Path) -> BTreeMap<&'static str, usize> {
         disk.take();
         playbook.get_playbook_context("rotate the ssh host keys").unwrap();
@@ -306,7 +306,7 @@ mod tests {
         fs::create_dir_all(root.join("empty")).unwrap();
         age_all(&root);
         recall(&playbook, &disk, &root);
-        // The root, each file with its folder, and the folder without one.
+        // The root, each file with its folder, and the folder without a skill.
         assert_eq!(recall(&playbook, &disk, &root), BTreeMap::from([("stat", 2 * N + 2)]));
 
         let file = |name: &str| root.join(name).join("SKILL.md");
@@ -314,7 +314,7 @@ mod tests {
         // Edited: the root does not change.
         fs::write(file("s01"), "---\nname: s01\n---\nedited").unwrap();
         assert_eq!(listed("s01").as_deref(), Some("s01: edited"));
-        // Replaced within the tick of the clock by a text of the same length, with the same time and inode.
+        // Replaced within one tick of the clock by a text of the same length, with the same time and inode.
         let time = fs::metadata(file("s01")).unwrap().modified().unwrap();
         fs::write(file("s01"), "---\nname: s01\n---\nEDITED").unwrap();
         fs::File::open(file("s01")).unwrap().set_modified(time).unwrap();
@@ -333,13 +333,13 @@ mod tests {
         let all = names(&playbook);
         assert_eq!((listed("s02"), listed("s03"), listed("new"), all.len()), (None, None, None, N));
         assert_eq!(listed("newer").as_deref(), Some("newer: new"));
-        // What comes with every context is seen by the next recall.
+        // The next recall sees a change of an auto-loaded skill.
         let text = || playbook.get_playbook_context("rotate the ssh host keys").unwrap().text;
         assert!(text().contains("body 0"));
         let edited = fs::read_to_string(file("s00")).unwrap().replace("body 0", "body X");
         fs::write(file("s00"), edited).unwrap();
         assert!(text().contains("body X"));
-        // And once nothing is young any more, it costs as little as before.
+        // When no stamp is racy any more, the cost is as low as before.
         age_all(&root);
         recall(&playbook, &disk, &root);
         assert_eq!(recall(&playbook, &disk, &root), BTreeMap::from([("stat", 2 * N + 2)]));

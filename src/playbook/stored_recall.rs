@@ -1,4 +1,5 @@
-//! What a folder has for the first recall of a process, and what that recall leaves for the next process.
+//! The file with indexes for the first recall of a process, `recall.bin`: read by that recall, and written for the next
+//! process.
 
 use std::sync::Arc;
 
@@ -7,16 +8,16 @@ use crate::error::Result;
 use crate::state::EmbeddedText;
 use crate::store::{MIN_STORED_LESSONS, RecallFile};
 
-/// The file for recalls, until the first one.
+/// The state of the recall file; it is read by the first recall only.
 #[derive(Default)]
 pub(super) enum StoredFile {
     Unused(Box<RecallFile>),
-    /// None, or another state's: the first recall writes it.
+    /// Missing, or of another state: the first recall writes it.
     Outdated,
-    /// It was used or written.
+    /// It was read or written.
     #[default]
     Done,
-    /// It was damaged, and what was read of it is not written again.
+    /// It was damaged. What was read of it is not written again.
     Damaged,
 }
 
@@ -27,14 +28,14 @@ impl StoredFile {
 }
 
 impl Inner {
-    /// The newest lessons, with the indexes that the folder has.
+    /// The newest lessons, with the stored indexes.
     pub(super) fn recall_view(&self) -> Result<Arc<View>> {
         let mut stored = self.stored_recall.lock();
         if !matches!(*stored, StoredFile::Unused(_)) {
             drop(stored);
             return self.view();
         }
-        // Read under the lock: a thread that waited for it gets the view with the indexes, and does not build them again.
+        // Read under the lock: a waiting thread gets the view with the indexes and does not build them again.
         let view = self.view()?;
         let StoredFile::Unused(file) = std::mem::take(&mut *stored) else { return Ok(view) };
         let model = self.fingerprint();
@@ -47,7 +48,7 @@ impl Inner {
         Ok(self.show_after(&indexes, &view.dedup, view.snapshot.clone()))
     }
 
-    /// Leaves the indexes of a larger memory for the next process, once. A failure costs it time.
+    /// Writes the indexes of a large memory for the next process, once. A failure costs that process time only.
     pub(super) fn store_recall(&self, view: &View, has_vectors: bool) {
         let mut stored = self.stored_recall.lock();
         if !matches!(*stored, StoredFile::Damaged) && view.recall.is_damaged() {

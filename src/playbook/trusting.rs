@@ -1,4 +1,4 @@
-//! Admitting what others wrote: a folder, or texts that version control brought.
+//! Admission of content written by others: a whole folder, or texts from version control.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -19,30 +19,30 @@ use crate::proposal::{for_person, lesson_as_text};
 use crate::store::skill_files::{NotListed, OWN_SKILLS};
 use crate::trust::{FolderIdentity, Standing};
 
-/// What is in the folder that its user has not admitted yet.
+/// Content of the folder that its user has not admitted yet.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct AwaitingTrust {
     /// Lessons.
     pub lessons: Vec<Arc<Lesson>>,
-    /// Lessons of an unknown folder that await review. Trust leaves them there.
+    /// Lessons of an unknown folder that await review. Trusting the folder does not admit them.
     pub in_review: Vec<WaitingLesson>,
     /// The memory's own skills.
     pub skills: Vec<ListedSkill>,
-    /// Files that are called skills and could not be read, with the reason.
+    /// Skill files that could not be read, with the reason.
     pub refused: Vec<(PathBuf, NotListed)>,
     /// The folder's own settings.
     pub config: Option<String>,
 }
 
 impl Playbook {
-    /// What of the folder this handle uses.
+    /// Which parts of the folder this handle uses.
     #[must_use]
     pub fn standing(&self) -> Standing {
         self.0.store.guard.standing()
     }
 
-    /// What version control brought and the user has not admitted; nothing in a folder that is trusted as a whole.
+    /// The content from version control that the user has not admitted; empty for a folder that is trusted as a whole.
     ///
     /// # Errors
     /// [`FolderError::NotTrusted`](crate::FolderError::NotTrusted), [`FolderError::Io`](crate::FolderError::Io).
@@ -64,8 +64,8 @@ impl Playbook {
         })
     }
 
-    /// Trusts the folder and all that is in it now: a person has looked at it. What awaits review still does. In a folder that is
-    /// [tracked](crate::trust::Tracking::Tracked), what is changed or added later waits again.
+    /// Trusts the folder and everything in it now: a person has looked at it. Lessons in review stay there. In a folder that is
+    /// [tracked](crate::trust::Tracking::Tracked), later changes and additions have to be admitted again.
     ///
     /// # Errors
     /// [`FolderError::NoTrustStore`](crate::FolderError::NoTrustStore) for a handle without one;
@@ -85,11 +85,11 @@ impl Playbook {
         Ok(identity)
     }
 
-    /// Admits single lessons that version control brought.
+    /// Admits single lessons from version control.
     ///
     /// # Errors
-    /// [`Error::NoSuchLesson`] when none that waits has such an id, [`Error::Ambiguous`] when several have it. Nothing is
-    /// admitted then.
+    /// [`Error::NoSuchLesson`] when none that awaits admission has such an id, [`Error::Ambiguous`] when several have it.
+    /// Nothing is admitted then.
     pub fn admit_lessons(&self, ids: &[LessonId]) -> Result<Vec<Arc<Lesson>>> {
         let foreign = self.0.view()?.snapshot.book().foreign.clone();
         let find = |id: &LessonId| -> Result<Arc<Lesson>> {
@@ -106,7 +106,7 @@ impl Playbook {
         Ok(lessons)
     }
 
-    /// The memory's own skills, those hidden by others too.
+    /// The memory's own skills, including those hidden by others.
     fn own_skills(&self) -> Result<Vec<ListedSkill>> {
         let listing = self.skills().list()?;
         let all = listing.skills.into_iter().chain(listing.shadowed.into_iter().map(|(listed, _)| listed));
@@ -115,15 +115,15 @@ impl Playbook {
 }
 
 impl AwaitingTrust {
-    /// True when nothing waits.
+    /// True when nothing awaits admission.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lessons.is_empty() && self.skills.is_empty() && self.config.is_none()
     }
 }
 
-/// A lesson as a person should read it before admitting it, with the reason why it waits: all that reaches a prompt, and where it says that it comes from. What
-/// cannot be seen is written out, secrets are masked.
+/// A lesson as a person should read it before admitting it, with the reason why it awaits admission: all text that reaches a
+/// prompt, and its stated origin. Invisible characters are written as escapes, and secrets are masked.
 #[must_use]
 pub fn lesson_for_person(lesson: &Lesson, why: &str) -> String {
     let mut text = lesson_as_text(lesson, why);
@@ -136,18 +136,18 @@ pub fn lesson_for_person(lesson: &Lesson, why: &str) -> String {
 }
 
 impl Skills {
-    /// Records the memory's own skills that `write` makes or changes. One that others brought stays theirs when it is changed: it
-    /// was not read as a whole.
+    /// Records as admitted the memory's own skills that `write` creates or changes. A skill from others that was not admitted
+    /// stays so when it is changed: nobody has read all of it.
     pub(super) fn noted<T>(&self, write: impl FnOnce() -> Result<T>) -> Result<T> {
         let guard = &self.0.0.store.guard;
         if !guard.is_recording() {
             return write();
         }
-        let (before, strays) = (self.own_texts(), self.strays()?);
+        let (before, folders_without_skill) = (self.own_texts(), self.folders_without_skill()?);
         let written = write()?;
         let is_own = |path: &PathBuf| match before.get(path) {
             Some(text) => guard.admits(|| *text),
-            None => path.parent().is_none_or(|folder| !strays.contains(folder)),
+            None => path.parent().is_none_or(|folder| !folders_without_skill.contains(folder)),
         };
         let after = self.own_texts().into_iter().filter(|(path, text)| before.get(path) != Some(text) && is_own(path));
         let texts: Vec<TextHash> = after.map(|(_, text)| text).collect();
@@ -155,15 +155,15 @@ impl Skills {
         Ok(written)
     }
 
-    /// The memory's own skills that a person need not promote. A tainted one is not recorded: without a promotion nothing is
-    /// known of what its file says about its trust later.
+    /// The memory's own skills that need no promotion. Tainted skills are excluded: without a promotion, a later check cannot
+    /// rely on the trust that the file states.
     fn own_texts(&self) -> BTreeMap<PathBuf, TextHash> {
         let trusted = self.own().into_iter().filter(|found| found.skill.provenance.trust == Trust::Trusted);
         trusted.map(|found| (found.path, found.text_hash)).collect()
     }
 
-    /// Folders without a skill: a skill that is written there has files beside it that its writer has not seen.
-    fn strays(&self) -> Result<BTreeSet<PathBuf>> {
+    /// Folders without a skill. A skill that is written there gets supporting files that its writer has not seen.
+    fn folders_without_skill(&self) -> Result<BTreeSet<PathBuf>> {
         let root = self.0.0.store.folder.below(OWN_SKILLS);
         let skills: BTreeSet<PathBuf> =
             self.own().into_iter().filter_map(|found| Some(found.path.parent()?.to_owned())).collect();

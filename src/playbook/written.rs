@@ -1,4 +1,4 @@
-//! What an agent wrote straight into the inbox, looked at once it is done.
+//! The check of files that an agent wrote directly into the inbox.
 
 use std::path::PathBuf;
 
@@ -12,33 +12,33 @@ use crate::folder::edits::{Record, content_hash};
 use crate::proposal::{MAX_BYTES, PatchKind, ProposalName};
 use crate::store::inbox::{InboxFiles, InboxItem};
 
-/// What an agent wrote straight into the inbox, once it was looked at.
+/// The result of [`Inbox::check_written`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CheckedInbox {
-    /// What cannot be applied and lies aside now.
+    /// Entries that cannot be applied and were moved to quarantine.
     pub aside: Vec<Quarantined>,
-    /// Patches under other names that became part of the one of their kind.
+    /// The number of patches under other names that were combined with the patch of their kind.
     pub n_folded: usize,
 }
 
-/// Something that cannot be applied.
+/// An entry that cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Quarantined {
-    /// Where it lay, below the inbox.
+    /// Its former path below the inbox.
     pub name: String,
-    /// Where it lies now, with a `.reason` beside it.
+    /// Its present path. A `.reason` file is beside it.
     pub kept_at: PathBuf,
-    /// Why it cannot be applied.
+    /// The reason.
     pub reason: CannotApply,
 }
 
 impl Inbox {
-    /// Looks at what an agent wrote straight into the inbox: patches under names of their own join the one of their kind, what
-    /// cannot be applied goes to `.inbox/aside/` with its reason, and what stays is remembered together with what its targets
-    /// hold now. A proposal for notes or skills that this handle was not told of stays, and so does what cannot be read right
-    /// now.
+    /// Checks what an agent wrote directly into the inbox. Patches under other names are combined with the patch of their kind.
+    /// Entries that cannot be applied are moved to `.inbox/aside/` with the reason. For the others, the hashes of their
+    /// targets' present content are recorded. Entries that this handle was not configured for (notes or skills), and those that
+    /// cannot be read right now, stay as they are.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -47,13 +47,13 @@ impl Inbox {
         let inbox = self.files();
         let mut checked = CheckedInbox::default();
         inner.store.folder.edits().change(inner.clock.now(), || {
-            let survey = self.look_through()?;
+            let survey = self.examine_all()?;
             for (path, reason) in survey.unfit.into_iter().filter(|(_, reason)| !reason.may_pass()) {
                 checked.aside.push(self.quarantine(&path, reason)?);
             }
             Ok((None, ()))
         })?;
-        // Each of them on its own: one that contradicts the others costs only itself.
+        // Each on its own: a patch that conflicts with the others affects only itself.
         for written in inbox.list()? {
             let InboxItem::Extra(kind) = &written.what else { continue };
             let read = inbox.read(&written.name, MAX_BYTES);
@@ -63,7 +63,7 @@ impl Inbox {
             };
             match folded {
                 Ok(()) => checked.n_folded += 1,
-                // It stays, and is told with what is unfit.
+                // It stays, and `unfit` lists it.
                 Err(Error::Inbox(inbox::Error::CannotApply { reason, .. })) if reason.may_pass() => {}
                 Err(Error::Inbox(inbox::Error::CannotApply { reason, .. })) => {
                     checked.aside.push(self.quarantine(&written.name, *reason)?);
@@ -80,12 +80,12 @@ impl Inbox {
         Ok(Quarantined { name: InboxFiles::shown(name), kept_at, reason })
     }
 
-    /// Notes what the targets of patches hold, where that was not done for this very patch.
+    /// Records the targets' present content for patches that have no such record.
     fn remember_bases(&self) -> Result<()> {
         let (inbox, now) = (self.files(), self.playbook.0.clock.now());
         let edits = || {
             let mut edits = Vec::new();
-            for (ready, plan) in self.look_through()?.ready {
+            for (ready, plan) in self.examine_all()?.ready {
                 let ProposalName::Patch(kind) = &ready.proposal.name else { continue };
                 let patch = InboxFiles::patch(kind);
                 if inbox.bases(&patch, ready.proposal.text).is_none() {
@@ -99,7 +99,7 @@ impl Inbox {
 
     fn fold_in(&self, kind: &PatchKind, from: &Name, bytes: &[u8]) -> Result<()> {
         let fold_in = || {
-            let (mut edits, _) = self.joined(kind, bytes)?;
+            let (mut edits, _) = self.combined(kind, bytes)?;
             edits.push(self.files().edit(from, Some(content_hash(bytes)), None));
             Ok((format!("join {}", InboxFiles::shown(from)), edits, ()))
         };

@@ -1,4 +1,4 @@
-//! One score out of all evidence, and the probability that a lesson is an answer (docs/spec/playbook.md, 5.1).
+//! The score of a lesson from all evidence, and the probability that it answers the query (docs/spec/playbook.md, 5.1).
 //!
 //! The numbers were fitted by `scripts/fit_gate.py` on the evidence that `--example evaluate -- --features` writes.
 
@@ -6,61 +6,62 @@ use super::evidence::Evidence;
 use crate::config::CalibrationFit;
 use crate::lesson::TextHash;
 
-/// What each kind of evidence counts in a sum.
+/// The weight of each kind of evidence in a sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Weights {
-    /// The cosine to the trigger.
+    /// The cosine of query and trigger.
     trigger: f32,
-    /// The cosine to the whole text.
+    /// The cosine of query and whole text.
     whole: f32,
-    /// The cosine to the mistake.
+    /// The cosine of query and mistake.
     mistake: f32,
-    /// Words, saturated.
+    /// The word score, saturated.
     words: f32,
-    /// The same, times the covered share of the query: a few shared words of many say little.
+    /// The word score times the covered fraction of the query: a few shared words of a long query are weak evidence.
     covered_words: f32,
-    /// Character n-grams, saturated.
+    /// The score of character n-grams, saturated.
     grams: f32,
 }
 
-/// Where words and n-grams count half.
+/// The scores at which words and n-grams saturate to one half.
 const HALF_WORDS: f32 = 10.0;
 const HALF_GRAMS: f32 = 80.0;
 
-/// A trigger this near is an answer whatever the words say, for an embedder that was never calibrated: the classic threshold.
+/// For an embedder without calibration: a trigger with this cosine is an answer regardless of the words (the classic
+/// threshold).
 const NEAR_COSINE: f32 = 0.55;
-/// How steeply the evidence grows from there on, per unit of cosine.
+/// The slope of the log odds from there on, per unit of cosine.
 const NEAR_SLOPE: f32 = 40.0;
 
-/// The log odds that a lesson is an answer whose trigger or task is the query itself: 0.95.
+/// The log odds that a lesson answers the query if the query is its trigger or task: probability 0.95.
 const TITLE_LOG_ODDS: f32 = 2.944;
 
-/// Words of a query that count; a longer one tells no more about its subject.
+/// The maximum number of query words that count: more words say no more about the subject.
 const MAX_QUERY_WORDS: usize = 12;
 
-/// Lessons in sight of the book that `none` is given for.
+/// The number of visible lessons that `none` is given for.
 const USUAL_LESSONS: f32 = 50.0;
 
-/// Numbers that were fitted for one embedder, or for words alone.
+/// Numbers fitted for one embedder, or for words alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Calibration {
-    /// The order of lessons.
+    /// The weights of the ranking score.
     rank: Weights,
-    /// How much a point of the order means, where lessons share a probability.
+    /// The factor of a score in the exponent, where lessons share a probability.
     sharpness: f32,
-    /// The log odds of a lesson to be an answer, against "none of them".
+    /// The weights of the log odds that a lesson is an answer, against "none of them".
     gate: Weights,
-    /// What the logarithm of the number of words in the query adds to that.
+    /// The weight of the logarithm of the number of query words in the log odds.
     query_words: f32,
-    /// The log odds that "none of them" begins with, among 50 lessons.
+    /// The log odds of "none of them" among 50 lessons.
     none: f32,
-    /// What that grows by with the logarithm of the number of lessons in sight.
+    /// How much that grows with the logarithm of the number of visible lessons.
     none_growth: f32,
-    /// Whether a near trigger is enough.
+    /// Whether a near trigger alone is enough.
     trusts_distance: bool,
     /// The probability above which a query is answered.
     pub(super) answer_from: f32,
-    /// What a user's own labelled queries make of the log odds: `scale·z + offset`.
+    /// The scale of a user's fit, `scale·z + offset`.
     scale: f32,
     offset: f32,
 }
@@ -68,13 +69,13 @@ pub(crate) struct Calibration {
 /// The strongest evidence that any lesson is an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Strongest {
-    /// The log odds by the shipped numbers.
+    /// The log odds with the shipped numbers.
     pub(super) log_odds: f32,
     /// Whether the query is the trigger or the task of a candidate.
     pub(super) is_title: bool,
 }
 
-/// A query against a book.
+/// The numbers of a query and a book that enter the log odds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Situation {
     pub(super) n_query_words: usize,
@@ -82,7 +83,7 @@ pub(super) struct Situation {
 }
 
 impl Calibration {
-    /// Words, without vectors.
+    /// Words only, without vectors.
     pub(crate) const WORDS: Self = Self {
         rank: Weights { trigger: 0.0, whole: 0.0, mistake: 0.0, words: 3.0, covered_words: 0.0, grams: 1.0 },
         sharpness: 8.0,
@@ -96,7 +97,7 @@ impl Calibration {
         offset: 0.0,
     };
 
-    /// all-MiniLM-L6-v2.
+    /// The embedder all-MiniLM-L6-v2.
     const MINILM: Self = Self {
         rank: Weights { trigger: 1.0, whole: 5.0, mistake: 1.0, words: 0.0, covered_words: 3.0, grams: 0.75 },
         sharpness: 3.1,
@@ -110,32 +111,33 @@ impl Calibration {
         offset: 0.0,
     };
 
-    /// An embedder that was never calibrated: what its cosines mean is not known. It ranks as the bundled one does; words
-    /// decide, or a trigger within the classic distance.
+    /// An embedder without calibration: the meaning of its cosines is unknown. It ranks like the bundled one; words decide
+    /// about the answer, or a trigger within the classic distance.
     const UNKNOWN: Self =
         Self { rank: Self::MINILM.rank, sharpness: Self::MINILM.sharpness, trusts_distance: true, ..Self::WORDS };
 
-    /// By the fingerprint of the model.
+    /// The known calibrations, by fingerprint of the model.
     const KNOWN: [(&str, Self); 1] = [("7a1a506798ec9de44116b345cab36145", Self::MINILM)];
 
-    /// The numbers for an embedder.
+    /// The calibration of an embedder.
     pub(crate) fn of(fingerprint: TextHash) -> Self {
         let fingerprint = fingerprint.to_string();
         let known = Self::KNOWN.iter().find(|(known, _)| *known == fingerprint);
         known.map_or(Self::UNKNOWN, |(_, calibration)| *calibration)
     }
 
-    /// The same with what a user's own labelled queries make of them.
+    /// The calibration adjusted by the fit to a user's labelled queries.
     pub(crate) fn fitted(self, fit: Option<&CalibrationFit>) -> Self {
         fit.map_or(self, |fit| Self { scale: fit.scale, offset: fit.offset, ..self })
     }
 
-    /// What a lesson is ranked by; larger is better.
+    /// The ranking score of a lesson; larger is better.
     pub(super) fn score(&self, evidence: &Evidence) -> f32 {
         self.rank.sum(evidence)
     }
 
-    /// The strongest evidence for one of the lessons: many that say the same are no more likely to be an answer than one.
+    /// The strongest evidence for a single lesson: several lessons with the same advice are no more likely to be an answer than
+    /// one.
     pub(super) fn strongest<'a>(
         &self,
         evidence: impl IntoIterator<Item = &'a Evidence>,
@@ -162,7 +164,7 @@ impl Calibration {
         1.0 / (1.0 + (-by_evidence.max(strongest.by_title())).exp())
     }
 
-    /// The probability of each lesson, by their scores, best first: that of any, shared out.
+    /// The probability of each lesson, given their scores, best first: the probability of any, divided among them.
     pub(super) fn shared_out(&self, any: f32, scores: &[f32]) -> Vec<f32> {
         let best = scores.first().copied().unwrap_or_default();
         let shares: Vec<f32> = scores.iter().map(|score| (self.sharpness * (score - best)).exp()).collect();
@@ -172,7 +174,7 @@ impl Calibration {
 }
 
 impl Strongest {
-    /// The log odds that the words of a title give a query, whatever the other evidence.
+    /// The log odds if the query is a title, regardless of other evidence.
     pub(super) fn by_title(self) -> f32 {
         if self.is_title { TITLE_LOG_ODDS } else { f32::NEG_INFINITY }
     }
@@ -212,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_score_is_the_one_worked_out_by_hand() {
+    fn the_score_equals_one_computed_by_hand() {
         // 0.4 + 4·0.4 + 2·0.4 + 3·0.5·10/20 + 0.75·10/90 = 3.63333.
         let score = Calibration::MINILM.score(&evidence(0.4, 10.0));
         assert!((score - 3.633_33).abs() < 1e-4, "{score}");
@@ -222,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn many_lessons_that_say_the_same_are_no_more_likely_than_one() {
+    fn many_lessons_with_the_same_advice_are_no_more_likely_than_one() {
         for calibration in [Calibration::MINILM, Calibration::WORDS, Calibration::UNKNOWN] {
             for cosine in [0.1, 0.2, 0.3, 0.5] {
                 let one = evidence(cosine, 10.0);
@@ -238,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lesson_that_is_asked_for_by_its_trigger_is_an_answer_however_usual_its_words_are() {
+    fn a_query_that_equals_a_trigger_is_answered_however_common_its_words_are() {
         let usual = Evidence { is_title: true, ..evidence(0.0, 0.1) };
         for calibration in [Calibration::MINILM, Calibration::WORDS, Calibration::UNKNOWN] {
             assert!((any(calibration, [&usual], USUAL) - 0.95).abs() < 1e-3);
@@ -246,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_users_fit_scales_and_shifts_all_but_the_word_of_a_title() {
+    fn a_users_fit_scales_and_shifts_all_evidence_except_titles() {
         let fit = CalibrationFit { scale: 0.5, offset: -1.0, n_pairs: 40 };
         let fitted = Calibration::MINILM.fitted(Some(&fit));
         let [shipped, probability] = [Calibration::MINILM, fitted].map(|by| any(by, [&evidence(0.4, 10.0)], USUAL));
@@ -258,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn an_embedder_that_was_never_calibrated_answers_by_words_or_by_the_classic_distance() {
+    fn an_uncalibrated_embedder_answers_by_words_or_the_classic_distance() {
         let unknown = Calibration::of(TextHash::of(&["some model"]));
         assert_eq!(unknown, Calibration::UNKNOWN);
         let any = |trigger, words| any(unknown, [&evidence(trigger, words)], USUAL);

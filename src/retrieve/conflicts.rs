@@ -1,5 +1,5 @@
-//! Lessons that contradict each other, in a context: the one that prevails comes first, and the other one says so
-//! (docs/spec/playbook.md, 5.5).
+//! Contradicting lessons in one context: the one that prevails comes first, and the other one is marked (docs/spec/playbook.md,
+//! 5.5).
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::difference::contradicts;
 use crate::lesson::{Lesson, Realm};
 use crate::state::Book;
 
-/// Puts before each lesson the ones of this realm that contradict it and count more, and notes them with it. At most `limit`
+/// Inserts before each lesson the contradicting lessons of this realm that prevail over it, and marks it. At most `limit`
 /// lessons remain.
 pub(crate) fn settle_conflicts(hits: &[Hit], book: &Book, realm: &Realm, limit: usize) -> Vec<Hit> {
     let mut settled: Vec<Hit> = Vec::with_capacity(hits.len());
@@ -39,7 +39,7 @@ fn is_shown(lesson: &Lesson, realm: &Realm) -> bool {
     lesson.is_admitted() && realm.sees(&lesson.realm)
 }
 
-/// A person's word counts more than a program's; of two of a kind the newer one.
+/// True if the first lesson prevails: a person's over a program's, otherwise the newer one.
 fn counts_more(one: &Lesson, other: &Lesson) -> bool {
     one.is_by_hand().cmp(&other.is_by_hand()).then_with(|| other.newest_first(one)).is_gt()
 }
@@ -67,7 +67,7 @@ mod tests {
         [earlier, later]
     }
 
-    /// What comes of these hits: the advice in order, each with that of the lesson that contradicts it.
+    /// Checks the advice of the resulting hits in order, each with the advice of the lesson that contradicts it.
     fn check(lessons: &[Lesson], found: &[usize], limit: usize, expected: &[(&str, Option<&str>)]) {
         let mut book = Book::default();
         for lesson in lessons {
@@ -89,13 +89,13 @@ mod tests {
         let (old, new) = (("Give all sizes in px.", Some("Use rem.")), ("Use rem.", None));
         check(&lessons, &[0, 2, 1], 5, &[new, old, ("s", None)]);
         check(&lessons, &[2, 1, 0], 5, &[("s", None), new, old]);
-        // The newer one is shown where only the older one was found.
+        // The newer one is shown even if only the older one was found.
         check(&lessons, &[0, 2], 2, &[new, old]);
         check(&lessons, &[1, 2], 5, &[new, ("s", None)]);
     }
 
     #[test]
-    fn a_persons_word_counts_more_than_a_newer_one_of_a_program() {
+    fn a_persons_lesson_prevails_over_a_newer_one_of_a_program() {
         let [earlier, mut later] = pair();
         later.provenance.origin = Origin::Program;
         let old = ("Give all sizes in px.", None);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_project_says_is_neither_shown_nor_told() {
+    fn a_contradicting_lesson_of_another_project_is_not_shown_or_named() {
         let [earlier, mut later] = pair();
         later.realm.project = "other".into();
         check(&[earlier, later], &[0], 5, &[("Give all sizes in px.", None)]);

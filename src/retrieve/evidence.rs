@@ -1,4 +1,4 @@
-//! The evidence for each lesson, and which lessons are shown because of it (docs/spec/playbook.md, 5.1, 5.2).
+//! The evidence for each candidate, and which candidates are shown (docs/spec/playbook.md, 5.1, 5.2).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,27 +13,27 @@ use crate::lesson::{Lesson, LessonId};
 use crate::lexical::bare_words;
 use crate::state::LessonVectors;
 
-/// What speaks for a lesson. All of it is larger for better matches.
+/// The evidence for a lesson. Larger values are better matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Evidence {
-    /// Cosine of query and trigger, in [-1, 1]; vector tier only.
+    /// Cosine of query and trigger, in [-1, 1]; only in the vector tier.
     pub trigger: Option<f32>,
-    /// Cosine of query and whole text, in [-1, 1]; vector tier only.
+    /// Cosine of query and whole text, in [-1, 1]; only in the vector tier.
     pub whole: Option<f32>,
-    /// Cosine of query and mistake, in [-1, 1]; vector tier only.
+    /// Cosine of query and mistake, in [-1, 1]; only in the vector tier.
     pub mistake: Option<f32>,
-    /// BM25F over trigger, mistake and solution.
+    /// BM25F score over trigger, mistake and solution.
     pub words: f32,
-    /// The same over character n-grams.
+    /// BM25F score of character n-grams over the same fields.
     pub grams: f32,
-    /// Share of the query's idf mass that the lesson has, in [0, 1].
+    /// Fraction of the query's idf mass that the lesson contains, in [0, 1].
     pub coverage: f32,
-    /// Whether the query is the trigger or the task, but for case, blanks and punctuation.
+    /// Whether the query equals the trigger or the task, ignoring case, white space and punctuation.
     pub is_title: bool,
 }
 
-/// Covers all of a query, within rounding.
+/// The coverage of a whole query, allowing for rounding.
 const ALL: f32 = 0.999;
 
 /// The query's vector, and those of the lessons.
@@ -45,13 +45,13 @@ pub(crate) struct QueryVectors<'a> {
     pub(crate) mistakes: &'a LessonVectors,
 }
 
-/// The lessons that could answer a query.
+/// The candidates for a query.
 struct Candidates {
     /// In no particular order.
     lessons: Vec<Candidate>,
-    /// How many lessons are in sight.
+    /// The number of visible lessons.
     n_in_sight: usize,
-    /// What searched the vectors, where they were.
+    /// The index that searched the vectors, if there were vectors.
     index: Option<IndexKind>,
 }
 
@@ -59,14 +59,14 @@ struct Candidate {
     lesson: Arc<Lesson>,
     evidence: Evidence,
     score: f32,
-    /// How likely it is an answer.
+    /// The probability that it is an answer.
     probability: f32,
-    /// Whether it is likely enough to be shown.
+    /// Whether the probability is above the threshold.
     passed: bool,
 }
 
 impl Search<'_> {
-    /// By all evidence there is (tiers 1 and 2).
+    /// Ranks by all available evidence (tiers 1 and 2).
     pub(crate) fn by_evidence(
         self,
         text: &str,
@@ -88,7 +88,7 @@ impl Search<'_> {
         let is_of_best_trigger = |candidate: &Candidate| {
             best_one.as_ref().is_some_and(|(best, cosine)| {
                 let apart = cosine.unwrap_or_default() - candidate.evidence.trigger.unwrap_or_default();
-                // Their words are compared where their vectors are alike: it is the slower test.
+                // Words are compared only if the scores are close: it is the slower test.
                 apart.abs() < 0.1 && bare_words(&best.trigger).eq(bare_words(&candidate.lesson.trigger))
             })
         };
@@ -114,7 +114,7 @@ impl Search<'_> {
         }
     }
 
-    /// The best by each kind of evidence, with all evidence there is for them.
+    /// The best lessons by each kind of evidence, with all evidence for each.
     fn candidates(self, text: &str, vectors: Option<QueryVectors<'_>>, calibration: &Calibration) -> Candidates {
         let words = self.recall.words();
         let words = words.scored(text, self.realm);

@@ -1,4 +1,4 @@
-//! A user's queries, each with the lesson that should answer it.
+//! A user's labelled queries, each with the lesson that should answer it.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use serde::{Deserialize, Deserializer};
 use crate::error::calibrate::Error;
 use crate::lesson::LessonRef;
 
-/// Fewer queries are not fitted to.
+/// The minimum number of queries for a fit.
 const NEEDED: usize = 40;
-/// Nor fewer of one kind.
+/// The minimum number of answered and of unanswered queries.
 const OF_A_KIND: usize = 5;
 
-/// A query, and the lesson that answers it or the word that none does.
+/// A query with the lesson that answers it, or the statement that none does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelledPair {
     query: String,
     lesson: Option<LessonRef>,
-    /// The line that it was read from.
+    /// The number of the line that it was read from.
     line: Option<usize>,
 }
 
@@ -26,7 +26,7 @@ pub struct LabelledPair {
 #[serde(deny_unknown_fields)]
 struct Row {
     query: String,
-    /// Never left out: that could mean either.
+    /// Required: a missing key could mean either an error or no lesson.
     #[serde(deserialize_with = "text_or_null")]
     lesson: Option<String>,
 }
@@ -36,7 +36,7 @@ fn text_or_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Str
 }
 
 impl LabelledPair {
-    /// A query that this lesson answers. A query that several lessons answer is given once for each of them.
+    /// A query that this lesson answers. If several lessons answer a query, give one pair for each.
     pub fn answered_by(query: impl Into<String>, lesson: impl Into<LessonRef>) -> Self {
         Self { query: query.into(), lesson: Some(lesson.into()), line: None }
     }
@@ -46,11 +46,11 @@ impl LabelledPair {
         Self { query: query.into(), lesson: None, line: None }
     }
 
-    /// Reads JSON lines `{"query": "…", "lesson": "id or trigger"}`; the lesson is `null` where none answers. Blank lines count as
-    /// lines and are passed over.
+    /// Reads JSON lines `{"query": "…", "lesson": "id or trigger"}`; the lesson is `null` if none answers. Blank lines are
+    /// skipped but counted.
     ///
     /// # Errors
-    /// [`Error::Line`] for the first line that is something else.
+    /// [`Error::Line`] for the first line with another format.
     pub fn read_lines(text: &str) -> Result<Vec<Self>, Error> {
         let lines = (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty());
         let pair = |(line, text)| {
@@ -61,12 +61,12 @@ impl LabelledPair {
     }
 }
 
-/// A query with all that wants to be its answer.
+/// A query with all lessons that answer it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) line: usize,
     pub(crate) query: String,
-    /// None: it wants no lesson.
+    /// Empty if no lesson answers.
     pub(crate) lessons: Vec<LessonRef>,
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn distinct(pairs: &[LabelledPair]) -> Result<Vec<Asked>, Error> {
 mod tests {
     use super::*;
 
-    /// So many different queries of either kind.
+    /// Pairs with this many different queries of either kind.
     fn pairs(wanting: usize, wanting_none: usize) -> Vec<LabelledPair> {
         let some = (0..wanting).map(|number| LabelledPair::answered_by(format!("some {number}"), "deploying"));
         some.chain((0..wanting_none).map(|number| LabelledPair::unanswered(format!("none {number}")))).collect()
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn it_takes_forty_queries_and_five_of_either_kind() {
+    fn at_least_forty_queries_and_five_of_either_kind_are_required() {
         check(&pairs(35, 5), Ok(40));
         check(&pairs(5, 35), Ok(40));
         check(
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_counts_once_with_all_its_lessons_and_never_contradicts_itself() {
+    fn a_query_counts_once_with_all_its_lessons_and_may_not_contradict_itself() {
         let again = LabelledPair::answered_by(" some 0 ", "releasing");
         check(
             &[pairs(20, 19), vec![again.clone()]].concat(),

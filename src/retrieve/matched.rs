@@ -1,4 +1,4 @@
-//! Lessons whose patterns match a file or a command of the request (docs/spec/playbook.md, 5.9).
+//! Lessons whose patterns match a file or command of the request (docs/spec/playbook.md, 5.9).
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use super::Request;
 use super::tiers::{Hit, Ranked, Search};
 use crate::lesson::{GlobOf, Lesson, matches_everything, n_literal};
 
-/// Lessons that are shown because a pattern matches.
+/// The maximum number of lessons shown because a pattern matches.
 const MAX_MATCHED: usize = 2;
 
 impl Request {
-    /// The pattern of a lesson that matches what the request touches or runs; of several the one that asks for most.
+    /// The lesson's pattern that matches a file or command of the request; the most specific one if several do.
     fn matching<'a>(&self, lesson: &'a Lesson) -> Option<&'a str> {
         let of_paths = lesson.paths.iter().map(|glob| (GlobOf::Path, glob, &self.touched));
         let of_commands = lesson.commands.iter().map(|glob| (GlobOf::Command, glob, &self.run));
@@ -24,7 +24,7 @@ impl Request {
 }
 
 impl Search<'_> {
-    /// Puts the lessons whose pattern matches before what was found: those whose pattern asks for most, the newer ones first.
+    /// Ranks lessons with a matching pattern before the others: the most specific patterns first, then the newer lessons.
     pub(crate) fn with_matched(self, request: &Request, mut ranked: Ranked) -> Ranked {
         if request.touched.is_empty() && request.run.is_empty() {
             return ranked;
@@ -35,7 +35,7 @@ impl Search<'_> {
             .filter(|lesson| !request.except.contains(&lesson.id))
             .filter_map(|lesson| Some((request.matching(lesson)?, lesson)))
             .collect();
-        // Stable: lessons are visited newest first.
+        // The sort is stable: lessons are visited newest first.
         matched.sort_by_key(|(glob, _)| Reverse(n_literal(glob)));
         matched.truncate(MAX_MATCHED.min(self.limit));
         if matched.is_empty() {

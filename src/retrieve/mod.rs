@@ -51,37 +51,37 @@ pub(crate) use tiers::{Ranked, Search, VectorQuery};
 pub(crate) use tokens::estimated_tokens;
 pub(crate) use withheld::{passed_over, withhold};
 
-/// What is asked. A query about something can never be answered by what happens to be new.
+/// The query of a request. A query about a text is never answered with the newest lessons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Query {
     /// Lessons about this text. Never blank.
     About(String),
-    /// The newest lessons, for a start without a task.
+    /// The newest lessons, at a start without a task.
     ColdStart,
 }
 
-/// Which way of looking answered.
+/// How the lessons of a context were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
-    /// Nearest triggers by embedding.
+    /// By the vectors of all texts and by words.
     Vector,
-    /// BM25 over trigger, mistake and solution.
+    /// By words: BM25 over trigger, mistake and solution.
     Lexical,
     /// The newest lessons; only for a cold start.
     Recency,
 }
 
-/// Which tier a request insists on.
+/// The tier that a request requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TierChoice {
-    /// Vectors; an error where there is no embedder.
+    /// Vectors; an error if there is no embedder.
     Vector,
-    /// Words, even where there is an embedder.
+    /// Words, even if there is an embedder.
     Lexical,
 }
 
-/// What to retrieve, for whom, and how much of it.
+/// What to retrieve, for which realm, and how much.
 ///
 /// ```
 /// use adage::Request;
@@ -132,22 +132,22 @@ impl Request {
         Self::about("")
     }
 
-    /// A file is about to be touched: lessons whose `paths` match are shown first, two at most of those and of
-    /// [`running`](Self::running) together. May be called for several files.
+    /// Adds a file that is about to be changed: lessons whose `paths` match it are shown first, at most two together with those
+    /// of [`running`](Self::running). May be called for several files.
     #[must_use]
     pub fn touching(mut self, path: impl Into<String>) -> Self {
         self.touched.push(path.into());
         self
     }
 
-    /// A command line is about to be run: lessons whose `commands` match are shown first.
+    /// Sets the command line that is about to be run: lessons whose `commands` match it are shown first.
     #[must_use]
     pub fn running(mut self, command: impl Into<String>) -> Self {
         self.run.push(command.into());
         self
     }
 
-    /// Leaves these lessons out: the prompt has them already. Others take their places.
+    /// Excludes these lessons, for example because the prompt already contains them. Others are shown instead.
     #[must_use]
     pub fn except(mut self, lessons: impl IntoIterator<Item = LessonId>) -> Self {
         self.except.extend(lessons);
@@ -155,26 +155,26 @@ impl Request {
     }
 
     setters! {
-        /// Lessons of this project too, beside the global ones.
+        /// Also shows lessons of this project, in addition to the global ones.
         project(project: impl Into<String>) => realm.project = project.into();
-        /// Lessons of this role too, beside the global ones.
+        /// Also shows lessons of this role, in addition to the global ones.
         role(role: impl Into<String>) => realm.role = role.into();
-        /// Lessons that this realm sees: its own and the global ones.
+        /// Shows the lessons of this realm and the global ones.
         in_realm(realm: &Realm) => realm = realm.clone();
-        /// Applies the classic rule to this call: triggers strictly below this cosine distance, in [0, 2]
+        /// Applies the classic rule to this request: only triggers strictly below this cosine distance, in [0, 2]
         /// (docs/spec/playbook.md, 5.8).
         distance_threshold(distance: f32) => distance_threshold = Some(distance);
         /// At most this many lessons; 5 by default, 0 shows none.
         limit(limit: usize) => limit = Some(limit);
         /// At most this many estimated tokens; 1,200 by default.
         max_tokens(max_tokens: usize) => max_tokens = Some(max_tokens);
-        /// Looks without counting: no receipt, no retrieval recorded.
+        /// Does not count the retrieval, and returns no receipt.
         peek() => is_peek = true;
-        /// Fills [`Context::considered`] with everything that was looked at.
+        /// Fills [`Context::considered`] with every candidate.
         explain() => is_explained = true;
-        /// Insists on a tier.
+        /// Requires a tier.
         tier(tier: TierChoice) => tier = Some(tier);
-        /// Brings the query's vector along, so that nothing is embedded. It must come from the playbook's own model.
+        /// Uses this vector for the query, so that nothing is embedded. It must come from the playbook's own model.
         with_vector(vector: Vec<f32>) => vector = Some(vector);
     }
 }
@@ -185,30 +185,32 @@ impl<T: Into<String>> From<T> for Request {
     }
 }
 
-/// What goes into the prompt. `Display` is the block itself, empty when nothing is relevant.
+/// The lessons for a prompt. `Display` writes the text, which is empty when nothing is relevant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Context {
-    /// The block; empty when there is nothing to say.
+    /// The text for the prompt; empty when nothing is relevant.
     pub text: String,
-    /// Which tier answered.
+    /// The tier that answered.
     pub tier: Tier,
-    /// What searched the triggers' vectors, in the vector tier; of the realms that the request sees, the largest one's index.
+    /// The index that searched the triggers' vectors, in the vector tier. If the request sees several realms, that of the
+    /// largest one.
     pub index: Option<IndexKind>,
     /// The lessons shown, in order.
     pub lessons: Vec<Shown>,
-    /// The names of the skills shown below them: those that come with every context.
+    /// The names of the skills shown below the lessons: the auto-loaded ones.
     pub skills: Vec<String>,
-    /// Why nothing is shown, when nothing is.
+    /// Why nothing is shown; none if something is.
     pub none_because: Option<NoMatchReason>,
-    /// To be handed to `record_outcome`; none for a peek, and when nothing was found to be shown.
+    /// The receipt for [`Playbook::record_outcome`](crate::Playbook::record_outcome); none for a peek, and if there was nothing
+    /// to show.
     pub receipt: Option<ReceiptId>,
-    /// Everything that was looked at, best first; filled when the request asks for an explanation.
+    /// Every candidate, best first; filled if the request asks for an explanation.
     pub considered: Vec<Scored>,
 }
 
 impl Context {
-    /// Nothing, for this reason; no tier was asked.
+    /// An empty context with this reason; no tier was searched.
     pub(crate) fn nothing(reason: NoMatchReason) -> Self {
         Self {
             text: String::new(),
@@ -233,42 +235,42 @@ impl fmt::Display for Context {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Shown {
-    /// Its name.
+    /// Its id.
     pub id: LessonId,
     /// The memory folder that it is in.
     pub folder: PathBuf,
     /// Its trigger.
     pub trigger: String,
-    /// Cosine distance between query and trigger, in [0, 2], smaller is nearer; vector tier only.
+    /// Cosine distance of query and trigger, in [0, 2], smaller is nearer; only in the vector tier.
     pub distance: Option<f32>,
-    /// What it was ranked by, larger is better; none for recency.
+    /// The ranking score, larger is better; none for recency.
     pub score: Option<f32>,
-    /// How likely it is an answer, in [0, 1]; none for recency and under the classic rule.
+    /// The probability that it is an answer, in [0, 1]; none for recency and under the classic rule.
     pub probability: Option<f32>,
-    /// The pattern of the lesson that a path or a command of the request matched: it is shown first, whatever its score.
+    /// The lesson's pattern that matched a path or a command of the request: it is shown first, regardless of its score.
     pub matched: Option<String>,
-    /// The lesson that says otherwise and counts more: the newer one, or a person's. It is shown before this one.
+    /// A contradicting lesson that prevails, because it is newer or a person's. It is shown before this one.
     pub contradicted_by: Option<LessonId>,
 }
 
-/// A lesson that was looked at.
+/// A candidate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Scored {
-    /// Its name.
+    /// Its id.
     pub id: LessonId,
     /// Its trigger.
     pub trigger: String,
-    /// Cosine distance; vector tier only.
+    /// Cosine distance of query and trigger, in [0, 2]; only in the vector tier.
     pub distance: Option<f32>,
-    /// Share of the query's idf mass that the lesson matches; under the classic rule, in the vector tier, share of the query's
-    /// words that the trigger has.
+    /// Fraction of the query's idf mass that the lesson contains, in [0, 1]. Under the classic rule, in the vector tier:
+    /// fraction of the query's words that the trigger contains.
     pub overlap: f32,
-    /// What speaks for it; none under the classic rule.
+    /// The evidence; none under the classic rule.
     pub evidence: Option<Evidence>,
-    /// What it is ranked by.
+    /// The ranking score, larger is better.
     pub score: f32,
-    /// How likely it is an answer, in [0, 1]; none under the classic rule.
+    /// The probability that it is an answer, in [0, 1]; none under the classic rule.
     pub probability: Option<f32>,
     /// Whether it passed the gate of its tier.
     pub passed: bool,
@@ -279,7 +281,7 @@ pub struct Scored {
 #[serde(rename_all = "snake_case", tag = "reason")]
 #[non_exhaustive]
 pub enum NoMatchReason {
-    /// Nobody here has made or trusted the folder.
+    /// The folder is not trusted, so nothing in it is used.
     #[error("the folder is not trusted")]
     NotTrusted,
     /// No lesson is visible to this request.
@@ -292,45 +294,45 @@ pub enum NoMatchReason {
     Unlikely {
         /// The best candidate.
         best: LessonId,
-        /// How likely any lesson is an answer, in [0, 1].
+        /// The probability that any lesson is an answer, in [0, 1].
         probability: f32,
-        /// What that would have to be above.
+        /// The threshold that it must exceed.
         answer_from: f32,
     },
-    /// Vectors ran and nothing is near enough; classic rule.
+    /// Classic rule, vectors: no trigger is near enough.
     #[error("the nearest trigger is at distance {nearest:.3}, the threshold is {threshold:.3}")]
     NothingNear {
-        /// Distance of the nearest visible trigger.
+        /// The distance of the nearest visible trigger.
         nearest: f32,
-        /// What it would have to be below.
+        /// The threshold that it must be below.
         threshold: f32,
     },
-    /// Words ran and no lesson matches enough of the query; classic rule.
+    /// Classic rule, words: no lesson matches enough of the query.
     #[error("the best match covers {best:.2} of the query by trigger and text, the floor is {floor:.2}")]
     NothingMatched {
-        /// Largest share of the query, by idf, that a visible lesson covers with its trigger and the whole of it.
+        /// The largest fraction of the query's idf mass that a visible lesson covers, by its trigger and its whole text.
         best: f32,
-        /// What it would have to reach.
+        /// The threshold that it must reach.
         floor: f32,
     },
-    /// There are relevant lessons, but not even one fits.
+    /// There are relevant lessons, but none fits the budget.
     #[error("the smallest relevant lesson needs {needed} tokens, the budget is {max_tokens}")]
     OverBudget {
-        /// Estimated tokens of the block with the smallest of them.
+        /// The estimated tokens of a block with only the smallest of them.
         needed: usize,
-        /// The budget.
+        /// The budget in estimated tokens.
         max_tokens: usize,
     },
-    /// There are relevant lessons, and chance withheld all of them; the receipt counts all the same.
+    /// There are relevant lessons, but all were withheld at random; the receipt is valid all the same.
     #[error("{n_lessons} relevant lessons are withheld at random, so that their effect can be measured")]
     Withheld {
-        /// How many would have been shown.
+        /// The number of lessons that would have been shown.
         n_lessons: usize,
     },
-    /// There are relevant lessons, and the request leaves all of them out.
+    /// There are relevant lessons, but the request excludes all of them.
     #[error("all relevant lessons are left out")]
     LeftOut,
-    /// The request asks for no lessons at all.
+    /// The request's limit is 0.
     #[error("the limit is 0")]
     LimitZero,
 }

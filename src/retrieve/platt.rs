@@ -1,24 +1,23 @@
-//! Log odds to probabilities, by two numbers fitted to labelled queries (docs/spec/playbook.md, 5.2).
+//! Maps log odds to probabilities by two numbers fitted to labelled queries (docs/spec/playbook.md, 5.2).
 //!
-//! Platt scaling, with its targets that leave room for doubt (J. Platt, Probabilistic outputs for support vector machines, 1999), by
-//! Newton's method (H.-T. Lin, C.-J. Lin, R. Weng, A note on Platt's probabilistic outputs, 2007). Two things are added: both kinds
-//! of query weigh the same, since how many there are of each says who wrote the file, not how often each is asked; and the numbers
-//! are pulled to the shipped ones, the more so the fewer pairs there are.
+//! This is Platt scaling with smoothed targets (J. Platt, Probabilistic outputs for support vector machines, 1999), fitted by
+//! Newton's method (H.-T. Lin, C.-J. Lin, R. Weng, A note on Platt's probabilistic outputs, 2007), with two additions. Both
+//! kinds of query have the same total weight, since their proportion in the file need not be that in use. A prior pulls the
+//! numbers towards the shipped ones, the more the fewer pairs there are.
 
 use crate::config::CalibrationFit;
 
-/// Standard deviations of what the numbers of a user are expected to be, about a scale of 1 and an offset of 0. Measured:
-/// `scripts/fit_prior.py`.
+/// Standard deviations of the prior of a user's numbers, around scale 1 and offset 0. Measured by `scripts/fit_prior.py`.
 const SCALE_DEVIATION: f64 = 0.1;
 const OFFSET_DEVIATION: f64 = 1.0;
 
-/// Newton's method ends after this many steps, or when it moves by less than `SMALL`. Both are far beyond what is needed.
+/// Newton's method ends after this many steps, or when a step is smaller than `SMALL`. Both are more than needed.
 const MAX_STEPS: usize = 50;
 const SMALL: f64 = 1e-9;
-/// The longest step: where the curve is flat, Newton's steps lead too far.
+/// The longest step: where the curve is flat, Newton's steps are too long.
 const LONGEST_STEP: f64 = 2.0;
 
-/// A query with the log odds that any lesson answers it, and whether one does.
+/// The log odds that any lesson answers a query, and whether one does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Labelled {
     pub(super) log_odds: f64,
@@ -33,20 +32,20 @@ pub(super) struct Scaling {
 }
 
 impl Scaling {
-    /// The shipped numbers as they are.
+    /// Leaves the shipped numbers unchanged.
     pub(super) const SHIPPED: Self = Self { scale: 1.0, offset: 0.0 };
 
     pub(super) fn log_odds(self, shipped: f64) -> f64 {
         self.scale * shipped + self.offset
     }
 
-    /// As a setting.
+    /// The fit as a setting.
     #[expect(clippy::cast_possible_truncation, reason = "seven digits are more than the queries tell")]
     pub(super) fn kept(self, n_pairs: usize) -> CalibrationFit {
         CalibrationFit { scale: self.scale as f32, offset: self.offset as f32, n_pairs }
     }
 
-    /// The most likely scaling. Without queries of both kinds, the shipped one.
+    /// The most likely scaling; the shipped one if there are no queries of one kind.
     pub(super) fn fit(labelled: &[Labelled]) -> Self {
         let wanting = labelled.iter().filter(|one| one.wants_lesson).count() as f64;
         let none = labelled.len() as f64 - wanting;
@@ -106,7 +105,7 @@ impl Scaling {
 /// A query in the fit.
 struct Point {
     z: f64,
-    /// The probability that it is to have.
+    /// The target probability.
     target: f64,
     weight: f64,
 }
@@ -119,12 +118,12 @@ pub(super) fn probability(log_odds: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// `n` log odds from -8 to 8, of which the share that the given scaling says wants a lesson.
+    /// `n` log odds from -8 to 8; the fraction that wants a lesson follows the given scaling.
     fn drawn(truth: Scaling, n: u32) -> Vec<Labelled> {
         (0..n)
             .map(|number| {
                 let z = f64::from(number) / f64::from(n) * 16.0 - 8.0;
-                // The golden ratio's multiples spread evenly: as good as random, and the same everywhere.
+                // Multiples of the golden ratio are evenly spread, and the same on every machine.
                 let chance = (f64::from(number) * 0.618_033_988_75).fract();
                 Labelled { log_odds: z, wants_lesson: chance < probability(truth.log_odds(z)) }
             })
@@ -132,11 +131,11 @@ mod tests {
     }
 
     #[test]
-    fn many_pairs_give_back_the_numbers_that_they_were_drawn_from() {
+    fn a_fit_to_many_pairs_recovers_their_numbers() {
         const N: u32 = 200_000;
         for (scale, offset) in [(1.0, 0.0), (0.5, 0.0), (2.0, 0.0), (0.7, 0.4)] {
             let found = Scaling::fit(&drawn(Scaling { scale, offset }, N));
-            // Kinds weigh the same: where one is rarer, the offset moves by the logarithm of their proportion.
+            // Both kinds have the same weight: where one is rarer, the offset moves by the logarithm of their proportion.
             let n = drawn(Scaling { scale, offset }, N).iter().filter(|one| one.wants_lesson).count() as f64;
             let expected = offset - (n / (f64::from(N) - n)).ln();
             assert!((found.scale - scale).abs() < 0.04 * scale, "{found:?}, not {scale}");
@@ -145,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn few_pairs_move_the_shipped_numbers_less() {
+    fn few_pairs_change_the_shipped_numbers_less() {
         let few = drawn(Scaling { scale: 0.4, offset: 0.0 }, 20);
         let moved = [1, 4, 16, 64].map(|times| 1.0 - Scaling::fit(&few.repeat(times)).scale);
         assert!(moved.is_sorted() && moved[0] > 0.0 && moved[0] < 0.9 * moved[3], "{moved:?}");
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn one_kind_alone_and_labels_the_wrong_way_round_stay_in_range() {
+    fn one_kind_alone_and_inverted_labels_stay_in_range() {
         let wrong = drawn(Scaling { scale: -3.0, offset: 0.0 }, 2_000);
         assert!((Scaling::fit(&wrong).scale - f64::from(*CalibrationFit::SCALES.start())).abs() < 1e-6);
         let one_kind: Vec<Labelled> = wrong.into_iter().filter(|one| one.wants_lesson).collect();

@@ -1,5 +1,4 @@
-//! The block that goes into a prompt (docs/spec/playbook.md, 5.5, 5.7). Lesson text is data: it stays inside its item,
-//! whatever it says.
+//! Renders the block for a prompt (docs/spec/playbook.md, 5.5, 5.7). Lesson text is data: it cannot leave its item.
 
 use std::sync::Arc;
 
@@ -11,17 +10,17 @@ use super::tokens::estimated_tokens;
 use super::{NoMatchReason, Tier};
 use crate::lesson::{Lesson, ShownField};
 
-/// Of the trigger of another lesson, so many characters name it.
+/// The maximum characters of a trigger that names another lesson.
 const MAX_TRIGGER: usize = 60;
 
-/// A rendered block and which of the hits are in it.
+/// A rendered block, and the hits in it.
 pub(crate) struct Rendered {
     pub(crate) text: String,
     pub(crate) shown: Vec<Hit>,
     pub(crate) none_because: Option<NoMatchReason>,
 }
 
-/// Renders the hits that fit the budget, in their order. One that does not fit is left out and the next one tried.
+/// Renders the hits that fit the budget, in order. A hit that does not fit is skipped, and the next one is tried.
 pub(crate) fn render(ranked: &Ranked, max_tokens: usize) -> Rendered {
     let header = if ranked.tier == Tier::Recency { RECENT } else { RELEVANT };
     let mut text = header.to_owned();
@@ -51,13 +50,13 @@ pub(crate) fn render(ranked: &Ranked, max_tokens: usize) -> Rendered {
     Rendered { text, shown, none_because }
 }
 
-/// Estimated tokens of a context that shows this lesson alone: a smaller budget never shows it.
+/// The estimated tokens of a context with only this lesson: a smaller budget never shows it.
 #[must_use]
 pub fn shown_tokens(lesson: &Lesson) -> usize {
     estimated_tokens(RELEVANT) + estimated_tokens(&format!("\n1. {}", block::indented(&item(lesson), 3)))
 }
 
-/// The line by which a lesson says that another one counts more.
+/// The line that says that another lesson prevails.
 fn contradiction(hit: &Hit) -> Option<String> {
     let by = hit.contradicted_by.as_ref()?;
     let day =
@@ -75,7 +74,7 @@ fn contradiction(hit: &Hit) -> Option<String> {
     })
 }
 
-/// An item without its number, its lines as if the number had no width.
+/// An item without its number, indented as if the number had no width.
 fn item(lesson: &Lesson) -> String {
     let mut parts = Vec::new();
     let mut part = |label: &str, field: ShownField| {
@@ -103,7 +102,7 @@ fn item(lesson: &Lesson) -> String {
     parts.join("\n")
 }
 
-/// The last mistakes, for a prompt (docs/spec/playbook.md, 7).
+/// The most recent mistakes, for a prompt (docs/spec/playbook.md, 7).
 pub(crate) fn recent_failures<'a>(lessons: impl Iterator<Item = &'a Arc<Lesson>>) -> String {
     let entries: Vec<String> = lessons
         .filter(|lesson| !lesson.mistake.trim().is_empty())
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn v1_rows_keep_their_look() {
+    fn v1_rows_keep_their_format() {
         let old = Lesson { schema_version: 1, mistake: "m".into(), ..lesson("t", "s") };
         let text = block(Tier::Lexical, &[old], 1_200).text;
         assert!(text.ends_with("\n1. SITUATION: t\n   PREVIOUS MISTAKE: m\n   THE FIX: s"), "{text}");
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_an_item_is_indented_by_the_width_of_its_number() {
+    fn the_lines_of_an_item_are_indented_by_the_width_of_its_number() {
         let lessons: Vec<Lesson> = (0..10).map(|n| lesson(&format!("t{n}"), "a\n```\nb\n```")).collect();
         let text = block(Tier::Vector, &lessons, 1_200).text;
         assert!(text.contains("\n9. TRIGGER (·): t8\n   CORRECT-PATTERN: a\n     ```\n     b\n     ```\n"), "{text}");
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_rendered_is_recognised() {
+    fn rendered_blocks_are_recognised() {
         let hostile = lesson("a\n\n## b\n1. c", "```\nopen\n\nmore");
         let texts = [
             block(Tier::Vector, &[hostile.clone(), lesson("t", "s")], 1_200).text,

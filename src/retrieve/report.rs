@@ -1,4 +1,4 @@
-//! What a fit to labelled queries changes, measured on queries that were not part of the fit (docs/spec/playbook.md, 5.2).
+//! The effect of a fit to labelled queries, measured by cross-validation (docs/spec/playbook.md, 5.2).
 
 use serde::Serialize;
 
@@ -6,79 +6,80 @@ use super::calibration::{Calibration, Strongest};
 use super::platt::{Labelled, Scaling, probability};
 use crate::config::CalibrationFit;
 
-/// The queries are read in so many parts, each by a fit to the others.
+/// The number of folds of the cross-validation.
 const PARTS: usize = 10;
-/// Classes of probabilities that are compared with what is true of them.
+/// The number of bins of the calibration error.
 const CLASSES: usize = 10;
 
-/// What a fit to labelled queries changes.
+/// The effect of a fit to labelled queries.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CalibrationReport {
-    /// Whose numbers these are: the embedder's fingerprint, or `words` for recall without one. The key in
+    /// The embedder's fingerprint, or `words` for retrieval without one: the key in
     /// [`RetrievalConfig::calibration`](crate::config::RetrievalConfig::calibration).
     pub embedder: String,
-    /// Queries that a lesson answers.
+    /// The number of queries that a lesson answers.
     pub n_wanting: usize,
-    /// Queries that none does.
+    /// The number of queries that no lesson answers.
     pub n_wanting_none: usize,
     /// The fit to all queries.
     pub fit: CalibrationFit,
-    /// By the shipped numbers.
+    /// The figures of the shipped numbers.
     pub before: CalibrationFigures,
-    /// By numbers that were fitted to other queries than those that they are read on: in ten parts, each by a fit to the others.
+    /// The figures of a fit in ten-fold cross-validation: each fold is evaluated with a fit to the others.
     pub after: CalibrationFigures,
 }
 
 impl CalibrationReport {
-    /// Whether the fit foretells queries that it has not seen better than the shipped numbers do: a lesser log loss.
+    /// Whether the fit predicts unseen queries better than the shipped numbers: a lower log loss.
     #[must_use]
     pub fn is_better(&self) -> bool {
         self.after.log_loss < self.before.log_loss
     }
 }
 
-/// What the labelled queries get. In `calibration_error` and `log_loss` either kind of query weighs the same.
+/// Figures on the labelled queries. In `calibration_error` and `log_loss`, both kinds of query have the same total weight.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CalibrationFigures {
-    /// Mean distance of the stated probability that a query is answered and the share of such queries that a lesson answers, in
-    /// ten classes; in [0, 1], smaller is better. With few queries it is above zero by chance alone.
+    /// Expected calibration error: the mean distance between the stated probability that a query is answered and the fraction
+    /// of such queries that a lesson answers, in ten bins; in [0, 1], smaller is better. With few queries it is above zero by
+    /// chance.
     pub calibration_error: f64,
-    /// Mean of `-ln` of the probability that was given to what is true; smaller is better.
+    /// Mean of `-ln` of the probability given to the true label; smaller is better.
     pub log_loss: f64,
     /// Queries that get lessons: `right` and `wrong`.
     pub answered: usize,
-    /// Those where a lesson that answers is shown.
+    /// Queries for which an answering lesson is shown.
     pub right: usize,
-    /// Those where none that is shown answers.
+    /// Queries for which only other lessons are shown.
     pub wrong: usize,
-    /// Queries that a lesson answers and that get nothing.
+    /// Queries that a lesson answers, but that get none.
     pub missed: usize,
 }
 
-/// What became of a labelled query.
+/// The result of a labelled query.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trial {
-    /// What speaks for an answer.
+    /// The strongest evidence for an answer.
     pub(crate) strongest: Strongest,
     pub(crate) wants_lesson: bool,
-    /// What it is shown if it is answered.
+    /// What is shown if the query is answered.
     pub(crate) shown: Showing,
 }
 
-/// What a query is shown if it is answered.
+/// What is shown if the query is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Showing {
     /// A lesson that answers it.
     Right,
-    /// Only others.
+    /// Only other lessons.
     Wrong,
-    /// None that fits.
+    /// No lesson that fits the budget.
     Nothing,
 }
 
-/// The gate that queries pass.
+/// The gate under evaluation.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     pub(crate) embedder: String,
@@ -92,7 +93,7 @@ impl Gate {
         Self { embedder, answer_from: answer_from.unwrap_or(calibration.answer_from) }
     }
 
-    /// Fits to all trials, and reads parts of them by fits to the others.
+    /// Fits to all trials, and evaluates each fold with a fit to the others.
     pub(crate) fn report(self, trials: &[Trial]) -> CalibrationReport {
         let n_wanting = trials.iter().filter(|trial| trial.wants_lesson).count();
         let fitted = fit(trials.iter());
@@ -111,7 +112,7 @@ impl Gate {
         }
     }
 
-    /// What queries get by these numbers.
+    /// The figures with these numbers.
     fn figures<'a>(&self, read: impl Iterator<Item = (&'a Trial, Scaling)>) -> CalibrationFigures {
         let stated = |(trial, by): (&'a Trial, Scaling)| {
             let log_odds = by.log_odds(f64::from(trial.strongest.log_odds));
@@ -133,7 +134,7 @@ impl Gate {
     }
 }
 
-/// The fit to the log odds. What is decided by a title is not: no scaling changes it.
+/// The fit to the log odds. Queries decided by a title are excluded: scaling does not change them.
 fn fit<'a>(trials: impl Iterator<Item = &'a Trial>) -> Scaling {
     let labelled: Vec<Labelled> = trials
         .filter(|trial| !trial.strongest.is_title && trial.strongest.log_odds.is_finite())
@@ -142,7 +143,7 @@ fn fit<'a>(trials: impl Iterator<Item = &'a Trial>) -> Scaling {
     Scaling::fit(&labelled)
 }
 
-/// The part of each trial: the trials of either kind in turn, so that all parts have of both.
+/// The fold of each trial. Trials of either kind are assigned in turn, so that every fold has both.
 fn parts(trials: &[Trial]) -> Vec<usize> {
     let mut n_of_kind = [0; 2];
     let part = |trial: &Trial| {
@@ -154,7 +155,7 @@ fn parts(trials: &[Trial]) -> Vec<usize> {
     trials.iter().map(part).collect()
 }
 
-/// What a trial weighs, where either kind weighs the same.
+/// The weight of a trial such that both kinds have the same total weight.
 fn weights(read: &[(&Trial, f64)]) -> impl Fn(&Trial) -> f64 {
     let wanting = read.iter().filter(|(trial, _)| trial.wants_lesson).count();
     let none = read.len() - wanting;
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_those_worked_out_by_hand() {
+    fn figures_equal_those_computed_by_hand() {
         use Showing::{Nothing, Right, Wrong};
         // Probabilities 0.95257 (3), 0.5 (0), 0.04743 (-3).
         let trials = [
@@ -213,7 +214,7 @@ mod tests {
         assert!((found.calibration_error - expected).abs() < 1e-4, "{found:?}");
     }
 
-    /// Queries whose evidence means half of what the shipped numbers say, less two.
+    /// Queries whose log odds are half of the shipped ones, minus two.
     fn misread(n: u16) -> Vec<Trial> {
         (0..n)
             .map(|number| {
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_better_fit_is_better_on_queries_that_it_has_not_seen() {
+    fn a_better_fit_is_better_on_unseen_queries() {
         let found = report(&misread(100));
         assert!(found.is_better() && found.after.calibration_error < found.before.calibration_error, "{found:?}");
         assert!(found.after.wrong < found.before.wrong && found.fit.scale < 0.9 && found.fit.offset < 0.0, "{found:?}");
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_without_a_meaning_are_not_better_than_the_shipped_numbers() {
+    fn random_labels_are_not_better_than_the_shipped_numbers() {
         let at_random = |number: u16| {
             let wants_lesson = number.is_multiple_of(2);
             trial(if wants_lesson { 4.0 } else { -4.0 }, Showing::Right, wants_lesson)

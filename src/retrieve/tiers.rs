@@ -1,4 +1,4 @@
-//! The three ways of finding lessons.
+//! The three tiers: vectors, words and recency.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,68 +12,68 @@ use crate::lesson::{Lesson, LessonId, Realm};
 use crate::lexical::{self, content_words};
 use crate::state::{LessonVectors, Near, RecallIndex};
 
-/// A lesson with its place in a ranking.
+/// A ranked lesson.
 #[derive(Clone, Debug)]
 pub(crate) struct Hit {
     pub(crate) lesson: Arc<Lesson>,
     pub(crate) distance: Option<f32>,
     pub(crate) score: Option<f32>,
     pub(crate) probability: Option<f32>,
-    /// The pattern for which it is shown.
+    /// The pattern that it is shown for.
     pub(crate) matched: Option<String>,
-    /// The lesson that says otherwise and counts more.
+    /// A contradicting lesson that prevails.
     pub(crate) contradicted_by: Option<Arc<Lesson>>,
 }
 
 impl Hit {
-    /// A lesson that is shown for another reason than a score.
+    /// A lesson that is shown for another reason than its score.
     pub(crate) fn of(lesson: Arc<Lesson>) -> Self {
         Self { lesson, distance: None, score: None, probability: None, matched: None, contradicted_by: None }
     }
 }
 
-/// What a tier found.
+/// The result of a tier.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranked {
     pub(crate) tier: Tier,
-    /// What searched the vectors, where they were.
+    /// The index that searched the vectors, if there were vectors.
     pub(crate) index: Option<IndexKind>,
     pub(crate) hits: Vec<Hit>,
     pub(crate) none_because: Option<NoMatchReason>,
-    /// What speaks for an answer; none under the classic rule and for the newest.
+    /// The strongest evidence for an answer; none under the classic rule and for recency.
     pub(crate) strongest: Option<Strongest>,
     pub(crate) considered: Vec<Scored>,
 }
 
-/// What a request asks of a tier.
+/// The parameters of a request for a tier.
 #[derive(Clone, Copy)]
 pub(crate) struct Search<'a> {
     pub(crate) recall: &'a RecallIndex,
     pub(crate) realm: &'a Realm,
     pub(crate) limit: usize,
-    /// Whether everything that is looked at is listed.
+    /// Whether every candidate is listed.
     pub(crate) is_explained: bool,
     pub(crate) config: &'a RetrievalConfig,
-    /// Of equal scores, these come after the others.
+    /// Lessons that are ranked after others of equal score.
     pub(crate) later: &'a BTreeSet<LessonId>,
 }
 
-/// What the triggers are compared with.
+/// The vector that triggers are compared with.
 #[derive(Clone, Copy)]
 pub(crate) struct VectorQuery<'a> {
     pub(crate) text: &'a str,
     pub(crate) vector: &'a UnitVector,
-    /// A trigger has to be nearer than this.
+    /// A trigger must be nearer than this.
     pub(crate) threshold: f32,
 }
 
 impl Search<'_> {
-    /// What decides between two lessons of equal scores.
+    /// The key that breaks ties between equal scores.
     pub(super) fn tie(&self, id: LessonId) -> (bool, LessonId) {
         (self.later.contains(&id), id)
     }
 
-    /// Nearest triggers (tier 1, classic). A lesson without a vector is not found.
+    /// The nearest triggers (tier 1, classic rule). A lesson without a vector is not found.
     pub(crate) fn by_vector(self, triggers: &LessonVectors, query: VectorQuery<'_>) -> Ranked {
         let n_neighbours = self.limit.saturating_mul(2).max(self.config.min_neighbours);
         let (nearest, by) = triggers.nearest(self.realm, query.vector, n_neighbours);
@@ -110,7 +110,7 @@ impl Search<'_> {
         })
     }
 
-    /// BM25 over trigger, mistake and solution (tier 2, classic).
+    /// BM25 over trigger, mistake and solution (tier 2, classic rule).
     pub(crate) fn by_words(self, query: &str) -> Ranked {
         let lexicon = self.recall.lexicon();
         let floor = self.config.lexical_floor;
@@ -139,7 +139,7 @@ impl Search<'_> {
         self.rank(Tier::Lexical, considered, none_because)
     }
 
-    /// The newest (tier 3); only without a query.
+    /// The newest lessons (tier 3); only without a query.
     pub(crate) fn by_time(self) -> Ranked {
         let newest = self.recall.visible(self.realm).take(self.limit);
         let hits: Vec<Hit> = newest.map(|lesson| Hit::of(Arc::clone(lesson))).collect();
@@ -164,17 +164,17 @@ impl Search<'_> {
     }
 }
 
-/// How much of the query a lesson covers: the mean of what its trigger and what the whole of it match, by idf mass. What is
-/// half matched, wherever, counts in full.
+/// The fraction of the query that a lesson covers: the mean of the fractions of idf mass that its trigger and its whole text
+/// match. If the whole text matches at least one half, it counts alone.
 ///
-/// Measured on 2,645 lessons: against the share of the whole alone, the same floor of 0.30 answers 2.7% of trivia questions
-/// instead of 9.2%, and cuts the right lesson of 9.1% of the related queries instead of 7.6%.
+/// Measured on 2,645 lessons: compared with the fraction of the whole text alone, the same floor of 0.30 answers 2.7% of trivia
+/// questions instead of 9.2%, and rejects the right lesson for 9.1% of the related queries instead of 7.6%.
 fn cover(hit: &lexical::Hit) -> f32 {
     const ENOUGH: f32 = 0.5;
     if hit.mass >= ENOUGH { hit.mass } else { f32::midpoint(hit.mass, hit.head_mass) }
 }
 
-/// Share of the query's words that the trigger has; 0 when either has none (docs/spec/playbook.md, 5.1).
+/// Fraction of the query's words that the trigger contains; 0 when either has none (docs/spec/playbook.md, 5.1).
 fn overlap(words: &BTreeSet<String>, trigger: &str) -> f32 {
     if words.is_empty() {
         return 0.0;
@@ -183,7 +183,7 @@ fn overlap(words: &BTreeSet<String>, trigger: &str) -> f32 {
     words.intersection(&trigger).count() as f32 / words.len() as f32
 }
 
-/// Whether the query has all words of one of the domains.
+/// Whether the query contains all words of one of the domains.
 fn names_domain(words: &BTreeSet<String>, domains: &[String]) -> bool {
     domains.iter().any(|domain| {
         let mut named = content_words(domain).peekable();
@@ -204,7 +204,7 @@ mod tests {
     use crate::testing::{at, lesson};
     use adage_index::IndexConfig;
 
-    /// Lessons whose trigger vectors lie at the given distances from the query (1, 0).
+    /// Lessons whose trigger vectors are at the given distances from the query (1, 0).
     fn recall(lessons: &[(&str, f32)]) -> (RecallIndex, impl Fn(&str) -> Option<UnitVector>) {
         let mut book = Book::default();
         for (place, (trigger, _)) in lessons.iter().enumerate() {
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn overlap_lifts_a_farther_trigger() {
+    fn overlap_ranks_a_farther_trigger_first() {
         // (1 − 0.20) + 0.4·0 = 0.80 loses to (1 − 0.40) + 0.4·1 = 1.00.
         let lessons = [("something else", 0.20), ("parse apache", 0.40)];
         assert_eq!(ask(&lessons, "parse apache", 5, 0.45).0, ["parse apache", "something else"]);
@@ -284,8 +284,8 @@ mod tests {
     }
 
     #[test]
-    fn at_least_ten_neighbours_are_looked_at_and_twice_the_limit() {
-        // Twelve that are nearer, and one with full overlap behind them.
+    fn at_least_ten_neighbours_and_twice_the_limit_are_examined() {
+        // Twelve nearer lessons, and a farther one with full overlap.
         let names: Vec<String> = (0..12).map(|number| format!("other {number}x")).collect();
         let behind = |n_nearer: usize| {
             let mut lessons: Vec<(&str, f32)> = names[..n_nearer].iter().map(|name| (name.as_str(), 0.30)).collect();
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn the_trigger_and_the_whole_share_the_floor_and_a_half_is_enough() {
+    fn trigger_and_whole_text_are_averaged_and_a_half_is_enough() {
         let cover = |mass: f32, head_mass: f32| cover(&lexical::Hit { row: 0, score: 1.0, mass, head_mass });
         for (mass, head_mass, expected) in
             [(0.4, 0.4, 0.4), (0.4, 0.2, 0.3), (0.4, 0.0, 0.2), (0.5, 0.0, 0.5), (0.49, 0.0, 0.245)]
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_looked_for_in_mistake_and_solution_too_each_text_once() {
+    fn words_are_searched_in_mistake_and_solution_each_text_once() {
         let lesson = Lesson {
             mistake: "guessed the format".into(),
             anti_pattern: "guessed the format".into(),
@@ -342,13 +342,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_needs_no_reason_for_silence() {
+    fn a_context_with_lessons_gives_no_reason_for_none() {
         assert_eq!(ask(&[("near", 0.2)], "q", 5, 0.45).1, None);
         assert_eq!(ask(&[], "q", 5, 0.45).1, Some(NoMatchReason::NoLessons));
     }
 
     #[test]
-    fn realms_and_the_gate_decide_what_is_seen() {
+    fn realms_and_admission_decide_what_is_visible() {
         let mut book = Book::default();
         let mut elsewhere = lesson("elsewhere", "s");
         elsewhere.realm.project = "other".into();

@@ -1,20 +1,20 @@
-//! How many tokens a text takes, without a tokenizer.
+//! Estimates the tokens of a text without a tokenizer.
 
-/// Letters of one token in a plain word, and blanks of one in a run.
+/// The letters per token in a plain word, and white space characters per token in a run.
 const CHARS_PER_TOKEN: usize = 4;
-/// Words that are longer are not in a vocabulary.
+/// Longer words are unlikely to be in a vocabulary.
 const MAX_PLAIN_CHARS: usize = 16;
 
-/// An estimate for the tokens of a text (docs/spec/playbook.md, 5.4). Vocabularies differ; it is chosen to be too large rather
-/// than too small:
+/// Estimates the tokens of a text (docs/spec/playbook.md, 5.4). Vocabularies differ; the estimate is rather too large than too
+/// small:
 ///
 /// | part of the text | tokens, rounded up |
 /// |---|---|
-/// | a word of ASCII letters, the first of them alone in upper case, up to 16 | one per 4 letters |
+/// | a word of at most 16 ASCII letters, only the first of which may be upper case | one per 4 letters |
 /// | such a word that is longer | one per 2 letters |
 /// | a number; a word with other upper-case letters | two per 3 characters |
 /// | a word of ASCII letters and digits | one per character |
-/// | a blank between words | none |
+/// | a single blank between words | none |
 /// | other white space | one per 4 characters |
 /// | an emoji, or a Han character, beyond the basic plane | two |
 /// | any other character: punctuation, other scripts | one |
@@ -34,7 +34,7 @@ pub(crate) fn estimated_tokens(text: &str) -> usize {
     n_tokens
 }
 
-/// The word or the white space that the text begins with, or its first character.
+/// The word or white space at the start of the text, or its first character.
 fn run_of(first: char, text: &str) -> &str {
     let end = if first.is_ascii_alphanumeric() {
         text.find(|c: char| !c.is_ascii_alphanumeric())
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parts_of_a_text_count_as_specified() {
+    fn each_part_of_a_text_counts_as_specified() {
         for (text, expected) in [
             ("", 0),
             ("Read", 1),

@@ -1,4 +1,4 @@
-//! Lessons that are withheld from a context at random, and the log of it (docs/spec/playbook.md, 6.7).
+//! Random withholding of lessons from a context, and its log (docs/spec/playbook.md, 6.7).
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use crate::credit::{Draw, LoggedLesson};
 use crate::lesson::{LessonId, TextHash};
 use crate::state::Book;
 
-/// Lessons that the gate passed over, so many are logged: what another gate would show next.
+/// The maximum number of logged lessons that the gate rejected: those that another gate would show next.
 const MAX_PASSED_OVER: usize = 5;
 
-/// Decides by chance which of the lessons that a context would show are withheld, each for itself.
+/// Decides at random, for each lesson that a context would show, whether it is withheld.
 ///
-/// It comes after limit and budget: what is withheld makes room for nothing, so that the propensities are exact.
+/// This is done after limit and budget: no other lesson is shown instead of a withheld one, so that the propensities are exact.
 pub(crate) fn withhold(hits: &[Hit], draw: Draw, config: &CreditConfig) -> Vec<LoggedLesson> {
     let referred: BTreeSet<LessonId> =
         hits.iter().filter_map(|hit| hit.contradicted_by.as_ref()).map(|by| by.id).collect();
@@ -27,14 +27,14 @@ pub(crate) fn withhold(hits: &[Hit], draw: Draw, config: &CreditConfig) -> Vec<L
             text: lesson.text_hash(),
             shown: draw.number_for(lesson.id) < propensity,
             propensity,
-            // What a pattern matches is shown whatever the gate is.
+            // A lesson with a matching pattern is shown whatever the gate is.
             probability: hit.probability.filter(|_| hit.matched.is_none()),
         }
     };
     hits.iter().map(logged).collect()
 }
 
-/// The best of the lessons that were looked at and are not among the hits.
+/// The best candidates that are not among the hits.
 pub(crate) fn passed_over(considered: &[Scored], hits: &[Hit], book: &Book) -> Vec<LoggedLesson> {
     let others = considered.iter().filter(|scored| hits.iter().all(|hit| hit.lesson.id != scored.id));
     let text = |id: LessonId| -> Option<TextHash> { Some(book.get(id)?.text_hash()) };

@@ -1,7 +1,7 @@
-//! Code within Markdown: the text between runs of back-ticks of one length.
+//! Code in Markdown: the text between two runs of back-ticks of equal length.
 
-/// The pieces of code of a text, in order: spans within lines and what stands in fences of back-ticks. A run that nothing closes
-/// opens none.
+/// The code in a text, in order: inline spans and blocks fenced with back-ticks. A run of back-ticks without a closing one is
+/// ignored.
 pub(super) fn code(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -24,7 +24,7 @@ fn split_run(text: &str) -> (&str, &str) {
     text.split_at(text.len() - after.len())
 }
 
-/// Where the next run of exactly so many back-ticks begins.
+/// The offset of the next run of exactly `n_marks` back-ticks.
 fn closing(text: &str, n_marks: usize) -> Option<usize> {
     let mut at = 0;
     while let Some(start) = text.get(at..)?.find('`') {
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_stands_between_runs_of_one_length() {
+    fn code_is_between_runs_of_equal_length() {
         for (text, expected) in [
             ("", &[][..]),
             ("Run `a b`; then `c d`.", &["a b", "c d"]),

@@ -1,4 +1,4 @@
-//! A skill as a value.
+//! The skill as a value.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,54 +7,54 @@ use serde::Serialize;
 use super::SkillName;
 use crate::lesson::{LessonId, TextHash, Trust};
 
-/// Instructions for a kind of task, in a file of their own.
+/// A skill: instructions for a kind of task, in a file of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Skill {
-    /// Its name, and its folder's.
+    /// Its name, which is also the name of its folder.
     pub name: SkillName,
-    /// What it does and when it holds.
+    /// What it does and when to use it.
     pub description: String,
-    /// Under which licence it was given.
+    /// Its licence.
     pub license: Option<String>,
-    /// What it needs to work.
+    /// Its requirements.
     pub compatibility: Option<String>,
-    /// The tools that it may use, as the file words it.
+    /// The tools that it may use, in the file's words.
     pub allowed_tools: Option<String>,
-    /// Which edition of it this is; may be empty.
+    /// Its version; may be empty.
     pub version: String,
-    /// Who wrote it; may be empty.
+    /// Its author; may be empty.
     pub author: String,
-    /// What it is about, as single words in lower case.
+    /// Its subjects, as single words in lower case.
     pub topics: Vec<String>,
-    /// What is done in it, as single words in lower case.
+    /// The actions that it describes, as single words in lower case.
     pub actions: Vec<String>,
-    /// It comes with every context.
+    /// Whether it is part of every context.
     pub auto_load: bool,
-    /// How far it is to be relied on.
+    /// How reliable it is.
     pub quality: Quality,
     /// Where it comes from.
     pub provenance: SkillProvenance,
-    /// What others noted about it.
+    /// Further metadata of other programs.
     pub metadata: BTreeMap<String, String>,
     /// The instructions, in Markdown.
     pub body: String,
 }
 
-/// How far a skill is to be relied on.
+/// How reliable a skill is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Quality {
-    /// It was not used for long.
+    /// It has not been used for a long time.
     Stale,
     /// It was made without a person.
     Draft,
     /// It was written elsewhere.
     Imported,
-    /// A person wrote it, or nothing says who did.
+    /// A person wrote it, or its author is unknown.
     #[default]
     Manual,
-    /// It was checked.
+    /// A check of it passed.
     Verified,
 }
 
@@ -63,14 +63,14 @@ pub enum Quality {
 pub struct SkillProvenance {
     /// Whether it may come from untrusted content.
     pub trust: Trust,
-    /// The tools, sessions or files it was drawn from, each once, in order.
+    /// The tools, sessions or files that it was made from, without duplicates, in order.
     pub sources: Vec<String>,
-    /// The lessons it was made from.
+    /// The lessons that it was made from.
     pub lessons: Vec<LessonId>,
 }
 
 impl Skill {
-    /// A skill of which only the name and the description are known; all else is empty.
+    /// A skill with this name and description; all other fields are empty.
     #[must_use]
     pub fn new(name: SkillName, description: impl Into<String>) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl Skill {
         }
     }
 
-    /// The same with these topics and actions.
+    /// The same skill with these topics and actions.
     #[must_use]
     pub fn with_triggers<T: Into<String>, A: Into<String>>(
         self,
@@ -102,8 +102,8 @@ impl Skill {
         Self { topics, actions: actions.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// The hash of everything that reaches a prompt, and of what decides when it does: name, version, description, what it may
-    /// use, triggers, whether it always comes, body. A promotion holds for exactly this.
+    /// The hash of everything that reaches a prompt or decides when: name, version, description, allowed tools, triggers,
+    /// `auto_load`, body. A promotion applies to exactly this.
     #[must_use]
     pub fn text_hash(&self) -> TextHash {
         let tools = self.allowed_tools.as_deref().unwrap_or_default();
@@ -122,13 +122,13 @@ impl Skill {
         ])
     }
 
-    /// True for a draft that was drawn from sessions and from no lesson, so that nobody has let in what it says.
+    /// True for a draft that was made from sessions and not from a lesson, so that no person has admitted its content.
     pub(crate) fn is_drawn(&self) -> bool {
         let is_own = self.author == super::AUTHOR && self.provenance.lessons.is_empty();
         is_own && !matches!(self.quality, Quality::Imported | Quality::Manual)
     }
 
-    /// True when more than one session suggested it.
+    /// True if more than one session suggested it.
     pub(crate) fn recurs(&self) -> bool {
         let sessions: BTreeSet<&str> = self.provenance.sources.iter().map(|source| source.trim()).collect();
         sessions.into_iter().filter(|session| !session.is_empty()).count() > 1
@@ -148,7 +148,7 @@ impl Quality {
         }
     }
 
-    /// The quality that a word stands for; anything unknown is [`Manual`](Self::Manual), so that it is left alone.
+    /// The quality for a word; [`Manual`](Self::Manual) for an unknown word, so that curation does not change the skill.
     #[must_use]
     pub fn parse(word: &str) -> Self {
         [Self::Stale, Self::Draft, Self::Imported, Self::Verified]

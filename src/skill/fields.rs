@@ -1,4 +1,5 @@
-//! From the entries of a front matter to the fields of a skill: those of the specification, of adage, and of an earlier format.
+//! Converts the entries of a front matter to the fields of a skill: keys of the specification, of adage, and of an earlier
+//! format.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,23 +12,23 @@ use super::write::Key;
 use super::{Quality, Skill, SkillName};
 use crate::lesson::{LessonId, Trust};
 
-/// What of a front matter was not taken yet.
+/// The entries of a front matter that have not been taken yet.
 pub(super) struct Fields {
     pub(super) entries: Vec<(String, Node)>,
     pub(super) notes: Vec<SkillNote>,
 }
 
 impl Fields {
-    /// Takes the first entry of a key out; what is left in the end is kept under `metadata`.
+    /// Takes the first entry of a key. Entries that remain in the end are kept under `metadata`.
     fn take(&mut self, key: &str) -> Option<Node> {
         take(&mut self.entries, key)
     }
 
-    /// A text of the specification, trimmed. None when there is none.
+    /// A text of the specification, trimmed; none if it is missing.
     fn text(&mut self, key: &str) -> Option<String> {
         let node = self.take(key)?;
         let text = match node {
-            // The specification wants the tools in one text, apart by blanks; many write a list.
+            // The specification requires the tools as one text, separated by blanks; many files have a list.
             Node::List(items) if key == "allowed-tools" => {
                 items.into_iter().map(Node::into_text).collect::<Vec<_>>().join(" ")
             }
@@ -104,7 +105,7 @@ impl Fields {
         skill.metadata = metadata;
     }
 
-    /// What we wrote under `metadata`; the rest of it.
+    /// Takes the entries that adage writes under `metadata`. Returns the others.
     fn own(&mut self, skill: &mut Skill, mut entries: Vec<(String, Node)>) -> Vec<(String, Node)> {
         for (key, name) in Key::ALL {
             let Some(node) = take(&mut entries, name) else { continue };
@@ -116,7 +117,7 @@ impl Fields {
                 Key::Actions => skill.actions = own_words([text]),
                 Key::AutoLoad => skill.auto_load = is_true(&text),
                 Key::Quality => skill.quality = Quality::parse(&text),
-                // Whatever else stands there hides the skill rather than showing a tainted one.
+                // Any other value hides the skill instead of showing a tainted one.
                 Key::Trust if text.trim() == "trusted" => {}
                 Key::Trust => skill.provenance.trust = Trust::Tainted,
                 Key::Sources => skill.provenance.sources = sources(&text),
@@ -169,7 +170,7 @@ impl Fields {
         }
         if let Some(Node::Map(mut provenance)) = take_map(&mut entries, "provenance") {
             for key in ["untrusted", "needs_review"] {
-                // Only a plain no is one.
+                // Only an explicit no counts as no.
                 if take(&mut provenance, key).is_some_and(|node| !is_false(&node.into_text())) {
                     skill.provenance.trust = Trust::Tainted;
                 }
@@ -197,7 +198,7 @@ fn take(entries: &mut Vec<(String, Node)>, key: &str) -> Option<Node> {
     Some(entries.remove(place).1)
 }
 
-/// As `take`, but leaves what is no map where it is.
+/// As `take`, but leaves a value that is not a map.
 fn take_map(entries: &mut Vec<(String, Node)>, key: &str) -> Option<Node> {
     let is_map = entries.iter().any(|(name, node)| name == key && matches!(node, Node::Map(_)));
     if is_map { take(entries, key) } else { None }
@@ -217,7 +218,7 @@ fn is_false(text: &str) -> bool {
     ["", "false", "no", "off", "0"].iter().any(|word| text.trim().eq_ignore_ascii_case(word))
 }
 
-/// A JSON list of texts; anything else is one source.
+/// A JSON list of texts; any other value is one source.
 fn sources(text: &str) -> Vec<String> {
     match serde_json::from_str::<Vec<String>>(text) {
         Ok(sources) => distinct(sources),

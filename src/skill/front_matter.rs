@@ -1,22 +1,22 @@
-//! The entries between the two `---` lines, as texts: `1.10` stays `1.10`, `no` stays `no`.
+//! The entries between the two `---` lines as texts: `1.10` stays `1.10`, `no` stays `no`.
 
 use granit_parser::{Event, Options, Parser, ScalarStyle};
 
-/// Maps and lists within each other.
+/// The maximum nesting of maps and lists.
 const MAX_DEPTH: usize = 32;
-/// Scalars, lists and maps of one file.
+/// The maximum number of scalars, lists and maps of a file.
 const MAX_NODES: usize = 20_000;
 
-/// A value as it was written.
+/// A value as written in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Node {
     Text {
         text: String,
-        /// Without quotes: it may stand for a number, a truth value or nothing.
+        /// True for an unquoted text, which may be a number, a boolean or null.
         is_plain: bool,
     },
     List(Vec<Node>),
-    /// In the order of the file; a key may come twice.
+    /// In the order of the file; a key may be repeated.
     Map(Vec<(String, Node)>),
 }
 
@@ -39,7 +39,7 @@ impl Node {
         }
     }
 
-    /// Numbers keep the digits that they were written with.
+    /// Numbers keep the digits of the file.
     fn json(&self) -> String {
         match self {
             node if node.is_null() => "null".to_owned(),
@@ -62,7 +62,7 @@ fn is_json_literal(text: &str) -> bool {
     serde_json::from_str::<serde_json::Value>(text).is_ok_and(|value| value.is_number() || value.is_boolean())
 }
 
-/// A list or map whose end was not read yet.
+/// A list or map that is still being read.
 enum Open {
     List(Vec<Node>),
     Map { entries: Vec<(String, Node)>, key: Option<String> },
@@ -89,7 +89,7 @@ impl Open {
     }
 }
 
-/// Reads YAML. An alias is refused: a few of them can stand for gigabytes, and no front matter needs one.
+/// Parses YAML. An alias is refused: a few of them can expand to gigabytes, and no front matter needs one.
 pub(super) fn parse(text: &str) -> Result<Node, String> {
     let mut options = Options::default();
     options.disallow_directives = true;
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn scalars_stay_as_they_were_written() {
+    fn scalars_are_kept_as_written() {
         for (yaml, expected) in [
             ("version: 1.10", r#"{"version":1.10}"#),
             ("a: \"1.10\"\nb: yes\nc: ~\nd:\n", r#"{"a":"1.10","b":"yes","c":null,"d":null}"#),
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_grow_is_refused() {
+    fn aliases_and_deep_nesting_are_refused() {
         let bomb = "a: &a [x,x,x]\nb: &b [*a,*a,*a]\nc: [*b,*b,*b]\n";
         let nested = format!("a: {}", "[".repeat(200_000));
         let wide = format!("a: [{}]", "x,".repeat(30_000));

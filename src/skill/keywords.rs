@@ -1,18 +1,18 @@
-//! The words by which a skill is found: its topics and actions.
+//! Extracts the topics and actions by which a skill is matched.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use crate::lexical::{content_words, is_telling, stem};
 
-/// Topics of a skill; the earlier system's number.
+/// The maximum number of topics of a skill; from the earlier system.
 pub(super) const MAX_TOPICS: usize = 10;
-/// Actions of a skill; the earlier system's number.
+/// The maximum number of actions of a skill; from the earlier system.
 pub(super) const MAX_ACTIONS: usize = 5;
-/// Longer words are hashes and generated names.
+/// Longer words are hashes or generated names.
 const MAX_WORD_CHARS: usize = 24;
 
-/// What is done to software. A word that looks like a verb is none of these only by its ending: "string" and "red" end like
+/// Actions on software. Endings do not identify verbs: "string" and "red" end like verbs too.
 /// verbs too.
 const ACTIONS: [&str; 44] = [
     "add",
@@ -61,27 +61,27 @@ const ACTIONS: [&str; 44] = [
     "write",
 ];
 
-/// Words of advice that say nothing of what it is about.
+/// Words of advice that say nothing about its subject.
 const EMPTY: [&str; 16] = [
     "always", "command", "file", "get", "instead", "like", "make", "need", "never", "set", "step", "take", "thing",
     "try", "use", "way",
 ];
 
-/// By stem, so that "building" is "build".
+/// By stem, so that "building" counts as "build".
 static ACTION_STEMS: LazyLock<BTreeMap<String, &'static str>> =
     LazyLock::new(|| ACTIONS.iter().map(|action| (stem(action), *action)).collect());
 
 static EMPTY_STEMS: LazyLock<BTreeSet<String>> = LazyLock::new(|| EMPTY.iter().map(|word| stem(word)).collect());
 
-/// What a skill is found by.
+/// The keywords of a skill.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Keywords {
     pub(super) topics: Vec<String>,
     pub(super) actions: Vec<String>,
 }
 
-/// The keywords of texts, each with how much its words count. The heaviest first, the first met of equals; words of one stem
-/// are one, as it was first written.
+/// The keywords of weighted texts. Those with the largest total weight come first, at equal weight the earlier one. Words with
+/// the same stem count as one, in the form of the first.
 pub(super) fn keywords<'a>(texts: impl IntoIterator<Item = (&'a str, usize)>) -> Keywords {
     let mut found: Vec<(String, String, usize)> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -99,7 +99,7 @@ pub(super) fn keywords<'a>(texts: impl IntoIterator<Item = (&'a str, usize)>) ->
             }
         }
     }
-    // The sort is stable: of equals the first met stays first.
+    // The sort is stable: at equal weight the earlier word stays first.
     found.sort_by(|(.., a), (.., b)| b.cmp(a));
     let mut keywords = Keywords::default();
     for (stem, word, _) in found {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn the_heaviest_words_come_first_in_one_form() {
+    fn the_words_with_the_largest_weight_come_first_in_one_form() {
         check(
             &[("building images", 1), ("docker", 3), ("the image was built with docker", 1)],
             "docker images built",

@@ -1,18 +1,18 @@
-//! Front matter that is not YAML, read line by line: `key: value`, nested by indentation. Nothing is refused.
+//! A line-by-line parser for front matter that is not valid YAML: `key: value`, nested by indentation. It accepts every text.
 
 use super::front_matter::Node;
 
-/// Maps within each other; what is deeper is text.
+/// The maximum nesting of maps; anything deeper is text.
 const MAX_DEPTH: usize = 8;
 
 struct Line<'a> {
     indent: usize,
-    /// Without blanks around it.
+    /// Without white space around it.
     text: &'a str,
 }
 
 impl<'a> Line<'a> {
-    /// A tab counts as one step of nesting.
+    /// A tab counts as one level of nesting.
     fn new(line: &'a str) -> Self {
         let text = line.trim();
         let lead = line.len() - line.trim_start().len();
@@ -24,7 +24,7 @@ impl<'a> Line<'a> {
         self.text.is_empty() || self.text.starts_with('#')
     }
 
-    /// The key and what follows it. What stands before a colon in the middle of a sentence is no key.
+    /// The key and the rest of the line. A colon in the middle of a sentence does not end a key.
     fn entry(&self) -> Option<(&'a str, &'a str)> {
         let (key, value) = self.text.split_once(':')?;
         let is_key = |c: char| c.is_alphanumeric() || "_-.".contains(c);
@@ -38,7 +38,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Reads the lines as a map.
+/// Parses the lines as a map.
 pub(super) fn parse(text: &str) -> Node {
     let lines: Vec<Line<'_>> = text.lines().map(Line::new).collect();
     let mut reader = Reader { lines: &lines, at: 0 };
@@ -51,7 +51,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The next line that says something, if it is indented at least this much.
+    /// The next line with content, if it is indented at least this much.
     fn peek(&mut self, indent: usize) -> Option<&'a Line<'a>> {
         while self.lines.get(self.at).is_some_and(Line::says_nothing) {
             self.at += 1;
@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
                     let node = self.value(value, line.indent, depth);
                     entries.push((key.to_owned(), node));
                 }
-                // The rest of a text that goes on in the first column.
+                // The continuation, in the first column, of a text.
                 (None, Some((_, Node::Text { text, .. }))) => join(text, line.text),
                 (None, _) => {}
             }
@@ -98,7 +98,7 @@ impl<'a> Reader<'a> {
         scalar(&text)
     }
 
-    /// Items, each with the lines that are indented below it.
+    /// The items, each with the lines indented below it.
     fn list(&mut self, indent: usize) -> Vec<Node> {
         let mut items = Vec::new();
         while let Some(line) = self.peek(indent) {
@@ -114,7 +114,7 @@ impl<'a> Reader<'a> {
         items
     }
 
-    /// A literal (`|`) or folded (`>`) text: the lines that are indented below its key.
+    /// A literal (`|`) or folded (`>`) text: the lines indented below its key.
     fn block(&mut self, style: char, indent: usize) -> String {
         let mut text = String::new();
         while let Some(line) = self.lines.get(self.at).filter(|line| line.text.is_empty() || line.indent > indent) {
@@ -137,7 +137,7 @@ fn join(text: &mut String, more: &str) {
     text.push_str(more);
 }
 
-/// A text without the quotes around it, or a list in brackets. A lone quote stays.
+/// A text without the quotes around it, or a list in brackets. A single quote is kept.
 fn scalar(text: &str) -> Node {
     if let Some(items) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         let items = items.split(',').map(str::trim).filter(|item| !item.is_empty());
@@ -207,7 +207,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read(text in "([a-c \\t:'\"|>\\-\\[\\]#\\\\]|\\n){0,120}") {
+        fn any_text_is_accepted(text in "([a-c \\t:'\"|>\\-\\[\\]#\\\\]|\\n){0,120}") {
             parse(&text).into_text();
         }
     }

@@ -1,4 +1,5 @@
-//! Skills: lessons that became separate instructions, in the files that agents share (Agent Skills, agentskills.io).
+//! Skills: instructions made from lessons or written by people, in the file format that agents share (Agent Skills,
+//! agentskills.io).
 
 mod code;
 mod compose;
@@ -31,5 +32,5 @@ pub(crate) use read::MAX_BYTES as MAX_SKILL_BYTES;
 pub use read::{SkillNote, SkillReading, SkillRefused};
 pub use wording::{NotWorded, word_skill};
 
-/// The author of the skills that the crate makes by itself.
+/// The author of skills that the crate makes.
 const AUTHOR: &str = "adage";

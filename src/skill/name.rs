@@ -6,31 +6,31 @@ use std::str::FromStr;
 use adage_transcript::command::hyphenated;
 use serde::Serialize;
 
-/// Characters of a name.
+/// The maximum characters of a name.
 const MAX_CHARS: usize = 64;
 
-/// The name of a skill: one folder's name, on every system. What others wrote may hold capitals, underscores and dots
-/// within; what we write is lower case, digits and hyphens (the Agent Skills specification).
+/// The name of a skill: a folder name that is valid on every system. Names of other authors may contain capitals, underscores
+/// and dots inside; names that adage writes consist of lower case, digits and hyphens (the Agent Skills specification).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SkillName(String);
 
-/// Why a text is no name of a skill.
+/// Why a text is not a valid name of a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BadSkillName {
-    /// There is none.
+    /// The text is empty.
     #[error("a skill's name cannot be empty")]
     Empty,
-    /// It is too long.
+    /// The text is too long.
     #[error("a skill's name has at most {max} characters, this one has {n_chars}")]
     TooLong {
-        /// How many it has.
+        /// The number of characters.
         n_chars: usize,
-        /// How many it may have.
+        /// The maximum.
         max: usize,
     },
-    /// It would lead out of its folder or hide.
+    /// As a folder name, it would lead elsewhere or be hidden.
     #[error("{name:?} cannot be the name of a skill's folder")]
     Unsafe {
         /// The text.
@@ -45,15 +45,15 @@ impl SkillName {
         &self.0
     }
 
-    /// True when it is in the form that the specification asks for: `a-z`, `0-9`, single hyphens within.
+    /// True if it has the form of the specification: `a-z`, `0-9`, single hyphens inside.
     #[must_use]
     pub fn is_standard(&self) -> bool {
         let is_known = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         self.0.chars().all(is_known) && !self.0.starts_with('-') && !self.0.ends_with('-') && !self.0.contains("--")
     }
 
-    /// The standard name nearest to a text: its letters and digits in lower case, all else single hyphens, cut at a hyphen
-    /// where there is one. None when nothing is left.
+    /// The standard name nearest to a text: its letters and digits in lower case, everything else as single hyphens, cut at a
+    /// hyphen if possible. None if nothing is left.
     #[must_use]
     pub fn slug(text: &str) -> Option<Self> {
         let mut slug = hyphenated(text, |c| c.is_ascii_alphanumeric());
@@ -65,7 +65,7 @@ impl SkillName {
         (!slug.is_empty()).then_some(Self(slug))
     }
 
-    /// The same name with a number at its end, for where it is taken: `docker-build-2`. The number fits in.
+    /// The same name with a number at its end, for a name that is taken: `docker-build-2`. It is shortened to fit.
     #[must_use]
     pub fn numbered(&self, number: usize) -> Self {
         let end = format!("-{number}");
@@ -73,7 +73,7 @@ impl SkillName {
         Self(format!("{}{end}", kept.trim_end_matches('-')))
     }
 
-    /// What a skill is called that nothing gives a name.
+    /// The name of a skill without any other.
     pub(super) fn unnamed() -> Self {
         Self("skill".to_owned())
     }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_has_a_standard_name_or_none() {
+    fn a_slug_of_any_text_is_a_standard_name_or_none() {
         for (text, slug) in [
             ("Building in Docker: use BuildKit!", Some("building-in-docker-use-buildkit")),
             ("--- ... ---", None),

@@ -1,10 +1,10 @@
-//! Text of lessons within a body: it stays where it is put, whatever it says.
+//! Embeds the text of lessons in a body such that it cannot leave its place.
 
 use adage_redact::block::begins_block;
 use adage_redact::{fence_for, fence_of, one_line, strip_invisible};
 
-/// A text as paragraphs of its own: no line of it can pass for a heading, a block of HTML or a part of a prompt, and what it
-/// leaves open is closed.
+/// A text as separate paragraphs: no line can be read as a heading, a block of HTML or a part of a prompt, and open fences are
+/// closed.
 pub(super) fn paragraphs(text: &str) -> String {
     let tamed = strip_invisible(text);
     let mut fence: Option<String> = None;
@@ -20,7 +20,7 @@ pub(super) fn paragraphs(text: &str) -> String {
         lines.push(match (was_open, fence.is_some()) {
             (true, true) => line.trim_end().to_owned(),
             (false, false) => plain_line(line),
-            // Marks that are indented too far neither open nor close anything.
+            // A marker that is indented too far neither opens nor closes anything.
             _ => start.trim_end().to_owned(),
         });
     }
@@ -28,12 +28,12 @@ pub(super) fn paragraphs(text: &str) -> String {
     lines.join("\n")
 }
 
-/// A line outside of code.
+/// A line outside code.
 fn plain_line(line: &str) -> String {
-    // Four blanks would make code of it, and hide from the tests below.
+    // Four spaces would make it code, and bypass the checks below.
     let line = line.trim();
     let escape = if begins_block(line) { "\\" } else { "" };
-    // A comment in the middle of a line hides what follows it from a person, not from a model.
+    // A comment in a line hides the text after it from a person, but not from a model.
     format!("{escape}{}", line.replace("<!--", "<\\!--"))
 }
 
@@ -45,17 +45,17 @@ pub(super) fn fenced(text: &str, info: &str) -> String {
     format!("{fence}{info}\n{code}\n{fence}")
 }
 
-/// A text on one line, as an item or a heading.
+/// A text on one line, for an item or a heading.
 pub(super) fn line(text: &str, max_chars: usize) -> String {
     plain_line(&one_line(&strip_invisible(text), max_chars))
 }
 
-/// A text as an item of a list, its further lines indented below the first.
+/// A text as an item of a list, with its further lines indented.
 pub(super) fn item(label: &str, text: &str) -> String {
     format!("- {label}{}", paragraphs(text).replace('\n', "\n  "))
 }
 
-/// What a person said.
+/// A quotation of a person.
 pub(super) fn quotation(text: &str) -> String {
     paragraphs(text).lines().map(|line| format!("> {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_line_of_it_is_structure() {
+    fn no_line_of_a_text_is_structure() {
         for (text, expected) in [
             ("use csv", "use csv"),
             ("a\n## Overview\nb", "a\n\\## Overview\nb"),
@@ -92,9 +92,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever it says, the heading that comes after it is one.
+        /// Whatever the text is, the heading after it is a heading.
         #[test]
-        fn it_stays_where_it_is_put(text in "(`{1,5}|~{1,4}|#{1,3} |<!--|-->|<pre>|---|===|\\n| |a|> |- |1\\. |\t){0,30}") {
+        fn a_text_stays_in_its_place(text in "(`{1,5}|~{1,4}|#{1,3} |<!--|-->|<pre>|---|===|\\n| |a|> |- |1\\. |\t){0,30}") {
             let bodies = [
                 (paragraphs(&text), &[][..]),
                 (fenced(&text, ""), &[]),

@@ -1,5 +1,5 @@
-//! Reads a SKILL.md, leniently: what can be understood is used, corrections are reported, and nothing is lost (docs/spec/skills.md,
-//! 1.3).
+//! Reads a SKILL.md leniently: as much as possible is understood, corrections are reported, and nothing is lost
+//! (docs/spec/skills.md, 1.3).
 
 use serde::Serialize;
 
@@ -8,67 +8,67 @@ use super::front_matter::{self, Node};
 use super::standard::{is_blank, normal_body};
 use super::{BadSkillName, Skill, lines};
 
-/// A larger file is refused, in bytes.
+/// The maximum size of a file, in bytes.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
-/// Keys of a front matter, those under `metadata` too.
+/// The maximum number of keys of a front matter, including those under `metadata`.
 const MAX_KEYS: usize = 1_000;
 
-/// A skill as a file had it.
+/// The result of reading a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SkillReading {
     /// The skill.
     pub skill: Skill,
-    /// What had to be mended or put elsewhere, in the order in which it was found.
+    /// What was repaired or moved, in the order in which it was found.
     pub notes: Vec<SkillNote>,
 }
 
-/// What was mended or put elsewhere while a skill was read.
+/// A repair or move made while a skill was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SkillNote {
-    /// Bytes that are no text were replaced.
+    /// Bytes that are not UTF-8 were replaced.
     #[error("it is not UTF-8 throughout")]
     NotUtf8,
-    /// There is none: the whole file is the body.
+    /// There is no front matter: the whole file is the body.
     #[error("there is no front matter")]
     NoFrontMatter,
-    /// It was read line by line.
+    /// The front matter is not valid YAML and was parsed line by line.
     #[error("the front matter is not YAML ({reason}) and was read line by line")]
     NotYaml {
-        /// What the parser said.
+        /// The parser's message.
         reason: String,
     },
-    /// The folder's was taken.
-    #[error("there is no name; the folder's was taken")]
+    /// There is no name; that of the folder is used.
+    #[error("there is no name; the folder's name is used")]
     NoName,
-    /// The name is not that of the folder; the name counts.
+    /// The name differs from the folder's; the name in the file is used.
     #[error("the name is {name:?}, the folder's is {folder:?}")]
     OtherFolder {
         /// The name in the file.
         name: String,
-        /// The folder's.
+        /// The folder's name.
         folder: String,
     },
-    /// The first paragraph was taken.
-    #[error("there is no description; the first paragraph was taken")]
+    /// There is no description; the first paragraph is used.
+    #[error("there is no description; the first paragraph is used")]
     NoDescription,
     /// A key that the specification does not have was moved under `metadata`.
     #[error("{key:?} is not a key of the specification and was moved under metadata as {kept_as:?}")]
     Moved {
         /// The key.
         key: String,
-        /// Where it is now.
+        /// The new key.
         kept_as: String,
     },
-    /// A list or a map stood where a text belongs; it is kept as JSON.
+    /// A list or a map was found in the place of a text; it is kept as JSON.
     #[error("{key:?} is a list or a map and was kept as text")]
     Flattened {
-        /// Its key.
+        /// The key.
         key: String,
     },
-    /// A lesson's id is none.
+    /// The id of a lesson is not valid.
     #[error("{text:?} is not the id of a lesson")]
     NoLesson {
         /// The text.
@@ -76,7 +76,7 @@ pub enum SkillNote {
     },
 }
 
-/// Why a file is no skill.
+/// Why a file is not a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -84,45 +84,44 @@ pub enum SkillRefused {
     /// It is too large.
     #[error("{n_bytes} bytes, at most {max} are read")]
     TooLarge {
-        /// Its length.
+        /// The length in bytes.
         n_bytes: u64,
-        /// The largest that is read.
+        /// The maximum length in bytes.
         max: u64,
     },
     /// The line `---` that ends the front matter is missing.
     #[error("the front matter has no end")]
     Unclosed,
-    /// Neither the file nor its folder has a name for it.
+    /// Neither the file nor its folder gives a valid name.
     #[error(transparent)]
     BadName(#[from] BadSkillName),
-    /// Its front matter has too many keys.
+    /// The front matter has too many keys.
     #[error("more than {max} keys")]
     TooManyKeys {
-        /// How many it may have.
+        /// The maximum number of keys.
         max: usize,
     },
-    /// It has no instructions.
+    /// There are no instructions.
     #[error("it has no body")]
     NoBody,
 }
 
 impl Skill {
-    /// The skill in a file's bytes. `folder` is the name of the folder that the file lies in, where it lies in one: it serves
-    /// as the name of a skill that has none.
+    /// Reads a skill from a file's bytes. `folder` is the name of the file's folder, if any; it is the name of a skill that has
+    /// none.
     ///
     /// ```
     /// let file = "---\nname: docker-build\ndescription: Use when: an image is built\n---\n# Steps\n\n1. Build it.\n";
     /// let reading = adage::skills::Skill::read(file.as_bytes(), Some("docker-build"))?;
     /// assert_eq!(reading.skill.description, "Use when: an image is built");
     /// assert_eq!(reading.skill.body, "# Steps\n\n1. Build it.");
-    /// // The colon within the description is no YAML.
+    /// // The colon in the description is not valid YAML.
     /// assert_eq!(reading.notes.len(), 1);
     /// # Ok::<(), adage::skills::Refused>(())
     /// ```
     ///
     /// # Errors
-    /// [`SkillRefused`]: over 1 MiB, a front matter without an end or with more than 1,000 keys, a name that is no folder's,
-    /// no body.
+    /// [`SkillRefused`]: over 1 MiB, a front matter without an end or with more than 1,000 keys, an invalid name, no body.
     pub fn read(bytes: &[u8], folder: Option<&str>) -> Result<SkillReading, SkillRefused> {
         if bytes.len() > MAX_BYTES {
             return Err(SkillRefused::TooLarge { n_bytes: bytes.len() as u64, max: MAX_BYTES as u64 });
@@ -163,7 +162,7 @@ impl Skill {
     }
 }
 
-/// The front matter, where there is one, and the rest.
+/// The front matter, if there is one, and the rest.
 fn split(text: &str) -> Result<(Option<&str>, &str), SkillRefused> {
     let text = text.trim_start_matches('\u{feff}').trim_start_matches(['\n', '\r', ' ', '\t']);
     let mut place = 0;
@@ -240,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_made_up_for_and_said() {
+    fn missing_fields_are_filled_in_and_reported() {
         let reading = read("\u{feff}\n---\r\n---\r\n# Title\r\n\r\nFirst\r\nparagraph.\r\n\r\nSecond.");
         assert_eq!((reading.skill.name.as_str(), reading.skill.description.as_str()), ("folder", "First paragraph."));
         assert_eq!(reading.skill.body, "# Title\n\nFirst\nparagraph.\n\nSecond.");
@@ -278,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn trust_is_given_only_by_its_word() {
+    fn only_the_word_trusted_gives_trust() {
         for (trust, expected) in [
             ("trusted", Trust::Trusted),
             ("Trusted", Trust::Tainted),
@@ -290,7 +289,7 @@ mod tests {
         }
     }
 
-    /// None of these takes longer than its length.
+    /// None of these takes more than linear time.
     #[test]
     fn a_large_file_is_read_or_refused() {
         let words: Vec<String> = (0..100_000).map(|n| format!("w{n}")).collect();
@@ -318,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_skill_is_refused_with_the_reason() {
+    fn an_invalid_file_is_refused_with_the_reason() {
         let check = |text: &str, folder: Option<&str>, reason: &str| {
             let refused = Skill::read(text.as_bytes(), folder).unwrap_err();
             assert_eq!(refused.to_string(), reason, "{text:?}");

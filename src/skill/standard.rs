@@ -1,4 +1,4 @@
-//! The form in which a skill is written: what the specification asks for, and what a file can give back unchanged.
+//! The standard form of a skill: it meets the specification and is read back unchanged from a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,17 +7,18 @@ use adage_redact::{shorten, visible};
 use super::write::Key;
 use super::{Skill, SkillName};
 
-/// Characters of a description, as the specification counts them.
+/// The maximum characters of a description, from the specification.
 pub(super) const MAX_DESCRIPTION_CHARS: usize = 1024;
-/// Characters of a compatibility note, as the specification counts them.
+/// The maximum characters of a compatibility note, from the specification.
 const MAX_COMPATIBILITY_CHARS: usize = 500;
-/// Characters of a key under `metadata`. Escaped, each becomes ten at most, and a YAML key has 1,024.
+/// The maximum characters of a key under `metadata`. Escaped, each becomes at most ten characters, and a YAML key may have
+/// 1,024.
 const MAX_KEY_CHARS: usize = 96;
 
 impl Skill {
-    /// The skill as it is written: a standard name, a description of 1 to 1,024 characters (cut at a word's end with `…`), a
-    /// compatibility note of at most 500, keywords as single lower-case words, line ends as `\n`. What is in this form stays
-    /// as it is.
+    /// The skill in standard form: a standard name, a description of 1 to 1,024 characters (cut after a word with `…`), a
+    /// compatibility note of at most 500 characters, keywords as single lower-case words, line ends as `
+    /// `. A skill in this form is unchanged.
     #[must_use]
     pub fn standardised(&self) -> Self {
         let name = match &self.name {
@@ -63,7 +64,7 @@ impl Skill {
     }
 }
 
-/// Puts a value under a key that nobody has, neither here nor by meaning something to us; the key.
+/// Stores a value under an unused key that has no meaning to adage. Returns the key.
 pub(super) fn keep(metadata: &mut BTreeMap<String, String>, key: &str, value: String) -> String {
     let key = if is_blank(key) { "unnamed" } else { key };
     let is_ours = |key: &str| Key::ALL.iter().any(|(_, own)| *own == key);
@@ -83,12 +84,12 @@ fn chars(text: &str, max: usize) -> String {
     text.chars().take(max).collect()
 }
 
-/// True when there is nothing to read in it, by anybody's notion of a blank.
+/// True if the text has no visible character, by any definition of white space.
 pub(super) fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || c.is_control() || visible(c).is_none())
 }
 
-/// The body without blank lines before it, blanks after it and carriage returns at the ends of lines.
+/// The body without blank lines before it, white space after it, and carriage returns at line ends.
 pub(super) fn normal_body(body: &str) -> String {
     let mut lines = body.split('\n').map(|line| line.trim_end_matches('\r')).skip_while(|line| line.trim().is_empty());
     let mut normal = lines.next().unwrap_or_default().to_owned();
@@ -100,7 +101,7 @@ pub(super) fn normal_body(body: &str) -> String {
     normal
 }
 
-/// The first paragraph on one line; of a text that has only headings, the first heading.
+/// The first paragraph on one line; in a text with only headings, the first heading.
 pub(super) fn first_paragraph(body: &str) -> Option<String> {
     let is_text = |line: &&str| {
         let line = line.trim();
@@ -113,7 +114,7 @@ pub(super) fn first_paragraph(body: &str) -> Option<String> {
     if is_blank(&words) { heading().map(|line| line.trim().to_owned()) } else { Some(words) }
 }
 
-/// Keywords as single words in lower case, each once, in order.
+/// Keywords as single lower-case words, without duplicates, in order.
 pub(super) fn own_words(texts: impl IntoIterator<Item = String>) -> Vec<String> {
     let words = texts.into_iter().flat_map(|text| {
         let lower = text.to_lowercase();
@@ -123,7 +124,7 @@ pub(super) fn own_words(texts: impl IntoIterator<Item = String>) -> Vec<String> 
     distinct(words)
 }
 
-/// Each once, in order, trimmed; nothing that says nothing.
+/// Trimmed texts without duplicates and blank ones, in order.
 pub(super) fn distinct(texts: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut known = BTreeSet::new();
     let kept = texts.into_iter().map(|text| text.trim().to_owned());
@@ -140,7 +141,7 @@ mod tests {
     use crate::lesson::{LessonId, Trust};
     use crate::skill::{Quality, SkillProvenance};
 
-    /// Texts as they come, and as they come seldom.
+    /// Common and unusual texts.
     fn text() -> impl Strategy<Value = String> {
         prop_oneof![
             "[a-z ,.:'\"#&*!|>%@`{}\\[\\]-]{0,40}",
@@ -204,7 +205,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2_000))]
         #[test]
-        fn what_is_written_is_read_again(skill in skill()) {
+        fn a_written_skill_is_read_back(skill in skill()) {
             let standard = skill.standardised();
             prop_assert_eq!(&standard.standardised(), &standard);
             let text = standard.to_text();
@@ -226,7 +227,7 @@ mod tests {
                 let standard = reading.skill.standardised();
                 let again = Skill::read(standard.to_text().as_bytes(), None).unwrap();
                 prop_assert_eq!(again.skill, standard);
-                // What was read changes only where the specification wants it otherwise.
+                // The skill that was read changes only as the specification requires.
                 let mut kept = reading.skill.clone();
                 let changed = reading.skill.standardised();
                 kept.name = changed.name.clone();
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_to_change_changes_once() {
+    fn standardising_twice_equals_standardising_once() {
         let mut skill = Skill::new("Deploy_Script v1.2".parse().unwrap(), "word ".repeat(300));
         skill.topics = vec!["Docker, image".into(), "docker".into()];
         skill.metadata = [("adage-topics", "theirs"), ("", "x"), ("version", "7")]

@@ -1,4 +1,4 @@
-//! Writes a SKILL.md that every reader of the specification takes, whatever the skill says (docs/spec/skills.md, 1.1).
+//! Writes a SKILL.md that every reader of the specification accepts, whatever the skill contains (docs/spec/skills.md, 1.1).
 
 use std::fmt::Write;
 
@@ -7,8 +7,8 @@ use adage_redact::visible;
 use super::{Quality, Skill};
 use crate::lesson::Trust;
 
-/// What stands under `metadata` for us. Version and author are the specification's own example; the others begin so that
-/// nobody else has them.
+/// The keys of adage under `metadata`. Version and author are the specification's own example; the others have a prefix that
+/// makes them unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     Version,
@@ -23,7 +23,7 @@ pub(super) enum Key {
 }
 
 impl Key {
-    /// All of them, with their names in a file.
+    /// All keys with their names in a file.
     pub(super) const ALL: [(Self, &str); 9] = [
         (Self::Version, "version"),
         (Self::Author, "author"),
@@ -36,7 +36,7 @@ impl Key {
         (Self::Lessons, "adage-lessons"),
     ];
 
-    /// None when there is nothing to say.
+    /// None if there is no value.
     fn value(self, skill: &Skill) -> Option<String> {
         let unless_empty = |text: String| (!text.is_empty()).then_some(text);
         let provenance = &skill.provenance;
@@ -59,10 +59,9 @@ impl Key {
 }
 
 impl Skill {
-    /// The skill as a file: front matter with the specification's keys, everything else of ours under `metadata`.
+    /// The skill as a file: front matter with the keys of the specification, and the other fields under `metadata`.
     ///
-    /// What [`read`](Self::read) makes of the text is the skill again, where it is in the form that
-    /// [`standardised`](Self::standardised) gives it.
+    /// [`read`](Self::read) gives the same skill again if it is in the form of [`standardised`](Self::standardised).
     ///
     /// ```
     /// use adage::skills;
@@ -112,8 +111,8 @@ fn line(text: &mut String, key: &str, value: &str) {
     text.extend([key, ": ", &quoted(value), "\n"]);
 }
 
-/// A YAML text in double quotes, on one line. What a person does not see is escaped, and the third of three hyphens, because
-/// some readers take them for the end of the front matter wherever they stand.
+/// A YAML text in double quotes, on one line. Invisible characters are escaped, and so is the third of three hyphens, because
+/// some readers take them for the end of the front matter anywhere.
 fn quoted(value: &str) -> String {
     let mut text = "\"".to_owned();
     let mut n_hyphens = 0;
@@ -128,7 +127,7 @@ fn quoted(value: &str) -> String {
                 n_hyphens = 0;
             }
             c if is_plain(c) => text.push(c),
-            // Writing into a text cannot fail.
+            // Writing into a string cannot fail.
             c => drop(write!(text, "\\U{:08x}", u32::from(c))),
         }
     }
@@ -136,7 +135,7 @@ fn quoted(value: &str) -> String {
     text
 }
 
-/// True for what may stand in a file as it is.
+/// True for a character that needs no escape.
 fn is_plain(c: char) -> bool {
     let is_nonsense = u32::from(c) & 0xfffe == 0xfffe || ('\u{fdd0}'..='\u{fdef}').contains(&c);
     visible(c) == Some(c) && !is_nonsense
@@ -147,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_within_quotes_can_be_taken_for_anything_else() {
+    fn a_quoted_text_cannot_be_read_as_anything_else() {
         for (value, expected) in [
             ("plain", "plain"),
             ("a: \"b\" \\ 'c' # d", "a: \\\"b\\\" \\\\ 'c' # d"),

@@ -1,4 +1,4 @@
-//! What left: evicted, pruned and merged-away lessons, one change a line, append-only. What `undo` works from.
+//! The archive: evicted, pruned and merged lessons, one change per line, append-only. `undo` reads it.
 
 use std::sync::Arc;
 
@@ -61,19 +61,19 @@ pub(crate) fn render(changes: &[Change]) -> Vec<u8> {
     bytes
 }
 
-/// The changes on record, oldest first. Lines that cannot be read are passed over, and those whose checksum is not theirs.
+/// The recorded changes, oldest first. Lines that cannot be read or have a wrong checksum are skipped.
 pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Vec<Change> {
     lines(bytes).flatten().map(|line| read(line, clock)).collect()
 }
 
-/// When the first change on record was made, from the first bytes of the record.
+/// The time of the first recorded change, from the first bytes of the archive.
 pub(crate) fn first_at(start: &[u8]) -> Option<DateTime<FixedOffset>> {
     let text = String::from_utf8_lossy(start);
     let (_, rest) = text.split_once(r#""at":""#)?;
     DateTime::parse_from_rfc3339(rest.split('"').next()?).ok()
 }
 
-/// The newest lines of a record, as many as fit, without those before `oldest`; and all removals, which have no texts.
+/// The newest lines that fit `max_bytes` and are not older than `oldest`, and all removals, which contain no texts.
 pub(crate) fn shortened(bytes: &[u8], max_bytes: u64, oldest: DateTime<FixedOffset>) -> Vec<u8> {
     let from = usize::try_from(max_bytes).map_or(0, |max| bytes.len().saturating_sub(max));
     let mut at = 0;
@@ -89,7 +89,7 @@ pub(crate) fn shortened(bytes: &[u8], max_bytes: u64, oldest: DateTime<FixedOffs
     kept
 }
 
-/// The lines of a record without those of a lesson. What is damaged is left out too: nobody knows what is in it.
+/// The lines without those of a lesson. Damaged lines are dropped too: they might contain it.
 pub(crate) fn without(bytes: &[u8], lesson: LessonId) -> Vec<u8> {
     let mut kept = Vec::new();
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -107,7 +107,7 @@ pub(crate) fn without(bytes: &[u8], lesson: LessonId) -> Vec<u8> {
     kept
 }
 
-/// How many lines are passed over.
+/// The number of lines that are skipped.
 pub(crate) fn count_broken(bytes: &[u8]) -> usize {
     lines(bytes).filter(Option::is_none).count()
 }
@@ -130,7 +130,7 @@ fn read(line: Line, clock: &dyn Clock) -> Change {
     Change { id: line.change, at: line.at, action: line.action, undoes: line.undoes, edits: edits.collect() }
 }
 
-/// The length up to the end of the last whole line.
+/// The length up to the end of the last complete line.
 pub(crate) fn whole_length(bytes: &[u8]) -> u64 {
     bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end as u64 + 1)
 }

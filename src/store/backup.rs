@@ -1,4 +1,4 @@
-//! Backups of a whole memory, and restoring them.
+//! Backup of a whole memory, and restore.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use crate::folder::{Directory, Entry, Name, Turn};
 use crate::hash::TextHash;
 use crate::lesson::LessonId;
 
-/// The list of a copy's files, which is written last: without it a copy is not whole.
+/// The list of a backup's files. It is written last: a backup without it is incomplete.
 const MANIFEST: &str = "backup.json";
-/// What no copy has: locks, caches, what was broken, and the name of this folder.
+/// Files that are not copied: locks, caches, quarantine, and the identity of this folder.
 const LEFT_OUT: [&str; 11] = [
     "lock",
     "mining.lock",
@@ -27,49 +27,49 @@ const LEFT_OUT: [&str; 11] = [
     "playbook.log",
     ".gitignore",
 ];
-/// How often files are read again that a commit replaced meanwhile; then the folder is locked.
+/// How often files that a commit replaced meanwhile are read again; after that, the folder is locked.
 const MAX_ROUNDS: usize = 3;
 
-/// A copy of a memory.
+/// The manifest of a backup, `backup.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BackupRecord {
     /// The generation of the playbook file.
     pub generation: u64,
-    /// Lessons in it.
+    /// The number of lessons.
     pub n_lessons: usize,
-    /// Its files and the hash of each.
+    /// The files with their hashes.
     pub files: Vec<BackupFile>,
 }
 
-/// A file of a copy.
+/// A file of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BackupFile {
-    /// Relative to the folder.
+    /// Its path relative to the folder.
     pub path: PathBuf,
-    /// Of its bytes.
+    /// The hash of its bytes.
     pub hash: TextHash,
 }
 
-/// What a restore did.
+/// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Restored {
-    /// Lessons there are now.
+    /// The number of lessons after it.
     pub n_lessons: usize,
-    /// Lessons of the copy that were removed since, and stay removed.
+    /// Lessons of the backup that were removed since, and stay removed.
     pub n_kept_removed: usize,
-    /// Other files that were missing and are back.
+    /// Other files that were missing and were restored.
     pub n_files: usize,
-    /// Other files that are there, as they were.
+    /// Other files that exist and were not changed.
     pub n_files_kept: usize,
-    /// Where the playbook file is now that was in use before.
+    /// Where the previous playbook file is now.
     pub previous: Option<PathBuf>,
 }
 
 impl Store {
-    /// Copies the memory to a folder that is empty or does not exist. Others may write meanwhile.
+    /// Copies the memory to a folder that is empty or missing. Other handles may write meanwhile.
     pub(crate) fn back_up_to(&self, path: &Path) -> Result<BackupRecord> {
         let target = self.folder.elsewhere(path);
         target.create_directory(Name::TOP)?;
@@ -94,7 +94,7 @@ impl Store {
             files: Vec::with_capacity(files.len()),
         };
         for (name, mut bytes) in files {
-            // A large file is behind its log.
+            // A large file may be older than its log.
             if name.as_path() == Path::new(PLAYBOOK) && snapshot.is_ahead() {
                 bytes = self.written(playbook_file::render(&snapshot.committed, 0))?;
             }
@@ -128,8 +128,8 @@ impl Store {
         Ok(())
     }
 
-    /// The playbook of a copy takes the place of the present one; other files only where there are none. What was removed here stays
-    /// removed.
+    /// Replaces the playbook with that of a backup. Other files are restored only where they are missing. Lessons that were
+    /// removed here stay removed.
     pub(crate) fn restore(
         &self,
         known: &Snapshot,
@@ -154,7 +154,7 @@ impl Store {
         let more = present.removed.iter().filter(|removed| !book.removed.iter().any(|known| known.id == removed.id));
         let more: Vec<_> = more.cloned().collect();
         for removed in &mut book.removed {
-            // What was forgotten since is not told again.
+            // A lesson that was forgotten since must not get its text back.
             if let Some(now) = present.removed.iter().find(|now| now.id == removed.id) {
                 removed.lesson.clone_from(&now.lesson);
             }
@@ -190,7 +190,7 @@ impl Store {
         Ok((snapshot, restored))
     }
 
-    /// The playbook of a copy with its usage folded in.
+    /// The playbook of a backup with its usage folded in.
     fn file_of(&self, source: &Directory) -> Result<PlaybookFile> {
         let bytes = source.read_or_empty(PLAYBOOK, 0)?;
         let parsed =
@@ -205,8 +205,8 @@ impl Store {
         Ok(file)
     }
 
-    /// Lessons of quarantined playbook files that are whole and nowhere else: not in the playbook, and no change on record took them
-    /// out.
+    /// Complete lessons of quarantined playbook files that are found nowhere else: neither in the playbook, nor removed by a
+    /// recorded change.
     pub(crate) fn quarantined_lessons(&self, snapshot: &Snapshot) -> Result<Vec<(PathBuf, crate::Lesson)>> {
         let book = snapshot.book();
         let mut known: std::collections::BTreeSet<LessonId> = book.lessons.iter().map(|lesson| lesson.id).collect();
@@ -238,7 +238,7 @@ impl Store {
     }
 }
 
-/// The list of a copy's files, which are all there as they were written.
+/// Reads the manifest of a backup, and checks that every file has its hash.
 fn read_record(source: &Directory, path: &Path) -> Result<BackupRecord> {
     let not_whole = |what: String| FolderError::Unreadable {
         path: path.to_owned(),

@@ -1,23 +1,23 @@
-//! Checksums of what the files say, independent of how it is laid out: a row that an editor indents again is the same row.
+//! Checksums of JSON content, independent of its layout: a row that an editor only indents again keeps its checksum.
 
 use crc32fast::Hasher;
 use serde_json::{Map, Value};
 
-/// The key of a row that holds its checksum.
+/// The key of a row's checksum.
 pub(crate) const KEY: &str = "crc";
 
-/// What the checksum of a row says about it.
+/// The result of checking a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seal {
-    /// It is what this program wrote.
+    /// The checksum is right: this program wrote the row.
     Whole,
-    /// It is not what this program wrote.
+    /// The checksum is wrong.
     Broken,
-    /// It has none: somebody else wrote it, or an older version did.
+    /// There is no checksum: another program or an older version wrote the row.
     Missing,
 }
 
-/// The checksum of a row in a list, as the file has it. The list's name is part of it: a row in another list is another row.
+/// The checksum of a row. The name of its list is included, so that a row moved to another list does not match.
 pub(crate) fn of_row(list: &str, row: &Map<String, Value>) -> String {
     of_row_with(list, row, |number| number)
 }
@@ -29,10 +29,10 @@ fn of_row_with(list: &str, row: &Map<String, Value>, read: Read) -> String {
     text(&crc)
 }
 
-/// The number that counts where a file has this one.
+/// How a number in the file is interpreted.
 type Read = fn(f64) -> f64;
 
-/// Takes the checksum out of a row and compares.
+/// Removes the checksum from a row and checks it.
 pub(crate) fn take(list: &str, row: &mut Value) -> Seal {
     let Value::Object(row) = row else { return Seal::Missing };
     match row.remove(KEY) {
@@ -44,7 +44,8 @@ pub(crate) fn take(list: &str, row: &mut Value) -> Seal {
     }
 }
 
-/// A number as earlier versions read it, whose checksums are of that one: digits and the power of ten apart, so that the last bit may differ.
+/// A number as earlier versions parsed it: digits and exponent separately, so that the last bit may differ. Their checksums are
+/// of that number.
 fn read_in_halves(number: f64) -> f64 {
     let written = Value::from(number).to_string();
     let (digits, exponent) = written.split_once('e').unwrap_or((&written, "0"));
@@ -53,12 +54,12 @@ fn read_in_halves(number: f64) -> f64 {
     let (Ok(digits), Ok(exponent)) = halves else { return number };
     let exponent = exponent - i64::try_from(part.len()).unwrap_or_default();
     let Ok(power) = format!("1e{}", exponent.unsigned_abs()).parse::<f64>() else { return number };
-    #[expect(clippy::cast_precision_loss, reason = "the loss is what is repeated here")]
+    #[expect(clippy::cast_precision_loss, reason = "the loss of earlier versions is reproduced")]
     let digits = digits as f64;
     if exponent < 0 { digits / power } else { digits * power }
 }
 
-/// The checksum of several parts, in this order.
+/// The checksum of several parts in this order.
 pub(crate) fn of_values<'a>(values: impl IntoIterator<Item = (&'a str, &'a Value)>) -> String {
     let mut crc = Hasher::new();
     for (name, value) in values {
@@ -120,7 +121,7 @@ pub(crate) fn seal_line(line: &str) -> String {
     }
 }
 
-/// Whether a line is what was written; one without a checksum is of an older version.
+/// Checks a line. A line without a checksum was written by an older version.
 pub(crate) fn check_line(line: &[u8]) -> Seal {
     // `,"crc":"xxxxxxxx"}`
     const TAIL: usize = 18;
@@ -155,7 +156,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_number_comes_back_from_a_file_as_it_was(number in any::<f64>().prop_filter("finite", |number| number.is_finite())) {
+        fn any_number_is_read_back_unchanged(number in any::<f64>().prop_filter("finite", |number| number.is_finite())) {
             let Value::Object(mut row) = json!({"n": number}) else { unreachable!() };
             row.insert(KEY.to_owned(), of_row("lessons", &row).into());
             let mut read: Value = serde_json::from_str(&Value::Object(row).to_string()).unwrap();
@@ -165,8 +166,8 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_earlier_versions_are_whole() {
-        // What they wrote of a confidence, and the checksum that they gave it.
+    fn rows_of_earlier_versions_have_valid_checksums() {
+        // Confidences as earlier versions wrote them, with their checksums.
         let rows = [("0.95", "9fd36133"), ("0.9500000000000001", "9fd36133"), ("0.39999999999999997", "8aed84cf")];
         for (confidence, crc) in rows {
             let mut row: Value =
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flipped_bit_of_a_line_is_found_or_beside_what_it_says() {
+    fn every_flipped_bit_of_a_line_is_detected_or_leaves_its_content() {
         let line = seal_line(r#"{"receipt":"r","shown":[["a","b"]]}"#);
         assert_eq!(check_line(line.as_bytes()), Seal::Whole);
         let said: Value = serde_json::from_str(&line).unwrap();

@@ -1,4 +1,4 @@
-//! The newest state that a broken or outdated playbook file and its backup make together, row by row.
+//! Combines a broken or outdated playbook file with its backup, row by row, into the newest state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,25 +9,25 @@ use super::playbook_file::Seals;
 use crate::lesson::{Lesson, LessonId, TextHash};
 use crate::state::{Book, Waiting};
 
-/// What could be read of a file, and what became of it.
+/// What could be read of a file, and the state of its checksums.
 pub(super) struct Found {
     pub(super) file: PlaybookFile,
     pub(super) seals: Seals,
-    /// True when nobody but this program wrote the file: what is not as it was written is damage.
+    /// True if only this program wrote the file: then every wrong checksum is damage.
     pub(super) is_damage: bool,
 }
 
-/// How many rows were taken from where.
+/// The number of rows taken from each file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Taken {
     pub(super) from_file: usize,
     pub(super) from_backup: usize,
-    /// Damaged rows that the backup does not have.
+    /// Damaged rows that are not in the backup.
     pub(super) set_aside: usize,
 }
 
-/// Rows of both, the newest of each. Rows of the file win where they are as they were written or a person edited them; the backup's
-/// where the file's are damaged or missing, or the file is an older copy.
+/// The rows of both, the newest of each. A row of the file is used if its checksum is right or a person edited it. The backup's
+/// row is used if the file's is damaged or missing, or the file is an older copy.
 pub(super) fn combine(found: Option<Found>, backup: Option<PlaybookFile>) -> (PlaybookFile, Taken) {
     let has_backup = backup.is_some();
     let (found, backup) = match (found, backup) {
@@ -42,7 +42,7 @@ pub(super) fn combine(found: Option<Found>, backup: Option<PlaybookFile>) -> (Pl
     let (generation, known) = (found.file.generation, backup.generation);
     let is_older = generation != 0 && generation < known;
     let is_head_whole = found.seals.head == Some(Seal::Whole) && !is_older;
-    // Where the file does not say how old it is, its rows do.
+    // If the file's generation cannot be read, its rows tell its age.
     let has_same_rows = found
         .file
         .book
@@ -55,7 +55,8 @@ pub(super) fn combine(found: Option<Found>, backup: Option<PlaybookFile>) -> (Pl
         found: &found,
         backup: &backup.book,
         is_older,
-        // Of rows that are only in the backup, some are damaged in the file beyond recognition; if it is as old, none was removed since.
+        // Rows that are only in the backup may be damaged beyond recognition in the file. If the file is as old as the backup,
+        // none was removed since.
         keeps_missing: !is_head_whole || (is_as_old && found.seals.n_broken + found.seals.foreign.len() > 0),
         edited: backup.edited.union(&found.file.edited).copied().collect(),
         aside: Vec::new(),
@@ -65,13 +66,13 @@ pub(super) fn combine(found: Option<Found>, backup: Option<PlaybookFile>) -> (Pl
     let waiting = rows.pick(&waiting_of(&found.file.book), &waiting_of(&backup.book), |waiting| &*waiting.lesson);
     let Rows { edited, aside, taken, .. } = rows;
     let mut file = if is_head_whole { found.file.clone() } else { backup.clone() };
-    // Which archive and usage belong to rows of another generation, its header would say.
+    // The header would say how much of the archive and usage belongs to rows of another generation.
     file.is_unmarked |= !is_head_whole && !is_older && !is_as_old;
     file.generation = generation.max(known);
     let book = Arc::make_mut(&mut file.book);
     let books = [&found.file.book, &backup.book];
     let (mut known_removed, mut known_foreign) = (BTreeSet::new(), BTreeSet::new());
-    // A removal that is damaged is the backup's, where there is one.
+    // For a damaged removal, the backup's is used, if there is one.
     let is_damaged = |id: &LessonId| found.is_damage && found.seals.broken_removals.contains(id);
     let replaced = if has_backup {
         found.file.book.removed.iter().map(|removed| removed.id).filter(is_damaged).collect()
@@ -83,7 +84,7 @@ pub(super) fn combine(found: Option<Found>, backup: Option<PlaybookFile>) -> (Pl
         own.chain(&backup.book.removed).filter(|removed| known_removed.insert(removed.id)).cloned().collect();
     let foreign = books.into_iter().flat_map(|book| &book.foreign);
     book.foreign = foreign.filter(|lesson| known_foreign.insert(lesson.id)).cloned().collect();
-    // Of a file that is cut, the text of a removal looks like a row that a person wrote.
+    // In a truncated file, the text of a removal looks like a row that a person wrote.
     let removed_texts: BTreeSet<TextHash> = book.removed.iter().map(|removed| removed.text_hash).collect();
     let is_kept = |lesson: &Lesson| {
         !known_removed.contains(&lesson.id)
@@ -142,7 +143,7 @@ impl Rows<'_> {
         picked
     }
 
-    /// True for a row with a letter that could not be read.
+    /// True for a row with bytes that are not valid UTF-8.
     fn is_garbled(&self, lesson: &Lesson) -> bool {
         self.found.seals.is_garbled && serde_json::json!(lesson).to_string().contains(char::REPLACEMENT_CHARACTER)
     }

@@ -1,4 +1,5 @@
-//! The commit: decide under the lock, sync a line of the log, write the file (the protocol of the module above).
+//! The commit: decide under the lock, sync a line of the log, write the playbook file. The steps are in the documentation of
+//! the parent module.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -24,7 +25,7 @@ fn now() -> SystemTime {
 }
 
 impl Store {
-    /// Decides on the newest state under the lock and commits the plan, if there is one (the protocol of the module).
+    /// Decides on the newest state under the lock, and commits the plan if there is one.
     pub(crate) fn commit<T>(
         &self,
         known: &Snapshot,
@@ -79,7 +80,8 @@ impl Store {
         Ok((snapshot, value))
     }
 
-    /// Records what the user is about to write, so that it is not taken for somebody else's when the file is read again.
+    /// Records the user's own rows before they are written, so that they are not treated as another's when the file is read
+    /// again.
     fn note_own(&self, before: &Book, after: &Book) -> Result<(), FolderError> {
         if !self.guard.is_recording() {
             return Ok(());
@@ -89,7 +91,7 @@ impl Store {
         self.guard.note(&changed.map(|lesson| lesson.admission_hash()).collect::<Vec<_>>())
     }
 
-    /// Appends an event under the exclusive lock, if `make` says so on the newest state.
+    /// Appends an event under the exclusive lock, if `make` returns one for the newest state.
     pub(crate) fn append_event<T>(
         &self,
         known: &Snapshot,
@@ -111,7 +113,8 @@ impl Store {
         Ok((snapshot, value))
     }
 
-    /// Writes down what recalls left in memory, here and in files of handles that are gone; the caller holds the lock. What cannot be written stays there.
+    /// Appends the pending usage of this handle and the spilled usage of dropped handles. The caller holds the lock. What
+    /// cannot be written stays pending.
     fn append_pending_locked(&self, known: &Snapshot) {
         let mut pending = self.pending.lock();
         if !self.may_append(known) {
@@ -120,30 +123,30 @@ impl Store {
         let absorbed = self.absorb_spilled(known);
         let appended = if pending.usage.is_empty() { Ok(()) } else { self.append_lines(known, &mut pending) };
         if let Err(error) = absorbed.and(appended) {
-            tracing::warn!(%error, "retrievals wait in memory to be counted");
+            tracing::warn!(%error, "retrieval counts could not be written; they stay in memory");
         }
     }
 
-    /// Logs how the task of a receipt went. The outcome counts whether it can be logged or not.
+    /// Logs the outcome for a receipt. The outcome counts even if it cannot be logged.
     fn log_outcome(&self, event: &Event) {
         if let Event::Settled { outcome, verdict, at } = event
             && self.credit.log_receipts
             && let Err(error) = self.receipt_file().append(&outcome_line(*outcome, *verdict, *at))
         {
-            tracing::warn!(%error, "an outcome is not in the log of receipts");
+            tracing::warn!(%error, "an outcome could not be added to the log of receipts");
         }
     }
 
-    /// A failure leaves it for the next commit.
+    /// After a failure, the next commit tries again.
     fn shorten_receipts(&self, snapshot: &Snapshot) {
         if self.credit.log_receipts
             && let Err(error) = self.receipt_file().shorten(snapshot.book())
         {
-            tracing::warn!(%error, "the log of receipts stays longer than it may be");
+            tracing::warn!(%error, "the log of receipts could not be shortened");
         }
     }
 
-    /// The mark of a commit: the end of what was folded in, or the start of a new segment when this one is full.
+    /// The mark of a commit: the end of the usage that was folded in, or the start of a new segment if this one is full.
     fn rotate(&self, end: Mark) -> Result<Mark> {
         if end.offset <= usage::SEGMENT_BYTES {
             return Ok(end);
@@ -153,7 +156,7 @@ impl Store {
         Ok(next)
     }
 
-    /// Cuts off what a dead writer appended, appends, and returns the new length.
+    /// Truncates what a dead writer appended, appends the changes, and returns the new length.
     fn write_archive(&self, length: u64, changes: &[Change]) -> Result<u64> {
         let files = self.files();
         let stamp = files.stamp(ARCHIVE)?;
@@ -175,7 +178,9 @@ impl Store {
     }
 
     /// Makes a state the newest one: by a line of the log where it leads to the state before, by a new log otherwise, and by the
-    /// playbook file where that is large; `is_whole` has both written whole. What comes after is written for readers and for later, and its failure changes nothing.
+    /// Makes a state the newest one: by a line of the log if the log continues from the state before, otherwise by a new log;
+    /// and by the playbook file if that is large. If `is_whole`, both are written completely. The steps after the commit serve
+    /// readers and later commits; their failure does not change the result.
     pub(super) fn replace_file(&self, snapshot: &mut Snapshot, file: PlaybookFile, is_whole: bool) -> Result<()> {
         let length = snapshot.version.stamp.map_or(0, |stamp| stamp.length);
         let goes_on = snapshot.is_logged && !is_whole && !snapshot.commits.is_full(length);
@@ -210,25 +215,25 @@ impl Store {
         } else {
             snapshot.commits = self.begin_log(generation, Some(&bytes), Some(hash))?;
         }
-        // It is committed. What fails now is left to the next commit, or found by the next open.
+        // The state is committed. A step that fails from here on is left to the next commit, or detected by the next open.
         snapshot.advance(file);
         if let Err(error) = self.after_commit(snapshot, &temporary, &bytes, hash) {
-            tracing::warn!(%error, "the playbook file is not up to date; its log is");
+            tracing::warn!(%error, "the playbook file could not be written; its log is up to date");
             for left in [&temporary, &previous] {
                 let _ = files.remove_if_exists(left);
             }
             return Ok(());
         }
         if has_previous && let Err(error) = self.keep_previous(&previous, known.stamp.as_ref(), !is_copied) {
-            tracing::warn!(%error, "the previous state is not kept");
+            tracing::warn!(%error, "the previous playbook file could not be kept");
         }
         if is_copied && let Err(error) = self.back_up(&bytes) {
-            tracing::warn!(%error, "the playbook is not backed up");
+            tracing::warn!(%error, "the backup of the playbook could not be written");
         }
         Ok(())
     }
 
-    /// A person's editor does not take our lock. If what it saved is noticed in time, nothing happens at all.
+    /// An editor does not use the lock. If its change is detected in time, the commit fails and nothing is changed.
     fn check_unedited(&self, snapshot: &Snapshot) -> Result<()> {
         if is_alike(snapshot.version.stamp.as_ref(), self.files().stamp(PLAYBOOK)?.as_ref()) {
             Ok(())
@@ -237,7 +242,8 @@ impl Store {
         }
     }
 
-    /// Writes the playbook file of a commit, where it was not the commit itself; of a large one, the log that goes on from it.
+    /// Writes the playbook file of a commit if it was not the commit itself; for a large file, also a new log that continues
+    /// from it.
     fn after_commit(&self, snapshot: &mut Snapshot, temporary: &Name, bytes: &[u8], hash: TextHash) -> Result<()> {
         let files = self.files();
         let generation = snapshot.file.generation;
@@ -253,18 +259,19 @@ impl Store {
         Ok(())
     }
 
-    /// What the file was before: the backup of a large one and of one that somebody else wrote, and kept in quarantine where a person saved in the last moment.
+    /// Keeps the previous playbook file: as the backup, if it is large or another program wrote it; in quarantine, if a person
+    /// saved it at the last moment.
     fn keep_previous(&self, previous: &Name, known: Option<&Stamp>, is_backup: bool) -> Result<(), FolderError> {
         let files = self.files();
         if !is_alike(known, files.stamp(previous)?.as_ref()) {
             let kept = self.folder.quarantine(&files.read_or_empty(previous, 0)?, "skills_playbook", "json")?;
-            tracing::warn!(kept = %kept.display(), "somebody saved the playbook while it was written; that text is kept");
+            tracing::warn!(kept = %kept.display(), "another program saved the playbook file during the commit; its version is kept");
         }
         if is_backup { files.rename(previous, BACKUP) } else { files.remove_if_exists(previous) }
     }
 
-    /// Writes the backup: a file of its own, so that whatever happens to one of them leaves the other. A large one is synced, since
-    /// the log does not have its state; a small one is not.
+    /// Writes the backup as a separate file, so that damage to one file leaves the other. A large backup is synced, since the
+    /// log does not contain its state; a small one is not.
     pub(super) fn back_up(&self, bytes: &[u8]) -> Result<(), FolderError> {
         let temporary = Folder::temporary("backup");
         self.files().create(&temporary, bytes)?;
@@ -274,7 +281,7 @@ impl Store {
         self.files().rename(temporary, BACKUP)
     }
 
-    /// Writes the file under a temporary name; that name, and the bytes.
+    /// Writes the file under a temporary name. Returns the name and the bytes.
     pub(super) fn write_temporary(&self, file: &PlaybookFile) -> Result<(Name, Vec<u8>), FolderError> {
         const NAME: &str = "playbook";
         let written = now();
@@ -282,23 +289,23 @@ impl Store {
         let mut rows = self.written_rows.lock();
         let bytes = self.written(playbook_file::render_again(file, nanos.unwrap_or_default(), &mut rows))?;
         if bytes.len() as u64 > SMALL_FILE {
-            // It is not written again soon.
+            // Large files are rarely written: the encoded rows are not kept.
             *rows = WrittenRows::default();
         }
         drop(rows);
         let temporary = Folder::temporary(NAME);
         self.files().create(&temporary, &bytes)?;
-        // Without it, damage would count as an edit.
+        // Without this time, damage would be taken for an edit.
         let _ = self.files().set_modified(&temporary, written);
         Ok((temporary, bytes))
     }
 
-    /// What the writer of JSON refuses is an error of the file.
+    /// Turns an error of the JSON writer into an error of the file.
     pub(super) fn written<T>(&self, result: serde_json::Result<T>) -> Result<T, FolderError> {
         result.map_err(|error| FolderError::io("write", &self.files().path_of(PLAYBOOK))(error.into()))
     }
 
-    /// Removes segments that nobody needs. A failure leaves them for the next commit.
+    /// Removes segments that are no longer needed. After a failure, the next commit tries again.
     fn drop_spent_segments(&self, snapshot: &mut Snapshot) {
         let now: DateTime<FixedOffset> = self.clock.now();
         let oldest = snapshot.file.usage.segment;
@@ -307,7 +314,7 @@ impl Store {
             return;
         }
         if let Err(error) = self.usage_files().remove_strays(oldest) {
-            tracing::warn!(%error, "records of usage files that are gone could not be removed");
+            tracing::warn!(%error, "extents of removed usage files could not be removed");
         }
         let backup = self.files().read_or_empty(BACKUP, 0).ok();
         let backup = backup.and_then(|bytes| match playbook_file::parse(&bytes, self.clock.as_ref(), &|_| true) {

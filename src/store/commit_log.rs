@@ -1,7 +1,8 @@
-//! The log of commits: a line each, synced before the commit is acknowledged (docs/spec/folder-format.md, 2).
+//! The log of commits: one line per commit, synced before the commit is acknowledged (docs/spec/folder-format.md, 2).
 //!
-//! The first line says from which state the log goes on, and has that state where it is small; each other line is what one commit
-//! changed. A line has the checksum of its bytes, and only whole lines that follow each other count.
+//! The first line names the state that the log starts from, and contains it if it is small. Each other line is the change of
+//! one commit. Each line has a checksum of its bytes. Reading stops at the first line that is damaged or does not follow the
+//! one before it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,12 +16,12 @@ use crate::folder::{Name, Stamp};
 use crate::hash::TextHash;
 use crate::lesson::LessonId;
 
-/// The log's name.
+/// The name of the log.
 pub(super) const LOG: &str = "playbook.log";
-/// A log of more bytes begins anew with the next commit. It may grow to a quarter of a larger playbook file.
+/// A log with more bytes is replaced at the next commit. For a larger playbook file, the limit is a quarter of its length.
 const MAX_BYTES: u64 = 1 << 20;
-/// A playbook file up to this length is written again at every commit, and the log has the state it begins with. Of a larger one the
-/// log has the changes alone until it is a quarter as long.
+/// A playbook file up to this length is written at every commit, and the log contains its starting state. For a larger file,
+/// the log contains only changes until it is a quarter as long.
 pub(super) const SMALL_FILE: u64 = 1 << 20;
 
 const BASE: &str = "base";
@@ -31,46 +32,46 @@ const GONE: &str = "gone";
 const NEW: &str = "new";
 const EMPTIED: &str = "emptied";
 
-/// What is in the log.
+/// The content of the log.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommitLog {
-    /// The generation that it goes on from.
+    /// The generation that it starts from.
     pub(super) base: u64,
-    /// The playbook file of that generation, where it is small.
+    /// The playbook file of that generation, if it is small.
     state: Option<Map<String, Value>>,
     pub(super) records: Vec<Record>,
-    /// The hash of the playbook file, by the generation that it was written for.
+    /// The hashes of playbook files, by the generation that each was written for.
     files: BTreeMap<u64, TextHash>,
-    /// Lines with an end that are not as they were written.
+    /// Complete lines with a wrong checksum.
     pub(super) n_broken: usize,
     pub(super) end: LogEnd,
 }
 
-/// Up to where the log is known.
+/// How far the log was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct LogEnd {
-    /// None where there is no log.
+    /// None if there is no log.
     pub(super) stamp: Option<Stamp>,
-    /// The bytes of whole lines.
+    /// The length of the complete lines in bytes.
     pub(super) length: u64,
-    /// The generation of the last of them; none where there is no log that can be read.
+    /// The generation of the last of them; none if there is no readable log.
     pub(super) generation: Option<u64>,
 }
 
 impl LogEnd {
-    /// False when somebody wrote to the log, or began another one.
+    /// False if the log was appended to or replaced.
     pub(super) fn is_alike(&self, now: Option<&Stamp>) -> bool {
         let place = |stamp: &Stamp| (stamp.inode, stamp.length);
         self.stamp.as_ref().map(place) == now.map(place)
     }
 
-    /// Whether the next commit begins the log anew.
+    /// Whether the next commit replaces the log.
     pub(super) fn is_full(&self, file_length: u64) -> bool {
         self.length > MAX_BYTES.max(file_length / 4)
     }
 }
 
-/// What one commit changed: keys of the playbook file, and rows of its list of lessons.
+/// The change of one commit: keys of the playbook file, and rows of its list of lessons.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub(super) generation: u64,
@@ -78,7 +79,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// What has to be done to a file to get another one.
+    /// The change that turns one file into another.
     pub(super) fn new(generation: u64, lessons: Vec<Value>, new: Vec<String>, gone: Vec<String>) -> Self {
         let mut keys = Map::new();
         let lists = [(LESSONS, lessons), (NEW, new.into_iter().map(Value::from).collect())];
@@ -89,12 +90,12 @@ impl Record {
         Self { generation, keys }
     }
 
-    /// The values of one of its lists.
+    /// The values of one of the record's lists.
     fn list(&self, key: &str) -> impl Iterator<Item = &Value> {
         self.keys.get(key).and_then(Value::as_array).into_iter().flatten()
     }
 
-    /// Replaces a key of the file; takes it out where there is no value.
+    /// Replaces a key of the file, or removes it if there is no value.
     pub(super) fn set(&mut self, key: &str, value: Option<Value>) {
         match value {
             Some(value) => drop(self.keys.insert(key.to_owned(), value)),
@@ -121,7 +122,7 @@ fn sealed(line: &Value) -> Vec<u8> {
     bytes
 }
 
-/// The first line of a log that goes on from a state.
+/// The first line of a log that starts from a state.
 pub(super) fn first_line(generation: u64, state: Option<&[u8]>, file: Option<TextHash>) -> serde_json::Result<Vec<u8>> {
     let mut keys = Map::new();
     keys.insert(BASE.to_owned(), generation.into());
@@ -133,7 +134,8 @@ pub(super) fn first_line(generation: u64, state: Option<&[u8]>, file: Option<Tex
 }
 
 impl CommitLog {
-    /// Reads the whole lines. What follows the last of them is what a dead writer left; nothing counts where the first one is not whole.
+    /// Reads the complete lines. A part of a line at the end was left by a dead writer. None if the first line is not complete
+    /// and valid.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
         let line = lines.next()?;
@@ -148,7 +150,7 @@ impl CommitLog {
         Some(log)
     }
 
-    /// The lines after a state that the log led to, which ended at this length.
+    /// The lines after the first `length` bytes, which lead to this generation.
     pub(super) fn after(generation: u64, length: u64, bytes: &[u8]) -> Self {
         let end = LogEnd { stamp: None, length, generation: Some(generation) };
         let mut log = Self { base: generation, end, ..Self::default() };
@@ -164,7 +166,7 @@ impl CommitLog {
             let generation = |keys: &mut Map<String, Value>| keys.remove(GENERATION)?.as_u64();
             let record = whole(line).and_then(|mut keys| Some((generation(&mut keys)?, keys)));
             let Some((generation, mut keys)) = record.filter(|(generation, _)| *generation > log.generation()) else {
-                // A line without its end is what a dead writer left.
+                // A line without a newline was left by a dead writer.
                 n_skipped += usize::from(line.ends_with(b"\n"));
                 continue;
             };
@@ -176,13 +178,13 @@ impl CommitLog {
         log.n_broken += n_skipped;
     }
 
-    /// The ids of lessons that its commits took out, whether or not they came back.
+    /// The ids of lessons that its commits removed, even if they came back.
     pub(super) fn gone(&self) -> BTreeSet<LessonId> {
         let gone = self.records.iter().flat_map(|record| record.list(GONE));
         gone.filter_map(|id| id.as_str()?.parse().ok()).collect()
     }
 
-    /// The log that ends with the line of this file, without what is before it: nothing of it is needed to read the file.
+    /// The log that ends with this file's line, without the lines before it: they are not needed to read the file.
     fn ending_with(bytes: &[u8], file: TextHash) -> Option<Self> {
         let start = bytes.strip_suffix(b"\n")?.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
         let mut keys = whole(bytes.get(start..)?)?;
@@ -203,28 +205,28 @@ impl CommitLog {
         self.end.generation.unwrap_or_default()
     }
 
-    /// True where a commit after this state is a line of this log.
+    /// True if the log contains the commit after this generation, or ends with it.
     pub(super) fn leads_to(&self, generation: u64) -> bool {
         self.end.generation == Some(generation) && self.n_broken == 0
     }
 
-    /// True for a playbook file that was written for this generation, to the byte.
+    /// True if exactly this playbook file was written for this generation.
     pub(super) fn has_written(&self, generation: u64, file: TextHash) -> bool {
         self.files.get(&generation) == Some(&file)
     }
 
-    /// True where the log has no state of its own: it needs the playbook file that it goes on from, or its backup.
+    /// True if the log contains no starting state: it needs the playbook file that it starts from, or the backup.
     pub(super) fn needs_file(&self) -> bool {
         self.state.is_none()
     }
 
-    /// The state that it goes on from, as a playbook file; none where it does not have it.
+    /// The state that it starts from, as a playbook file, if the log contains it.
     pub(super) fn first_state(&self) -> Option<Map<String, Value>> {
         self.state.clone()
     }
 
-    /// Does to a playbook file what commits did after it. Of one that a person edited, rows that are not as they were written stay, and
-    /// rows that are not there any more do not come back. False where the log does not go on from it.
+    /// Applies the commits after a playbook file to it. In a file that a person edited, edited rows are kept, and removed rows
+    /// do not come back. Returns false if the log does not continue from the file.
     pub(super) fn advance(&self, keys: &mut Map<String, Value>, is_edited: bool) -> bool {
         let generation = generation_of(keys);
         if generation < self.base {
@@ -271,7 +273,7 @@ impl CommitLog {
     }
 }
 
-/// The generation that a playbook file says it has; 0 where it does not say.
+/// The generation stated in a playbook file; 0 if there is none.
 pub(super) fn generation_of(keys: &Map<String, Value>) -> u64 {
     keys.get(GENERATION).and_then(Value::as_u64).unwrap_or_default()
 }
@@ -280,7 +282,7 @@ pub(super) fn id_of(row: &Value) -> Option<String> {
     Some(row.get("id")?.as_str()?.to_owned())
 }
 
-/// A line, if it is as it was written.
+/// A line, if its checksum is right.
 fn whole(line: &[u8]) -> Option<Map<String, Value>> {
     let text = line.strip_suffix(b"\n")?;
     if checksum::check_line(text) != Seal::Whole {
@@ -291,14 +293,14 @@ fn whole(line: &[u8]) -> Option<Map<String, Value>> {
     Some(keys)
 }
 
-/// A log that was not looked at yet.
+/// The bytes of a log, not parsed yet.
 pub(super) struct LogBytes {
     stamp: Option<Stamp>,
     bytes: Vec<u8>,
 }
 
 impl LogBytes {
-    /// What is in it, as far as it takes to go on from this file.
+    /// Parses what is needed to continue from this file.
     pub(super) fn read(&self, file: Option<TextHash>) -> CommitLog {
         let short = file.and_then(|file| CommitLog::ending_with(&self.bytes, file));
         let mut log = short.or_else(|| CommitLog::parse(&self.bytes)).unwrap_or_default();
@@ -314,19 +316,19 @@ impl LogBytes {
 }
 
 impl Store {
-    /// The log; an empty one where there is none that can be read.
+    /// The log; an empty one if there is none that can be read.
     pub(super) fn read_log(&self) -> Result<CommitLog> {
         Ok(self.log_bytes()?.read(None))
     }
 
-    /// The log as it is.
+    /// The bytes of the log.
     pub(super) fn log_bytes(&self) -> Result<LogBytes> {
         let stamp = self.files().stamp(LOG)?;
         let bytes = if stamp.is_some() { self.files().read_or_empty(LOG, 0)? } else { Vec::new() };
         Ok(LogBytes { stamp, bytes })
     }
 
-    /// What is the matter with the log, if anything is, and what that means.
+    /// A problem of the log and its consequence; none if there is no problem.
     pub(crate) fn check_log(&self) -> Result<Option<(String, &'static str)>> {
         let log = self.read_log()?;
         let Some(stamp) = log.end.stamp else { return Ok(None) };
@@ -344,14 +346,14 @@ impl Store {
         })
     }
 
-    /// Appends a line after the last whole one, and syncs it: the commit itself.
+    /// Appends a line after the last complete one, and syncs it: this is the commit.
     pub(super) fn append_commit(&self, end: &LogEnd, line: &[u8], generation: u64) -> Result<LogEnd> {
         let files = self.files();
         if end.stamp.is_some_and(|stamp| stamp.length > end.length) {
             files.truncate(LOG, end.length)?;
         }
         if let Err(error) = files.append(LOG, line) {
-            // A part of it may be there, which does not count; the next writer cuts it off if this one cannot.
+            // A partial line may remain, which does not count. If it cannot be truncated here, the next writer does it.
             let _ = files.truncate(LOG, end.length);
             return Err(error);
         }
@@ -360,7 +362,7 @@ impl Store {
         Ok(LogEnd { stamp: files.stamp(LOG)?, length, generation: Some(generation) })
     }
 
-    /// Puts a log that goes on from this state in the place of the present one. Where it has the state itself, the rename is the commit.
+    /// Replaces the log by one that starts from this state. If the log contains the state, the rename is the commit.
     pub(super) fn begin_log(&self, generation: u64, state: Option<&[u8]>, file: Option<TextHash>) -> Result<LogEnd> {
         let line = first_line(generation, state, file).unwrap_or_default();
         let temporary = self.folder.write_temporary("log", &line)?;

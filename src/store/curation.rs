@@ -1,4 +1,4 @@
-//! Skills that a curation changes, all together; those that it removes are archived.
+//! Changes of skill files by a curation, all together. Removed skills are archived.
 
 use std::path::{Path, PathBuf};
 
@@ -12,18 +12,18 @@ use crate::folder::{Entry, Folder, Name};
 use crate::id::ChangeId;
 use crate::skill::{Skill, SkillName};
 
-/// How the journal of a curation begins.
+/// The prefix of a curation's description in its journal.
 const WHAT: &str = "curation: ";
-/// Where removed skills are kept.
+/// The folder of removed skills.
 const ARCHIVE: &str = "skills-archive";
 
-/// What becomes of a skill's file.
+/// The edit of a skill's file.
 pub(crate) struct SkillEdit<'a> {
     pub(crate) name: &'a SkillName,
     pub(crate) path: &'a Path,
-    /// What was decided on.
+    /// The content that the decision was based on.
     pub(crate) known: &'a Skill,
-    /// None when it is removed, into the archive.
+    /// None to move it to the archive.
     pub(crate) text: Option<String>,
 }
 
@@ -36,10 +36,10 @@ impl<'a> CurationFiles<'a> {
         Self(folder)
     }
 
-    /// Changes the files of skills, all or none, as `decide` says under the folder's lock.
+    /// Changes skill files, all or none, as `decide` returns under the folder's lock.
     ///
     /// # Errors
-    /// Those of `decide`; `FileChanged` when a file is not what was decided on; `Io`.
+    /// The errors of `decide`; `FileChanged` when a file has another content than the decision was based on; `Io`.
     pub(crate) fn change<T>(
         self,
         at: DateTime<FixedOffset>,
@@ -54,13 +54,13 @@ impl<'a> CurationFiles<'a> {
             Ok((transaction, (value, gone)))
         })?;
         for folder in gone.iter().filter_map(|path| path.parent()) {
-            // Whatever else is there keeps it.
+            // A folder with other entries is kept.
             self.0.elsewhere(folder).remove_if_empty(Name::TOP);
         }
         Ok((value, change))
     }
 
-    /// The edits that one skill takes.
+    /// The edits of files for one skill.
     pub(crate) fn edits_of(self, edit: SkillEdit<'_>) -> Result<Vec<FileEdit>> {
         let SkillEdit { name, path, known, text } = edit;
         let (directory, file) = self.0.locate(path);
@@ -85,7 +85,7 @@ impl<'a> CurationFiles<'a> {
         Ok(edits)
     }
 
-    /// True when a skill's folder contains nothing but its file, and neither is a link.
+    /// True if a skill's folder contains nothing but its file, and neither is a link.
     pub(crate) fn is_plain(self, path: &Path) -> bool {
         let (directory, file) = self.0.locate(path);
         let is_alone = directory.list(Name::TOP).is_ok_and(|names| names.len() == 1);
@@ -93,10 +93,11 @@ impl<'a> CurationFiles<'a> {
         is_alone && is_file && matches!(directory.entry(Name::TOP), Ok(Entry::Folder))
     }
 
-    /// Takes a curation back: every file has its former content, to the byte.
+    /// Reverts a curation: every file gets its former content, to the byte.
     ///
     /// # Errors
-    /// `NoSuchChange`; `FileChanged` when a file was changed since; `CannotApply` when one is anywhere else; `Io`.
+    /// `NoSuchChange`; `FileChanged` when a file was changed since; `CannotApply` when the journal names a file outside the
+    /// skills; `Io`.
     pub(crate) fn undo(self, change: ChangeId, at: DateTime<FixedOffset>) -> Result<(ChangeId, Vec<Skill>)> {
         let (undone, journal) = undo_within(self.0, change, at, |journal| {
             if !journal.what.starts_with(WHAT) {
@@ -109,13 +110,13 @@ impl<'a> CurationFiles<'a> {
     }
 }
 
-/// The skill of a file, by its name or its folder's.
+/// The skill in a file, named by the file or its folder.
 fn read(path: &Path, bytes: &[u8]) -> Option<Skill> {
     let folder = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
     Skill::read(bytes, folder).ok().map(|reading| reading.skill)
 }
 
-/// The skills that are back.
+/// The skills that were restored.
 fn restored(journal: &Journal) -> Vec<Skill> {
     journal.files.iter().filter_map(|file| read(&file.path, file.before.as_deref()?)).collect()
 }

@@ -1,4 +1,4 @@
-//! A file outside the folder that lessons are written into: replaced whole, or not at all.
+//! Export of lessons into a file outside the folder, which is replaced completely or not at all.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +12,10 @@ use crate::folder::Folder;
 use crate::folder::edits::{FileEdit, Reach, Record, Transaction, content_hash};
 use crate::id::ChangeId;
 
-/// How the journal of an export begins.
+/// The prefix of an export's description in its journal.
 const WHAT: &str = "export: ";
 
-/// Files that lessons are exported into.
+/// The files that lessons are exported into.
 #[derive(Clone, Copy)]
 pub(crate) struct Exports<'a>(&'a Folder);
 
@@ -24,12 +24,12 @@ impl<'a> Exports<'a> {
         Self(folder)
     }
 
-    /// Replaces the content of a file by what `make` returns for it (nothing where there is no file). None when that is the same.
+    /// Replaces the content of a file with what `make` returns for it (empty if the file is missing). None if that is the same.
     ///
-    /// A link is followed: the file that it leads to is replaced, and the link stays.
+    /// A link is followed: its target is replaced, and the link stays.
     ///
     /// # Errors
-    /// Those of `make`, and of a transaction.
+    /// The errors of `make`, and of a transaction.
     pub(crate) fn rewrite(
         self,
         file: &Path,
@@ -54,7 +54,7 @@ impl<'a> Exports<'a> {
         Ok(change)
     }
 
-    /// Where a file really is. The memory's own files are not exported into.
+    /// The real path of a file. The memory's own files are refused.
     fn target(self, file: &Path) -> Result<PathBuf> {
         let path = self.0.links().target_of(file)?;
         let is_own_text = path.strip_prefix(self.0.path()).is_ok_and(|own| {
@@ -67,10 +67,11 @@ impl<'a> Exports<'a> {
         Ok(path)
     }
 
-    /// Gives a file back what it held before an export. The caller names it: a journal alone leads nowhere.
+    /// Restores the content that a file had before an export. The caller names the file: the path in the journal is not
+    /// trusted.
     ///
     /// # Errors
-    /// `NoSuchChange`; `FileChanged` when somebody wrote in it since; `CannotApply` when the export was into another file;
+    /// `NoSuchChange`; `FileChanged` when the file was changed since; `CannotApply` when the export was into another file;
     /// `Io`.
     pub(crate) fn undo(self, change: ChangeId, file: &Path, at: DateTime<FixedOffset>) -> Result<ChangeId> {
         let named = self.target(file)?;

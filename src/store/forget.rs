@@ -1,4 +1,4 @@
-//! A hard delete: a lesson's words leave every file of the folder, not only the playbook.
+//! Permanent deletion: a lesson's texts are removed from every file of the folder, not only from the playbook.
 
 use chrono::{DateTime, FixedOffset, TimeDelta};
 
@@ -9,22 +9,22 @@ use crate::folder::Name;
 use crate::lesson::{Lesson, LessonId};
 use crate::state::Change;
 
-/// What has to leave every file.
+/// What must be removed from every file.
 #[derive(Clone, Debug)]
 pub(crate) struct Forgotten {
     pub(crate) id: LessonId,
-    /// Texts by which other files are searched.
+    /// Texts that other files are searched for.
     words: Vec<String>,
 }
 
-/// The age of the archive is looked at once in so many commits.
+/// The age of the archive is checked at every 64th commit.
 const AGE_EVERY: u64 = 64;
 
-/// A text that is shorter than this, in bytes, could be anybody's.
+/// A text shorter than this, in bytes, is too common to search for.
 const MIN_WORDS: usize = 16;
 
 impl Forgotten {
-    /// The words are those of the lesson, of what it was before, and of what was merged into it.
+    /// The texts of the lesson, of its earlier versions, and of lessons that were merged into it.
     pub(crate) fn new(lesson: &Lesson, history: &[Change]) -> Self {
         let edits = history.iter().flat_map(|change| &change.edits).filter(|edit| edit.id == lesson.id);
         let before = edits.flat_map(|edit| edit.before.iter().chain(&edit.incoming)).map(|lesson| &**lesson);
@@ -46,7 +46,7 @@ impl Forgotten {
         Self { id: lesson.id, words }
     }
 
-    /// True for bytes in which one of the texts is, as it is or as JSON writes it.
+    /// True if one of the texts is in these bytes, verbatim or as escaped by JSON.
     fn is_in(&self, bytes: &[u8]) -> bool {
         let text = String::from_utf8_lossy(bytes);
         self.words.iter().any(|words| {
@@ -57,8 +57,9 @@ impl Forgotten {
 }
 
 impl Store {
-    /// Writes the archive again up to `length`, without what is to be forgotten, and with `changes`; the new length. The playbook file
-    /// has to be committed next: until then it names more of the archive than there is, which is cut to what there is.
+    /// Rewrites the first `length` bytes of the archive without the forgotten lesson and with `changes` appended. Returns the
+    /// new length. The playbook file must be committed next: until then it states a larger length, which readers limit to the
+    /// actual one.
     pub(super) fn rewrite_archive(&self, length: u64, changes: &[Change], forgotten: &Forgotten) -> Result<u64> {
         let mut bytes = self.read_archive()?;
         bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
@@ -67,14 +68,14 @@ impl Store {
         self.replace_archive(&kept)
     }
 
-    /// Writes the archive again where it is larger or older than it may be; the new length. As for [`Store::rewrite_archive`], the
-    /// playbook file is committed next.
+    /// Rewrites the archive if it is larger or older than allowed. Returns the new length. As for [`Store::rewrite_archive`],
+    /// the playbook file is committed next.
     pub(super) fn shorten_archive(&self, length: u64, generation: u64) -> Result<u64> {
         let StoreConfig { archive_max_bytes, archive_max_age, .. } = self.config;
         let max_age = TimeDelta::from_std(archive_max_age).unwrap_or(TimeDelta::MAX);
         let now = self.clock.now();
         let oldest = now.checked_sub_signed(max_age).unwrap_or(DateTime::<FixedOffset>::MIN_UTC.into());
-        // Old removals stay at the beginning, so this is not looked at by every commit.
+        // Old removals stay at the beginning, so this is not checked at every commit.
         let is_old = || -> Result<bool> {
             if !generation.is_multiple_of(AGE_EVERY) {
                 return Ok(false);
@@ -89,7 +90,7 @@ impl Store {
         bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
         let max_bytes = if length > archive_max_bytes { archive_max_bytes / 2 } else { archive_max_bytes };
         let kept = archive::shortened(&bytes, max_bytes, oldest);
-        // Removals alone may be more than that: then there is nothing to gain.
+        // If removals alone exceed the limit, nothing is gained.
         if kept.len() > bytes.len() / 4 * 3 { Ok(length) } else { self.replace_archive(&kept) }
     }
 
@@ -100,8 +101,8 @@ impl Store {
         Ok(bytes.len() as u64)
     }
 
-    /// Removes every other file that the words are in: quarantined ones and records of edits. The caller holds the lock and has
-    /// committed.
+    /// Removes every other file that contains the texts: quarantined files and journals of edits. The caller holds the lock and
+    /// has committed.
     pub(super) fn purge(&self, forgotten: &Forgotten) -> Result<()> {
         for folder in [crate::folder::QUARANTINE, crate::folder::edits::JOURNALS] {
             for name in self.files().list(folder)? {

@@ -1,4 +1,4 @@
-//! The inbox on disk (docs/spec/skills.md, 4.1): what is in it, and what is put aside.
+//! The inbox on disk (docs/spec/skills.md, 4.1): its entries, and those in quarantine.
 //!
 //! ```text
 //! .inbox/private/extraction.patch      with extraction.base.json: what the targets held when it was proposed
@@ -22,41 +22,41 @@ use crate::hash::TextHash;
 use crate::proposal::PatchKind;
 use crate::skill::SkillName;
 
-/// The version of the record beside a patch that this program writes.
+/// The schema of the record beside a patch that this program writes.
 const SCHEMA: u64 = 1;
-/// The folder.
+/// The folder of the inbox.
 const INBOX: &str = ".inbox";
-/// Where what cannot be applied is kept, below it.
+/// The folder below it for entries that cannot be applied.
 const ASIDE: &str = "aside";
-/// The only patch of a kind that has one.
+/// The file of the patch of a kind.
 const PATCH: &str = "extraction.patch";
-/// How the record beside a patch ends.
+/// The suffix of the record beside a patch.
 const RECORD: &str = ".base.json";
 
-/// Something in the inbox.
+/// An entry of the inbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) name: Name,
     pub(crate) what: InboxItem,
 }
 
-/// What something in the inbox is, by its name.
+/// The type of an entry, by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InboxItem {
     Patch(PatchKind),
-    /// A patch beside the one of its kind, under a name of its own.
+    /// A patch under another name than that of its kind.
     Extra(PatchKind),
     /// The folder of a new skill.
     Skill(SkillName),
-    /// Nothing that could be applied; what could be there.
+    /// An entry that cannot be applied, with what is expected there.
     Misplaced(&'static str),
 }
 
-/// What the targets of a patch held when it was proposed.
+/// The content of a patch's targets when it was proposed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Bases {
     schema: u64,
-    /// The patch that it is the record of; of another one it says nothing.
+    /// The hash of the patch that this record belongs to.
     patch: TextHash,
     at: DateTime<FixedOffset>,
     files: Vec<Base>,
@@ -84,7 +84,7 @@ impl Bases {
         bytes
     }
 
-    /// Whether a file still is what the patch was proposed for. One that the record does not know is.
+    /// Checks that a file still has the content that the patch was proposed for. A file that is not in the record passes.
     pub(crate) fn check(&self, path: &Path, found: Option<TextHash>) -> Result<(), CannotApply> {
         match self.files.iter().find(|base| base.path == path) {
             Some(base) if base.content != found => {
@@ -120,7 +120,7 @@ impl InboxFiles<'_> {
         Name::from(INBOX).join("skills").join(name.as_str())
     }
 
-    /// A name without the inbox's, as people call it.
+    /// The name without the inbox's folder, as shown to people.
     pub(crate) fn shown(name: &Name) -> String {
         let path = name.as_path();
         path.strip_prefix(INBOX).unwrap_or(path).display().to_string()
@@ -131,7 +131,7 @@ impl InboxFiles<'_> {
         FileEdit::new(self.0.files().path_of(name), before, after)
     }
 
-    /// Everything in the inbox, in the order of the names. What cannot be a proposal is included.
+    /// All entries of the inbox, in the order of their names, including those that cannot be proposals.
     pub(crate) fn list(self) -> Result<Vec<Written>> {
         let (inbox, files) = (Name::from(INBOX), self.0.files());
         if files.entry(&inbox)? == Entry::Missing {
@@ -187,7 +187,7 @@ impl InboxFiles<'_> {
         Ok(Some(Written { name: path, what }))
     }
 
-    /// What a transaction that was stopped half-way, or an applied skill, leaves.
+    /// Such a folder is left by an interrupted transaction or an applied skill.
     fn is_empty_folder(self, name: &Name) -> Result<bool> {
         let files = self.0.files();
         Ok(files.entry(name)? == Entry::Folder && files.list_own(name)?.is_empty())
@@ -198,17 +198,17 @@ impl InboxFiles<'_> {
         self.0.files().list_own(folder)
     }
 
-    /// True when there is nothing of this name.
+    /// True if there is no entry of this name.
     pub(crate) fn is_missing(self, name: &Name) -> Result<bool> {
         Ok(self.0.files().entry(name)? == Entry::Missing)
     }
 
-    /// The hash of what a file holds; none when there is none.
+    /// The hash of a file's content; none if it is missing.
     pub(crate) fn hash_of(self, name: &Name) -> Result<Option<TextHash>> {
         Ok(self.0.files().content(name)?.as_deref().map(content_hash))
     }
 
-    /// The bytes of a file of the inbox: a regular file without other hard links, no larger than `limit`.
+    /// The bytes of a file of the inbox: a regular file without other hard links, of at most `limit` bytes.
     pub(crate) fn read(self, name: &Name, limit: usize) -> Result<Vec<u8>, CannotApply> {
         let (limit, files) = (limit as u64, self.0.files());
         match files.entry(name).map_err(unreadable)? {
@@ -220,14 +220,14 @@ impl InboxFiles<'_> {
         }
     }
 
-    /// The record of a patch; none where there is none of this very patch.
+    /// The record of exactly this patch, if there is one.
     pub(crate) fn bases(self, of: &Name, text: TextHash) -> Option<Bases> {
         let bytes = self.read(&Self::record_of(of), crate::proposal::MAX_BYTES).ok()?;
         let bases: Bases = serde_json::from_slice(&bytes).ok()?;
         (bases.schema == SCHEMA && bases.patch == text).then_some(bases)
     }
 
-    /// Puts something aside with the reason; where it is now. It may be anything: it is only renamed.
+    /// Moves an entry of any type to quarantine with the reason. Returns the new path. It is only renamed.
     pub(crate) fn set_aside(self, name: &Name, reason: &CannotApply) -> Result<PathBuf> {
         let files = self.0.files();
         let from = self.make_room_for_aside(name)?;
@@ -235,7 +235,7 @@ impl InboxFiles<'_> {
         let taken = files.list_own(&folder)?;
         let readable = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '-' };
         let called: String = Self::shown(name).chars().map(readable).take(100).collect();
-        // A name that ends in `.reason` can be that of a proposal too.
+        // A proposal's name may also end in `.reason`.
         let is_taken = |n: usize| taken.iter().any(|taken| taken.to_string_lossy().starts_with(&format!("{n}-")));
         let number = (1..=taken.len() + 1).find(|n| !is_taken(*n)).unwrap_or_default();
         let kept = folder.join(format!("{number}-{called}"));
@@ -251,12 +251,12 @@ impl InboxFiles<'_> {
             files.remove_if_exists(record)?;
         }
         let (path, kept) = (files.path_of(name), files.path_of(kept));
-        tracing::warn!(from = %path.display(), to = %kept.display(), %reason, "a proposal cannot be applied and was put aside");
+        tracing::warn!(from = %path.display(), to = %kept.display(), %reason, "a proposal cannot be applied and was moved to quarantine");
         Ok(kept)
     }
 
-    /// Creates the folder of what is put aside. A link or a file in its place is renamed, and can be put aside like anything
-    /// else; what `name` is called then.
+    /// Creates the quarantine folder. A link or a file in its place is renamed and becomes an entry like any other. Returns
+    /// what `name` is called then.
     fn make_room_for_aside(self, name: &Name) -> Result<Name> {
         let (files, folder) = (self.0.files(), Name::from(INBOX).join(ASIDE));
         let mut from = name.clone();
@@ -277,14 +277,14 @@ impl InboxFiles<'_> {
     }
 }
 
-/// The name of a skill that is spelled exactly like this, and does not end like a patch.
+/// The name of a skill in exactly this spelling, which does not end like a patch.
 fn own_name(text: &str) -> Option<SkillName> {
     let name: SkillName = text.parse().ok()?;
     let is_patch = Path::new(text).extension().is_some_and(|extension| extension == "patch");
     (name.as_str() == text && !is_patch).then_some(name)
 }
 
-/// An error while a proposal is read concerns that proposal only.
+/// An error of reading a proposal concerns only that proposal.
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn unreadable(error: FolderError) -> CannotApply {
     CannotApply::Unreadable { reason: with_causes(&error) }

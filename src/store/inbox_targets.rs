@@ -1,4 +1,4 @@
-//! The targets of proposals: what is on disk, and where their paths really lead.
+//! The targets of proposals: their files on disk, and the real targets of their paths.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::proposal::{AllowedRoot, AllowedRoots, Located, View};
 pub(crate) struct InboxTargets<'a>(pub(crate) &'a Folder);
 
 impl InboxTargets<'_> {
-    /// The places that proposals may lead to.
+    /// The roots that proposals may change.
     pub(crate) fn grounds(self, global: Option<&Path>, skills: &[PathBuf]) -> Result<AllowedRoots> {
         Ok(AllowedRoots {
             memory: AllowedRoot { spelled: self.0.spelled().to_owned(), resolved: self.0.path().to_owned() },
@@ -33,7 +33,7 @@ impl InboxTargets<'_> {
         Ok(AllowedRoot { spelled, resolved })
     }
 
-    /// What is at a target and on the way to it.
+    /// The state of a target and of the entries on the way to it.
     pub(crate) fn view(self, target: &Located) -> Result<View> {
         let steps = target.steps.iter().map(|step| self.entry(step)).collect::<Result<Vec<Entry>>>()?;
         let (folder, siblings) = if let Some(parent) = target.path.parent()
@@ -48,13 +48,13 @@ impl InboxTargets<'_> {
         Ok(View { steps, folder, siblings })
     }
 
-    /// What is at a path; a link is not followed.
+    /// The type of the entry at a path; a link is not followed.
     pub(crate) fn entry(self, path: &Path) -> Result<Entry> {
         let (directory, name) = self.0.locate(path);
         directory.entry(name)
     }
 
-    /// The content of a regular file; none when there is nothing.
+    /// The content of a regular file; none if it is missing.
     pub(crate) fn content(self, path: &Path) -> Result<Option<Vec<u8>>> {
         let (directory, name) = self.0.locate(path);
         directory.content(name)

@@ -1,4 +1,4 @@
-//! Reading the state of a folder: the newest playbook file that can be used, with what its log, its backup and its usage have beside it.
+//! Loading the state of a folder: the newest usable playbook file, with its log, backup and usage.
 
 use std::sync::Arc;
 
@@ -12,20 +12,20 @@ use crate::error::folder::{FolderError, Irregular, Result};
 use crate::lesson::{Lesson, TextHash};
 use crate::state::Book;
 
-/// How often the files are read while others write them, until one reading fits together.
+/// How often the files are read while other handles write, until they match each other.
 const MAX_READS: usize = 8;
 
-/// Why a file is not used that nobody but this program wrote.
+/// Why a file that only this program wrote is not used.
 const DAMAGED: &str = "it is damaged: checksums are broken and nobody edited it";
-/// Why a file is not used that was the newest one once.
+/// Why an outdated file is not used.
 const OLDER: &str = "it is an older copy";
 
-/// True for what no person is about to mend.
+/// True for a reason that no edit by a person explains.
 fn is_known(reason: &str) -> bool {
     reason == DAMAGED || reason.starts_with(OLDER)
 }
 
-/// Why a file cannot be right where there was one before: it names no lessons at all, and does not say that there are none.
+/// Why a file cannot be valid if there was one before: it has no list of lessons, and does not say that the playbook is empty.
 fn nothing_in(file: &PlaybookFile) -> Option<String> {
     let Book { lessons, waiting, removed, unread, .. } = file.book.as_ref();
     if !lessons.is_empty() || !waiting.is_empty() || !removed.is_empty() {
@@ -38,7 +38,7 @@ fn nothing_in(file: &PlaybookFile) -> Option<String> {
 }
 
 impl Store {
-    /// The state under the lock: a changed file is read again, and one whose stamp may be racy is compared by content.
+    /// The newest state, under the lock. A changed file is read again; if its stamp may be racy, its content is compared.
     pub(super) fn newest(&self, known: &Snapshot) -> Result<Snapshot> {
         let stamp = self.files().stamp(PLAYBOOK)?;
         let is_same = match (&known.version.stamp, &stamp) {
@@ -59,18 +59,18 @@ impl Store {
             };
         }
         let mut snapshot = self.with_all_usage(known.clone())?;
-        // As old as it is by now, it need not be read the next time.
+        // The file is old enough now that it need not be read the next time.
         snapshot.version.stamp = stamp;
         self.read_usage(&mut snapshot)?;
         Ok(snapshot)
     }
 
-    /// Reads a playbook file as far as the user has admitted what is in it.
+    /// Parses a playbook file; lessons that the user has not admitted are kept apart.
     pub(super) fn parse(&self, bytes: &[u8]) -> std::result::Result<playbook_file::Parsed, String> {
         self.parse_then(bytes, |_| {})
     }
 
-    /// The same of what was done to its keys after its checksums were looked at.
+    /// As [`parse`](Self::parse), with a change of the keys after the checksums were checked.
     pub(super) fn parse_then(
         &self,
         bytes: &[u8],
@@ -83,8 +83,8 @@ impl Store {
         self.guard.admits(|| lesson.admission_hash())
     }
 
-    /// Reads the state. Who does not hold the lock may read one file before a commit and another after it: what cannot be right is
-    /// read again while the files change.
+    /// Loads the state. Without the lock, one file may be read before a commit and another after it: if the files do not match
+    /// and are changing, they are read again.
     pub(super) fn load(&self, usage: UsageFrom<'_>) -> Result<Snapshot> {
         let load = || self.with_usage(self.load_committed()?, usage);
         for _ in 1..MAX_READS {
@@ -99,10 +99,10 @@ impl Store {
         load()
     }
 
-    /// The state without the usage after it.
+    /// The state without later usage.
     fn load_committed(&self) -> Result<Snapshot> {
         self.guard.refresh()?;
-        // Before the file: what a commit writes in between is then newer than the log, and not older.
+        // Read before the file: if a commit is written in between, the file is newer than the log, not older.
         let log = self.log_bytes()?;
         let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent(&log.read(None)) };
         let bytes = match self.files().read_or_empty(PLAYBOOK, 0) {
@@ -125,7 +125,8 @@ impl Store {
             if is_untouched && !seals.is_whole() {
                 return Err(self.unreadable(DAMAGED.to_owned()));
             }
-            // What the last commit did not come to write, or a file that is not written at every commit, by a person too.
+            // True if the log continues from the file: the last commit did not write it, it is a large file that is not written
+            // at every commit, or a person edited such a file.
             let goes_on = log.needs_file() && own == log.base && (is_known || !is_untouched);
             // The backup is written after the file. If the backup is not newer, no later commit wrote the file either.
             let is_last = is_known
@@ -152,7 +153,7 @@ impl Store {
         Ok(Snapshot { commits: log.end, is_logged, ..Snapshot::new(file, version, newer) })
     }
 
-    /// The state that the log of commits leads to, where it has all of it.
+    /// The state that the log of commits leads to, if the log contains all of it.
     fn load_logged(&self, log: &CommitLog, version: &FileVersion) -> Option<Snapshot> {
         let file = self.logged(log)?;
         let is_logged = log.leads_to(file.generation);
@@ -160,7 +161,7 @@ impl Store {
         Some(Snapshot { commits: log.end.clone(), is_logged, ..snapshot })
     }
 
-    /// The playbook file that the log of commits leads to, where it has all of it.
+    /// The playbook file that the log of commits leads to, if the log contains all of it.
     pub(super) fn logged(&self, log: &CommitLog) -> Option<PlaybookFile> {
         let advance = |keys: &mut _| _ = log.advance(keys, false);
         let admits = |lesson: &_| self.admits(lesson);
@@ -168,9 +169,9 @@ impl Store {
         parsed.newer.is_none().then_some(parsed.file)
     }
 
-    /// A file that does not say what of the archive and the usage belongs to it. Everything archived does. The usage is counted
-    /// from where the last commit left off, nothing more where nobody knows where that was: the rows have it; in a folder that was
-    /// never committed to, all of it.
+    /// Completes a file that does not say how much of the archive and the usage belongs to it. All of the archive does. Usage
+    /// is counted from the end of the last commit. If that is unknown, no usage is counted: the rows contain it. In a folder
+    /// without a commit, all usage is counted.
     pub(super) fn mark(&self, mut file: PlaybookFile) -> Result<PlaybookFile> {
         self.adopt_archive(&mut file)?;
         if self.has_committed(&self.read_log()?)? {
@@ -185,10 +186,9 @@ impl Store {
         Ok(file)
     }
 
-    /// No playbook file, nor the backup of one: an empty playbook. What the archive and the usage files hold stays, and so do
-    /// removals.
+    /// There is no playbook file and no backup: an empty playbook. The archive, the usage files and the removals are kept.
     fn load_absent(&self, log: &CommitLog) -> Result<Snapshot> {
-        // The first commit did not come to write it.
+        // The first commit was interrupted before it wrote the file.
         if log.generation() == 1
             && !self.has_backup()?
             && let Some(snapshot) = self.load_logged(log, &FileVersion::new(None, b""))
@@ -204,7 +204,7 @@ impl Store {
         Ok(Snapshot { commits: log.end.clone(), ..snapshot })
     }
 
-    /// An open handle reports a broken file and leaves it alone: somebody may be saving it. A missing one is given back.
+    /// An open handle reports a broken file and does not change it: a person may be saving it. A missing file is restored.
     pub(super) fn load_or_recover_missing(&self, known: &Snapshot) -> Result<Snapshot> {
         match self.load(UsageFrom::End(known)) {
             Err(FolderError::Unreadable { reason, .. }) if is_known(&reason) || is_missing(self.files(), PLAYBOOK)? => {
@@ -214,7 +214,7 @@ impl Store {
         }
     }
 
-    /// The generation of the backup, where the file is older: somebody put a copy back, or saved what was opened long ago.
+    /// The generation of the backup if the file is older: a copy was restored by hand, or an outdated version was saved.
     fn newer_backup(&self, file: &PlaybookFile) -> Result<Option<u64>> {
         if file.generation == 0 {
             return Ok(None);
@@ -224,7 +224,7 @@ impl Store {
         Ok(backup.map(|backup| backup.generation).filter(|generation| *generation > file.generation))
     }
 
-    /// The generation that the backup says it has.
+    /// The generation stated in the backup.
     fn backup_generation(&self) -> Result<Option<u64>> {
         match self.files().read_start(BACKUP, START_BYTES) {
             Err(FolderError::Irregular { .. }) => Ok(None),
@@ -232,7 +232,7 @@ impl Store {
         }
     }
 
-    /// The generation of the backup or the log, where a file of this generation is older.
+    /// The generation of the backup or the log, if this generation is older.
     fn newer_than(&self, own: u64, log: &CommitLog) -> Result<Option<u64>> {
         let logged = Some(log.generation()).filter(|newest| own > 0 && *newest > own);
         let file = PlaybookFile { generation: own, ..PlaybookFile::default() };
@@ -243,12 +243,12 @@ impl Store {
         FolderError::Unreadable { path: self.files().path_of(PLAYBOOK), reason }
     }
 
-    /// True when there was a playbook before, whatever is left of it.
+    /// True if a backup of the playbook exists.
     fn has_backup(&self) -> Result<bool> {
         Ok(!is_missing(self.files(), BACKUP)?)
     }
 
-    /// The same, by its log too.
+    /// True if a backup or the log shows an earlier commit.
     fn has_committed(&self, log: &CommitLog) -> Result<bool> {
         Ok(log.generation() > 0 || self.has_backup()?)
     }

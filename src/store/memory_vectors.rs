@@ -1,5 +1,6 @@
-//! The vectors of a vector memory's texts: sections of rows, each row under the hash of its text and each section of one
-//! model. Never wrong, at most missing. A file that was rewritten begins with an index, whose vectors are rows like the others.
+//! The vectors of a vector memory's texts: sections of rows. A row is keyed by the hash of its text, and a section belongs to
+//! one model. Vectors are never wrong; they may be missing. A rewritten file begins with an index, whose vectors are rows like
+//! the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice::ChunksExact;
@@ -14,13 +15,13 @@ use crate::error::folder::Result;
 use crate::folder::{Folder, Lock, Name};
 use crate::lesson::TextHash;
 
-/// Rows of vectors: the texts' hashes, zeros up to a multiple of 64, the components.
+/// Rows of vectors: the texts' hashes, zero padding to a multiple of 64, the components.
 const ROWS: u32 = 1;
-/// The texts' hashes of an index's rows, zeros where a row was removed.
+/// The hashes of the texts of an index's rows; zeros for a removed row.
 const INDEX_TEXTS: u32 = 2;
-/// The parts of an index have the kinds from here on, in the order of `Part::ALL`.
+/// The parts of an index have kinds from this number on, in the order of `Part::ALL`.
 const INDEX: u32 = 16;
-/// The vectors of an index, which are compared with the checksums of their rows when they are read.
+/// The vectors of an index with a checksum per row, which is checked when the row is read.
 const CHECKED_BY_ROW: u32 = 64;
 const HASH: usize = 16;
 
@@ -31,7 +32,7 @@ pub(crate) struct VectorMark {
     length: u64,
 }
 
-/// Vectors of one model and dimension, ready to be written.
+/// Vectors of one model and dimension to be written.
 #[derive(Debug, Default)]
 struct Group {
     texts: Vec<u8>,
@@ -56,7 +57,7 @@ impl Group {
     }
 }
 
-/// The rows of a section; nothing when its length does not fit what it says.
+/// The rows of a section; none if its length does not match its header.
 fn rows(section: &SectionView) -> Option<impl Iterator<Item = Row<'_>>> {
     let (n_rows, n_columns) = (section.label.n_rows as usize, section.label.n_columns as usize);
     let (texts, components) = section.split_at_checked(n_rows.checked_mul(HASH)?.checked_next_multiple_of(64)?)?;
@@ -77,7 +78,7 @@ fn read(folder: &Folder, from: u64) -> Result<Sections> {
     Ok(sections)
 }
 
-/// The sections that the file has since the last look; none when there are none.
+/// The sections added since the last read; none if there are none.
 pub(crate) fn news(folder: &Folder, mark: &mut VectorMark) -> Result<Option<Sections>> {
     let Some(stamp) = folder.files().stamp(VECTORS)? else { return Ok(None) };
     let from = if stamp.inode == mark.inode && stamp.length >= mark.length { mark.length } else { 0 };
@@ -89,7 +90,7 @@ pub(crate) fn news(folder: &Folder, mark: &mut VectorMark) -> Result<Option<Sect
     Ok(Some(sections))
 }
 
-/// What sections hold of a model; `keep` says which texts are asked for. The last one counts where a text has several.
+/// The vectors of a model in these sections, for the texts that `keep` accepts. If a text has several, the last one counts.
 pub(crate) fn vectors(
     sections: &Sections,
     model: TextHash,
@@ -104,10 +105,10 @@ pub(crate) fn vectors(
     found
 }
 
-/// A model, a text, and what the model made of it.
+/// A model, a text, and its vector.
 type Row<'r> = (TextHash, TextHash, &'r [f32]);
 
-/// The rows of the index that are not damaged, then the others.
+/// The undamaged rows of the index, then the other rows.
 fn all_rows(sections: &Sections) -> impl Iterator<Item = Row<'_>> {
     let floats = sections.get(CHECKED_BY_ROW).zip(sections.get(index_kind(Part::Sums)));
     let of_index = floats.zip(sections.get(INDEX_TEXTS)).filter_map(|((floats, sums), texts)| {
@@ -115,7 +116,7 @@ fn all_rows(sections: &Sections) -> impl Iterator<Item = Row<'_>> {
         let rows = index_rows(floats, texts)?.zip(sums);
         Some(rows.filter_map(|(row, sum)| (row_sum(row.2) == *sum).then_some(row)))
     });
-    // As an earlier version wrote them, checked as a whole.
+    // Written by an earlier version, with one checksum for the section.
     let whole = sections.get(index_kind(Part::Floats)).zip(sections.get(INDEX_TEXTS));
     let whole = whole.filter_map(|(floats, texts)| index_rows(floats, texts));
     of_index.flatten().chain(whole.flatten()).chain(sections.get(ROWS).filter_map(rows).flatten())
@@ -129,7 +130,7 @@ fn index_rows<'r>(floats: &'r SectionView, texts: &'r SectionView) -> Option<imp
     belongs.then(|| under_texts(label.model, texts, rows))
 }
 
-/// Rows under the texts whose hashes these bytes are.
+/// Rows with the texts of these hashes.
 fn under_texts<'r>(
     model: TextHash,
     texts: &'r [u8],
@@ -147,14 +148,14 @@ fn index_kind(part: Part) -> u32 {
     (INDEX..).zip(Part::ALL).find_map(|(kind, other)| (other == part).then_some(kind)).unwrap_or(INDEX)
 }
 
-/// An index as it was stored, and the text of each of its rows.
+/// A stored index, and the text of each of its rows.
 pub(crate) struct StoredIndex {
     pub(crate) texts: Vec<TextHash>,
     sections: BTreeMap<Part, SectionView>,
 }
 
 impl StoredIndex {
-    /// The model's index among sections, as far as it is there.
+    /// The index of a model among sections, as far as it is complete.
     pub(crate) fn among(sections: &Sections, model: TextHash) -> Option<Self> {
         let texts = sections.get(INDEX_TEXTS).find(|section| section.label.model == model)?;
         let (texts, _) = texts.as_chunks::<HASH>();
@@ -169,7 +170,7 @@ impl StoredIndex {
     }
 }
 
-/// An index to be stored: its model, and the text of each of its rows where the row is alive.
+/// An index to be stored: its model, and the text of each live row.
 pub(crate) struct IndexToStore<'i> {
     pub(crate) model: TextHash,
     pub(crate) index: &'i VectorIndex,
@@ -177,7 +178,7 @@ pub(crate) struct IndexToStore<'i> {
 }
 
 impl IndexToStore<'_> {
-    /// False where indexes are not stored.
+    /// False if this type of index is not stored.
     fn write(&self, writer: &mut SectionWriter) -> bool {
         let (Some(sections), Some(n_columns)) = (self.index.sections(), self.index.dimension()) else { return false };
         let (Ok(n_rows), Ok(n_columns)) = (u32::try_from(self.texts.len()), u32::try_from(n_columns)) else {
@@ -196,7 +197,7 @@ impl IndexToStore<'_> {
     }
 }
 
-/// Appends vectors of a model; the length of the file afterwards. Not synced: what is lost is embedded again.
+/// Appends vectors of a model. Returns the length of the file. The file is not synced: lost vectors are embedded again.
 pub(crate) fn append(
     folder: &Folder,
     model: TextHash,
@@ -209,7 +210,7 @@ pub(crate) fn append(
         return Ok(length);
     }
     let start = files.read_start(VECTORS, MAGIC.len())?;
-    // A file that is not ours, or of another version, is replaced: nothing of it was understood.
+    // A foreign file or one of another version is replaced: nothing of it could be read.
     let length = if start == MAGIC { length } else { 0 };
     let mut writer = SectionWriter::behind(length);
     write_rows(vectors.iter().map(|(text, vector)| (model, *text, vector.as_slice())), &mut writer);
@@ -223,7 +224,7 @@ pub(crate) fn append(
     Ok(length + bytes.len() as u64)
 }
 
-/// Writes rows of models, each text of a model once and the first row of it; how many were given.
+/// Writes the rows of models, the first row of each text and model. Returns how many rows were given.
 fn write_rows<'r>(rows: impl Iterator<Item = Row<'r>>, writer: &mut SectionWriter) -> usize {
     let mut groups: BTreeMap<(TextHash, usize), Group> = BTreeMap::new();
     let mut n_rows = 0;
@@ -237,7 +238,7 @@ fn write_rows<'r>(rows: impl Iterator<Item = Row<'r>>, writer: &mut SectionWrite
     n_rows
 }
 
-/// Writes a new file: an index, these vectors of a model, and what the old file holds of any model for live texts.
+/// Writes a new file: an index, these vectors of a model, and the rows of the old file for live texts of any model.
 pub(crate) fn rewrite<'v>(
     folder: &Folder,
     live: &BTreeSet<TextHash>,

@@ -1,8 +1,8 @@
-//! What the memory knows about past sessions: which were read, which runs there were, what is left to do. One small JSON file.
+//! Records about past sessions: which were read, the runs, and the queue. One small JSON file.
 //!
-//! Without the file, sessions are read once more; nothing else is lost. So an unreadable one goes to quarantine and an empty one
-//! takes its place. It is changed under the folder's lock, read and replaced whole; while a run goes on, its process holds
-//! `mining.lock`, which the kernel frees when that process dies.
+//! If the file is lost, sessions are read once more; nothing else is lost. Therefore an unreadable file goes to quarantine and
+//! is replaced by an empty one. The file is replaced as a whole under the folder's lock. During a run, the process holds
+//! `mining.lock`, which the kernel frees when the process dies.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,41 +16,41 @@ use crate::config::SessionsConfig;
 use crate::error::folder::Result;
 use crate::folder::{Folder, JsonFile, JsonRecord, Lock};
 
-/// Sessions and files on record; of more, the oldest are forgotten and read once more if they are still there. Also the skills
-/// whose use is on record.
+/// The maximum number of recorded sessions, of files, and of skills with recorded use. The oldest beyond it are forgotten; such
+/// sessions are read once more if their files still exist.
 const MAX_KEPT: usize = 10_000;
 
-/// The file.
+/// The content of the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Mining {
     schema: u64,
-    /// Who is at it, or died at it.
+    /// The owner of the active run, or of a run that died.
     pub(crate) running: Option<RunOwner>,
-    /// What the one who is at it tried so far, in order.
+    /// The results of that run so far, in order.
     tried: Vec<SessionOutcome>,
     /// When the last run began.
     pub(crate) last_run: Option<DateTime<FixedOffset>>,
-    /// What a run was asked to read and did not come to, oldest first.
+    /// Sessions that a run was asked to read and has not read, oldest first.
     pub(crate) queued: Vec<PathBuf>,
     /// Runs that ended, oldest first.
     pub(crate) runs: Vec<RunRecord>,
-    /// How far each session got, by its id.
+    /// The progress of each session, by its id.
     pub(crate) sessions: BTreeMap<String, Progress>,
-    /// What was found in each file, by its path.
+    /// The findings of each file, by its path.
     pub(crate) files: BTreeMap<PathBuf, SeenFile>,
-    /// What a later version of this program put there.
+    /// Keys of a later version.
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
 
-/// Who does a run.
+/// The owner of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunOwner {
-    /// Its process.
+    /// The id of its process.
     pub pid: u32,
-    /// Since when.
+    /// When the run began.
     pub started: DateTime<FixedOffset>,
 }
 
@@ -58,14 +58,14 @@ pub struct RunOwner {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunRecord {
-    /// Who did it, and since when.
+    /// The owner.
     #[serde(flatten)]
     pub owner: RunOwner,
-    /// When it ended, or was found to have ended.
+    /// When it ended, or was found dead.
     pub ended: DateTime<FixedOffset>,
     /// How it ended.
     pub end: RunEnd,
-    /// The sessions that it tried, in order.
+    /// The results of its sessions, in order.
     pub sessions: Vec<SessionOutcome>,
 }
 
@@ -76,29 +76,29 @@ pub struct RunRecord {
 pub enum RunEnd {
     /// It tried every session.
     Finished,
-    /// It was asked to stop, and did between two sessions.
+    /// It was cancelled between two sessions.
     Cancelled,
-    /// Its process ended in the middle of it. What it had still to do is queued.
+    /// Its process died. Its remaining sessions are queued.
     Died,
 }
 
-/// What became of a session in a run.
+/// The result of a session in a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionOutcome {
-    /// The session.
+    /// The session's id.
     pub id: String,
-    /// When the version that was read was last written to.
+    /// When the version that was read was last written.
     pub updated: DateTime<FixedOffset>,
-    /// Candidates found in it; none when it failed.
+    /// The number of candidates found; none when it failed.
     pub n_candidates: Option<usize>,
-    /// Why it failed, shortened and without secrets; none when it did not.
+    /// The error, shortened and without secrets; none on success.
     pub error: Option<String>,
 }
 
-/// How far the reading of a session got.
+/// How far a session was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Progress {
-    /// The version.
+    /// When the version that was read was last written.
     pub(crate) updated: DateTime<FixedOffset>,
     pub(crate) n_attempts: u32,
     pub(crate) is_read: bool,
@@ -106,26 +106,26 @@ pub(crate) struct Progress {
     pub(crate) last_error: Option<String>,
 }
 
-/// What was found in a file while it had this length and time.
+/// The findings of a file while it had this length and time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SeenFile {
-    /// The version of the summary.
+    /// The version of the summary's format.
     #[serde(default)]
     pub(crate) version: u32,
     pub(crate) n_bytes: u64,
     pub(crate) modified: DateTime<FixedOffset>,
-    /// None when it is no session.
+    /// None when the file is not a session.
     pub(crate) summary: Option<SessionSummary>,
-    /// Why it is none.
+    /// Why there is no summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
-    /// The limit that it exceeded when it was decompressed.
+    /// The size limit that the decompressed file exceeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cut_at: Option<u64>,
 }
 
 impl Mining {
-    /// How far this version of a session got.
+    /// Whether this version of a session was read.
     pub(crate) fn standing(&self, entry: &SessionEntry, config: &SessionsConfig) -> ReadState {
         match self.sessions.get(&entry.id).filter(|known| known.updated == entry.updated) {
             None => ReadState::New { n_attempts: 0 },
@@ -137,7 +137,7 @@ impl Mining {
         }
     }
 
-    /// Counts an attempt, before it is made: one that kills the process counts too.
+    /// Counts an attempt before it is made, so that one that kills the process counts too.
     pub(crate) fn attempt(&mut self, id: &str, updated: DateTime<FixedOffset>) {
         let fresh = Progress { updated, n_attempts: 0, is_read: false, last_error: None };
         let known = self.sessions.entry(id.to_owned()).or_insert_with(|| fresh.clone());
@@ -150,7 +150,7 @@ impl Mining {
         self.tried.push(SessionOutcome { id: id.to_owned(), updated, n_candidates: None, error });
     }
 
-    /// Notes what an attempt came to.
+    /// Records the result of an attempt.
     pub(crate) fn settle(&mut self, outcome: &SessionOutcome) {
         let SessionOutcome { id, updated, n_candidates, error } = outcome;
         if self.sessions.get(id).is_none_or(|known| known.updated != *updated) {
@@ -165,7 +165,7 @@ impl Mining {
         }
     }
 
-    /// Begins a run. One that is on the table still belongs to somebody who died: who begins holds the lock.
+    /// Begins a run. The caller holds the lock, so a run that is still recorded has died.
     pub(crate) fn begin(&mut self, owner: RunOwner) {
         self.close(owner.started, RunEnd::Died);
         self.tried.clear();
@@ -173,7 +173,7 @@ impl Mining {
         self.running = Some(owner);
     }
 
-    /// Takes a run that is over off the table and puts it on record.
+    /// Ends the active run and adds it to the history.
     pub(crate) fn close(&mut self, ended: DateTime<FixedOffset>, end: RunEnd) -> Option<RunRecord> {
         let sessions = std::mem::take(&mut self.tried);
         let record = RunRecord { owner: self.running.take()?, ended, end, sessions };
@@ -199,7 +199,7 @@ pub(super) fn forget_oldest<K: Ord, V, T: Ord + Copy>(rows: &mut BTreeMap<K, V>,
     }
 }
 
-/// The file `mining.json` of a folder, and the right to do a run.
+/// The file `mining.json` of a folder, and the lock of a run.
 pub(crate) struct MiningLog<'a> {
     folder: &'a Folder,
     file: JsonFile<'a, Mining>,
@@ -214,7 +214,7 @@ impl<'a> MiningLog<'a> {
         self.file.read()
     }
 
-    /// Changes what is known, in its newest version.
+    /// Changes the newest version of the file.
     pub(crate) fn change<T>(&self, config: &SessionsConfig, change: impl FnOnce(&mut Mining) -> T) -> Result<T> {
         self.file.change(|mining| {
             let value = change(mining);
@@ -223,7 +223,7 @@ impl<'a> MiningLog<'a> {
         })
     }
 
-    /// The right to do a run; none while another process, or handle, has it.
+    /// The lock of a run; none while another process or handle holds it.
     pub(crate) fn lock(&self) -> Result<Option<Lock>> {
         self.folder.try_lock_file("mining.lock")
     }
@@ -232,7 +232,7 @@ impl<'a> MiningLog<'a> {
 impl JsonRecord for Mining {
     const NAME: &'static str = "mining";
     const SCHEMA: u64 = 1;
-    const LOST: &'static str = "the record of read sessions was broken and begins anew";
+    const LOST: &'static str = "the record of read sessions was damaged and starts empty";
 
     fn schema(&self) -> u64 {
         self.schema
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_given_up_after_three_attempts_and_a_new_version_is_new() {
+    fn a_version_is_abandoned_after_three_attempts_and_a_new_version_is_due() {
         let config = SessionsConfig::default();
         let mut mining = Mining::default();
         let summary = SessionSummary {
@@ -282,7 +282,7 @@ mod tests {
         }
         assert_eq!(mining.standing(&entry(0), &config), ReadState::GivenUp { n_attempts: 3 });
         assert_eq!(mining.standing(&entry(1), &config), ReadState::New { n_attempts: 0 });
-        // It went on between the look and the reading: what was read is the later version.
+        // The session grew between the scan and the reading: the later version was read.
         mining.settle(&outcome(1, Some(2)));
         assert_eq!(mining.standing(&entry(1), &config), ReadState::Read);
         assert_eq!(mining.standing(&entry(2), &config), ReadState::New { n_attempts: 0 });

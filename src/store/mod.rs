@@ -1,8 +1,8 @@
-//! One folder, several processes, no daemon: open, look, commit, recover.
+//! The protocol of a playbook on a folder shared by several processes without a daemon: open, refresh, commit, recover.
 //!
-//! A commit decides on the newest state under the lock, appends what it changed to a log, and writes the playbook file; a recall appends
-//! one line. What is acknowledged survives the death of the process and of the machine; what fails before its line is synced never
-//! happened.
+//! A commit decides on the newest state under the lock, appends its changes to a log, and writes the playbook file. A recall
+//! appends one line. An acknowledged write survives the death of the process and of the machine; a commit that fails before its
+//! line is synced has no effect.
 
 pub(crate) mod archive;
 mod backup;
@@ -72,34 +72,34 @@ use usage_reading::UsageFrom;
 use vector_file::VectorFile;
 pub(crate) use vectors::{VectorCache, count as count_vectors, is_cache};
 
-/// What the folder holds at one moment: the playbook file with the usage after it folded in.
+/// The state of the folder at one moment: the playbook file with later usage folded in.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     pub(crate) file: Arc<PlaybookFile>,
-    /// The same without the usage after it.
+    /// The same state without the later usage.
     committed: Arc<PlaybookFile>,
     pub(crate) log: UsageLog,
     commits: LogEnd,
-    /// True when the log of commits leads to this state, so that the next commit is a line of it.
+    /// True if the log of commits leads to this state, so that the next commit is a line of it.
     is_logged: bool,
     version: FileVersion,
     newer: Option<u64>,
-    /// True when it is for reading only, and a commit reads the folder again: counts are in it that no segment has, or it was put
-    /// together from a broken folder while somebody else held the lock.
+    /// True if the state may be read but not committed on: it has counts that are in no segment, or was recovered from a broken
+    /// folder without the lock. A commit loads the folder again.
     is_provisional: bool,
 }
 
-/// What a change of the playbook file is detected by.
+/// How a change of the playbook file is detected.
 #[derive(Clone, Debug)]
 struct FileVersion {
-    /// None when there was no file.
+    /// None if there was no file.
     stamp: Option<Stamp>,
     content: TextHash,
-    /// The first bytes of the file, with its generation.
+    /// The first bytes of the file, which contain its generation.
     start: Vec<u8>,
-    /// True when the stamp alone detects any later change.
+    /// True if the stamp alone detects any later change.
     is_settled: Arc<AtomicBool>,
-    /// False for a file that somebody else wrote, or an older version: the next commit keeps it as the backup.
+    /// False for a file that another program or an older version wrote: the next commit keeps it as the backup.
     is_ours: bool,
 }
 
@@ -125,7 +125,7 @@ impl Snapshot {
         }
     }
 
-    /// A state that was committed just now.
+    /// Moves to a state that was just committed.
     fn advance(&mut self, file: PlaybookFile) {
         self.log.end = file.usage;
         self.file = Arc::new(file);
@@ -133,7 +133,7 @@ impl Snapshot {
         self.is_logged = true;
     }
 
-    /// True where the playbook file is behind its log.
+    /// True if the playbook file is older than its log.
     fn is_ahead(&self) -> bool {
         let written = salvage::number(&String::from_utf8_lossy(&self.version.start), "generation");
         written.is_some_and(|written| written < self.committed.generation)
@@ -146,45 +146,45 @@ impl Snapshot {
 
 /// The playbook file.
 const PLAYBOOK: &str = "skills_playbook.json";
-/// A second copy of the playbook file.
+/// The backup of the playbook file.
 const BACKUP: &str = "skills_playbook.json.bak";
-/// What left the playbook.
+/// The archive of changes.
 const ARCHIVE: &str = "archive.jsonl";
 /// The cached vectors of a playbook, or those of a vector memory.
 const VECTORS: &str = "vectors.bin";
 
-/// As much of the file as holds its generation.
+/// The number of first bytes that contain the file's generation.
 const START_BYTES: usize = 256;
 
-/// Events that wait in memory because the folder is busy take at most this many bytes.
+/// The maximum size, in bytes, of usage kept in memory while the folder is busy.
 const MAX_PENDING: usize = 1 << 20;
 
 /// A playbook in a folder.
 pub(crate) struct Store {
     pub(crate) folder: Folder,
-    /// What of the folder may be used.
+    /// Which parts of the folder may be used.
     pub(crate) guard: Guard,
     clock: Arc<dyn Clock>,
     feedback: FeedbackConfig,
     credit: CreditConfig,
     config: StoreConfig,
     receipt_count: ReceiptCount,
-    /// What recalls left that found the folder busy.
+    /// Usage of recalls that found the folder busy.
     pending: Mutex<Pending>,
     written_rows: Mutex<WrittenRows>,
 }
 
-/// A playbook that was opened.
+/// The result of an open.
 pub(crate) struct Opened {
     pub(crate) store: Store,
     pub(crate) snapshot: Snapshot,
-    /// What had to be done about a broken file.
+    /// How a broken file was recovered.
     pub(crate) recovery: Option<Recovery>,
-    /// What is stored for recalls.
+    /// The recall file.
     pub(crate) recall_file: Option<RecallFile>,
 }
 
-/// Lines that wait to be appended.
+/// Lines that have not been appended yet.
 #[derive(Default)]
 struct Pending {
     usage: Vec<u8>,
@@ -192,8 +192,8 @@ struct Pending {
 }
 
 impl Store {
-    /// Opens the playbook of a folder. A broken playbook file goes to quarantine
-    /// and its backup takes its place, which the report says. An unknown folder is an empty playbook.
+    /// Opens the playbook of a folder. A broken playbook file goes to quarantine and is recovered from its backup; `recovery`
+    /// reports it. The playbook of an unknown folder is empty.
     pub(crate) fn open(
         folder: Folder,
         guard: Guard,
@@ -210,11 +210,11 @@ impl Store {
             return Ok(Opened { store, snapshot: nothing, recovery: None, recall_file: None });
         }
         if let Err(error) = store.folder.edits().recover() {
-            // Lessons do not depend on them; the next edit insists.
-            tracing::warn!(%error, "edits that were left unfinished could not be settled");
+            // Reading lessons does not depend on them. The next edit returns the error.
+            tracing::warn!(%error, "unfinished edits could not be finished or rolled back");
         }
         if let Err(error) = store.folder.edits().remove_outdated(store.clock.now()) {
-            tracing::warn!(%error, "old records of edits could not be removed");
+            tracing::warn!(%error, "outdated journals of edits could not be removed");
         }
         let (recall_file, stored) = store.stored_state();
         let loaded = stored.map_or_else(|| store.load(UsageFrom::Open), Ok);
@@ -225,12 +225,12 @@ impl Store {
         Ok(Opened { store, snapshot, recovery, recall_file })
     }
 
-    /// The present state: `known` itself when nothing changed, a newer one otherwise.
+    /// The present state; none if `known` is current.
     pub(crate) fn refresh(&self, known: &Snapshot) -> Result<Option<Snapshot>> {
         if self.is_current(known)? { Ok(None) } else { self.load_or_recover_missing(known).map(Some) }
     }
 
-    /// True where nothing was committed or edited since.
+    /// True if nothing was committed or edited since `known`.
     pub(crate) fn is_current(&self, known: &Snapshot) -> Result<bool> {
         let stamp = self.files().stamp(PLAYBOOK)?;
         let is_same = match (&known.version.stamp, &stamp) {
@@ -240,14 +240,14 @@ impl Store {
         Ok(is_same && known.commits.is_alike(self.files().stamp(LOG)?.as_ref()))
     }
 
-    /// Commits can follow each other within one tick of the file's clock and give inode and length back. The generation at
-    /// the start of the file tells them apart; it is read until the file is too old for that.
+    /// Several commits within one tick of the file's clock may give the same inode and length. The generation at the start of
+    /// the file distinguishes them; it is read until the file is old enough.
     fn has_same_start(&self, known: &Snapshot, before: &Stamp, now: &Stamp) -> Result<bool> {
         if !before.is_racy || known.version.is_settled.load(Ordering::Acquire) {
             return Ok(true);
         }
         let is_same = match self.files().read_start(PLAYBOOK, START_BYTES) {
-            // A handle that only reads took the backup's state instead.
+            // A read-only handle took the backup's state instead.
             Err(FolderError::Irregular { found: Irregular::Folder, .. }) => known.version.start.is_empty(),
             start => start? == known.version.start,
         };
@@ -255,12 +255,12 @@ impl Store {
         Ok(is_same)
     }
 
-    /// The present state, read whatever is known of it.
+    /// The present state, loaded in any case.
     pub(crate) fn reload(&self) -> Result<Snapshot> {
         self.load(UsageFrom::Start)
     }
 
-    /// The present state with every event that was appended since.
+    /// The present state with all usage appended so far.
     pub(crate) fn refresh_usage(&self, known: &Snapshot) -> Result<Snapshot> {
         let newest = self.refresh(known)?.unwrap_or_else(|| known.clone());
         let mut snapshot = self.with_all_usage(newest)?;
@@ -269,8 +269,8 @@ impl Store {
         Ok(snapshot)
     }
 
-    /// Notes an event of a recall, and the line of its receipt if that is logged: written at once, or with a later call when
-    /// somebody is committing.
+    /// Records the event of a recall, and the line of its receipt if receipts are logged: now, or with a later call if another
+    /// process is committing.
     pub(crate) fn note(&self, known: &Snapshot, event: &Event, receipt: Option<Vec<u8>>) -> Result<()> {
         let mut pending = self.pending.lock();
         if pending.usage.len() < MAX_PENDING {
@@ -280,7 +280,7 @@ impl Store {
         self.append_pending(known, &mut pending)
     }
 
-    /// Writes down what recalls left in memory, unless somebody is committing. True when nothing is left.
+    /// Appends the usage in memory, unless another process is committing. Returns true when nothing is left.
     pub(crate) fn flush(&self, known: &Snapshot) -> Result<bool> {
         let mut pending = self.pending.lock();
         self.append_pending(known, &mut pending)?;
@@ -295,7 +295,7 @@ impl Store {
         self.append_lines(known, pending)
     }
 
-    /// Writes what waits; the caller holds the folder's lock. A receipt that cannot be logged is forgotten.
+    /// Appends the pending lines; the caller holds the folder's lock. A receipt that cannot be logged is dropped.
     fn append_lines(&self, known: &Snapshot, pending: &mut Pending) -> Result<()> {
         self.usage_files().append(known.log.end, &pending.usage)?;
         pending.usage.clear();
@@ -303,22 +303,22 @@ impl Store {
         if !receipts.is_empty()
             && let Err(error) = self.receipt_file().append(&receipts)
         {
-            tracing::warn!(%error, "receipts are not in the log");
+            tracing::warn!(%error, "receipts could not be added to the log");
         }
         Ok(())
     }
 
-    /// The receipts on record, without the lessons that were removed.
+    /// The logged receipts, without lessons that were removed.
     pub(crate) fn receipts(&self, snapshot: &Snapshot) -> Result<ReceiptLog> {
         self.receipt_file().read(snapshot.book())
     }
 
-    /// False for a handle that only reads, one that stopped writing, and a folder of a newer version.
+    /// False for a read-only handle, one that stopped writing, and a folder of a newer version.
     pub(crate) fn may_append(&self, known: &Snapshot) -> bool {
         known.newer.is_none() && self.folder.may_write()
     }
 
-    /// The changes on record, oldest first.
+    /// The recorded changes, oldest first.
     pub(crate) fn history(&self, snapshot: &Snapshot) -> Result<Vec<Change>> {
         let mut bytes = self.read_archive()?;
         bytes.truncate(usize::try_from(snapshot.file.archive_length).unwrap_or(usize::MAX));
@@ -327,19 +327,19 @@ impl Store {
         Ok(changes)
     }
 
-    /// False for a change that version control brought, of a text that the user has not admitted: to undo it would let it in.
+    /// False for a change from version control whose text the user has not admitted: undoing it would admit the text.
     fn admits_edit(&self, book: &Book, edit: &Edit) -> bool {
         let removed = || book.removed.iter().find(|removed| removed.id == edit.id)?.lesson.as_ref();
         let lesson = edit.before.as_ref().or_else(|| if edit.why.is_removal() { removed() } else { None });
         lesson.is_none_or(|lesson| !lesson.is_admitted() || self.admits(lesson))
     }
 
-    /// Takes in the vectors that were cached since the last read.
+    /// Reads the vectors that were cached since the last read.
     pub(crate) fn read_vectors(&self, cache: &mut VectorCache, fingerprint: TextHash) -> Result<()> {
         self.vector_file().read(cache, fingerprint).map(drop)
     }
 
-    /// Writes vectors that were made outside a commit, where the handle may write and nobody else does.
+    /// Writes vectors made outside a commit, if the handle may write and the lock is free.
     pub(crate) fn save_vectors(&self, known: &Snapshot, cache: &mut VectorCache, fingerprint: TextHash) -> Result<()> {
         if cache.unsaved.is_empty() || !self.may_append(known) {
             return Ok(());
@@ -355,23 +355,23 @@ impl Store {
         Err(FolderError::NewerSchema { path: self.files().path_of(PLAYBOOK), found, supported: SCHEMA_VERSION })
     }
 
-    /// Whether a write would begin now: the lock is free, and nothing forbids it.
+    /// Checks whether a write could begin now: the lock is free, and nothing forbids it.
     pub(crate) fn probe(&self, known: &Snapshot) -> Result<()> {
         self.refuse_newer(known)?;
         self.folder.lock_within(Duration::ZERO).map(drop)
     }
 
-    /// How many bytes of usage were appended and are not there any more.
+    /// The number of usage bytes that were appended and are now missing.
     pub(crate) fn n_missing_usage_bytes(&self) -> Result<u64> {
         self.usage_files().n_missing_bytes()
     }
 
-    /// The whole archive, nothing when there is none.
+    /// The bytes of the archive; empty if there is none.
     pub(crate) fn read_archive(&self) -> Result<Vec<u8>> {
         self.files().read_or_empty(ARCHIVE, 0)
     }
 
-    /// The whole vector cache, nothing when there is none.
+    /// The bytes of the vector cache; empty if there is none.
     pub(crate) fn read_vector_file(&self) -> Result<Vec<u8>> {
         self.files().read_or_empty(VECTORS, 0)
     }

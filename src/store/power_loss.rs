@@ -1,4 +1,4 @@
-//! Power loss: the states in which a disk may be left when only synced data is certain, and what an open makes of them.
+//! Power loss: the states that a disk may be in if only synced data is certain, and the result of an open.
 
 #![allow(
     clippy::disallowed_methods,
@@ -19,11 +19,11 @@ use crate::testing::faults::{Change, RecordingDisk};
 use crate::testing::random::{Random, n_cases};
 use crate::{Config, Listing, ManualClock, Playbook, Request, build_lesson};
 
-/// A file, whatever its names are.
+/// A file, independent of its names.
 #[derive(Clone, Debug, Default)]
 struct Inode {
     content: Vec<u8>,
-    /// What survives for sure.
+    /// The content that certainly survives.
     synced: Vec<u8>,
     modified: Option<SystemTime>,
 }
@@ -35,7 +35,7 @@ struct Naming {
     unset: Option<PathBuf>,
 }
 
-/// What is on the disk, and what is only on its way there.
+/// The synced state of the disk, and the changes that are not synced.
 #[derive(Clone, Debug, Default)]
 struct Model {
     inodes: Vec<Inode>,
@@ -44,11 +44,11 @@ struct Model {
     pending: Vec<Naming>,
 }
 
-/// The files of an image, with their times.
+/// The files of a disk image, with their times.
 type Image = BTreeMap<PathBuf, (Vec<u8>, Option<SystemTime>)>;
 
 impl Model {
-    /// A disk on which everything is synced.
+    /// A disk with everything synced.
     fn settled(image: &Image) -> Self {
         let mut model = Self::default();
         for (path, (bytes, modified)) in image {
@@ -102,17 +102,17 @@ impl Model {
         }
     }
 
-    /// One of the disks that there may be after the power went.
+    /// A possible state of the disk after a power loss.
     fn image(&self, random: &mut Random) -> Image {
         let mut names = self.synced_names.clone();
         match random.below(3) {
-            // In order up to somewhere, as file systems with a journal do it.
+            // The first changes in order, as journaling file systems do.
             0 => {
                 let n = random.below(self.pending.len() + 1);
                 self.pending[..n].iter().for_each(|naming| naming.apply(&mut names));
             }
             1 => self.pending.iter().for_each(|naming| naming.apply(&mut names)),
-            // Any of them.
+            // Any subset of the changes.
             _ => self.pending.iter().filter(|_| random.below(2) == 0).for_each(|naming| naming.apply(&mut names)),
         }
         let content = |inode: &Inode, random: &mut Random| {
@@ -121,7 +121,7 @@ impl Model {
             match random.below(5) {
                 0 | 1 => content.clone(),
                 2 => synced.clone(),
-                // A part of what is new, or its length with zeros.
+                // A part of the new content, or its full length with zeros.
                 3 => content[..n_same + random.below(content.len() - n_same + 1)].to_vec(),
                 _ => content.iter().enumerate().map(|(place, byte)| if place < n_same { *byte } else { 0 }).collect(),
             }
@@ -156,9 +156,9 @@ fn write(image: &Image, folder: &Path) {
     }
 }
 
-/// Of so many lessons the last ones make room.
+/// The capacity; the last lessons evict others.
 const CAPACITY: usize = 4;
-/// Lessons of a playbook whose file is not written at every commit, beside the others.
+/// The number of additional lessons that make a playbook too large to be written at every commit.
 const N_LARGE: usize = 36;
 
 fn open(folder: &Path, disk: Box<dyn Disk>, n_more: usize) -> Playbook {
@@ -169,7 +169,7 @@ fn open(folder: &Path, disk: Box<dyn Disk>, n_more: usize) -> Playbook {
     builder.with_embedder(Arc::new(HashingEmbedder)).open().unwrap()
 }
 
-/// What is acknowledged: the lessons' texts and marks, what was removed, and how many changes can be undone.
+/// What is acknowledged: the lessons' texts and marks, the removals, and the number of changes that can be undone.
 type State = (BTreeSet<String>, u64, usize);
 
 fn state(playbook: &Playbook) -> State {
@@ -182,7 +182,8 @@ fn state(playbook: &Playbook) -> State {
     (lessons.iter().map(text).collect(), n_removed as u64, playbook.changes().unwrap().len())
 }
 
-/// Learns, marks, merges, evicts, removes, edits by hand and recalls; after how many changes of the disk which state was acknowledged.
+/// Learns, marks, merges, evicts, removes, edits by hand and recalls. Returns the changes of the disk, and for each
+/// acknowledged state the number of changes before it.
 fn trace(folder: &Path, n_more: usize) -> (Vec<Change>, Vec<(usize, State)>) {
     let disk = RecordingDisk::default();
     let playbook = open(folder, Box::new(disk.clone()), n_more);
@@ -230,16 +231,16 @@ fn relative(change: &Change, folder: &Path) -> Option<Change> {
 }
 
 #[test]
-fn whatever_the_power_leaves_is_the_state_before_or_after() {
+fn after_a_power_loss_the_state_is_the_one_before_or_after() {
     look_at(n_cases("ADAGE_POWER_IMAGES", 1_000), 0);
 }
 
 #[test]
-fn whatever_the_power_leaves_of_a_large_playbook_is_the_state_before_or_after() {
+fn after_a_power_loss_a_large_playbook_is_in_the_state_before_or_after() {
     look_at(n_cases("ADAGE_POWER_IMAGES", 1_000) / 10, N_LARGE);
 }
 
-/// `ADAGE_POWER_IMAGES` says how many images, of a large playbook a tenth.
+/// `ADAGE_POWER_IMAGES` sets the number of images; for a large playbook, a tenth of it is used.
 fn look_at(n_images: usize, n_more: usize) {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
@@ -255,7 +256,7 @@ fn look_at(n_images: usize, n_more: usize) {
         let mut image = model.image(&mut random);
         let place = states.iter().rposition(|(n, _)| *n <= n_happened).unwrap();
         let expected = &states[place..states.len().min(place + 2)];
-        // Every third time the power goes again while the next open is at work.
+        // Every third image has a second power loss during the next open.
         for is_again in [number % 3 == 0, false] {
             let there = tempfile::tempdir().unwrap();
             let path = there.path().canonicalize().unwrap();

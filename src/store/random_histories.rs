@@ -1,5 +1,4 @@
-//! Long histories of one handle, drawn at random: on a disk that fails now and then, and with removed texts coming back from all
-//! sides.
+//! Long random histories of one handle: on a disk that fails occasionally, and with attempts to bring removed texts back.
 
 #![allow(clippy::disallowed_methods, reason = "the tests put older files back by themselves")]
 
@@ -19,7 +18,7 @@ use crate::testing::faults::{Verdict, Watch};
 use crate::testing::random::{Random, n_cases};
 use crate::{Config, Error, FolderError, Lesson, LessonId, Listing, ManualClock, Playbook, build_lesson};
 
-/// Triggers with their solutions, of all lessons in use.
+/// The triggers and solutions of all lessons in use.
 type Texts = BTreeMap<String, String>;
 
 fn open(folder: &Path, disk: Box<dyn Disk>, key: &ExportKey) -> Playbook {
@@ -35,7 +34,7 @@ fn texts(playbook: &Playbook) -> Texts {
     lessons.iter().map(|lesson| (lesson.trigger.clone(), lesson.solution.clone())).collect()
 }
 
-/// One operation in so many fails while it is armed; half of those that write leave a part.
+/// One operation in 30 fails while it is armed; half of the failing writes leave a part.
 #[derive(Clone)]
 struct FlakyDisk {
     is_armed: Arc<AtomicBool>,
@@ -53,7 +52,7 @@ impl Watch for FlakyDisk {
     }
 }
 
-/// A call on a playbook, and what it makes of the texts.
+/// A random call on a playbook, and its effect on the texts.
 fn any_call(random: &mut Random, number: usize, known: &Texts) -> (String, Texts) {
     let mut after = known.clone();
     let triggers: Vec<&String> = known.keys().collect();
@@ -88,9 +87,9 @@ fn call(playbook: &Playbook, what: &str, after: &Texts) -> crate::Result<()> {
     }
 }
 
-/// `ADAGE_DISK_ERRORS` says how many calls.
+/// `ADAGE_DISK_ERRORS` sets the number of calls.
 #[test]
-fn a_disk_that_fails_now_and_then_leaves_the_state_before_or_after() {
+fn occasional_disk_failures_leave_the_state_before_or_after() {
     let n_calls = n_cases("ADAGE_DISK_ERRORS", 400);
     let folder = tempfile::tempdir().unwrap();
     let key = ExportKey::generate();
@@ -112,7 +111,7 @@ fn a_disk_that_fails_now_and_then_leaves_the_state_before_or_after() {
                     "call {number}, {what}: {error}"
                 );
                 n_failed += 1;
-                // A commit that was written and could not be synced, or not be told, may hold.
+                // A commit that was written, but could not be synced or acknowledged, may hold.
                 if on_disk == after {
                     known = after;
                 }
@@ -134,7 +133,7 @@ fn a_disk_that_fails_now_and_then_leaves_the_state_before_or_after() {
 /// Id, trigger and solution of a lesson.
 type Row = (LessonId, String, String);
 
-/// The lessons in use, and those that wait.
+/// The lessons in use, and those that await review.
 fn rows(playbook: &Playbook) -> [Vec<Row>; 2] {
     let row = |lesson: &Lesson| (lesson.id, lesson.trigger.clone(), lesson.solution.clone());
     let lessons = playbook.list_lessons(&Listing::everything()).unwrap();
@@ -142,9 +141,9 @@ fn rows(playbook: &Playbook) -> [Vec<Row>; 2] {
     [lessons.iter().map(|lesson| row(lesson)).collect(), waiting.iter().map(|waiting| row(&waiting.lesson)).collect()]
 }
 
-/// `ADAGE_HISTORIES` says how many calls.
+/// `ADAGE_HISTORIES` sets the number of calls.
 #[test]
-fn what_was_removed_stays_removed_whatever_brings_it_back() {
+fn a_removed_lesson_is_never_brought_back() {
     let n_calls = n_cases("ADAGE_HISTORIES", 400);
     let folder = tempfile::tempdir().unwrap();
     let aside = tempfile::tempdir().unwrap();
@@ -159,7 +158,7 @@ fn what_was_removed_stays_removed_whatever_brings_it_back() {
         match kind {
             0 => exports.push(playbook.export_text(Format::JsonLines, &Listing::everything()).unwrap()),
             1 if !exports.is_empty() => {
-                // One's own export is believed, a stranger's waits.
+                // The user's own export is trusted; another one awaits review.
                 let own = Some(&key).filter(|_| random.below(2) == 0);
                 let read = read_export(Format::JsonLines, random.of(&exports).unwrap(), own);
                 playbook.import(read.lessons.into_iter().flatten()).unwrap();
@@ -169,7 +168,7 @@ fn what_was_removed_stays_removed_whatever_brings_it_back() {
                 n_copies += 1;
             }
             3 if n_copies > 0 => drop(playbook.restore(copy(random.below(n_copies))).unwrap()),
-            // An older file, put back by somebody.
+            // An older file is restored by hand.
             4 if n_copies > 0 => {
                 drop(playbook);
                 fs::copy(copy(random.below(n_copies)).join(PLAYBOOK), folder.path().join(PLAYBOOK)).unwrap();

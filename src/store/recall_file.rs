@@ -1,5 +1,5 @@
-//! What a recall needs of a larger memory, in a file that is mapped, `recall.bin`: its lessons, decoded when they are asked for, and the
-//! indexes of their words and vectors. A cache: what does not fit the playbook file is not used, or brought up to date.
+//! The data of a larger memory that a recall needs, in a memory-mapped file, `recall.bin`: the lessons, decoded on demand, and
+//! the indexes of their words and vectors. It is a cache: if it does not match the playbook file, it is updated or not used.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,22 +18,22 @@ use crate::sorted_blocks::StoredBytes;
 use crate::state::{Book, LessonsByTime, Piece, Pieces, RecallIndex, StoredPieces, StoredRecall};
 use crate::trust::Standing;
 
-/// The file.
+/// The name of the file.
 pub(super) const RECALL: &str = "recall.bin";
 
-/// The kind of its sections. It is raised whenever a lesson, a word or a vector is encoded in another way.
+/// The kind of its sections. It is raised whenever the encoding of lessons, words or vectors changes.
 pub(super) const FORMAT: u32 = 0x7265_0002;
 
-/// The kind of sections whose rows are compared with checksums of their own when they are read.
+/// The kind of sections with a checksum per row, which is checked when the row is read.
 const CHECKED_BY_ROW: u32 = FORMAT | 0x8000;
 
-/// A memory of fewer lessons is read about as fast from its playbook file.
+/// A memory with fewer lessons is read about as fast from its playbook file.
 pub(crate) const MIN_STORED_LESSONS: usize = 200;
 
-/// A log that grew by more bytes since is worth another file.
+/// After this many more bytes of the log, the file is written again.
 const MAX_LOG_BYTES: u64 = 1 << 18;
 
-/// What the file was written for.
+/// The state that the file was written for.
 #[derive(Debug)]
 pub(super) struct Head {
     /// The model of the vectors.
@@ -42,32 +42,32 @@ pub(super) struct Head {
     content: TextHash,
     /// The first bytes of the playbook file.
     start: Vec<u8>,
-    /// True when the place of the playbook file is proof of its content.
+    /// True if the metadata of the playbook file prove its content.
     is_settled: bool,
-    /// True when this program wrote the playbook file.
+    /// True if this program wrote the playbook file.
     is_ours: bool,
     log_inode: u64,
     log_length: u64,
     generation: u64,
-    /// True when the log leads to the state.
+    /// True if the log leads to the state.
     is_logged: bool,
 }
 
-/// A file as it was.
+/// The metadata of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Place {
     inode: u64,
     length: u64,
-    /// The system's time of the last change: seconds and nanoseconds since 1970.
+    /// The time of the last change (ctime): seconds and nanoseconds since 1970.
     changed: (i64, i64),
-    /// The time that programs may set, since 1970.
+    /// The modification time, which programs can set, since 1970.
     modified: Duration,
 }
 
-/// A head as it is encoded: the model; the playbook file's place, content, start and flags; the log.
+/// An encoded head: the model; the playbook file's metadata, hash, first bytes and flags; the log.
 pub(super) type HeadFields = (Option<[u8; 16]>, (PlaceFields, [u8; 16], Vec<u8>, bool, bool), (u64, u64, u64, bool));
 
-/// Inode, length, the system's time, and the other one.
+/// Inode, length, change time and modification time.
 type PlaceFields = (u64, u64, (i64, i64), (u64, u32));
 
 impl Head {
@@ -97,25 +97,25 @@ impl Head {
         }
     }
 
-    /// True when it takes no reading of a large playbook file to see that it is the same.
+    /// True if a large playbook file need not be read to verify that it is unchanged.
     fn is_quick(&self) -> bool {
         self.is_settled || self.playbook.length <= SMALL_FILE
     }
 }
 
 impl Place {
-    /// None where the system does not keep its times.
+    /// None if the system has no change times.
     fn of(stamp: &Stamp) -> Option<Self> {
         let modified = stamp.modified?.duration_since(UNIX_EPOCH).ok()?;
         Some(Self { inode: stamp.inode, length: stamp.length, changed: stamp.changed?, modified })
     }
 }
 
-/// The file as far as it was read.
+/// An opened recall file.
 pub(crate) struct RecallFile {
-    /// True where the folder's state was made of it.
+    /// True if the folder's state was made from it.
     pub(crate) is_used: bool,
-    /// True where that was quick, and little came after it.
+    /// True if that was quick, and few changes came after it.
     pub(crate) is_up_to_date: bool,
     head: Head,
     others: StoredBytes,
@@ -123,10 +123,10 @@ pub(crate) struct RecallFile {
     rest: std::vec::IntoIter<UncheckedSection>,
 }
 
-/// A state made of the file.
+/// A state made from the file.
 struct StoredState {
     snapshot: Snapshot,
-    /// Bytes of the log that came after it.
+    /// The number of log bytes after it.
     n_later: u64,
 }
 
@@ -141,7 +141,7 @@ pub(super) fn checked(sections: &mut std::vec::IntoIter<UncheckedSection>) -> Op
 }
 
 impl RecallFile {
-    /// None where there is none that can be read.
+    /// None if there is no readable file.
     fn open(store: &Store) -> Result<Option<Self>> {
         let mut rest = Sections::unchecked(store.files(), RECALL)?.into_iter();
         Ok(Self::read(&mut rest).map(|(head, others, lessons)| Self {
@@ -163,21 +163,21 @@ impl RecallFile {
         Some((head, pieces.next()?, LessonsByTime::read(&mut pieces)?))
     }
 
-    /// True where its vectors are of this model.
+    /// True if its vectors belong to this model.
     pub(crate) fn is_of(&self, model: Option<TextHash>) -> bool {
         self.head.model == model
     }
 
-    /// The indexes of the lessons in the file; vectors only of this model.
+    /// The indexes of the lessons in the file, with vectors only of this model.
     pub(crate) fn indexes(mut self, model: Option<TextHash>, config: &IndexConfig) -> Option<RecallIndex> {
         let has_model = model.is_some() && self.is_of(model);
         let mut pieces = std::iter::from_fn(|| checked(&mut self.rest));
         RecallIndex::read(&self.lessons, config, has_model, &mut StoredPieces(&mut pieces))
     }
 
-    /// The state of the folder, if this file holds it or a state that the log continues. Only in a folder that the user trusts as a whole,
-    /// and only with the playbook file and the log that it was written for: no program can set the system's time of a file's last
-    /// change, so a file that somebody else put here does not match.
+    /// The state of the folder, if this file contains it or a state that the log continues. It is used only in a folder that is
+    /// trusted as a whole, and only with the playbook file and the log that it was written for: since programs cannot set a
+    /// file's change time, a file copied here by others does not match.
     fn state(&self, store: &Store) -> Result<Option<StoredState>> {
         let Head {
             playbook, content, start, is_settled, is_ours, log_inode, log_length, generation, is_logged, ..
@@ -208,7 +208,7 @@ impl RecallFile {
         Ok(Some(StoredState { snapshot: store.with_usage(snapshot, UsageFrom::Open)?, n_later }))
     }
 
-    /// The playbook file after the commits that the log has since.
+    /// The playbook file after the commits that the log contains since.
     fn file(&self, store: &Store, end: &LogEnd, later: &[u8]) -> Option<(PlaybookFile, LogEnd)> {
         let log = CommitLog::after(end.generation?, end.length, later);
         if log.n_broken > 0 || log.end.length != end.length + later.len() as u64 {
@@ -240,7 +240,7 @@ fn ids(keys: &serde_json::Map<String, serde_json::Value>) -> BTreeSet<LessonId> 
     rows.into_iter().flatten().filter_map(|row| commit_log::id_of(row)?.parse().ok()).collect()
 }
 
-/// The file as bytes.
+/// The bytes of the file.
 pub(super) fn to_bytes(head: &Head, others: Vec<u8>, lessons: &LessonsByTime, recall: &StoredRecall) -> Vec<u8> {
     let mut pieces = Pieces::default();
     pieces.push_value(head.to_fields());
@@ -257,7 +257,8 @@ pub(super) fn to_bytes(head: &Head, others: Vec<u8>, lessons: &LessonsByTime, re
 }
 
 impl Store {
-    /// The file, and the state of the folder where it can be made of it. Damage costs time and nothing else.
+    /// The file, and the state of the folder if it can be made from it. If the file is damaged, the playbook file is read
+    /// instead.
     pub(super) fn stored_state(&self) -> (Option<RecallFile>, Option<Snapshot>) {
         let read = || -> Result<(Option<RecallFile>, Option<Snapshot>)> {
             let Some(mut file) = RecallFile::open(self)? else { return Ok((None, None)) };
@@ -268,12 +269,12 @@ impl Store {
             Ok((Some(file), state.map(|state| state.snapshot)))
         };
         read().unwrap_or_else(|error| {
-            tracing::debug!(%error, "the playbook file is read instead of what is stored of it");
+            tracing::debug!(%error, "the recall file could not be used; the playbook file is read instead");
             (None, None)
         })
     }
 
-    /// Writes the state with its indexes, where it is the newest, the handle may write and nobody else does.
+    /// Writes the newest state with its indexes, if the handle may write and the lock is free.
     pub(crate) fn save_recall(
         &self,
         snapshot: &Snapshot,
@@ -312,16 +313,16 @@ impl Store {
         self.files().rename(temporary, RECALL)
     }
 
-    /// Removes it where its vectors are damaged, so that the next process makes them again.
+    /// Removes the file if its vectors are damaged, so that the next process writes it again.
     pub(crate) fn drop_damaged_recall(&self, snapshot: &Snapshot) {
         tracing::warn!(path = %self.files().path_of(RECALL).display(), "stored vectors are damaged");
         if self.may_append(snapshot) {
-            // It is removed by a later process then.
+            // If it cannot be removed now, a later process does it.
             drop(self.drop_recall());
         }
     }
 
-    /// Removes it, and what an earlier version kept the words in: they may have texts of a lesson that was removed.
+    /// Removes the file, and the file of words of an earlier version: they may contain texts of a removed lesson.
     pub(super) fn drop_recall(&self) -> Result<()> {
         self.files().remove_if_exists(RECALL)?;
         self.files().remove_if_exists("words.bin")

@@ -1,4 +1,5 @@
-//! The log of receipts, `receipts.jsonl`: opt-in, bounded, appended to like the usage files (docs/spec/folder-format.md, 3.1).
+//! The log of receipts, `receipts.jsonl`: optional, bounded, appended to like the usage files (docs/spec/folder-format.md,
+//! 3.1).
 
 use std::collections::BTreeSet;
 
@@ -14,26 +15,26 @@ use crate::state::Book;
 
 const RECEIPTS: &str = "receipts.jsonl";
 
-/// How the line of a receipt begins.
+/// The prefix of a receipt's line.
 const RECEIPT: &[u8] = b"{\"receipt\"";
 
-/// For each receipt that the log may hold, so many bytes: a log that nobody shortens stops growing there.
+/// The maximum size of the log in bytes per receipt that it may hold: a log that is never shortened stops growing there.
 const MAX_BYTES: u64 = 2 * 1024;
 
-/// What a handle knows of the log's length.
+/// How many lines of the log were counted.
 #[derive(Debug, Default)]
 pub(super) struct ReceiptCount(Mutex<Counted>);
 
 #[derive(Debug, Default)]
 struct Counted {
-    /// The file, and up to where its lines were counted.
+    /// The file, and how far its lines were counted.
     inode: u64,
     end: u64,
     n_receipts: usize,
     n_lines: usize,
 }
 
-/// The log in a folder.
+/// The log of a folder.
 #[derive(Clone, Copy)]
 pub(super) struct ReceiptFile<'a> {
     pub(super) folder: &'a Folder,
@@ -42,7 +43,7 @@ pub(super) struct ReceiptFile<'a> {
 }
 
 impl ReceiptFile<'_> {
-    /// Appends lines. One that is too long is left as it is until somebody shortens it.
+    /// Appends lines. A log at its maximum size is not appended to until it is shortened.
     pub(super) fn append(self, lines: &[u8]) -> Result<()> {
         if self.length()? > self.max_bytes() {
             return Ok(());
@@ -50,7 +51,7 @@ impl ReceiptFile<'_> {
         self.folder.files().append(RECEIPTS, lines).map(drop)
     }
 
-    /// The log without what was removed; empty when there is none.
+    /// The log without removed lessons; empty if there is none.
     pub(super) fn read(self, book: &Book) -> Result<ReceiptLog> {
         let mut log = ReceiptLog::parse(&self.folder.files().read_in_place(RECEIPTS, 0)?);
         let removed: BTreeSet<LessonId> = book.removed.iter().map(|removed| removed.id).collect();
@@ -58,7 +59,7 @@ impl ReceiptFile<'_> {
         Ok(log)
     }
 
-    /// Writes the log again without the lessons that were removed; the caller holds the folder's lock.
+    /// Rewrites the log without removed lessons; the caller holds the folder's lock.
     pub(super) fn forget_removed(self, book: &Book) -> Result<()> {
         if is_missing(self.folder.files(), RECEIPTS)? {
             return Ok(());
@@ -66,7 +67,7 @@ impl ReceiptFile<'_> {
         self.replace(&self.read(book)?)
     }
 
-    /// Keeps the newest half of a log that is over its bound; the caller holds the folder's lock.
+    /// Keeps the newest half of a log that exceeds its bound; the caller holds the folder's lock.
     pub(super) fn shorten(self, book: &Book) -> Result<()> {
         if !self.is_over()? {
             return Ok(());
@@ -84,7 +85,7 @@ impl ReceiptFile<'_> {
         Ok(())
     }
 
-    /// Counts the lines that were appended since the last look.
+    /// Counts the lines appended since the last call.
     fn is_over(self) -> Result<bool> {
         let Some(Stamp { inode, length, .. }) = self.folder.files().stamp(RECEIPTS)? else { return Ok(false) };
         let mut counted = self.count.0.lock();

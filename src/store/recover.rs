@@ -1,4 +1,4 @@
-//! When the playbook file cannot be read: it goes to quarantine, its backup takes its place, removals still hold.
+//! Recovery of an unreadable playbook file: it goes to quarantine and is rebuilt from the backup; removals still hold.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,32 +17,32 @@ use crate::folder::{Entry, Lock, Name};
 use crate::lesson::TextHash;
 use crate::state::{Action, Book, Change, Removed};
 
-/// What an open had to do about a broken playbook file.
+/// The result of recovering a broken playbook file at an open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Recovery {
     /// Why the file could not be read.
     pub reason: String,
-    /// Where its bytes are now; where they were, for a handle that only reads.
+    /// Where its bytes are kept now; for a read-only handle, the original path.
     pub kept_at: Vec<PathBuf>,
     /// Whether the log of commits or a backup could be read.
     pub from_backup: bool,
-    /// Lessons there are now.
+    /// The number of lessons after the recovery.
     pub n_lessons: usize,
-    /// Rows that were taken from the broken file.
+    /// Rows taken from the broken file.
     pub n_from_file: usize,
-    /// Rows that were taken from the log or the backup.
+    /// Rows taken from the log or the backup.
     pub n_from_backup: usize,
     /// Damaged rows that are in no backup. They are kept in the file's list `unread`.
     pub n_set_aside: usize,
-    /// Lessons of the backup that stay removed, because the archive says a person removed them.
+    /// Lessons of the backup that stay removed, because the archive records that a person removed them.
     pub n_removed_again: usize,
 }
 
 impl Store {
-    /// Puts the backup in the place of a broken file. Another process may have done it meanwhile: then nothing is reported.
+    /// Rebuilds a broken playbook file from its backup. If another process has done it meanwhile, nothing is reported.
     pub(super) fn recover(&self, reason: String) -> Result<(Snapshot, Option<Recovery>)> {
-        // An open does not wait: where the lock cannot be had now, the last good state is used, and a later call repairs.
+        // An open does not wait: if the lock is not free, the last good state is used, and a later call repairs the file.
         let lock =
             if self.folder.is_writable() { self.folder.lock_within(Duration::ZERO) } else { Ok(Box::new(()) as Lock) };
         let may_write = match &lock {
@@ -60,7 +60,7 @@ impl Store {
         recovered
     }
 
-    /// The same for a caller that holds the lock. Nothing is changed where it may not write.
+    /// As [`recover`](Self::recover), for a caller that holds the lock. If it may not write, nothing is changed.
     pub(super) fn recover_locked(&self, reason: String, is_writable: bool) -> Result<(Snapshot, Option<Recovery>)> {
         let found = self.found()?;
         let backup = self.backup()?;
@@ -70,7 +70,7 @@ impl Store {
         if file.is_unmarked {
             file = self.mark(file)?;
         } else if file.generation != self.read_log()?.generation() {
-            // The newest state knows how much of the archive is its own; an older one does not.
+            // The newest state knows how much of the archive belongs to it; an older one does not.
             self.adopt_archive(&mut file)?;
         }
         let mut recovery = Recovery {
@@ -110,13 +110,13 @@ impl Store {
         Ok((snapshot, Some(recovery)))
     }
 
-    /// True for a file that nobody but this program wrote and that is not as it was written.
+    /// True for a file that only this program wrote and whose checksums are wrong.
     fn is_damaged(&self, file: &'static str, seals: &Seals) -> Result<bool> {
         let modified = self.files().stamp(file)?.and_then(|stamp| stamp.modified);
         Ok(!seals.is_whole() && seals.is_untouched(modified))
     }
 
-    /// What is the matter with the backup, if anything is.
+    /// A problem of the backup; none if there is no problem.
     pub(crate) fn check_backup(&self) -> Result<Option<String>> {
         let bytes = self.bytes_of(BACKUP)?;
         if bytes.is_empty() && self.files().stamp(BACKUP)?.is_none() {
@@ -129,7 +129,7 @@ impl Store {
         })
     }
 
-    /// Lines of the archive that cannot be read.
+    /// The number of archive lines that cannot be read.
     pub(crate) fn n_broken_changes(&self) -> Result<usize> {
         Ok(archive::count_broken(&self.read_archive()?))
     }
@@ -141,7 +141,7 @@ impl Store {
         }
     }
 
-    /// As much as can be read of the playbook file; none where there is nothing.
+    /// As much as can be read of the playbook file; none if nothing can.
     fn found(&self) -> Result<Option<Found>> {
         let bytes = self.bytes_of(PLAYBOOK)?;
         let Some(Parsed { file, newer: None, seals }) = self.parse_leniently(&bytes) else { return Ok(None) };
@@ -149,7 +149,7 @@ impl Store {
             return Ok(None);
         }
         let modified = self.files().stamp(PLAYBOOK)?.and_then(|stamp| stamp.modified);
-        // What cannot be read further than somewhere is damage too, unless rows were written by a person.
+        // A file that is unreadable from some point on is damaged too, unless a person wrote rows.
         let is_damage = seals.is_untouched(modified);
         Ok(Some(Found { file, seals, is_damage }))
     }
@@ -172,7 +172,8 @@ impl Store {
         Some(parsed)
     }
 
-    /// The newest state beside the playbook file: the one that the log leads to, or the backup, or what is whole of it.
+    /// The newest state apart from the playbook file: the one that the log leads to, or the backup, or the undamaged parts of
+    /// the backup.
     pub(super) fn backup(&self) -> Result<Option<PlaybookFile>> {
         let log = self.read_log()?;
         let (stored, logged) = (self.stored_backup(&log)?, self.logged(&log));
@@ -180,7 +181,7 @@ impl Store {
         Ok(logged.filter(is_newest).or(stored))
     }
 
-    /// The backup, with what the log says was committed after it; or what is whole of it.
+    /// The backup with the logged commits after it, or its undamaged parts.
     fn stored_backup(&self, log: &CommitLog) -> Result<Option<PlaybookFile>> {
         let bytes = self.bytes_of(BACKUP)?;
         let content = TextHash::of(&[&bytes]);
@@ -195,7 +196,7 @@ impl Store {
             return Ok(Some(file));
         }
         let Some(Parsed { mut file, newer: None, seals }) = self.parse_leniently(&bytes) else { return Ok(None) };
-        // One that a person edited before the last commit is as it should be.
+        // A backup of a file that a person edited before the last commit is not damaged.
         if self.is_damaged(BACKUP, &seals)? {
             let book = Arc::make_mut(&mut file.book);
             book.lessons = book.lessons.iter().filter(|lesson| !seals.foreign.contains(&lesson.id)).cloned().collect();
@@ -206,7 +207,7 @@ impl Store {
         Ok((!is_empty || seals.is_whole() || !file.is_unmarked).then_some(file))
     }
 
-    /// Takes the whole archive as belonging to a state that does not say how much of it does, removals and all.
+    /// Assigns the whole archive, with its removals, to a state that does not state how much belongs to it.
     pub(super) fn adopt_archive(&self, file: &mut PlaybookFile) -> Result<()> {
         let bytes = self.read_archive()?;
         file.archive_length = archive::whole_length(&bytes);
@@ -214,7 +215,7 @@ impl Store {
         Ok(())
     }
 
-    /// Where a file is kept now, if it was there: its bytes are copied; a folder in its place is moved.
+    /// Quarantines a file, if it exists: its bytes are copied; a folder in its place is moved. Returns the new path.
     fn quarantine(&self, file: &'static str, name: &str) -> Result<Option<PathBuf>> {
         match self.files().entry(file)? {
             Entry::Missing => Ok(None),
@@ -223,7 +224,7 @@ impl Store {
         }
     }
 
-    /// What is in a file; nothing where it is missing, or a folder.
+    /// The bytes of a file; empty if it is missing or a folder.
     fn bytes_of(&self, file: &'static str) -> Result<Vec<u8>> {
         match self.files().entry(file)? {
             Entry::Missing | Entry::Folder => Ok(Vec::new()),
@@ -242,7 +243,7 @@ impl Store {
     }
 }
 
-/// Takes out what the archive says a person removed and did not take back.
+/// Removes lessons that the archive records as removed by a person, unless that was undone.
 fn apply_removals(book: &mut Book, history: &[Change]) {
     let undone: Vec<_> = history.iter().filter_map(|change| change.undoes).collect();
     for change in history.iter().filter(|change| change.action == Action::Remove && !undone.contains(&change.id)) {
@@ -252,7 +253,7 @@ fn apply_removals(book: &mut Book, history: &[Change]) {
             let lesson = book.take(edit.id).or(waiting);
             let is_known = book.removed.iter().any(|removed| removed.id == edit.id);
             let text_hash = edit.removed_text.or(lesson.as_ref().map(|lesson| lesson.text_hash()));
-            // A text that was learned by hand again since is welcome.
+            // A text that was learned by hand after its removal is kept.
             let is_back = |text_hash: &TextHash| book.lessons.iter().any(|lesson| lesson.text_hash() == *text_hash);
             if let Some(text_hash) = text_hash.filter(|text_hash| !is_known && !is_back(text_hash)) {
                 book.removed.push(Removed { id: edit.id, text_hash, at: change.at, change: Some(change.id), lesson });

@@ -1,4 +1,5 @@
-//! A playbook file that is not JSON: what editors and merges leave is read anyway, and of anything else every whole row.
+//! Reads a playbook file that is not valid JSON: common results of editors and merges are repaired, and of other files every
+//! complete row is read.
 
 use std::borrow::Cow;
 
@@ -7,7 +8,7 @@ use serde_json::{Deserializer, Map, Value};
 use super::checksum::{self, Seal};
 use super::playbook_file::LISTS;
 
-/// The text of a file that was saved as UTF-16, or with a byte order mark; bytes that are no text become U+FFFD.
+/// Decodes a file that was saved as UTF-16 or with a byte order mark. Invalid bytes become U+FFFD.
 pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     let utf_16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes.as_chunks().0.iter().map(|pair| unit(*pair)).collect();
@@ -23,8 +24,8 @@ pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// The text as JSON, where it is but for a trailing comma, a number that JSON has not, a comment of a whole line or the markers of a
-/// merge conflict; of a conflict, both sides stay.
+/// Turns almost valid JSON into JSON: it removes trailing commas, comments on lines of their own and merge conflict markers
+/// (both sides stay), and replaces numbers that JSON does not have.
 pub(super) fn mend(text: &str) -> String {
     const MARKERS: [&str; 4] = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
     let is_left_out =
@@ -37,7 +38,7 @@ pub(super) fn mend(text: &str) -> String {
     outside_strings(&mended)
 }
 
-/// Takes commas out that nothing follows, puts one in between two rows, and null for what is no number.
+/// Removes trailing commas, inserts missing ones between two rows, and replaces invalid numbers with null.
 fn outside_strings(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;
@@ -60,7 +61,7 @@ fn outside_strings(text: &str) -> String {
     mended
 }
 
-/// The string at the start of a text, with its quotes, up to the end of the text if it is not closed.
+/// The string at the start of a text, with its quotes; up to the end of the text if it is not closed.
 fn string(text: &str) -> &str {
     let mut is_escaped = false;
     for (place, byte) in text.bytes().enumerate().skip(1) {
@@ -74,8 +75,8 @@ fn string(text: &str) -> &str {
     text
 }
 
-/// What is whole in a text that is not JSON as a whole, as the keys of a playbook file: every row under the list that its checksum
-/// names, rows without a valid one under `lessons`, and the generation.
+/// The complete rows in a text that is not valid JSON, as the keys of a playbook file. A row goes to the list that its checksum
+/// identifies; rows without a valid checksum go to `lessons`. The generation is included.
 pub(super) fn rows(text: &str) -> Map<String, Value> {
     let mut lists: [Vec<Value>; 3] = Default::default();
     let mut at = 0;
@@ -100,7 +101,7 @@ pub(super) fn rows(text: &str) -> Map<String, Value> {
     keys
 }
 
-/// The number of the first key of this name.
+/// The number at the first key of this name.
 pub(super) fn number(text: &str, key: &str) -> Option<u64> {
     let (_, rest) = text.split_once(&format!("\"{key}\":"))?;
     rest.trim_start().split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
@@ -114,7 +115,7 @@ fn is_row(row: &Map<String, Value>) -> bool {
     is_waiting || is_lesson || has(&["text_hash"])
 }
 
-/// The place of its list in [`LISTS`].
+/// The index of the row's list in [`LISTS`], by its shape.
 fn by_shape(row: &Value) -> usize {
     match row {
         Value::Object(row) if row.contains_key("text_hash") => 2,
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_editors_and_merges_leave_is_read() {
+    fn results_of_editors_and_merges_are_read() {
         check(FILE);
         check(&FILE.replace("\"d\"}", "\"d\"},"));
         check(&FILE.replace("7,", "NaN,"));

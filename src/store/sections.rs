@@ -1,9 +1,9 @@
 //! A file of sections: blocks of numbers that are appended or replaced whole, and read through a memory map.
 //!
-//! Numbers have the machine's byte order, which the name says: another one's file is foreign. The file begins with 64 bytes of
-//! name and version. A section begins at a multiple of 64 with a header of 64 bytes, its bytes follow, and zeros up to the next
-//! multiple. Header and bytes have a checksum each. A section that is cut, flipped or nonsense is passed over and reported;
-//! reading goes on at the next header that is one.
+//! Numbers have the machine's byte order, which is part of the magic number: a file of another byte order is foreign. The file
+//! begins with 64 bytes that hold the magic number. A section begins at a multiple of 64 with a header of 64 bytes, followed by
+//! its bytes and zero padding to the next multiple of 64. Header and bytes have separate checksums. A section that is truncated
+//! or damaged is skipped and reported; reading continues at the next valid header.
 
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -13,46 +13,46 @@ use crate::error::folder::Result;
 use crate::folder::{Directory, Mapped};
 use crate::hash::TextHash;
 
-/// The first bytes of the file: its name and version.
+/// The magic number of the file, with its version.
 pub(super) const MAGIC: &[u8; 8] = if cfg!(target_endian = "little") { b"adages\0\x01" } else { b"adagesB\x01" };
 /// The first bytes of a section.
 const SECTION: &[u8; 8] = b"section\0";
-/// What everything is aligned to, and the length of a header.
+/// The alignment of sections, and the length of a header.
 const ALIGN: usize = 64;
 
-/// What is in a section.
+/// The description of a section's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Label {
-    /// Which kind of content, a number of the owner's.
+    /// The kind of content, a number chosen by the owner.
     pub(crate) kind: u32,
-    /// Which model it belongs to.
+    /// The model that it belongs to.
     pub(crate) model: TextHash,
     /// Columns and rows, for the owner.
     pub(crate) n_columns: u32,
     pub(crate) n_rows: u32,
 }
 
-/// A place of the file that cannot be used.
+/// A part of the file that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Flaw {
-    /// From where on, in bytes.
+    /// Its offset in bytes.
     pub(crate) offset: u64,
     pub(crate) kind: FlawKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FlawKind {
-    /// The file does not begin as one of ours, or is of another version. Nothing of it is read.
+    /// The file does not begin with the magic number, or is of another version. It is not read.
     Foreign,
     /// There is no section where one should begin.
     NoSection,
     /// The file ends before the section does.
     Cut,
-    /// The bytes of the section do not fit its checksum.
+    /// The bytes of the section do not match its checksum.
     Flipped,
 }
 
-/// A section's bytes, in the map for as long as this is held.
+/// A section's bytes; the memory map lives as long as this value.
 #[derive(Clone, Debug)]
 pub(crate) struct SectionView {
     pub(crate) label: Label,
@@ -74,7 +74,7 @@ impl AsRef<[u8]> for SectionView {
     }
 }
 
-/// A section whose bytes were not read yet.
+/// A section whose checksum has not been checked.
 #[derive(Clone, Debug)]
 pub(crate) struct UncheckedSection {
     view: SectionView,
@@ -82,7 +82,7 @@ pub(crate) struct UncheckedSection {
 }
 
 impl UncheckedSection {
-    /// The section that begins there, all of whose bytes are in the map.
+    /// The section at an offset, if the map contains all of its bytes.
     fn at(map: &Arc<Mapped>, at: usize) -> std::result::Result<Self, FlawKind> {
         let header = map.get(at..).and_then(read_header);
         let (label, length, checksum) = header.ok_or(FlawKind::NoSection)?;
@@ -95,18 +95,18 @@ impl UncheckedSection {
         self.view.label
     }
 
-    /// The section as it is, for an owner who compares its rows with checksums of their own.
+    /// The section without a check, for an owner that checks each row.
     pub(crate) fn unchecked(self) -> SectionView {
         self.view
     }
 
-    /// The section, if its bytes fit its checksum.
+    /// The section, if its bytes match its checksum.
     pub(crate) fn checked(self) -> Option<SectionView> {
         (crc32fast::hash(&self.view) == self.checksum).then_some(self.view)
     }
 }
 
-/// The sections of a file, as it was when it was opened.
+/// The sections of a file as it was when it was opened.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sections {
     sections: Vec<SectionView>,
@@ -115,17 +115,16 @@ pub(crate) struct Sections {
 }
 
 impl Sections {
-    /// Reads the file from `from` on, a length of an earlier look at the same file or 0. No file: no sections.
+    /// Reads the file from `from` on: the length at an earlier read of the same file, or 0. A missing file has no sections.
     ///
-    /// Every byte is read once, for the checksums, but for those of sections that are `by_row`: their owner compares their rows with
-    /// checksums of their own.
+    /// Every byte is read once to check the checksums, except in sections that are `by_row`: their owner checks each row.
     pub(crate) fn open(
         files: &Directory,
         name: &'static str,
         from: u64,
         by_row: impl Fn(Label) -> bool,
     ) -> Result<(Self, Vec<Flaw>)> {
-        // Only what is ours is mapped: other files may be cut while they are.
+        // Only files of this format are mapped: other files may be truncated while they are mapped.
         let start = files.read_start(name, MAGIC.len())?;
         if !start.is_empty() && start != MAGIC {
             let length = files.stamp(name)?.map_or(0, |stamp| stamp.length);
@@ -152,7 +151,7 @@ impl Sections {
                 }
                 Err(kind) => kind,
             };
-            // What is no section is one flaw, however long it is.
+            // Consecutive bytes that are not a section are one flaw.
             if kind != FlawKind::NoSection || flaws.last().is_none_or(|flaw| flaw.kind != kind) {
                 flaws.push(Flaw { offset: at as u64, kind });
             }
@@ -161,7 +160,7 @@ impl Sections {
         Ok((sections, flaws))
     }
 
-    /// The sections of a whole file up to the first that is cut. Bytes are read when a section is checked.
+    /// The sections of a whole file up to the first truncated one. A section's bytes are read when it is checked.
     pub(crate) fn unchecked(files: &Directory, name: &'static str) -> Result<Vec<UncheckedSection>> {
         if files.read_start(name, MAGIC.len())? != MAGIC {
             return Ok(Vec::new());
@@ -181,7 +180,7 @@ impl Sections {
     }
 }
 
-/// The label, the length of what follows and its checksum.
+/// The label, the length of the section's bytes and their checksum.
 fn read_header(bytes: &[u8]) -> Option<(Label, usize, u32)> {
     let (sealed, rest) = bytes.split_first_chunk::<60>()?;
     let (checksum, _) = rest.split_first_chunk::<4>()?;
@@ -195,14 +194,14 @@ fn read_header(bytes: &[u8]) -> Option<(Label, usize, u32)> {
     Some((label, usize::try_from(length).ok()?, checksum))
 }
 
-/// The bytes of new sections, for a new file or the end of one.
+/// The encoded new sections, for a new file or the end of an existing one.
 #[derive(Debug)]
 pub(crate) struct SectionWriter {
     bytes: Vec<u8>,
 }
 
 impl SectionWriter {
-    /// Begins behind `length` bytes of a file, at 0 a new file.
+    /// Starts after `length` bytes of a file; at 0, a new file.
     pub(crate) fn behind(length: u64) -> Self {
         let mut bytes = Vec::new();
         if length == 0 {
@@ -273,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back_aligned() {
+    fn written_sections_are_read_back_aligned() {
         let bytes = file();
         let folder = tempfile::tempdir().unwrap();
         let files = Directory::real(folder.path());
@@ -286,14 +285,14 @@ mod tests {
             assert_eq!((found.len(), found[0].label, &**found[0]), (1, label(kind), content));
             assert_eq!(found[0].as_ptr().align_offset(ALIGN), 0);
         }
-        // A view outlives the file.
+        // A view outlives the value that it came from.
         let held = sections.get(2).next().cloned().unwrap();
         drop((sections, folder));
         assert_eq!(*held, [7; 64]);
     }
 
     #[test]
-    fn a_flipped_byte_costs_its_section_and_is_told() {
+    fn a_flipped_byte_loses_its_section_only_and_is_reported() {
         let whole = file();
         let expected = open(&whole, 0).0;
         for place in 0..whole.len() {
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_costs_what_is_behind_it_and_appending_goes_on() {
+    fn a_truncation_loses_the_sections_after_it_and_appending_continues() {
         let whole = file();
         let expected = open(&whole, 0).0;
         for length in 1..whole.len() {
@@ -329,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn another_file_is_told_and_not_read() {
+    fn a_foreign_file_is_reported_and_not_read() {
         for bytes in [&b"adagev\0\x01something"[..], b"adages\0\x02", b"x"] {
             assert_eq!(open(bytes, 0), (Vec::new(), vec![Flaw { offset: 0, kind: FlawKind::Foreign }]));
         }

@@ -1,4 +1,4 @@
-//! Skills as files, `<root>/<name>/SKILL.md`: found, read once while they do not change, written whole.
+//! Skills as files, `<root>/<name>/SKILL.md`: found, read again only when changed, written whole.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use crate::skill::{Skill, SkillName, SkillNote, SkillRefused};
 
 /// The memory's own folder of skills.
 pub(crate) const OWN_SKILLS: &str = "skills";
-/// What the file is called.
+/// The name of a skill's file.
 pub(super) const FILE: &str = "SKILL.md";
 
-/// Why a file that is called a skill is not listed.
+/// Why a skill file is not listed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -29,55 +29,55 @@ pub enum NotListed {
     /// A link leads out of the root.
     #[error("a link leads out of the folder of skills")]
     LeadsOut,
-    /// It is something else, such as a folder or a pipe.
+    /// It is not a regular file, for example a folder or a pipe.
     #[error("not a plain file")]
     NotAFile,
     /// It could not be read.
     #[error("{0}")]
     Unreadable(String),
-    /// There are too many; this one and those after it were not read.
+    /// There are too many folders; this one and those after it were not read.
     #[error("past the first {max} folders")]
     TooMany {
-        /// How many are read.
+        /// The maximum number of folders.
         max: usize,
     },
 }
 
-/// What is in a root, by the names of its folders.
+/// The skills of a root, by the names of their folders.
 #[derive(Debug, Default)]
 pub(crate) struct SkillRoot {
     pub(crate) found: Vec<FoundSkill>,
     pub(crate) left_out: Vec<(PathBuf, NotListed)>,
 }
 
-/// A file that is a skill.
+/// A skill and its files.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundSkill {
     pub(crate) path: PathBuf,
     pub(crate) skill: Arc<Skill>,
-    /// What had to be mended while it was read.
+    /// Repairs that were made while it was read.
     pub(crate) notes: Vec<SkillNote>,
-    /// The files beside it.
+    /// The supporting files.
     pub(crate) files: Vec<SkillFile>,
-    /// Why a promotion cannot cover these.
+    /// Why a promotion cannot cover these files.
     pub(crate) not_covered: Option<NotCovered>,
-    /// Of the skill with these files.
+    /// The hash of the skill with its files.
     pub(crate) text_hash: TextHash,
 }
 
-/// Whether a file that is there with another text is replaced.
+/// Whether an existing file with another text is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Existing {
     Keep,
     Replace,
 }
 
-/// What became of a file.
+/// The result of writing a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
     New(PathBuf),
     Replaced(PathBuf),
-    /// It had this text already.
+    /// The file already had this text.
     Unchanged(PathBuf),
     /// The file has another text.
     Taken(PathBuf),
@@ -104,18 +104,18 @@ impl<'a> SkillFiles<'a> {
         Self { folder, root, is_own }
     }
 
-    /// The skills; none where there is no folder. Hidden folders and those without a skill are passed over.
+    /// The skills; empty if the folder is missing. Hidden folders and those without a skill are skipped.
     pub(crate) fn scan(&self, cache: &mut SkillShelf) -> SkillRoot {
         cache.scan(self.folder, self.root.path())
     }
 
-    /// Writes a skill, under the memory folder's lock: a temporary file, synced, then one rename. A link in the place of its
+    /// Writes a skill under the memory folder's lock: a temporary file, synced, then one rename. A link in the place of its
     /// folder or its file is not followed.
     pub(crate) fn write(&self, name: &SkillName, text: &str, existing: Existing) -> Result<Written> {
         self.write_with(name, text, existing, &[])
     }
 
-    /// Writes a skill with files beside it. They come first: without a `SKILL.md` a folder is not a skill.
+    /// Writes a skill with supporting files. These are written first: a folder without a `SKILL.md` is not a skill.
     pub(crate) fn write_with(
         &self,
         name: &SkillName,
@@ -126,12 +126,12 @@ impl<'a> SkillFiles<'a> {
         let _lock = self.folder.lock()?;
         let folder = Name::from(name.to_string());
         let file = folder.join(FILE);
-        // A root that a person names may be a link; ours may not.
+        // A root that a person named may be a link; the memory's own may not.
         for part in [self.is_own.then_some(&Name::TOP), Some(&folder), Some(&file)].into_iter().flatten() {
             self.refuse_link(part)?;
         }
         let path = self.root.path_of(&file);
-        // A file of another system may be called otherwise and still be the same one.
+        // On a case-insensitive file system, the file may exist under another spelling.
         let stamp = self.root.stamp(&file)?;
         if stamp.is_some() {
             if self.root.read_or_empty(&file, 0)? == text.as_bytes() {
@@ -168,7 +168,7 @@ impl<'a> SkillFiles<'a> {
         Ok(())
     }
 
-    /// A file beside a skill's, in the folders that it needs.
+    /// Writes a supporting file, with the folders that it needs.
     fn write_supporting(&self, folder: &Name, name: &Name, bytes: &[u8]) -> Result<()> {
         let mut above = folder.clone();
         for part in name.as_path().parent().into_iter().flat_map(Path::components) {
@@ -183,14 +183,14 @@ impl<'a> SkillFiles<'a> {
         self.root.sync_directory(above)
     }
 
-    /// Another file system may begin at a folder that is not ours, so the temporary file is in that folder.
+    /// The skill's folder may be on another file system, so the temporary file is created in that folder.
     fn write_beside(&self, folder: &Name, file: &Name, text: &str) -> Result<()> {
         let temporary = folder.join(format!("{TEMPORARY}{FILE}.{}", std::process::id()));
         let written = self.root.create(&temporary, text.as_bytes());
         let written = written.and_then(|()| self.root.sync(&temporary));
         let written = written.and_then(|()| self.root.rename(&temporary, file));
         if written.is_err() {
-            // Nobody else sweeps there; where that fails too, it does no harm.
+            // No sweep removes temporary files there. If this fails too, the file does no harm.
             let _ = self.root.remove_if_exists(&temporary);
         }
         written
@@ -210,7 +210,7 @@ impl From<FolderError> for NotListed {
     }
 }
 
-/// The file of a skill that a person names: itself, or the one in that folder.
+/// The file of a skill that a person named: the path itself, or the `SKILL.md` in that folder.
 pub(crate) fn skill_file(path: &Path) -> PathBuf {
     let inside = || FILE_NAMES.map(|name| path.join(name)).into_iter().find(|file| file.exists());
     if path.is_dir() { inside().unwrap_or_else(|| path.join(FILE)) } else { path.to_owned() }
@@ -242,7 +242,7 @@ mod tests {
         path
     }
 
-    /// As if it had been written some time ago.
+    /// Makes a file's time older, so that its stamp is not racy.
     fn age(path: &Path, seconds: u64) {
         let then = SystemTime::now() - Duration::from_secs(seconds);
         fs::File::options().write(true).open(path).unwrap().set_modified(then).unwrap();
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_is_scanned_in_order_and_what_is_no_skill_is_said() {
+    fn a_root_is_scanned_in_order_and_invalid_skills_are_reported() {
         let temp = tempfile::tempdir().unwrap();
         let (folder, root) = (open(&temp.path().join("memory")), temp.path().join("root"));
         let mut cache = SkillShelf::default();
@@ -301,7 +301,7 @@ mod tests {
         symlink(root.join("nowhere"), root.join("broken").join("SKILL.md")).unwrap();
         symlink(root.join("own"), root.join("within")).unwrap();
         let found = scan(&folder, &root, &mut SkillShelf::default());
-        // The one without a name is named after the folder that it was found in.
+        // The skill without a name is named after its folder.
         assert_eq!(names(&found), ["own", "within"]);
         let reasons = reasons(&found);
         assert_eq!(reasons.len(), 3, "{reasons:?}");
@@ -314,7 +314,7 @@ mod tests {
             ]
         );
 
-        // A root may be a link itself: a person named it. Nothing is written through one that lies in ours.
+        // A root may be a link: a person named it. A link in the memory's own folder is not written through.
         symlink(&root, temp.path().join("root-link")).unwrap();
         assert_eq!(names(&scan(&folder, &temp.path().join("root-link"), &mut SkillShelf::default())).len(), 2);
         let name = |text: &str| text.parse::<SkillName>().unwrap();
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_change_is_parsed_once() {
+    fn an_unchanged_skill_is_parsed_once() {
         let temp = tempfile::tempdir().unwrap();
         let (folder, root) = (open(&temp.path().join("memory")), temp.path().join("root"));
         let paths = ["a", "b", "c"].map(|name| put(&root, name, "Text."));

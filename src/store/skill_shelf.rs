@@ -1,8 +1,8 @@
-//! The skills that a handle has read, kept until a stamp says that they may have changed.
+//! A cache of the skills that a handle has read, valid until a stamp indicates a change.
 //!
-//! While nothing changes, a root costs one stat, and each of its folders one of itself and one of everything in it. A change
-//! of entries changes the stamp of their folder; a change of a file does not, so each is checked by itself. Anything that involves
-//! a link or could not be read is examined every time.
+//! If nothing changes, a scan takes one stat of the root, and for each of its folders one stat of the folder and one of each
+//! entry. A change of entries changes the stamp of their folder; a change of a file does not, so each file has a stamp of its
+//! own. Entries that involve a link or could not be read are examined at every scan.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -16,18 +16,18 @@ use super::supporting_files::SupportingFiles;
 use crate::folder::{Directory, Entry, Folder, KnownJson, Name, Stamp};
 use crate::skill::{MAX_SKILL_BYTES, Skill, SkillRefused};
 
-/// What the file is called, and what some call it.
+/// The accepted names of a skill's file.
 pub(super) const FILE_NAMES: [&str; 2] = [FILE, "skill.md"];
-/// Folders of a root that are read.
+/// The maximum number of folders of a root.
 const MAX_FOLDERS: usize = 5_000;
 
-/// What a handle has read of skills.
+/// The cache of skills.
 #[derive(Debug, Default)]
 pub(crate) struct SkillShelf {
     roots: BTreeMap<PathBuf, KnownRoot>,
     /// Their promotions and use.
     pub(crate) state: KnownJson<SkillState>,
-    /// How many files were parsed.
+    /// The number of parsed files.
     #[cfg(test)]
     pub(super) n_parsed: usize,
 }
@@ -42,26 +42,26 @@ struct KnownRoot {
     surplus: Option<PathBuf>,
 }
 
-/// An entry of a root that is a folder, or may become one without a change of the root.
+/// An entry of a root that is a folder, or may become one without a change of the root's stamp.
 #[derive(Debug)]
 struct KnownFolder {
     name: Name,
     is_folder: bool,
     file: Option<KnownFile>,
-    /// What proves that nothing changed; nothing does when it is empty.
+    /// The stamps that prove that nothing has changed; if empty, nothing does.
     watched: Vec<(Name, Stamp)>,
 }
 
 #[derive(Debug)]
 struct KnownFile {
     path: PathBuf,
-    /// Of the file that was parsed.
+    /// The stamp of the parsed file.
     stamp: Option<Stamp>,
     outcome: Result<FoundSkill, NotListed>,
 }
 
 impl SkillShelf {
-    /// The skills in a root; none where there is no such folder. Hidden folders and those without a skill are passed over.
+    /// The skills in a root; empty if the folder is missing. Hidden folders and those without a skill are skipped.
     pub(super) fn scan(&mut self, folder: &Folder, root: &Path) -> SkillRoot {
         let known = self.roots.remove(root);
         let scan = Scan {
@@ -109,10 +109,10 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// None where there is no such folder.
+    /// None if the folder is missing.
     fn root(mut self, path: &Path, known: Option<KnownRoot>) -> Result<Option<KnownRoot>, NotListed> {
-        // Before the names are listed: whatever changes from here on changes the stamp, or makes it racy. The memory's own
-        // folder of skills is not a link.
+        // Taken before the names are listed: a later change changes the stamp or makes it racy. The memory's own folder of
+        // skills is not a link.
         let files = self.folder.files();
         let is_own = path == files.path_of(OWN_SKILLS);
         let stamp = if is_own { files.stamp(OWN_SKILLS)? } else { self.folder.links().stamp(path)? };
@@ -145,7 +145,7 @@ impl Scan<'_> {
         Ok(Some(KnownRoot { real, stamp, folders, surplus }))
     }
 
-    /// A root whose entries did not change.
+    /// A root with unchanged entries.
     fn refreshed(&mut self, known: KnownRoot) -> KnownRoot {
         let root = self.folder.elsewhere(&known.real);
         let refresh = |known: KnownFolder| {
@@ -159,7 +159,7 @@ impl Scan<'_> {
         KnownRoot { folders, ..known }
     }
 
-    /// An entry of a root whose entries changed: perhaps another folder has the name.
+    /// An entry of a root with changed entries: another folder may have the name now.
     fn folder(&mut self, root: &Directory, name: Name, known: Option<KnownFolder>) -> Option<KnownFolder> {
         match known {
             Some(known) if matches!(root.entry(&name), Ok(Entry::Folder)) && is_unchanged(root, &known) => Some(known),
@@ -167,7 +167,7 @@ impl Scan<'_> {
         }
     }
 
-    /// None for what is not a folder and cannot become one while the root's entries stay.
+    /// None for an entry that is not a folder and cannot become one without a change of the root's stamp.
     fn examined(&mut self, root: &Directory, name: Name, known: Option<KnownFolder>) -> Option<KnownFolder> {
         let is_linked = match root.entry(&name) {
             Ok(Entry::Folder) => false,
@@ -178,7 +178,7 @@ impl Scan<'_> {
             Ok(_) => return None,
         };
         let folder_stamp = root.own_stamp(&name).ok().flatten();
-        // A link that leads nowhere is there, too.
+        // A link to a missing target exists as well.
         let is_there = |file: &Name| root.entry(file).is_ok_and(|entry| entry != Entry::Missing);
         let file = FILE_NAMES.map(|file| name.join(file)).into_iter().find(is_there);
         let file_stamp = file.as_ref().and_then(|file| root.own_stamp(file).ok().flatten());
@@ -195,7 +195,8 @@ impl Scan<'_> {
         Some(KnownFolder { name, is_folder: true, file: known_file, watched })
     }
 
-    /// Adds the files beside a skill's to what is known of it; what proves that these did not change, if anything does.
+    /// Adds the supporting files to what is known of a skill. Returns the stamps that prove that they are unchanged, if there
+    /// are such.
     fn supporting(&self, root: &Directory, name: &Name, file: &mut KnownFile) -> Option<Vec<(Name, Stamp)>> {
         let Ok(found) = &mut file.outcome else { return Some(Vec::new()) };
         let folder = self.folder.links().resolve(&root.path_of(name)).ok()?;
@@ -265,7 +266,7 @@ impl Scan<'_> {
 }
 
 impl KnownFile {
-    /// False where the outcome may change while the file's own stamp stays.
+    /// False if the outcome may change while the file's own stamp stays the same.
     fn is_settled(&self, is_linked: bool) -> bool {
         !is_linked && !matches!(self.outcome, Err(NotListed::LeadsOut | NotListed::Unreadable(_)))
     }

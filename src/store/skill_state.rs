@@ -1,8 +1,8 @@
-//! What the memory knows about skills in addition to their files: promotions, checks, use. One small JSON file, `skills.json`.
+//! Records about skills apart from their files: promotions, checks, use. One small JSON file, `skills.json`.
 //!
-//! Promotions and checks hold for a text, not for a name: whoever changes the file loses them. Without the file nothing is
-//! promoted, so an unreadable one goes to quarantine and an empty one takes its place. It is changed under the folder's lock,
-//! read and replaced whole.
+//! Promotions and checks apply to a text, not to a name: a change of the file revokes them. Without the file nothing is
+//! promoted, so an unreadable file goes to quarantine and is replaced by an empty one. It is replaced as a whole under the
+//! folder's lock.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,36 +16,36 @@ use crate::error::folder::Result;
 use crate::folder::{Folder, JsonFile, JsonRecord, KnownJson};
 use crate::hash::TextHash;
 
-/// The file.
+/// The content of the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct SkillState {
     schema: u64,
-    /// Texts that a person looked at and promoted.
+    /// Texts that a person promoted.
     pub(crate) promoted: BTreeMap<TextHash, Note>,
     /// The last check of each text.
     pub(crate) checked: BTreeMap<TextHash, Checked>,
-    /// How often each skill was shown, by its name.
+    /// The use of each skill, by its name.
     pub(crate) used: BTreeMap<String, SkillUse>,
-    /// Since when each of the memory's own skills is known, by its name.
+    /// When each of the memory's own skills was first seen, by its name.
     pub(crate) saved: BTreeMap<String, DateTime<FixedOffset>>,
-    /// The skill that became of a suggested lesson's text, so that it is made once, and goes with it.
+    /// The skill made from a suggested lesson, by the lesson's text: it is made once, and is archived with the lesson.
     pub(crate) drawn: BTreeMap<TextHash, Note>,
-    /// Texts of drafts that a person took out of a curation.
+    /// Texts of drafts that a person restored after a curation.
     pub(crate) kept: BTreeMap<TextHash, Note>,
-    /// What a later version of this program put there.
+    /// Keys of a later version.
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
 
-/// What a hash stands for, for people.
+/// The name and time for a hash, for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Note {
     pub(crate) name: String,
     pub(crate) at: DateTime<FixedOffset>,
 }
 
-/// What came of a check.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Checked {
     #[serde(flatten)]
@@ -53,18 +53,18 @@ pub(crate) struct Checked {
     pub(crate) passed: bool,
 }
 
-/// How often a skill was shown: each time that the host says so, and once a day for what is in the block for a task.
+/// The use of a skill: each time that the host counts it, and once a day if it is in the block for a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SkillUse {
-    /// How often.
+    /// The number of uses.
     pub count: u64,
-    /// When it was last.
+    /// The time of the last one.
     pub last: Option<DateTime<FixedOffset>>,
 }
 
 impl SkillState {
-    /// Counts that a skill was shown.
+    /// Counts one use of a skill.
     pub(crate) fn use_of(&mut self, name: &str, now: DateTime<FixedOffset>) -> SkillUse {
         let used = self.used.entry(name.to_owned()).or_default();
         used.count = used.count.saturating_add(1);
@@ -90,12 +90,12 @@ impl<'a> SkillStateFile<'a> {
         self.0.read()
     }
 
-    /// The state, read again only where it may have changed since `known` was read.
+    /// The state; it is read again only if it may have changed since `known` was read.
     pub(crate) fn read_unless_known(&self, known: &mut KnownJson<SkillState>) -> Result<Arc<SkillState>> {
         self.0.read_unless_known(known)
     }
 
-    /// Changes the state, in its newest version.
+    /// Changes the newest version of the state.
     pub(crate) fn change<T>(&self, change: impl FnOnce(&mut SkillState) -> T) -> Result<T> {
         self.0.change(|state| {
             let value = change(state);
@@ -108,7 +108,7 @@ impl<'a> SkillStateFile<'a> {
 impl JsonRecord for SkillState {
     const NAME: &'static str = "skills";
     const SCHEMA: u64 = 1;
-    const LOST: &'static str = "the record of skills was broken: none is promoted any more";
+    const LOST: &'static str = "the record of skills was damaged: no skill is promoted any more";
 
     fn schema(&self) -> u64 {
         self.schema
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_noted_is_read_again_with_what_is_not_known() {
+    fn records_are_read_back_with_unknown_keys() {
         let temp = tempfile::tempdir().unwrap();
         let folder = open(temp.path(), Access::ReadWrite);
         let file = SkillStateFile::new(&folder);
@@ -148,14 +148,14 @@ mod tests {
         assert_eq!((state.promoted.get(&hash), state.used["a"].count), (Some(&note), 2));
         assert!(state.checked[&hash].passed);
         assert!(std::fs::read_to_string(&path).unwrap().contains("\"changes\":[1,2]"));
-        // Nothing changed: nothing is written.
+        // If nothing has changed, nothing is written.
         let stamp = folder.files().stamp("skills.json").unwrap().unwrap();
         file.change(|_| ()).unwrap();
         assert!(stamp.is_alike(&folder.files().stamp("skills.json").unwrap().unwrap()));
     }
 
     #[test]
-    fn a_broken_file_promotes_nothing_and_a_newer_one_is_left() {
+    fn a_broken_file_promotes_nothing_and_a_newer_one_is_not_changed() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("skills.json");
         std::fs::write(&path, b"{\"promoted\": {\"zz\": 1}}").unwrap();
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_use_of_too_many_is_forgotten_from_the_oldest_on() {
+    fn beyond_the_limit_the_oldest_use_is_forgotten() {
         let used = |n: i64| (n.to_string(), SkillUse { count: 1, last: Some(at(n)) });
         let mut state = SkillState { used: (0..10_003).map(used).collect(), ..SkillState::default() };
         state.trim();

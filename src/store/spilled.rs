@@ -1,5 +1,5 @@
-//! Usage that a handle still has in memory when it is dropped while somebody else holds the lock: it goes to a separate file, which
-//! the next holder of the lock reads in.
+//! Usage that a handle still has in memory when it is dropped while another handle holds the lock. It is written to a separate
+//! file, which the next holder of the lock reads.
 
 use std::sync::Arc;
 
@@ -7,17 +7,17 @@ use super::{Pending, Snapshot, Store};
 use crate::error::folder::Result;
 use crate::folder::Name;
 
-/// How the names of such files begin.
+/// The prefix of these files.
 const PREFIX: &str = "spilled-";
-/// What comes before that while one is written.
+/// The prefix before that while a file is being written.
 const UNFINISHED: &str = "un";
-/// How those of usage lines end.
+/// The suffix of files with usage lines.
 const USAGE: &str = ".usage";
-/// How those of receipts for the log end.
+/// The suffix of files with receipts for the log.
 const RECEIPTS: &str = ".receipts";
 
 impl Store {
-    /// Writes down what waits, in files that nobody else writes to. It waits for no lock.
+    /// Writes the pending lines to files of their own, without waiting for a lock.
     pub(crate) fn spill(&self, known: &Snapshot) -> Result<()> {
         let mut pending = self.pending.lock();
         if pending.usage.is_empty() || !self.may_append(known) {
@@ -31,15 +31,15 @@ impl Store {
         self.write_spilled(&format!("{PREFIX}{name}{USAGE}"), &usage)
     }
 
-    /// A torn file has no name yet.
+    /// A torn file keeps its unfinished name.
     fn write_spilled(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        // Not one of the temporary files that a lock's holder sweeps away: the lock is somebody else's.
+        // Not a temporary file that the holder of the lock may sweep: this handle does not hold the lock.
         let unfinished = Name::from(format!("{UNFINISHED}{name}"));
         self.files().create(&unfinished, bytes)?;
         self.files().rename(unfinished, Name::from(name.to_owned()))
     }
 
-    /// Counts what other handles spilled and nobody took in yet.
+    /// Counts what other handles spilled, if it was not absorbed yet.
     pub(super) fn read_spilled(&self, snapshot: &mut Snapshot) -> Result<()> {
         for name in self.spilled()?.into_iter().filter(|name| name.ends_with(USAGE)) {
             let bytes = self.files().read_or_empty(Name::from(name), 0)?;
@@ -58,8 +58,8 @@ impl Store {
         Ok(names.filter(is_spilled).collect())
     }
 
-    /// Takes in what other handles spilled; the caller holds the lock. A crash may leave a file that was taken in: a receipt counts
-    /// once.
+    /// Absorbs what other handles spilled; the caller holds the lock. A crash may leave an absorbed file, but a receipt counts
+    /// only once.
     pub(super) fn absorb_spilled(&self, known: &Snapshot) -> Result<()> {
         for name in self.spilled()? {
             let is_usage = name.ends_with(USAGE);

@@ -1,5 +1,5 @@
-//! The files beside a skill's `SKILL.md`: scripts, references, assets. An agent runs and reads them, so a promotion of the
-//! skill covers their names and bytes.
+//! The supporting files of a skill: scripts, references, assets. An agent runs and reads them, so a promotion of the skill
+//! covers their names and bytes.
 
 use std::path::{Path, PathBuf};
 
@@ -9,54 +9,54 @@ use crate::error::folder::{FolderError, Result};
 use crate::folder::{Directory, Entry, Name, Stamp};
 use crate::hash::TextHash;
 
-/// Files that a skill may bring along.
+/// The maximum number of supporting files of a skill.
 const MAX_FILES: usize = 1_000;
-/// Their bytes together.
+/// The maximum of their total size in bytes.
 const MAX_BYTES: u64 = 16 << 20;
-/// Folders within each other.
+/// The maximum depth of folders.
 const MAX_DEPTH: usize = 16;
 
-/// A file beside a skill's `SKILL.md`.
+/// A supporting file of a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct SkillFile {
-    /// Where it is, relative to the skill's folder.
+    /// Its path relative to the skill's folder.
     pub path: PathBuf,
-    /// Its length.
+    /// Its length in bytes.
     pub n_bytes: u64,
     /// The hash of its bytes.
     pub hash: TextHash,
 }
 
-/// Why the files beside a `SKILL.md` cannot be promoted or imported.
+/// Why the supporting files of a skill cannot be promoted or imported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NotCovered {
-    /// One is neither a file nor a folder. What a link leads to can change without a sign.
+    /// One is neither a regular file nor a folder. The target of a link can change unnoticed.
     #[error("{} is a link or not a plain file", path.display())]
     NotAFile {
-        /// Where, relative to the skill's folder.
+        /// The path relative to the skill's folder.
         path: PathBuf,
     },
-    /// There are too many.
+    /// There are too many files.
     #[error("more than {max} files")]
     TooMany {
-        /// How many there may be.
+        /// The maximum number.
         max: usize,
     },
-    /// They are too large.
+    /// The files are too large.
     #[error("more than {max} bytes in all files")]
     TooLarge {
-        /// How many bytes they may have together.
+        /// The maximum total size in bytes.
         max: u64,
     },
     /// The folders are nested too deeply.
     #[error("{} is below more than {max} folders", path.display())]
     TooDeep {
-        /// Where, relative to the skill's folder.
+        /// The path relative to the skill's folder.
         path: PathBuf,
-        /// How many folders may be above it.
+        /// The maximum depth of folders.
         max: usize,
     },
     /// One could not be read.
@@ -64,18 +64,18 @@ pub enum NotCovered {
     Unreadable(String),
 }
 
-/// What is beside a `SKILL.md`.
+/// The supporting files of a skill.
 #[derive(Debug, Default)]
 pub(crate) struct SupportingFiles {
-    /// In the order of their paths, as far as they were read.
+    /// In the order of their paths, as far as they could be read.
     pub(crate) files: Vec<SkillFile>,
     pub(crate) not_covered: Option<NotCovered>,
-    /// What proves that nothing changed; none where something could not be read.
+    /// The stamps that prove that nothing has changed; none if something could not be read.
     pub(super) watched: Option<Vec<(Name, Stamp)>>,
 }
 
 impl SupportingFiles {
-    /// Everything below a skill's folder except the skill's own file.
+    /// Everything in a skill's folder except the skill's own file.
     pub(crate) fn scan(folder: &Directory, skill_file: &Name) -> Self {
         let mut scan = Scan { folder, skill_file, files: Vec::new(), n_bytes: 0, watched: Vec::new() };
         let not_covered = scan.folder(&Name::TOP, 0).err();
@@ -85,7 +85,7 @@ impl SupportingFiles {
         Self { files, not_covered, watched: is_read.then_some(scan.watched) }
     }
 
-    /// The hash of a skill with these files; that of the skill alone where there are none.
+    /// The hash of a skill with these files; without files, that of the skill alone.
     pub(crate) fn hash_with(&self, skill: TextHash) -> TextHash {
         if self.files.is_empty() && self.not_covered.is_none() {
             return skill;
@@ -99,10 +99,10 @@ impl SupportingFiles {
         TextHash::of(&parts)
     }
 
-    /// The bytes of each file, as they were hashed.
+    /// The bytes of each file.
     ///
     /// # Errors
-    /// `Io`, also when one changed since.
+    /// `Io`, also when a file no longer has its hash.
     pub(crate) fn contents(&self, folder: &Directory) -> Result<Vec<(Name, Vec<u8>)>> {
         let read = |file: &SkillFile| {
             let name = Name::TOP.join(&file.path);
@@ -130,7 +130,7 @@ impl Scan<'_> {
         if depth > MAX_DEPTH {
             return Err(NotCovered::TooDeep { path: folder.as_path().to_owned(), max: MAX_DEPTH });
         }
-        // Before the names are listed: whatever changes from here on changes the stamp, or makes it racy.
+        // Taken before the names are listed: a later change changes the stamp or makes it racy.
         self.watch(folder)?;
         for name in self.folder.list(folder)? {
             let name = folder.join(name);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_covered_is_named() {
+    fn files_that_cannot_be_covered_are_named() {
         let temp = tempfile::tempdir().unwrap();
         let deep = (0..=MAX_DEPTH).map(|n| n.to_string()).collect::<PathBuf>();
         fs::create_dir_all(temp.path().join("deep").join(&deep)).unwrap();

@@ -1,4 +1,4 @@
-//! What happens when the disk fails: every operation in turn, once and from then on.
+//! Disk failures: every operation fails in turn, once and permanently.
 
 #![allow(clippy::disallowed_methods, reason = "the tests break files by themselves")]
 
@@ -20,13 +20,13 @@ const SECOND: &str = "rotate the ssh host keys of a server";
 const THIRD: &str = "compare aware and naive datetimes";
 const FOURTH: &str = "bind a docker volume on a laptop";
 
-/// What was acknowledged.
+/// The acknowledged results.
 #[derive(Debug, Default)]
 struct Acknowledged {
     learned: Vec<&'static str>,
     removed: Vec<&'static str>,
     helpful: u64,
-    /// The call that failed, if one did: it may have happened or not.
+    /// The call that failed, if one did: it may have had its effect or not.
     failed: Option<&'static str>,
 }
 
@@ -43,7 +43,7 @@ fn open(folder: &Path, disk: Box<dyn Disk>) -> Result<Playbook> {
         .open()
 }
 
-/// Learn, recall, outcome, merge, remove, trim, recover: every way the store is used. Errors are noted, not returned.
+/// Learn, recall, outcome, merge, remove, trim, recover: every use of the store. Errors are recorded, not returned.
 fn scenario(folder: &Path, disk: Box<dyn Disk>) -> Acknowledged {
     let mut done = Acknowledged::default();
     let Ok(playbook) = open(folder, disk) else {
@@ -77,12 +77,12 @@ fn scenario(folder: &Path, disk: Box<dyn Disk>) -> Acknowledged {
     }
     learn(FOURTH, &mut done);
     learn("format dates for a report", &mut done);
-    // What failed left nothing behind in memory either.
+    // A failed call left nothing in memory.
     playbook.check_carried();
     done
 }
 
-/// A failure is told as what it is.
+/// An error has the type of its cause.
 fn check_error(error: &Error) {
     assert!(
         matches!(
@@ -96,7 +96,7 @@ fn check_error(error: &Error) {
     );
 }
 
-/// What must hold for whoever opens the folder next.
+/// What must hold for the next open of the folder.
 fn check_survivors(folder: &Path, done: &Acknowledged, context: &str) {
     let playbook = open(folder, Box::new(RealDisk)).unwrap_or_else(|error| panic!("{context}: {error}"));
     assert!(playbook.recovery().is_none(), "{context}: {:?}", playbook.recovery());
@@ -119,7 +119,7 @@ fn check_survivors(folder: &Path, done: &Acknowledged, context: &str) {
         assert!(helpful >= done.helpful, "{context}: an outcome is lost");
     }
     assert!(lessons.len() <= 3, "{context}: {} lessons", lessons.len());
-    // And it goes on working.
+    // The folder remains usable.
     playbook
         .learn_lesson(build_lesson("after the fault", "go on"))
         .unwrap_or_else(|error| panic!("{context}: {error}"));
@@ -129,7 +129,7 @@ fn check_survivors(folder: &Path, done: &Acknowledged, context: &str) {
     assert_eq!(leftovers.count(), 0, "{context}: temporary files are left");
 }
 
-/// Runs the scenario with a fault at operation 1, 2, … until it gets through without one.
+/// Runs the scenario with a fault at operation 1, 2, … until it passes without reaching it.
 fn every_operation(fault: Fault, prepare: impl Fn(&Path)) -> usize {
     for number in 1.. {
         let folder = tempfile::tempdir().unwrap();
@@ -154,7 +154,7 @@ fn any_single_failure_loses_nothing_acknowledged() {
 }
 
 #[test]
-fn a_death_at_any_operation_loses_nothing_acknowledged() {
+fn a_crash_at_any_operation_loses_nothing_acknowledged() {
     every_operation(Fault::Freeze, |_| {});
 }
 
@@ -177,7 +177,7 @@ fn recovery_survives_failures_too() {
             drop(first);
             let playbook = open(folder.path(), Box::new(RealDisk)).unwrap();
             let lessons = playbook.list_lessons(&Listing::default()).unwrap();
-            // The backup is one commit behind: three lessons, and what a person removed stays removed.
+            // The backup is one commit behind: three lessons, and removed ones stay removed.
             assert_eq!(lessons.len(), 3, "{fault:?} at operation {number}");
             assert!(lessons.iter().all(|lesson| lesson.trigger != SECOND));
             let quarantined = std::fs::read_dir(folder.path().join("quarantine")).unwrap().count();
@@ -200,13 +200,13 @@ fn after_a_failed_sync_the_handle_writes_no_more() {
     assert!(open(folder.path(), Box::new(RealDisk)).unwrap().learn_lesson(build_lesson("t", "s")).is_ok());
 }
 
-/// A handle whose operations are counted.
+/// A handle with counted operations.
 fn open_counted(folder: &Path) -> (Playbook, CountingDisk) {
     let disk = CountingDisk::default();
     (open(folder, Box::new(disk.clone())).unwrap(), disk)
 }
 
-/// How often the first usage file was read since the last look.
+/// The number of reads of the first usage file since the last call.
 fn n_reads_of_first_usage(disk: &CountingDisk) -> usize {
     let is_read = |(operation, path): &&(&str, std::path::PathBuf)| {
         operation.starts_with("read") && path.ends_with("usage.0.jsonl")
@@ -214,7 +214,7 @@ fn n_reads_of_first_usage(disk: &CountingDisk) -> usize {
     disk.take().iter().filter(is_read).count()
 }
 
-/// Shows a lesson until one usage file is full and another one begun; the first receipt.
+/// Records retrievals until one usage file is full and another begins. Returns the first receipt.
 fn fill_first_usage(playbook: &Playbook) -> ReceiptId {
     playbook.learn_lesson(build_lesson(FIRST, "with the csv crate")).unwrap();
     let receipt = playbook.get_playbook_context(FIRST).unwrap().receipt.unwrap();
@@ -222,7 +222,7 @@ fn fill_first_usage(playbook: &Playbook) -> ReceiptId {
         for _ in 0..100 {
             playbook.get_playbook_context(FIRST).unwrap();
         }
-        // A commit begins another file where one is full.
+        // A commit begins another file if one is full.
         playbook.learn_lesson(build_lesson(FIRST, "with the csv crate")).unwrap();
     }
     playbook.get_playbook_context(FIRST).unwrap();
@@ -235,7 +235,7 @@ fn most_counts(playbook: &Playbook) -> (u64, u64) {
 }
 
 #[test]
-fn usage_that_was_read_is_not_read_again_after_a_commit_of_somebody_else() {
+fn usage_is_not_read_again_after_a_commit_of_another_handle() {
     let folder = tempfile::tempdir().unwrap();
     let (one, disk) = open_counted(folder.path());
     let other = open(folder.path(), Box::new(RealDisk)).unwrap();

@@ -1,4 +1,4 @@
-//! Undoing edits of files, as far as a playbook may write.
+//! Undo of edits of files, restricted to the files that a playbook may write.
 
 use chrono::{DateTime, FixedOffset};
 
@@ -7,10 +7,11 @@ use crate::folder::Folder;
 use crate::folder::edits::{Journal, Reach};
 use crate::id::ChangeId;
 
-/// Takes a transaction back, if every file of it is within the reach that `reach` gives.
+/// Reverts a transaction if all its files are within the reach that `reach` returns.
 ///
 /// # Errors
-/// Those of `reach`; `NoSuchChange`; `FileChanged` when a file was changed since; `CannotApply` when one is elsewhere; `Io`.
+/// The errors of `reach`; `NoSuchChange`; `FileChanged` when a file was changed since; `CannotApply` when one is outside the
+/// reach; `Io`.
 pub(crate) fn undo_within(
     folder: &Folder,
     change: ChangeId,

@@ -1,4 +1,4 @@
-//! What was shown and how it went, since the last commit: one line an event, appended without touching the JSON.
+//! The retrievals and their outcomes since the last commit: one line per event, appended without a change of the JSON.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use crate::learn::feedback::{self, Feedback};
 use crate::lesson::{LessonId, ReceiptId, TextHash};
 use crate::state::Book;
 
-/// A segment longer than this is closed at the next commit.
+/// A segment longer than this, in bytes, is closed at the next commit.
 pub(crate) const SEGMENT_BYTES: u64 = 64 * 1024;
 
 /// How long receipts are kept.
 pub(crate) const RECEIPT_DAYS: i64 = 7;
 
-/// A lesson and the text that it had.
+/// A lesson, and the hash of its text.
 pub(crate) type Text = (LessonId, TextHash);
 
 /// One line.
@@ -30,7 +30,8 @@ pub(crate) enum Event {
     Shown { receipt: ReceiptId, shown: Vec<Text>, at: DateTime<FixedOffset> },
     /// The task for which they were shown ended.
     Settled { outcome: ReceiptId, verdict: Feedback, at: DateTime<FixedOffset> },
-    /// Lessons were credited by name, whatever the receipt: their open retrievals are settled, those since `since` or all.
+    /// Lessons were credited by id, whatever the receipt: their open retrievals since `since`, or all of them, get this
+    /// feedback.
     Credited {
         credit: Vec<Text>,
         verdict: Feedback,
@@ -40,7 +41,7 @@ pub(crate) enum Event {
     },
 }
 
-/// The fields of all events: which of them are there says which event it is.
+/// The fields of all events: the event is identified by the fields that are present.
 #[derive(Deserialize)]
 struct Fields {
     receipt: Option<ReceiptId>,
@@ -70,7 +71,7 @@ impl TryFrom<Fields> for Event {
 }
 
 impl Event {
-    /// The line, set off by newlines on both sides: what a torn write left before it cannot swallow it.
+    /// The line, with a newline on both sides, so that a torn line before it does not make it unreadable.
     pub(crate) fn line(&self) -> Vec<u8> {
         format!("\n{}\n", checksum::seal_line(&serde_json::json!(self).to_string())).into_bytes()
     }
@@ -82,22 +83,22 @@ impl Event {
     }
 }
 
-/// A retrieval and what became of it.
+/// A retrieval and its feedback.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Receipt {
     pub(crate) at: DateTime<FixedOffset>,
     pub(crate) shown: Vec<Text>,
     /// The first outcome; later ones do not count.
     pub(crate) outcome: Option<Feedback>,
-    /// Lessons whose showing was credited one by one.
+    /// Lessons that were credited by id since.
     settled: BTreeSet<LessonId>,
-    /// Lessons whose showing was credited blindly, with all others of a window, and when; an explicit outcome overrules that.
+    /// Lessons that were credited with all retrievals of a window, and when; an explicit outcome overrides that.
     credited: BTreeMap<LessonId, DateTime<FixedOffset>>,
 }
 
 impl Receipt {
-    /// What an outcome would credit: the lessons shown whose text is still that one and that were not credited
-    /// by name since.
+    /// The lessons that an outcome would credit: those shown whose text is still the same and that were not credited by id
+    /// since.
     pub(crate) fn creditable(&self, book: &Book) -> Vec<Text> {
         self.shown.iter().filter(|text| self.is_open_for(text) && is_still(book, text)).copied().collect()
     }
@@ -111,7 +112,7 @@ impl Receipt {
         self.outcome.is_none() && self.shown.contains(lesson) && !self.settled.contains(&lesson.0)
     }
 
-    /// Whether a blind credit would count.
+    /// Whether a credit of a window would count.
     fn is_unsettled_for(&self, lesson: &Text) -> bool {
         self.is_open_for(lesson) && !self.credited.contains_key(&lesson.0)
     }
@@ -120,27 +121,27 @@ impl Receipt {
 /// The events of the kept segments, as far as they were read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct UsageLog {
-    /// Up to where the segments were read.
+    /// How far the segments were read.
     pub(crate) end: Mark,
-    /// Where the last line begins that was read, and its hash: segments that have it there are those that were read.
+    /// The position of the last line that was read, and its hash: they identify the segments.
     pub(crate) last_line: Option<(Mark, TextHash)>,
     receipts: BTreeMap<ReceiptId, Arc<Receipt>>,
-    /// Blind credits that an explicit outcome overruled.
+    /// Window credits that an explicit outcome overrode.
     overruled: BTreeSet<(LessonId, DateTime<FixedOffset>)>,
     /// The last event of each segment.
     last_event: BTreeMap<u64, DateTime<FixedOffset>>,
     /// Lines that could not be read.
     pub(crate) n_unreadable: usize,
-    /// True when the last line has no end.
+    /// True if the last line has no newline.
     pub(crate) is_torn: bool,
-    /// True when there may be earlier segments that were not read.
+    /// True if earlier segments may exist that were not read.
     pub(crate) is_partial: bool,
-    /// True when such a segment may have what an event is about.
+    /// True if an event refers to a retrieval that may be in such a segment.
     pub(super) needs_earlier: bool,
 }
 
 impl UsageLog {
-    /// A log of this segment and those after it.
+    /// A log that starts with this segment.
     pub(super) fn from_segment(segment: u64) -> Self {
         Self { end: Mark { segment, offset: 0 }, is_partial: segment > 0, ..Self::default() }
     }
@@ -149,7 +150,7 @@ impl UsageLog {
         self.receipts.get(&receipt).map(Arc::as_ref)
     }
 
-    /// Reads what a segment holds from `offset` on. Events from `mark` on move the book; earlier ones are in it already.
+    /// Reads the bytes of a segment from `offset` on. Events from `mark` on change the book; earlier ones are in it already.
     pub(crate) fn read(&mut self, at: Mark, bytes: &[u8], mark: Mark, book: &mut Book, config: &FeedbackConfig) {
         let mut offset = at.offset;
         let mut last_line = None;
@@ -180,7 +181,7 @@ impl UsageLog {
         }
     }
 
-    /// Reads lines that are in no segment yet. Those of a receipt that is known are in one meanwhile.
+    /// Reads lines that are in no segment yet. A receipt that is known is in a segment meanwhile.
     pub(crate) fn read_more(&mut self, bytes: &[u8], book: &mut Book, config: &FeedbackConfig) {
         for line in bytes.split(|byte| *byte == b'\n').filter(|line| checksum::check_line(line) != Seal::Broken) {
             if let Ok(event @ Event::Shown { .. }) = serde_json::from_slice(line) {
@@ -189,7 +190,7 @@ impl UsageLog {
         }
     }
 
-    /// A segment that has no event, or lost all of them, is kept for nobody.
+    /// A segment without readable events is not kept.
     pub(crate) fn note_empty(&mut self, segment: u64) {
         self.last_event.entry(segment).or_insert(DateTime::<FixedOffset>::MIN_UTC.into());
     }
@@ -254,7 +255,7 @@ impl UsageLog {
         }
     }
 
-    /// Takes a blind credit back, once, if the lesson still has the text that was credited.
+    /// Reverts a window credit, once, if the lesson still has the text that was credited.
     fn overrule(
         &mut self,
         text: Text,
@@ -268,9 +269,9 @@ impl UsageLog {
         }
     }
 
-    /// Lessons with a retrieval since `from` that is not settled yet (docs/spec/playbook.md, 6.4).
+    /// Lessons with a retrieval since `from` that has no feedback yet (docs/spec/playbook.md, 6.4).
     ///
-    /// Where the receipts are gone, the lesson's own times tell.
+    /// If the receipts are missing, the lesson's own times decide.
     pub(crate) fn unsettled_since(&self, from: DateTime<FixedOffset>, book: &Book) -> Vec<Text> {
         let mut known = BTreeSet::new();
         let mut open = BTreeSet::new();
@@ -287,7 +288,7 @@ impl UsageLog {
         open.into_iter().collect()
     }
 
-    /// Segments before `oldest` whose receipts are all over.
+    /// Segments before `oldest` whose receipts have all expired.
     pub(crate) fn spent_segments(&self, oldest: u64, now: DateTime<FixedOffset>) -> Vec<u64> {
         let is_over = |at: &DateTime<FixedOffset>| now - *at > TimeDelta::days(RECEIPT_DAYS);
         self.last_event
@@ -366,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn events_before_the_mark_are_in_the_lessons_already() {
+    fn events_before_the_mark_are_not_counted_again() {
         let first = shown(1).line().len() as u64;
         let (log, book, lesson) = replay(&[shown(1), shown(2)], first);
         assert_eq!(lesson.retrievals, 1);
@@ -443,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_line_costs_itself_only() {
+    fn a_torn_line_loses_only_itself() {
         let mut bytes = shown(1).line();
         bytes.truncate(bytes.len() - 9);
         bytes.extend(shown(2).line());
@@ -458,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn without_receipts_the_times_of_the_lesson_tell() {
+    fn without_receipts_the_times_of_the_lesson_decide() {
         let mut book = Book::default();
         book.put(Lesson { last_retrieved_at: Some(at(9)), ..lesson("open", "s") });
         book.put(Lesson { last_retrieved_at: Some(at(9)), last_credited_at: Some(at(9)), ..lesson("credited", "s") });
@@ -468,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_go_when_their_receipts_are_over() {
+    fn segments_are_removed_when_their_receipts_expire() {
         let (log, _, _) = replay(&[shown(1)], 0);
         let week = TimeDelta::days(RECEIPT_DAYS);
         assert!(log.spent_segments(1, at(1) + week).is_empty());

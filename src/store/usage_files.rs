@@ -1,5 +1,5 @@
-//! The usage files: `usage.N.jsonl`, appended to one after the other, and beside each `usage.N.extents`, which says what was appended
-//! where. A file that is cut at the end of a line still looks whole; the extents reveal the cut.
+//! The usage files: segments `usage.N.jsonl`, appended to one after another, each with a file `usage.N.extents` that records
+//! the position of each append. A file that is truncated at the end of a line looks complete; the extents reveal it.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub(super) struct UsageFiles<'a>(pub(super) &'a Directory);
 const LINES: &str = ".jsonl";
 const EXTENTS: &str = ".extents";
 
-/// Where in its segment something was appended. No two overlap while nobody cuts the segment.
+/// The position of an append in its segment. Extents do not overlap unless the segment was truncated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Extent {
     from: u64,
@@ -52,32 +52,31 @@ impl UsageFiles<'_> {
         Ok(!is_missing(self.0, Self::name(segment))?)
     }
 
-    /// The segment from a mark on, nothing when there is none.
+    /// The bytes of a segment from a mark on; empty if it is missing.
     pub(super) fn read(self, from: Mark) -> Result<Vec<u8>> {
         self.0.read_in_place(Self::name(from.segment), from.offset)
     }
 
-    /// Whether these segments are the ones whose events are in the log, as far as they are there.
+    /// Whether the existing segments are those whose events are in the log.
     pub(super) fn goes_on_from(self, log: &UsageLog) -> Result<bool> {
         let Some((at, hash)) = &log.last_line else { return Ok(false) };
         let bytes = self.read(*at)?;
         Ok(bytes.split(|byte| *byte == b'\n').next().is_some_and(|line| TextHash::of(&[line]) == *hash))
     }
 
-    /// The end of the last segment's whole lines; none without a segment.
+    /// The end of the complete lines of the last segment; none if there is no segment.
     pub(super) fn end(self) -> Result<Option<Mark>> {
         let Some(segment) = self.segments()?.last().copied() else { return Ok(None) };
         let offset = archive::whole_length(&self.read(Mark { segment, offset: 0 })?);
         Ok(Some(Mark { segment, offset }))
     }
 
-    /// Begins a segment, which closes the one before it.
+    /// Creates a segment, which closes the one before it.
     pub(super) fn begin(self, segment: u64) -> Result<()> {
         self.0.create(Self::name(segment), b"")
     }
 
-    /// Appends to the segment that is open. A closed one has a successor; one that lost some of what was read up to `end`
-    /// gets one.
+    /// Appends to the last segment. If that segment has lost bytes that were read up to `end`, a new one is created.
     pub(super) fn append(self, end: Mark, lines: &[u8]) -> Result<()> {
         let Mark { mut segment, offset } = end;
         if self.length(segment)? < offset {
@@ -88,14 +87,15 @@ impl UsageFiles<'_> {
         }
         let to = self.0.append(Self::name(segment), lines)?;
         let extent = Extent { from: to.saturating_sub(lines.len() as u64), to };
-        // The counts are written. Without a record a later loss of them goes unnoticed, but writing them again would count them twice.
+        // The counts are written. Without an extent, their later loss is not detected; an error here would make the caller
+        // write them twice.
         if let Err(error) = self.0.append(Self::name_of_extents(segment), &extent.line()) {
-            tracing::warn!(%error, "what is appended to a usage file is not on record");
+            tracing::warn!(%error, "the extent of a usage line could not be recorded");
         }
         Ok(())
     }
 
-    /// How many bytes were appended, to whichever segment, and are not there any more.
+    /// The number of bytes that were appended to any segment and are now missing.
     pub(super) fn n_missing_bytes(self) -> Result<u64> {
         let mut n_bytes = 0;
         for segment in self.numbers(EXTENTS)? {
@@ -105,7 +105,7 @@ impl UsageFiles<'_> {
         Ok(n_bytes)
     }
 
-    /// Removes what is on record of segments before `oldest` that are not there.
+    /// Removes extents of segments before `oldest` that no longer exist.
     pub(super) fn remove_strays(self, oldest: u64) -> Result<()> {
         for segment in self.numbers(EXTENTS)?.into_iter().filter(|segment| *segment < oldest) {
             if !self.exists(segment)? {
@@ -120,7 +120,8 @@ impl UsageFiles<'_> {
     }
 
     pub(super) fn remove(self, segment: u64) -> Result<()> {
-        // A segment without extents is as an earlier version left it; extents without a segment would be a loss.
+        // A segment without extents looks like one of an earlier version; extents without a segment would be reported as a
+        // loss.
         self.0.remove_if_exists(Self::name_of_extents(segment))?;
         self.0.remove_if_exists(Self::name(segment))
     }
@@ -132,7 +133,7 @@ impl Extent {
     }
 }
 
-/// What was appended, by its place. Lines that are damaged or torn are passed over.
+/// The recorded appends, by position. Damaged or torn lines are skipped.
 fn read_extents(bytes: &[u8]) -> Vec<Extent> {
     let lines = bytes.split(|byte| *byte == b'\n').filter(|line| checksum::check_line(line) == Seal::Whole);
     let mut extents: Vec<Extent> = lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
@@ -140,7 +141,7 @@ fn read_extents(bytes: &[u8]) -> Vec<Extent> {
     extents
 }
 
-/// How many bytes of a segment others took the place of, or are behind its end. The extents are in order.
+/// The number of recorded bytes of a segment that were overwritten or are past its end. The extents are in order.
 fn missing_of(extents: &[Extent], length: u64) -> u64 {
     let (mut end, mut n_bytes) = (0, 0);
     for Extent { from, to } in extents {
@@ -150,7 +151,7 @@ fn missing_of(extents: &[Extent], length: u64) -> u64 {
     n_bytes + end.saturating_sub(length)
 }
 
-/// Whatever the record says, what is missing is of what was appended.
+/// Whatever the extents are, no more bytes are missing than were appended.
 #[cfg(test)]
 pub(super) fn fuzz_extents(bytes: &[u8]) {
     let extents = read_extents(bytes);
@@ -165,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_behind_the_end_or_was_written_over_is_missing() {
+    fn bytes_past_the_end_or_overwritten_are_missing() {
         let check = |extents: &[(u64, u64)], length, expected| {
             let mut bytes = b"{\"from\":0,\"to\":999,\"crc\":\"00000000\"}\n".to_vec();
             bytes.extend(extents.iter().flat_map(|(from, to)| Extent { from: *from, to: *to }.line()));
@@ -179,7 +180,7 @@ mod tests {
         check(&[(0, 10), (10, 20)], 0, 20);
         check(&[(0, 10), (10, 20), (10, 25)], 25, 10);
         check(&[(0, 10), (10, 20), (12, 15)], 20, 3);
-        // What a torn write left is nobody's.
+        // The bytes of a torn write belong to no extent.
         check(&[(0, 10), (14, 20)], 20, 0);
     }
 }

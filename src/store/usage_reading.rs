@@ -1,18 +1,18 @@
-//! Which usage a state is shown with: how much of it is read, and from where on.
+//! Which usage is read for a state, and from where on.
 
 use std::sync::Arc;
 
 use super::{Mark, Snapshot, Store, UsageLog};
 use crate::error::folder::Result;
 
-/// From where on the usage is read that a state is shown with.
+/// Where reading the usage of a state begins.
 #[derive(Clone, Copy)]
 pub(super) enum UsageFrom<'a> {
-    /// All of it.
+    /// At the first segment.
     Start,
-    /// What the segment has that was open at the last commit: earlier ones have receipts alone, which a recall does without.
+    /// At the segment that was open at the last commit: earlier ones only have receipts, which a recall does not need.
     Open,
-    /// What was appended since an earlier state.
+    /// At the end of an earlier state's usage.
     End(&'a Snapshot),
 }
 
@@ -74,7 +74,7 @@ impl Store {
             let file = Arc::make_mut(&mut snapshot.file);
             snapshot.log.read(at, &bytes, file.usage, Arc::make_mut(&mut file.book), &self.feedback);
         }
-        // A file that is shorter than what was folded in was lost and begun again; nothing is appended to it any more.
+        // A file shorter than the usage that was folded in was lost and created again. It is not appended to any more.
         let folded = snapshot.file.usage;
         if at.segment == folded.segment {
             snapshot.log.end = snapshot.log.end.max(folded);

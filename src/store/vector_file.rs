@@ -1,4 +1,4 @@
-//! The file of the vector cache, `vectors.bin`: read on from where reading stopped, appended to, now and then compacted.
+//! The file of the vector cache, `vectors.bin`: read incrementally, appended to, and compacted when it is too large.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use crate::hash::TextHash;
 use crate::lesson::Lesson;
 use crate::state::Book;
 
-/// A vector cache is swept when it is larger than this, in bytes …
+/// A vector cache is compacted when it is larger than this, in bytes …
 const MIN_BLOAT: u64 = 1 << 20;
-/// … and than this many times what the lessons need.
+/// … and larger than this multiple of what the lessons need.
 const MAX_BLOAT: u64 = 4;
 
 /// The vector cache of a playbook in a folder.
@@ -20,7 +20,7 @@ const MAX_BLOAT: u64 = 4;
 pub(super) struct VectorFile<'a>(pub(super) &'a Folder);
 
 impl VectorFile<'_> {
-    /// Takes in the vectors that were cached since the last read, and returns the length of the file.
+    /// Reads the vectors that were cached since the last read. Returns the length of the file.
     pub(super) fn read(self, cache: &mut VectorCache, model: TextHash) -> Result<u64> {
         let Some(stamp) = self.0.files().stamp(VECTORS)? else { return Ok(0) };
         if cache.inode != Some(stamp.inode) || stamp.length < cache.read_to {
@@ -38,10 +38,10 @@ impl VectorFile<'_> {
         let files = self.0.files();
         let length = self.read(cache, model)?;
         if cache.read_to > 0 && length > cache.read_to {
-            // The end cannot be read: what is appended behind it could not be either.
+            // The end cannot be read, and neither could anything appended after it.
             files.truncate(VECTORS, cache.read_to)?;
         }
-        // Evicted lessons leave their vectors behind; now and then these are swept out.
+        // Evicted lessons leave vectors behind, which a compaction removes.
         let live_bytes = book.lessons.len() as u64 * 3 * vectors::RECORD_ESTIMATE;
         if forgets || (cache.read_to > MIN_BLOAT && cache.read_to > MAX_BLOAT * live_bytes) {
             let live = live_texts(book);
@@ -52,7 +52,7 @@ impl VectorFile<'_> {
         if cache.unsaved.is_empty() {
             return Ok(());
         }
-        // A cache that is not ours, or of another version, is replaced: its beginning was not understood.
+        // A foreign cache or one of another version is replaced: its beginning was not recognised.
         let is_ours = cache.read_to > 0;
         let records = cache.unsaved_records(model, !is_ours);
         if is_ours {
@@ -65,7 +65,7 @@ impl VectorFile<'_> {
         Ok(())
     }
 
-    /// Not in place: a vector memory may have mapped the file.
+    /// Not changed in place: a vector memory may have mapped the file.
     fn replace(self, bytes: &[u8]) -> Result<()> {
         let temporary = Folder::temporary("vectors");
         self.0.files().create(&temporary, bytes)?;
@@ -73,7 +73,7 @@ impl VectorFile<'_> {
     }
 }
 
-/// The texts whose vectors are worth keeping.
+/// The texts whose vectors are kept.
 fn live_texts(book: &Book) -> BTreeSet<TextHash> {
     let lessons = book.lessons.iter().chain(book.waiting.iter().map(|waiting| &waiting.lesson));
     let texts = |lesson: &Arc<Lesson>| {

@@ -1,4 +1,4 @@
-//! The vector cache: vectors by model and text, appended as they are made. Never wrong, at most missing.
+//! The vector cache: vectors by model and text, appended as they are made. A vector is never wrong; it may be missing.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,16 +7,16 @@ use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
 
 use crate::lesson::TextHash;
 
-/// The first bytes of the file: its name and version.
+/// The magic number of the file, with its version.
 const MAGIC: &[u8; 8] = b"adagev\0\x01";
 
-/// A record is longer only if it is broken: 4 MiB is a vector of a million dimensions.
+/// The maximum length of a record: 4 MiB is a vector of a million dimensions. A longer one is damaged.
 const MAX_RECORD: usize = 4 << 20;
 
-/// What a record of 384 dimensions takes, in bytes.
+/// The size of a record of 384 dimensions, in bytes.
 pub(crate) const RECORD_ESTIMATE: u64 = 1_600;
 
-/// Length and checksum before each record.
+/// The length and checksum before each record.
 const HEADER: usize = 8;
 
 pub(super) fn codec() -> Configuration<LittleEndian, Fixint, Limit<MAX_RECORD>> {
@@ -30,17 +30,17 @@ type Record = ([u8; 16], [u8; 16], Vec<f32>);
 #[derive(Debug, Default)]
 pub(crate) struct VectorCache {
     vectors: HashMap<TextHash, UnitVector>,
-    /// The dimension of what the model made last; all vectors have it.
+    /// The dimension of the model's last vector; all vectors have it.
     dimension: Option<usize>,
-    /// Made since the file was last written.
+    /// Vectors made since the file was last written.
     pub(crate) unsaved: BTreeSet<TextHash>,
-    /// Bytes of the file that were read.
+    /// The number of bytes of the file that were read.
     pub(crate) read_to: u64,
-    /// Inode of the file that was read.
+    /// The inode of the file that was read.
     pub(crate) inode: Option<u64>,
 }
 
-/// The name under which a text's vector is kept.
+/// The key of a text's vector.
 pub(crate) fn key(text: &str) -> TextHash {
     TextHash::of(&[text])
 }
@@ -58,7 +58,7 @@ impl VectorCache {
         }
     }
 
-    /// Forgets vectors of another dimension: an embedder that changed and kept its fingerprint made them.
+    /// Drops vectors of another dimension: they were made by an embedder that changed without changing its fingerprint.
     pub(crate) fn settle_dimension(&mut self, dimension: usize) {
         if self.dimension != Some(dimension) {
             self.dimension = Some(dimension);
@@ -67,7 +67,7 @@ impl VectorCache {
         }
     }
 
-    /// Takes in what the file holds of this model from where reading stopped.
+    /// Reads the vectors of this model from where reading stopped.
     pub(crate) fn read(&mut self, bytes: &[u8], fingerprint: TextHash) {
         let mut rest = bytes;
         if self.read_to == 0 {
@@ -89,13 +89,13 @@ impl VectorCache {
         }
     }
 
-    /// Forgets the position in the file: it was replaced.
+    /// Resets the position in the file, because it was replaced.
     pub(crate) fn reread(&mut self) {
         self.read_to = 0;
         self.inode = None;
     }
 
-    /// Forgets the vectors of all texts but these.
+    /// Drops the vectors of all other texts.
     pub(crate) fn keep_only(&mut self, live: &BTreeSet<TextHash>) {
         self.vectors.retain(|text, _| live.contains(text));
         self.unsaved.retain(|text| live.contains(text));
@@ -106,7 +106,7 @@ impl VectorCache {
         self.vectors.len()
     }
 
-    /// The records of everything unsaved, with the file's beginning where there is no file yet.
+    /// The records of everything unsaved, preceded by the magic number if the file is new.
     pub(crate) fn unsaved_records(&self, fingerprint: TextHash, is_new_file: bool) -> Vec<u8> {
         let mut bytes = if is_new_file { MAGIC.to_vec() } else { Vec::new() };
         for text in &self.unsaved {
@@ -118,12 +118,12 @@ impl VectorCache {
     }
 }
 
-/// True when the bytes begin as the cache does.
+/// True if the bytes begin with the magic number.
 pub(crate) fn is_cache(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
-/// The file with the records of these texts only, of whatever model.
+/// The file with only the records of these texts, of any model.
 pub(crate) fn compacted(bytes: &[u8], live: &BTreeSet<TextHash>) -> Vec<u8> {
     let mut kept = MAGIC.to_vec();
     for (record, bytes) in records(bytes.strip_prefix(MAGIC).unwrap_or_default()) {
@@ -134,7 +134,7 @@ pub(crate) fn compacted(bytes: &[u8], live: &BTreeSet<TextHash>) -> Vec<u8> {
     kept
 }
 
-/// How many records the file has, and how many of them are broken.
+/// The number of records in the file, and how many of them are damaged.
 pub(crate) fn count(bytes: &[u8]) -> (usize, usize) {
     let mut rest = bytes.strip_prefix(MAGIC).unwrap_or_default();
     let (mut n_records, mut n_broken) = (0, 0);
@@ -156,8 +156,8 @@ fn records(mut rest: &[u8]) -> impl Iterator<Item = (Option<Record>, &[u8])> {
     })
 }
 
-/// The next record, `None` inside when its checksum is wrong, and its length with its header. Nothing at the end, and at a
-/// record that is cut or has a senseless length.
+/// The next record and its length with its header. The record is `None` if its checksum is wrong. None at the end, and at a
+/// record that is truncated or has an impossible length.
 fn next_record(bytes: &[u8]) -> Option<(Option<Record>, usize)> {
     let (length, rest) = bytes.split_first_chunk::<4>()?;
     let (checksum, rest) = rest.split_first_chunk::<4>()?;
@@ -169,7 +169,7 @@ fn next_record(bytes: &[u8]) -> Option<(Option<Record>, usize)> {
 }
 
 fn write_record(bytes: &mut Vec<u8>, record: &Record) {
-    // Encoding into memory fails only past the size limit, and such a vector is not cached.
+    // Encoding into memory fails only past the size limit; such a vector is not cached.
     let Ok(payload) = bincode::encode_to_vec(record, codec()) else { return };
     let Ok(length) = u32::try_from(payload.len()) else { return };
     bytes.extend(length.to_le_bytes());
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back_for_its_model_only() {
+    fn written_vectors_are_read_back_for_their_model_only() {
         let cache = read(&file(), model());
         assert_eq!(cache.get("a"), Some(&unit(1.0, 0.0)));
         assert_eq!(cache.get("b"), Some(&unit(3.0, 4.0)));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_goes_on_where_it_stopped() {
+    fn reading_continues_where_it_stopped() {
         let whole = file();
         let mut cache = read(&whole[..whole.len() - 3], model());
         assert_eq!(cache.len(), 1);

@@ -1,4 +1,4 @@
-//! How a vector memory is opened.
+//! The builder of a vector memory.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,15 +36,15 @@ impl VectorMemoryBuilder {
     }
 
     setters! {
-        /// Embeds with the host's embedder. Vectors of the bundled one that are in the folder stay there, unused.
+        /// Uses the host's embedder instead of the bundled one. Vectors of another model in the folder are kept but not used.
         with_embedder(embedder: Arc<dyn Embedder>) => embedder = Some(embedder);
-        /// Keeps documents and cannot be queried. They are embedded by the first handle that has an embedder.
+        /// Uses no embedder: documents are stored but cannot be queried. The first handle with an embedder embeds them.
         without_embedder() => embedder = None;
-        /// Other settings of the index than the default ones.
+        /// Replaces the default settings of the index.
         with_index_config(config: IndexConfig) => index = config;
-        /// How long a writer waits for the folder's lock: 2 seconds, unless it is set.
+        /// Sets how long a writer waits for the folder's lock; 2 seconds by default.
         lock_timeout(timeout: Duration) => lock_timeout = timeout;
-        /// Makes and changes nothing in the folder, which need not exist.
+        /// Opens the folder for reading: nothing in it is created or changed, and it need not exist.
         read_only() => access = Access::ReadOnly;
     }
 
@@ -54,12 +54,12 @@ impl VectorMemoryBuilder {
         self
     }
 
-    /// Opens the memory. No vector is read, and no model is loaded; documents are read when they are asked for, where the folder has
-    /// the cache that says where they are.
+    /// Opens the memory. No vector is read, and no model is loaded. If the folder has the cache of document positions,
+    /// documents are read on demand.
     ///
     /// # Errors
     /// [`Error::Config`](super::Error::Config) when a setting of the index is out of range;
-    /// [`FolderError::Io`](crate::FolderError::Io) when the folder cannot be made or read.
+    /// [`FolderError::Io`](crate::FolderError::Io) when the folder cannot be created or read.
     pub fn open(self) -> Result<VectorMemory> {
         self.index.validate().map_err(config::Error::from)?;
         let log = DocumentLog {

@@ -1,4 +1,4 @@
-//! Getting vectors: from the state, from the folder, from the model. No lock of the folder is held while a model runs.
+//! Vectors from memory, from the folder or from the model. The folder is not locked while a model runs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::error::vector_memory::Result;
 use crate::lesson::TextHash;
 use crate::store::memory_vectors::{self, StoredIndex, VectorMark};
 
-/// Texts a call of the embedder. After each batch the vectors are saved, so that work is lost by the batch at most.
+/// Texts per call of the embedder. Vectors are saved after each batch, so that a failure loses one batch at most.
 const BATCH: usize = 64;
 
 impl VectorMemory {
-    /// How many documents have no vector of this handle's model yet: those that another model embedded, that came without
-    /// an embedder, or whose vectors were lost. The first query by text or vector embeds them, or [`warm_up`](Self::warm_up)
-    /// does. All of them for a handle without an embedder. No model is loaded.
+    /// The number of documents without a vector of this handle's model: they were embedded by another model or stored without
+    /// an embedder, or their vectors were lost. The first query by text or vector embeds them, or [`warm_up`](Self::warm_up)
+    /// does. Without an embedder, it is the number of all documents. No model is loaded.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -33,10 +33,10 @@ impl VectorMemory {
         Ok(self.0.read_vectors(&mut mark)?.missing.len())
     }
 
-    /// Loads the model and embeds every document that has no vector of it, so that the first query is as fast as the others.
-    /// What is embedded is saved by the batch; an interrupted warm-up goes on where it stopped.
+    /// Loads the model and embeds every document that has no vector, so that the first query is as fast as later ones. Vectors
+    /// are saved after each batch; an interrupted warm-up continues where it stopped.
     ///
-    /// Returns how many texts were embedded; 0 without an embedder.
+    /// Returns the number of texts that were embedded; 0 without an embedder.
     ///
     /// # Errors
     /// [`Error::Embed`](super::Error::Embed) when the model fails; [`FolderError::Io`](crate::FolderError::Io).
@@ -48,7 +48,7 @@ impl VectorMemory {
 }
 
 impl Inner {
-    /// The state with a vector for every document, and how many texts had to be embedded for that.
+    /// The state with a vector for every document, and the number of texts that had to be embedded.
     pub(super) fn settle(&self, embedder: &dyn Embedder) -> Result<(Arc<View>, usize)> {
         let view = self.view()?;
         if view.missing.is_empty() {
@@ -71,12 +71,12 @@ impl Inner {
         Ok((view, missing.len()))
     }
 
-    /// Takes in the index and the vectors of the folder, which a handle that was not asked anything does not know.
+    /// Reads the index and the vectors of the folder, which a handle without queries has not read yet.
     pub(super) fn take_in_vectors(&self) -> Result<()> {
         self.read_vectors(&mut self.embedding.lock()).map(drop)
     }
 
-    /// Takes in what the folder has of the missing vectors.
+    /// Reads the missing vectors that the folder has.
     fn read_vectors(&self, mark: &mut MutexGuard<'_, VectorMark>) -> Result<Arc<View>> {
         let view = self.view()?;
         let Some(embedder) = self.embedder.as_ref().filter(|_| !view.missing.is_empty()) else { return Ok(view) };
@@ -102,7 +102,7 @@ impl Inner {
         Ok(self.change(|next| next.give(&next.missing.clone(), &found)))
     }
 
-    /// Vectors for the texts of these documents that the state has none for.
+    /// Vectors for the texts of these documents that have none in the state.
     pub(super) fn embed_new(&self, view: &View, documents: &[Document]) -> Result<Vectors> {
         let mut vectors = Vectors::new();
         let Some(embedder) = &self.embedder else { return Ok(vectors) };
@@ -126,8 +126,8 @@ impl Inner {
         Ok(vectors)
     }
 
-    /// Writes vectors that were made for a query, where the handle may write and nobody else does. Otherwise they wait in
-    /// memory for the next write.
+    /// Writes vectors made for a query, if the handle may write and the lock is free. Otherwise they are kept in memory until
+    /// the next write.
     fn save_unless_busy(&self, vectors: Vectors) -> Result<()> {
         let folder = &self.log.folder;
         if !folder.may_write() || self.view.read().mark.newer.is_some() {

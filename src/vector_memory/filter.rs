@@ -1,4 +1,4 @@
-//! Selects documents by their metadata.
+//! Filters of documents by their metadata.
 
 use std::sync::Arc;
 
@@ -6,8 +6,7 @@ use adage_index::KeySet;
 
 use super::shelf::Shelf;
 
-/// Says which documents are meant, by their metadata. The answer comes from lists that are kept for every field and value:
-/// no document is looked at.
+/// Selects documents by their metadata. It is evaluated on posting lists of every field and value: no document is read.
 ///
 /// ```
 /// use adage::Filter;
@@ -40,7 +39,7 @@ impl Filter {
         Self(Node::OneOf(field.into(), vec![value.into()]))
     }
 
-    /// Documents with one of these values in this field; none when there are no values.
+    /// Documents with one of these values in this field; without values, no document matches.
     pub fn one_of<V: Into<String>>(field: impl Into<String>, values: impl IntoIterator<Item = V>) -> Self {
         Self(Node::OneOf(field.into(), values.into_iter().map(Into::into).collect()))
     }
@@ -50,7 +49,7 @@ impl Filter {
         Self(Node::Has(field.into()))
     }
 
-    /// Documents that this filter does not mean.
+    /// Documents that do not match this filter.
     #[must_use]
     #[expect(clippy::should_implement_trait, reason = "it reads as the others do: `has(…).not()`, `is(…).and(…)`")]
     pub fn not(self) -> Self {
@@ -60,7 +59,7 @@ impl Filter {
         })
     }
 
-    /// Documents that both mean.
+    /// Documents that match both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(match (self.0, other.0) {
@@ -73,7 +72,7 @@ impl Filter {
         })
     }
 
-    /// Documents that either means.
+    /// Documents that match either.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self(match (self.0, other.0) {
@@ -86,7 +85,7 @@ impl Filter {
         })
     }
 
-    /// The keys of the documents that are meant; none for all of them.
+    /// The keys of the matching documents; none if all match.
     pub(super) fn keys(&self, documents: &Shelf) -> Option<Arc<KeySet>> {
         (self.0 != Node::All).then(|| keys(&self.0, documents))
     }
@@ -106,7 +105,7 @@ fn keys(node: &Node, shelf: &Shelf) -> Arc<KeySet> {
         Node::Not(node) => Arc::new(shelf.live.minus(&keys(node, shelf))),
         Node::Or(nodes) => Arc::new(nodes.iter().fold(KeySet::default(), |all, node| all.union(&keys(node, shelf)))),
         Node::And(nodes) => {
-            // The smallest first: what is left of it bounds the work of the others.
+            // The smallest set first: its size bounds the work with the others.
             let mut sets: Vec<Arc<KeySet>> = nodes.iter().map(|node| keys(node, shelf)).collect();
             sets.sort_by_key(|keys| keys.len());
             let sets = sets.into_iter().reduce(|all, keys| Arc::new(all.intersect(&keys)));
@@ -122,7 +121,7 @@ mod tests {
     use crate::store::documents::Place;
 
     #[test]
-    fn filters_mean_what_they_say() {
+    fn filters_select_the_expected_documents() {
         let mut shelf = Shelf::default();
         let a = Document::new("a", "t").with("type", "note").with("lang", "de");
         let b = Document::new("b", "t").with("type", "note");

@@ -1,4 +1,4 @@
-//! Questions and answers.
+//! Queries and their results.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::error::config;
 use crate::error::vector_memory::{Error, Result};
 use crate::setters::setters;
 
-/// A question: near what, how many, how near, among which documents.
+/// A query: the text or vector, the maximum number and distance of results, and a filter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lookup {
     near: Near,
@@ -30,7 +30,7 @@ enum Near {
 }
 
 impl Lookup {
-    /// What is found by default: at most 10, at any distance, among all documents.
+    /// The default limit of results. By default, the distance is not limited and all documents are searched.
     pub const DEFAULT_LIMIT: usize = 10;
 
     /// Documents near this text.
@@ -38,7 +38,7 @@ impl Lookup {
         Self::near(Near::Text(text.into()))
     }
 
-    /// Documents near this vector, which the handle's model made; it need not be of length 1.
+    /// Documents near this vector, which must come from the handle's model. It need not have unit length.
     pub fn vector(vector: impl Into<Vec<f32>>) -> Self {
         Self::near(Near::Vector(vector.into()))
     }
@@ -48,51 +48,52 @@ impl Lookup {
     }
 
     setters! {
-        /// At most this many. 0 finds nothing.
+        /// Returns at most this many documents; 0 returns none.
         limit(limit: usize) => limit = limit;
-        /// Only documents at this cosine distance or nearer: `1 − cos`, 0 for the same direction, 2 for the opposite one.
+        /// Returns only documents within this cosine distance: `1 − cos`, 0 for the same direction, 2 for the opposite one.
         within(max_distance: f32) => max_distance = max_distance;
-        /// Only documents that the filter means.
+        /// Returns only documents that match the filter.
         filtered(filter: Filter) => filter = filter;
     }
 }
 
-/// What a question found.
+/// The result of a query.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Found {
-    /// Nearest first. Ties are in an order that does not depend on the question.
+    /// Nearest first. The order of ties does not depend on the query.
     pub hits: Vec<Hit>,
-    /// Which way of searching answered.
+    /// How the vectors were searched.
     pub by: IndexKind,
 }
 
-/// A document that was found.
+/// A document near the query.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Hit {
     /// The document.
     pub document: Arc<Document>,
-    /// Its cosine distance from the question, in [0, 2]; smaller is nearer.
+    /// Its cosine distance from the query, in [0, 2]; smaller is nearer.
     pub distance: f32,
 }
 
 impl VectorMemory {
-    /// The documents nearest to a text or a vector. Documents that have no vector yet are embedded first: see
+    /// The documents nearest to a text or a vector. Documents without a vector are embedded first: see
     /// [`needs_embedding`](Self::needs_embedding).
     ///
     /// # Errors
-    /// [`Error::NoEmbedder`]; [`Error::Vector`] for a vector that cannot be used or has another dimension;
+    /// [`Error::NoEmbedder`]; [`Error::Vector`] for an unusable vector or one of another dimension;
     /// [`Error::Config`] for a distance that is not a number; [`Error::Embed`]; [`FolderError::Io`](crate::FolderError::Io).
     pub fn query(&self, lookup: &Lookup) -> Result<Found> {
         let found = self.0.answer(std::slice::from_ref(lookup))?.pop();
         Ok(found.unwrap_or(Found { hits: Vec::new(), by: IndexKind::Exact }))
     }
 
-    /// Answers questions in their order, all on the same state; their texts are embedded together.
+    /// Answers several queries on the same state; their texts are embedded together. The results are in the order of the
+    /// queries.
     ///
     /// # Errors
-    /// As for [`query`](Self::query), for the first question that cannot be answered.
+    /// As [`query`](Self::query), for the first query that fails.
     pub fn query_all(&self, lookups: &[Lookup]) -> Result<Vec<Found>> {
         self.0.answer(lookups)
     }
@@ -120,7 +121,7 @@ impl Inner {
                 .zip(&vectors)
                 .map(|(lookup, vector)| answer(&view, lookup, vector))
                 .collect::<Result<_>>()?;
-            // Of a document whose line turned out damaged there is nothing to show.
+            // A document whose line turned out damaged cannot be returned.
             if !view.shelf.is_damaged() {
                 return Ok(found);
             }
@@ -128,7 +129,7 @@ impl Inner {
     }
 }
 
-/// A vector for each question.
+/// A vector for each query.
 fn vectors(embedder: &dyn Embedder, lookups: &[Lookup]) -> Result<Vec<UnitVector>> {
     let texts = lookups.iter().filter_map(|lookup| match &lookup.near {
         Near::Text(text) => Some(text.as_str()),
@@ -143,7 +144,7 @@ fn vectors(embedder: &dyn Embedder, lookups: &[Lookup]) -> Result<Vec<UnitVector
     vectors.collect()
 }
 
-/// True when the embedder's vectors have another dimension than those of the state: it changed and kept its fingerprint.
+/// True if the embedder's vectors have another dimension than those of the state: it changed without changing its fingerprint.
 fn is_outdated(view: &View, lookups: &[Lookup], vectors: &[UnitVector]) -> bool {
     let Some(dimension) = view.index.dimension() else { return false };
     let mut asked = lookups.iter().zip(vectors).filter(|(lookup, _)| matches!(lookup.near, Near::Text(_)));

@@ -1,4 +1,4 @@
-//! A folder of your program's own documents, found by meaning under a metadata filter.
+//! A folder of your program's own documents, searched by meaning and filtered by metadata.
 //!
 //! ```
 //! use adage::embed::HashingEmbedder;
@@ -51,11 +51,11 @@ pub use builder::VectorMemoryBuilder;
 pub use filter::Filter;
 pub use lookup::{Found, Hit, Lookup};
 
-/// Documents that are found by the meaning of their texts: one folder, shared by as many threads and processes as like.
+/// Documents searched by the meaning of their texts, in one folder that any number of threads and processes can share.
 ///
-/// Cloning is cheap and gives another handle to the same memory. All calls block, and none of them touches a network. A
-/// write is safe on disk when it returns. Queries look at a state that is never changed, only replaced: they do not wait for
-/// writes. A folder is a vector memory's or a playbook's, not both.
+/// A clone is cheap and refers to the same memory. All calls block, and none accesses a network. A write is durable when it
+/// returns. Queries read an immutable state, so they do not wait for writes. A folder holds either a vector memory or a
+/// playbook.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -78,40 +78,40 @@ pub struct VectorMemory(Arc<Inner>);
 struct Inner {
     log: DocumentLog,
     embedder: Option<Arc<dyn Embedder>>,
-    /// The newest state this handle knows.
+    /// The newest state that this handle knows.
     view: RwLock<Arc<View>>,
-    /// One write at a time in this process; the file lock is for the others.
+    /// Serializes writes of this process; the file lock serializes processes.
     writer: Mutex<()>,
-    /// How far the vector file was read. Held while missing vectors are made, so that nobody makes them twice.
+    /// How far the vector file was read. Held while missing vectors are made, so that no thread makes them twice.
     embedding: Mutex<VectorMark>,
-    /// Vectors that could not be written yet because somebody else was writing.
+    /// Vectors that are not written yet because the folder was busy.
     unsaved: Mutex<Vec<(TextHash, UnitVector)>>,
-    /// Rows of the index that the folder's file begins with, as far as this handle knows.
+    /// The number of rows of the stored index, as far as this handle knows.
     n_stored: AtomicUsize,
-    /// How far the cache of where documents are goes in the log, in bytes, as far as this handle knows.
+    /// How much of the log the cache of document positions covers, in bytes, as far as this handle knows.
     stored_to: AtomicU64,
     recovery: Option<MemoryRecovery>,
 }
 
 impl VectorMemory {
-    /// Opens the memory in a folder, with the bundled embedder where the crate has it. The folder is made if there is none.
+    /// Opens the memory in a folder, with the bundled embedder if the crate includes it. A missing folder is created.
     ///
-    /// No vector is read, and no model is loaded before the first embedding; documents are read when they are asked for, where the
-    /// folder has the cache that says where they are.
+    /// No vector is read, and no model is loaded before the first embedding. If the folder has the cache of document positions,
+    /// documents are read on demand.
     ///
     /// # Errors
-    /// [`FolderError::Io`](crate::FolderError::Io) when the folder cannot be made or read. Broken lines are no error: see
-    /// [`VectorMemory::recovery`].
+    /// [`FolderError::Io`](crate::FolderError::Io) when the folder cannot be created or read. Damaged lines are not an error:
+    /// see [`VectorMemory::recovery`].
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         Self::builder(folder).open()
     }
 
-    /// Opens with another embedder or index, or for reading only.
+    /// A builder, to open the memory with another embedder or index, or read-only.
     pub fn builder(folder: impl AsRef<Path>) -> VectorMemoryBuilder {
         VectorMemoryBuilder::new(folder.as_ref().to_owned())
     }
 
-    /// What the open had to do about lines that could not be read, if there were any.
+    /// What the open did about unreadable lines; none if there were none.
     #[must_use]
     pub fn recovery(&self) -> Option<&MemoryRecovery> {
         self.0.recovery.as_ref()
@@ -131,7 +131,7 @@ impl VectorMemory {
         self.0.read(|view| Ok(view.shelf.get(id)?))
     }
 
-    /// The documents that are meant, in the order of their ids.
+    /// The documents that match the filter, in the order of their ids.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -142,7 +142,7 @@ impl VectorMemory {
         Ok(documents)
     }
 
-    /// How many documents are meant.
+    /// The number of documents that match the filter.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -153,7 +153,7 @@ impl VectorMemory {
 }
 
 impl Inner {
-    /// The newest documents, with what other processes wrote.
+    /// The newest documents, including those that other processes wrote.
     fn view(&self) -> Result<Arc<View>> {
         loop {
             let base = Arc::clone(&self.view.read());
@@ -174,7 +174,7 @@ impl Inner {
         }
     }
 
-    /// What `read` makes of the newest state; once more where a line turned out damaged, without the documents that are lost.
+    /// Calls `read` with the newest state; once more if a line turned out damaged, without the lost documents.
     fn read<T>(&self, read: impl Fn(&View) -> Result<T>) -> Result<T> {
         loop {
             let view = self.view()?;
@@ -185,7 +185,7 @@ impl Inner {
         }
     }
 
-    /// Replaces the state, unless it is another one than `base` by now.
+    /// Replaces the state, unless it is no longer `base`.
     fn show(&self, base: &Arc<View>, next: View) -> Option<Arc<View>> {
         let next = Arc::new(next);
         let mut view = self.view.write();
@@ -196,7 +196,7 @@ impl Inner {
         is_newest.then_some(next)
     }
 
-    /// Replaces the state by what `change` makes of it. `change` may run several times, each time on a newer state.
+    /// Replaces the state with the result of `change`, which may run several times, each time on a newer state.
     fn change(&self, change: impl Fn(&mut View)) -> Arc<View> {
         loop {
             let base = Arc::clone(&self.view.read());

@@ -1,14 +1,14 @@
-//! A map whose clones share the entries that they did not change.
+//! A map whose clones share unchanged entries.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
 
-/// What one change copies is the share of one shard: a 256th.
+/// A change copies one shard: a 256th of the map.
 const N_SHARDS: usize = 256;
 
-/// A hash map in shards. A clone copies 256 pointers; a change copies the shard it is in, unless nobody shares it.
+/// A hash map in shards. A clone copies 256 pointers; a change copies the affected shard, unless it is not shared.
 #[derive(Clone, Debug)]
 pub(super) struct Shards<K, V> {
     state: RandomState,
@@ -46,7 +46,7 @@ impl<K: Hash + Eq + Clone, V: Clone> Shards<K, V> {
     {
         let place = self.place(key);
         let shard = self.shards.get_mut(place)?;
-        // So that nothing is copied for a key that is not there.
+        // Nothing is copied for a missing key.
         if shard.contains_key(key) { Arc::make_mut(shard).remove(key) } else { None }
     }
 }

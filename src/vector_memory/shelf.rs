@@ -1,4 +1,4 @@
-//! The documents as a value: by key, by id, and by what their metadata says.
+//! The documents as a value, indexed by key, id and metadata.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::error::folder::Result;
 use crate::lesson::TextHash;
 use crate::store::documents::{Described, Place, StoredDocuments};
 
-/// Documents of a block: what a change of one document copies.
+/// Documents per block: the amount that a change of one document copies.
 const BLOCK: usize = 256;
 
-/// A document in its place.
+/// A document with its position in the log.
 #[derive(Clone, Debug)]
 struct Placed {
     document: Arc<Document>,
@@ -23,22 +23,22 @@ struct Placed {
     place: Place,
 }
 
-/// What is under a key.
+/// The content under a key.
 #[derive(Clone, Debug, Default)]
 enum Slot {
-    /// What is stored under it, if anything.
+    /// The stored document with this key, if there is one.
     #[default]
     AsStored,
     Free,
     Held(Placed),
 }
 
-/// The name of a field and a value.
+/// The hash of a field with a value.
 fn value_name(field: &str, value: &str) -> TextHash {
     TextHash::of(&[field, value])
 }
 
-/// The name of a field, whatever its value.
+/// The hash of a field, for any value.
 fn field_name(field: &str) -> TextHash {
     TextHash::of(&[field])
 }
@@ -47,36 +47,36 @@ fn id_hash(id: &str) -> TextHash {
     TextHash::of(&[id])
 }
 
-/// The names of all that a document's metadata says.
+/// The hashes of all metadata entries of a document.
 fn names(document: &Document) -> impl Iterator<Item = TextHash> {
     document.metadata.iter().flat_map(|(field, value)| [value_name(field, value), field_name(field)])
 }
 
-/// The documents: those of the log's beginning where that is stored, and over them what changed since. A clone shares what it does
-/// not change.
+/// The documents: those of the cache, which covers the beginning of the log, and later changes on top of them. Clones share
+/// unchanged parts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shelf {
     stored: Option<Arc<StoredShelf>>,
     blocks: Vec<Option<Arc<Vec<Slot>>>>,
-    /// By the hash of the id; without the stored ones that are as they were.
+    /// By the hash of the id; stored documents that are unchanged are omitted.
     ids: Shards<TextHash, u32>,
     pub(super) live: KeySet,
     /// Keys below the end that no document has.
     free: KeySet,
-    /// Documents by what their metadata says; without the sets that are as they are stored.
+    /// Posting lists by metadata entry; stored lists that are unchanged are omitted.
     named: Shards<TextHash, Arc<KeySet>>,
-    /// What the lines of all documents take in the log, in bytes.
+    /// The total length of all documents' lines in the log, in bytes.
     pub(super) n_bytes: u64,
 }
 
 impl Shelf {
-    /// Stored documents, under the keys that they are stored under.
+    /// Starts with stored documents, under their stored keys.
     pub(super) fn over(stored: StoredDocuments) -> Self {
         let (live, n_bytes) = ((0..stored.len()).collect(), stored.n_bytes());
         Self { stored: Some(Arc::new(StoredShelf::new(stored))), live, n_bytes, ..Self::default() }
     }
 
-    /// True when a stored document turned out damaged: the log is to be read again.
+    /// True if a stored document turned out damaged: the log must be read again.
     pub(super) fn is_damaged(&self) -> bool {
         self.stored.as_ref().is_some_and(|shelf| shelf.stored.is_damaged())
     }
@@ -94,7 +94,7 @@ impl Shelf {
         block.and_then(|block| block.get(key as usize % BLOCK)).unwrap_or(&Slot::AsStored)
     }
 
-    /// The stored documents, where what is under the key is as they say.
+    /// The stored documents, if the document of this key is unchanged.
     fn as_stored(&self, key: u32) -> Option<&StoredShelf> {
         matches!(self.slot(key), Slot::AsStored).then_some(self.stored.as_deref()?)
     }
@@ -108,8 +108,8 @@ impl Shelf {
         }
     }
 
-    /// Reads a document from the log where it has not been read yet. None where there is none, or where its line is damaged:
-    /// [`is_damaged`](Self::is_damaged) says so.
+    /// The document, read from the log at its first use. None if there is none, or if its line is damaged: then
+    /// [`is_damaged`](Self::is_damaged) is true.
     pub(super) fn document(&self, key: u32) -> Result<Option<Arc<Document>>> {
         match self.slot(key) {
             Slot::AsStored => self.stored.as_ref().map_or(Ok(None), |stored| stored.document(key)),
@@ -123,7 +123,7 @@ impl Shelf {
         self.key(id).map_or(Ok(None), |key| self.document(key))
     }
 
-    /// The documents that are meant, all of them where no keys are given, in the order of their keys; without damaged ones.
+    /// The documents of these keys, or all, in the order of their keys; without damaged ones.
     pub(super) fn documents(&self, keys: Option<&KeySet>) -> Result<Vec<(u32, Arc<Document>)>> {
         let found =
             keys.unwrap_or(&self.live).iter().map(|key| Ok(self.document(key)?.map(|document| (key, document))));
@@ -135,7 +135,7 @@ impl Shelf {
         self.live.iter().filter_map(|key| self.text(key)).collect()
     }
 
-    /// What is to be stored of all documents, in the order of their keys.
+    /// The descriptions of all documents for the cache, in the order of their keys.
     pub(super) fn describe(&self) -> impl Iterator<Item = Described> {
         self.live.iter().filter_map(|key| match self.slot(key) {
             Slot::AsStored => self.stored.as_ref()?.stored.describe(key),
@@ -159,7 +159,7 @@ impl Shelf {
         self.named.get(name).cloned().or_else(|| self.stored.as_ref()?.with_name(name))
     }
 
-    /// Puts a document in the place of the one with its id, or in a free one; its key.
+    /// Replaces the document with this id, or adds it under a free key. Returns the key.
     pub(super) fn put(&mut self, document: Arc<Document>, place: Place) -> u32 {
         let old = self.key(&document.id);
         let key = old.or_else(|| self.free.iter().next()).unwrap_or_else(|| self.end());
@@ -167,7 +167,7 @@ impl Shelf {
         key
     }
 
-    /// Puts a document under a key: that of its id, or one that no document has.
+    /// Stores a document under the key of its id, or under one that no document has.
     fn put_at(&mut self, key: u32, document: Arc<Document>, place: Place) {
         self.take(key);
         self.free.remove(key);
@@ -181,7 +181,7 @@ impl Shelf {
         self.set(key, Slot::Held(Placed { document, text, place }));
     }
 
-    /// Takes a document out; the key it had.
+    /// Removes a document. Returns its key.
     pub(super) fn remove(&mut self, id: &str) -> Option<u32> {
         let key = self.key(id)?;
         self.ids.remove(&id_hash(id));
@@ -191,8 +191,7 @@ impl Shelf {
         Some(key)
     }
 
-    /// A shelf of these documents alone, each under the key that its id has here, or under one that no document has. They are
-    /// held in memory.
+    /// A shelf of only these documents, held in memory. Each keeps the key that its id has here, or gets a free one.
     pub(super) fn with_documents(&self, documents: Vec<(Arc<Document>, Place)>) -> Self {
         let mut next = Self::default();
         let (kept, new): (Vec<_>, Vec<_>) = documents
@@ -209,7 +208,7 @@ impl Shelf {
         next
     }
 
-    /// The first key that no document ever had. At 100 bytes a document, 400 GiB come before the last one.
+    /// The first key that was never used. At 100 bytes per document, the keys last for 400 GiB.
     fn end(&self) -> u32 {
         let n_keys = self.live.len() + self.free.len();
         u32::try_from(n_keys).unwrap_or(u32::MAX)
@@ -243,7 +242,7 @@ impl Shelf {
         }
     }
 
-    /// Changes the set of a name. One that becomes empty stays, where another one is stored.
+    /// Changes the posting list of a metadata entry. An empty list is kept if it hides a stored one.
     fn rename(&mut self, name: TextHash, change: impl FnOnce(&mut KeySet) -> bool) {
         let held = self.named.remove(&name);
         let stored = self.stored.as_ref().and_then(|shelf| shelf.with_name(&name));

@@ -1,4 +1,4 @@
-//! Documents that are read from the log when they are asked for, and kept from then on.
+//! Documents read from the log on demand, and kept in memory afterwards.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -11,12 +11,12 @@ use crate::error::folder::Result;
 use crate::lesson::TextHash;
 use crate::store::documents::StoredDocuments;
 
-/// Documents of a block: room for them is made when the first is read.
+/// Documents per block: a block is allocated when its first document is read.
 const BLOCK: usize = 256;
 
 type Block = Box<[OnceLock<Arc<Document>>]>;
 
-/// The stored documents, with what was read of them.
+/// The stored documents, with those already read.
 #[derive(Debug)]
 pub(super) struct StoredShelf {
     pub(super) stored: StoredDocuments,
@@ -30,7 +30,7 @@ impl StoredShelf {
         Self { stored, blocks, sets: Mutex::default() }
     }
 
-    /// None where there is none, or its line is damaged.
+    /// None if there is none or its line is damaged.
     pub(super) fn document(&self, key: u32) -> Result<Option<Arc<Document>>> {
         let Some(block) = self.blocks.get(key as usize / BLOCK) else { return Ok(None) };
         let block = block.get_or_init(|| (0..BLOCK).map(|_| OnceLock::new()).collect());
@@ -42,7 +42,7 @@ impl StoredShelf {
         Ok(read.map(|document| Arc::clone(slot.get_or_init(|| document))))
     }
 
-    /// The keys of which metadata say this.
+    /// The keys of the documents with this metadata entry.
     pub(super) fn with_name(&self, name: &TextHash) -> Option<Arc<KeySet>> {
         let keys = self.stored.with_name(name)?;
         let mut sets = self.sets.lock();

@@ -1,4 +1,4 @@
-//! What a vector memory does: against a naive model, with two handles, with a disk that fails.
+//! A vector memory compared with a naive model, with two handles, and on a failing disk.
 
 #![allow(clippy::disallowed_methods, reason = "the tests break files by themselves")]
 
@@ -21,7 +21,7 @@ use crate::folder::disk::{Disk, RealDisk};
 use crate::lesson::TextHash;
 use crate::testing::faults::{Fault, FaultyDisk};
 
-/// The hashing embedder, which counts texts, and under another name is another model.
+/// The hashing embedder with a count of texts; another name makes it another model.
 #[derive(Default)]
 struct Counting {
     name: &'static str,
@@ -94,7 +94,7 @@ fn ids_are_checked_and_a_refused_batch_leaves_nothing() {
     check(memory.add_all([note("b", "t"), note("c", " ")]), "document \"c\" cannot be kept: the text is empty");
     check(memory.update(note("b", "t")), "no document \"b\"");
     check(memory.remove("b"), "no document \"b\"");
-    // The same again writes nothing.
+    // The same document again writes nothing.
     memory.update(note("a", "parse a csv export")).unwrap();
     memory.add_all([]).unwrap();
     assert_eq!(memory.remove_all(&Filter::is("type", "task")).unwrap(), 0);
@@ -171,7 +171,7 @@ fn vectors_are_made_once_for_each_model_and_kept_for_both() {
     let memory = open_with(folder.path(), one.clone());
     memory.add_all(documents()).unwrap();
     assert_eq!((one.take(), memory.needs_embedding().unwrap()), (150, 0));
-    // Metadata alone is no new text.
+    // A change of metadata alone is not a new text.
     memory.update(note("007", "case 7 of parsing").with("done", "yes")).unwrap();
     assert_eq!(one.take(), 0);
     memory.update(note("007", "case seven of parsing")).unwrap();
@@ -193,7 +193,7 @@ fn vectors_are_made_once_for_each_model_and_kept_for_both() {
 }
 
 #[test]
-fn a_broken_vector_file_costs_time_only() {
+fn a_damaged_vector_file_is_rebuilt() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).add_all([note("a", "parse a csv export"), note("b", "rotate the ssh keys")]).unwrap();
     let path = folder.path().join("vectors.bin");
@@ -202,7 +202,7 @@ fn a_broken_vector_file_costs_time_only() {
         let mut flipped = whole.clone();
         flipped[place] ^= 1;
         for bytes in [&flipped[..], &whole[..place]] {
-            // Not in place: a handle may have mapped it.
+            // Not changed in place: a handle may have mapped it.
             fs::remove_file(&path).unwrap();
             fs::write(&path, bytes).unwrap();
             let memory = open(folder.path());
@@ -226,7 +226,7 @@ fn numbered(number: usize) -> Document {
     note(&number.to_string(), &format!("{} {} {} {} case{number}", word(1), word(8), word(64), word(512)))
 }
 
-/// What is asked after each change: the nearest of some texts, and what searched.
+/// The results after each change: the documents nearest to some texts, and how they were searched.
 fn nearest(memory: &VectorMemory) -> (Vec<String>, IndexKind) {
     let lookups: Vec<Lookup> = (0..40).map(|nth| Lookup::text(numbered(nth * 27).text.as_str()).limit(1)).collect();
     let found = memory.query_all(&lookups).unwrap();
@@ -234,7 +234,7 @@ fn nearest(memory: &VectorMemory) -> (Vec<String>, IndexKind) {
 }
 
 #[test]
-fn a_graph_takes_over_and_is_there_again_after_a_reopen() {
+fn a_graph_is_built_and_reused_after_a_reopen() {
     let folder = tempfile::tempdir().unwrap();
     let embedder = Counting::named("m");
     let memory = open_with_graph(folder.path(), &embedder);
@@ -246,7 +246,7 @@ fn a_graph_takes_over_and_is_there_again_after_a_reopen() {
     let (expected, by) = nearest(&memory);
     assert_eq!((by, expected[39].as_str()), (IndexKind::Graph, "1053"));
     memory.snapshot().unwrap();
-    // Behind the snapshot: one more, one changed, one gone.
+    // After the snapshot: one document added, one changed, one removed.
     memory.add(numbered(2_000)).unwrap();
     memory.update(Document { text: "entirely different words here".into(), ..numbered(27) }).unwrap();
     memory.remove("54").unwrap();
@@ -257,11 +257,11 @@ fn a_graph_takes_over_and_is_there_again_after_a_reopen() {
     assert_eq!(ids(&again, &Lookup::text("entirely different words here").limit(1)), ["27"]);
     assert_eq!(ids(&again, &Lookup::text(numbered(2_000).text.as_str()).limit(1)), ["2000"]);
     assert_eq!((embedder.take(), again.needs_embedding().unwrap()), (0, 0));
-    // A vector of a document that is gone is not found by what it said.
+    // The vector of a removed document is not found by its former text.
     assert!(!ids(&again, &Lookup::text(numbered(54).text.as_str()).limit(5)).contains(&"54".to_owned()));
 }
 
-/// Stores a memory whose index has a graph; what is nearest in it.
+/// Stores a memory whose index has a graph. Returns the results of the queries.
 fn store_graph(folder: &Path, embedder: &Arc<Counting>) -> Vec<String> {
     let memory = open_with_graph(folder, embedder);
     memory.add_all((0..1_100).map(numbered)).unwrap();
@@ -270,7 +270,7 @@ fn store_graph(folder: &Path, embedder: &Arc<Counting>) -> Vec<String> {
 }
 
 #[test]
-fn a_handle_that_was_asked_nothing_keeps_the_stored_index() {
+fn a_handle_without_queries_keeps_the_stored_index() {
     let folder = tempfile::tempdir().unwrap();
     let embedder = Counting::named("m");
     let expected = store_graph(folder.path(), &embedder);
@@ -287,7 +287,7 @@ fn a_handle_that_was_asked_nothing_keeps_the_stored_index() {
 }
 
 #[test]
-fn a_broken_section_of_a_stored_index_costs_time_only() {
+fn a_damaged_section_of_a_stored_index_is_rebuilt() {
     let folder = tempfile::tempdir().unwrap();
     let embedder = Counting::named("m");
     let expected = store_graph(folder.path(), &embedder);
@@ -311,7 +311,7 @@ fn a_broken_section_of_a_stored_index_costs_time_only() {
         n_by_graph += usize::from(by == IndexKind::Graph);
         assert_eq!(again.needs_embedding().unwrap(), 0);
     }
-    // Lost links, and only they, leave the search to a scan.
+    // Only lost links leave the search to a scan.
     assert!((1..40).contains(&n_by_graph), "{n_by_graph}");
 }
 
@@ -336,7 +336,7 @@ fn two_handles_see_each_other() {
     }
     assert_eq!(a.documents(&Filter::all()).unwrap(), b.documents(&Filter::all()).unwrap());
     assert_eq!(reader.documents(&Filter::all()).unwrap(), b.documents(&Filter::all()).unwrap());
-    // Nobody made a vector that another one had made.
+    // No handle embedded a text that the other had embedded.
     assert_eq!((first.take(), second.take()), (10, 10));
     assert!(matches!(reader.add(note("x", "t")), Err(Error::Folder(FolderError::ReadOnly { .. }))));
 }
@@ -370,7 +370,7 @@ fn a_log_that_is_mostly_obsolete_is_compacted() {
 }
 
 #[test]
-fn broken_lines_are_kept_aside_and_told() {
+fn damaged_lines_are_quarantined_and_reported() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).add_all((0..5).map(|n| note(&n.to_string(), &format!("text {n}")))).unwrap();
     let path = folder.path().join("documents.jsonl");
@@ -387,7 +387,7 @@ fn broken_lines_are_kept_aside_and_told() {
     assert!(kept.contains("text X") && kept.lines().count() == 1, "{kept}");
     assert_eq!(memory.count(&Filter::all()).unwrap(), 4);
     assert!(open(folder.path()).recovery().is_none());
-    // Nothing of it can be read.
+    // Nothing of the file can be read.
     fs::write(&path, "garbage").unwrap();
     let memory = open(folder.path());
     assert!(memory.recovery().is_some());
@@ -418,7 +418,7 @@ fn a_newer_schema_is_read_only_and_untouched() {
 }
 
 #[test]
-fn opening_for_reading_makes_nothing() {
+fn opening_for_reading_creates_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let inside = folder.path().join("none");
     let memory = VectorMemory::builder(&inside).with_embedder(Arc::new(HashingEmbedder)).read_only().open().unwrap();
@@ -440,10 +440,10 @@ fn places_of(folder: &Path) -> Vec<u8> {
     fs::read(folder.join("documents.bin")).unwrap_or_default()
 }
 
-/// What a memory holds, and what some queries find in it.
+/// The documents of a memory, and the results of some queries.
 fn state(memory: &VectorMemory) -> (Vec<Document>, Vec<Vec<String>>, Vec<usize>) {
     let documents = memory.documents(&Filter::all()).unwrap();
-    // All that are meant, and not in the order of their distances: ties are in the order of keys, which an open hands out.
+    // All matching documents, not in the order of their distances: ties are in the order of keys, which an open assigns.
     let lookups = ["parse cache", "rotate", "case7"].map(|text| Lookup::text(text).limit(100));
     let filters = [Filter::is("type", "note"), Filter::has("type").not(), Filter::one_of("half", ["0", "2"])];
     let found = lookups.into_iter().zip(&filters).map(|(lookup, filter)| {
@@ -455,7 +455,7 @@ fn state(memory: &VectorMemory) -> (Vec<Document>, Vec<Vec<String>>, Vec<usize>)
     (documents.into_iter().map(|document| document.as_ref().clone()).collect(), found.collect(), counts.collect())
 }
 
-/// A memory of 40 documents of which some changed behind the stored ones.
+/// A memory of 40 documents, some changed after the cache was stored.
 fn changed_behind_the_stored(folder: &Path) -> VectorMemory {
     let memory = open(folder);
     memory.add_all((0..40).map(|n| numbered(n).with("half", (n % 2).to_string()))).unwrap();
@@ -470,7 +470,7 @@ fn changed_behind_the_stored(folder: &Path) -> VectorMemory {
 }
 
 #[test]
-fn stored_documents_are_those_of_the_log_whatever_changed_behind_them() {
+fn stored_documents_equal_those_of_the_log_after_later_changes() {
     let folder = tempfile::tempdir().unwrap();
     let memory = changed_behind_the_stored(folder.path());
     let expected = state(&memory);
@@ -489,7 +489,7 @@ fn stored_documents_are_those_of_the_log_whatever_changed_behind_them() {
 }
 
 #[test]
-fn damage_of_the_stored_places_costs_time_only() {
+fn a_damaged_cache_of_positions_is_rebuilt() {
     let folder = tempfile::tempdir().unwrap();
     let expected = state(&changed_behind_the_stored(folder.path()));
     let whole = places_of(folder.path());
@@ -498,7 +498,7 @@ fn damage_of_the_stored_places_costs_time_only() {
         let mut flipped = whole.clone();
         flipped[place] ^= 4;
         for bytes in [&flipped[..], &whole[..place]] {
-            // Not in place: a handle may have mapped it.
+            // Not changed in place: a handle may have mapped it.
             fs::remove_file(&path).unwrap();
             fs::write(&path, bytes).unwrap();
             assert_eq!(state(&open(folder.path())), expected, "byte {place}");
@@ -507,7 +507,7 @@ fn damage_of_the_stored_places_costs_time_only() {
 }
 
 #[test]
-fn places_of_another_log_are_not_used() {
+fn positions_of_another_log_are_not_used() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for (folder, text) in [(&one, "this is one"), (&other, "that is two")] {
         let memory = open(folder.path());
@@ -520,12 +520,12 @@ fn places_of_another_log_are_not_used() {
 }
 
 #[test]
-fn a_damaged_line_is_told_at_the_open_whether_places_are_stored_or_not() {
+fn a_damaged_line_is_reported_at_the_open_with_or_without_the_cache() {
     let folder = tempfile::tempdir().unwrap();
     drop(changed_behind_the_stored(folder.path()));
     let (log, places) = (log_of(folder.path()), places_of(folder.path()));
     let line = |start: &str| log.lines().find(|line| line.contains(start)).unwrap().to_owned();
-    // One before the places' end, one behind it.
+    // One line in the covered part of the log, one after it.
     for damaged in [line("\"id\":\"30\""), line("\"id\":\"50\"")] {
         let broken = log.replace(&damaged, &damaged.replace("case", "cAse"));
         let check = |is_stored: bool| {
@@ -546,7 +546,7 @@ fn a_damaged_line_is_told_at_the_open_whether_places_are_stored_or_not() {
 }
 
 #[test]
-fn a_line_that_is_damaged_under_an_open_handle_is_lost_alone_and_kept_aside() {
+fn a_line_damaged_under_an_open_handle_is_quarantined_and_no_other_is_lost() {
     let folder = tempfile::tempdir().unwrap();
     let add = || {
         let memory = open(folder.path());
@@ -575,7 +575,7 @@ fn a_line_that_is_damaged_under_an_open_handle_is_lost_alone_and_kept_aside() {
     check("listed", &|memory| assert_eq!(memory.documents(&Filter::all()).unwrap().len(), 4));
     check("removed", &|memory| assert_eq!(memory.remove_all(&Filter::is("type", "task")).unwrap(), 0));
     check("put", &|memory| memory.put_all([note("1", "text 1")]).unwrap());
-    // A compaction reads every line, and keeps the damaged one aside at once.
+    // A compaction reads every line, and quarantines the damaged one at once.
     add();
     let memory = open(folder.path());
     fs::write(folder.path().join("documents.jsonl"), log_of(folder.path()).replace("text 2", "text X")).unwrap();
@@ -586,7 +586,7 @@ fn a_line_that_is_damaged_under_an_open_handle_is_lost_alone_and_kept_aside() {
 }
 
 #[test]
-fn nothing_is_left_of_a_removed_document_among_the_places_after_a_compaction() {
+fn after_a_compaction_the_cache_has_nothing_of_a_removed_document() {
     let folder = tempfile::tempdir().unwrap();
     let memory = open(folder.path());
     memory.add_all([note("a", "keep this"), note("b", "my secret").with("only", "here")]).unwrap();
@@ -607,7 +607,7 @@ fn nothing_is_left_of_a_removed_document_among_the_places_after_a_compaction() {
 }
 
 #[test]
-fn places_are_stored_by_themselves_when_much_is_added_and_at_the_end() {
+fn positions_are_stored_after_many_additions_and_when_the_handle_is_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let memory = open(folder.path());
     let text = "a long text ".repeat(100);
@@ -624,7 +624,7 @@ fn places_are_stored_by_themselves_when_much_is_added_and_at_the_end() {
     add(310, 400);
     drop(memory);
     assert!(places_of(folder.path()).len() > by_itself);
-    // A reader, and a handle that found nothing new, write nothing.
+    // A reader, and a handle that found no change, write nothing.
     fs::remove_file(folder.path().join("documents.bin")).unwrap();
     drop(VectorMemory::builder(folder.path()).read_only().open().unwrap());
     assert!(places_of(folder.path()).is_empty());
@@ -634,13 +634,13 @@ fn places_are_stored_by_themselves_when_much_is_added_and_at_the_end() {
     assert_eq!(fs::metadata(folder.path().join("documents.bin")).unwrap().modified().unwrap(), stored);
 }
 
-/// Texts by id; none for a document that is removed.
+/// Texts by id; none for a removed document.
 type Edits = Vec<(&'static str, Option<&'static str>)>;
 
-/// The calls in their order, and whether each was acknowledged. One that was not may have happened or not.
+/// The calls in order, and whether each was acknowledged. One that was not may have had its effect or not.
 type Calls = Vec<(bool, Edits)>;
 
-/// Add, update, remove, query, compact, snapshot: every way the store is used.
+/// Add, update, remove, query, compact, snapshot: every use of the store.
 fn scenario(folder: &Path, disk: Box<dyn Disk>) -> Calls {
     let mut calls = Calls::new();
     let builder = VectorMemory::builder(folder).with_embedder(Arc::new(HashingEmbedder)).with_disk(disk);
@@ -650,7 +650,7 @@ fn scenario(folder: &Path, disk: Box<dyn Disk>) -> Calls {
         Err(Error::Folder(FolderError::Io { .. } | FolderError::WritesStopped { .. })) => {
             calls.push((false, edits.to_vec()));
         }
-        // What an earlier call that failed was to add is not there, or what it was to remove is.
+        // An earlier call failed: the document that it was to add is missing, or the one that it was to remove is.
         Err(Error::NoSuchDocument { .. }) if calls.iter().any(|(is_done, _)| !is_done) => {}
         Err(error) => panic!("{error}"),
     };
@@ -667,7 +667,7 @@ fn scenario(folder: &Path, disk: Box<dyn Disk>) -> Calls {
     calls
 }
 
-/// Whether the calls lead to these documents, each that was not acknowledged having happened whole or not at all.
+/// Whether the calls lead to these documents; each call without acknowledgement had its whole effect or none.
 fn lead_to(calls: &Calls, present: &BTreeMap<&str, &str>) -> bool {
     let failed: Vec<usize> = (0..calls.len()).filter(|place| !calls[*place].0).collect();
     (0..1_usize << failed.len()).any(|chosen| {
@@ -816,7 +816,7 @@ proptest! {
                     let mut expected: Vec<f32> = meant.map(|document| distance(&unit(&document.text))).collect();
                     expected.sort_by(f32::total_cmp);
                     expected.truncate(limit);
-                    // Equal texts are equally near, so distances are compared, and each with its document's.
+                    // Equal texts are equally near, so distances are compared, and the distance of each document is checked.
                     prop_assert_eq!(found.len(), expected.len());
                     for (hit, expected) in found.iter().zip(expected) {
                         prop_assert!((hit.distance - expected).abs() < 1e-4);
@@ -841,8 +841,8 @@ proptest! {
 }
 
 #[test]
-fn a_handle_with_a_failed_sync_writes_no_more() {
-    // The first write is the file itself; its sync is the operation behind the temporary file's.
+fn after_a_failed_sync_a_handle_refuses_to_write() {
+    // The first write creates the file; its sync follows that of the temporary file.
     for number in 1..60 {
         let folder = tempfile::tempdir().unwrap();
         open(folder.path()).add(note("a", "t")).unwrap();

@@ -1,4 +1,4 @@
-//! The state that queries look at: never changed, only replaced.
+//! The immutable state that queries read.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,10 +9,10 @@ use crate::lesson::TextHash;
 use crate::store::documents::{Change, LogMark, Logged, StoredDocuments};
 use crate::store::memory_vectors::StoredIndex;
 
-/// Vectors by the texts they were made of.
+/// Vectors by the hashes of their texts.
 pub(super) type Vectors = BTreeMap<TextHash, UnitVector>;
 
-/// The documents up to a place of the log, and the vectors of them that are known. A clone shares what it does not change.
+/// The documents up to a position in the log, and their known vectors. Clones share unchanged parts.
 #[derive(Clone)]
 pub(super) struct View {
     pub(super) mark: LogMark,
@@ -29,20 +29,20 @@ impl View {
         Self { mark: LogMark::default(), shelf: Shelf::default(), index, missing: KeySet::default(), config }
     }
 
-    /// The documents as they are stored.
+    /// The stored documents.
     pub(super) fn over(stored: StoredDocuments, config: IndexConfig) -> Self {
         let shelf = Shelf::over(stored);
         Self { missing: shelf.live.clone(), shelf, ..Self::new(config) }
     }
 
-    /// Takes in what the log says next.
+    /// Applies the next changes of the log.
     pub(super) fn apply(&mut self, changes: Vec<Logged>, mark: LogMark) {
         for Logged { change, place } in changes {
             match change {
                 Change::Put(document) => {
                     let text = self.shelf.key(&document.id).and_then(|key| self.shelf.text(key));
                     let key = self.shelf.put(document, place);
-                    // A text that stays keeps its vector.
+                    // An unchanged text keeps its vector.
                     if text.is_none() || text != self.shelf.text(key) {
                         self.index.remove(key);
                         self.missing.insert(key);
@@ -59,7 +59,8 @@ impl View {
         self.mark = mark;
     }
 
-    /// Takes in all that another log says. Documents that are in both keep their keys, and their vectors where the text is the same.
+    /// Replaces the documents by those of another log. Documents in both keep their keys, and their vectors if the text is the
+    /// same.
     pub(super) fn replace(&mut self, changes: Vec<Logged>, mark: LogMark) {
         let mut documents = BTreeMap::new();
         for Logged { change, place } in changes {
@@ -84,8 +85,8 @@ impl View {
         self.mark = mark;
     }
 
-    /// Puts vectors to those of these documents that miss one. Vectors of another dimension than the present ones are
-    /// newer: an embedder that changed and kept its fingerprint made the present ones, and they are forgotten.
+    /// Adds the vectors of those documents that have none. If their dimension differs from that of the present vectors, the
+    /// embedder has changed without changing its fingerprint: the present vectors are dropped.
     pub(super) fn give(&mut self, keys: &KeySet, vectors: &Vectors) {
         if vectors.is_empty() {
             return;
@@ -110,7 +111,7 @@ impl View {
         }
     }
 
-    /// Takes over a stored index for the documents that miss a vector, where there is no index yet.
+    /// Uses a stored index for the documents without a vector, if there is no index yet.
     pub(super) fn restore(&mut self, stored: &StoredIndex) {
         if !self.index.is_empty() {
             return;
@@ -122,10 +123,10 @@ impl View {
         }
     }
 
-    /// A document that misses a vector for each of these texts, each document once.
+    /// For each of these texts, a document without a vector; each document once.
     fn keys_of(&self, texts: &[TextHash]) -> Vec<Option<u32>> {
         let has = |key: &u32, text: &TextHash| self.shelf.text(*key).as_ref() == Some(text);
-        // Mostly rows and documents are in one order, so that no text need be looked up.
+        // Rows and documents are usually in the same order, so that no text has to be looked up.
         let mut next = self.missing.iter().peekable();
         let in_order = |text| next.next_if(|key| has(key, text));
         let mut keys: Vec<Option<u32>> = texts.iter().map(in_order).collect();
@@ -142,13 +143,13 @@ impl View {
         keys
     }
 
-    /// The text of each row of the index, none where it was removed.
+    /// The text of each row of the index; none for a removed row.
     pub(super) fn texts_by_row(&self) -> Vec<Option<TextHash>> {
         let text = |key: u32| self.shelf.text(key);
         self.index.stored_keys().into_iter().map(|key| key.and_then(text)).collect()
     }
 
-    /// Forgets all vectors.
+    /// Drops all vectors.
     pub(super) fn forget_vectors(&mut self) {
         self.index = VectorIndex::new(self.config.clone());
         self.missing = self.shelf.live.clone();

@@ -1,4 +1,4 @@
-//! Adding, updating, removing; compaction and snapshots.
+//! Adding, updating and removing documents; compaction and snapshots.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,28 +17,28 @@ use crate::folder::{Lock, Turn};
 use crate::store::documents::{Change, Logged, MemoryRecovery};
 use crate::store::memory_vectors::{self, IndexToStore};
 
-/// A log is compacted when it is longer than this, in bytes, and more than half of it is of replaced or removed documents.
+/// A log is compacted when it is longer than this, in bytes, and more than half of it belongs to replaced or removed documents.
 const MIN_COMPACTED: u64 = 64 << 10;
 
-/// The vector file is written anew when it is longer than this, in bytes …
+/// The vector file is rewritten when it is longer than this, in bytes …
 const MIN_BLOAT: u64 = 1 << 20;
-/// … and than this many times what the documents need.
+/// … and longer than this multiple of what the documents need.
 const MAX_BLOAT: u64 = 2;
 
-/// The index is stored when it has a graph and grew by more rows than this, and by a quarter, since it was stored last.
+/// The index is stored when it has a graph and has grown by more rows than this, and by a quarter, since it was last stored.
 const MIN_UNSTORED: usize = 4_096;
 
-/// Where documents are is stored again when an open would have to read more of the log than this, in bytes …
+/// The cache of document positions is stored again when an open would have to read more of the log than this, in bytes …
 const MIN_REPLAYED: u64 = 256 << 10;
 
-/// … and than this share of what is stored; or at the end of a handle more than this.
+/// … and more than this fraction of the covered part; or more than this when the handle is dropped.
 const REPLAYED_SHARE: u64 = 16;
 const MIN_REPLAYED_AT_CLOSE: u64 = 64 << 10;
 
-/// Characters of an id that an error shows.
+/// The maximum characters of an id in an error.
 const SHOWN_ID: usize = 100;
 
-/// What a write asks of a document's id.
+/// What a write requires of a document's id.
 #[derive(Clone, Copy)]
 enum Asked {
     Absent,
@@ -47,42 +47,42 @@ enum Asked {
 }
 
 impl VectorMemory {
-    /// Adds a document. It is safe on disk when this returns.
+    /// Adds a document. It is durable when this returns.
     ///
     /// # Errors
-    /// Nothing is added: [`Error::DocumentExists`], [`Error::Document`], [`Error::Embed`], [`FolderError::Io`],
-    /// [`FolderError::ReadOnly`], [`FolderError::NewerSchema`]. After a sync that failed it may have been added, and the
-    /// handle writes no more: [`FolderError::WritesStopped`].
+    /// [`Error::DocumentExists`], [`Error::Document`], [`Error::Embed`], [`FolderError::Io`], [`FolderError::ReadOnly`],
+    /// [`FolderError::NewerSchema`]; nothing is added then. After a failed sync the document may have been added, and the
+    /// handle refuses further writes: [`FolderError::WritesStopped`].
     pub fn add(&self, document: Document) -> Result<()> {
         self.add_all([document])
     }
 
-    /// Adds documents, all or none, with one sync. They are embedded first, while others may read and write.
+    /// Adds documents, all or none, with one sync. They are embedded first; other handles may read and write meanwhile.
     ///
     /// # Errors
-    /// As for [`add`](Self::add); [`DocumentError::Twice`] when two have the same id.
+    /// As [`add`](Self::add); [`DocumentError::Twice`] when two documents have the same id.
     pub fn add_all(&self, documents: impl IntoIterator<Item = Document>) -> Result<()> {
         self.0.put(documents.into_iter().collect(), Asked::Absent)
     }
 
-    /// Puts a document in the place of the one with its id: text and metadata. A text that stays is not embedded again.
+    /// Replaces the text and metadata of the document with this id. An unchanged text is not embedded again.
     ///
     /// # Errors
-    /// [`Error::NoSuchDocument`]; else as for [`add`](Self::add).
+    /// [`Error::NoSuchDocument`]; otherwise as [`add`](Self::add).
     pub fn update(&self, document: Document) -> Result<()> {
         self.0.put(vec![document], Asked::Present)
     }
 
-    /// Adds documents or puts them in the place of those with their ids, all or none.
+    /// Adds documents, or replaces those with the same ids; all or none.
     ///
     /// # Errors
-    /// As for [`add_all`](Self::add_all), without [`Error::DocumentExists`].
+    /// As [`add_all`](Self::add_all), without [`Error::DocumentExists`].
     pub fn put_all(&self, documents: impl IntoIterator<Item = Document>) -> Result<()> {
         self.0.put(documents.into_iter().collect(), Asked::Any)
     }
 
-    /// Removes a document. Its text stays in the file until that is compacted, which happens by itself when more than half
-    /// of the file is obsolete; [`compact`](Self::compact) purges text and vector at once.
+    /// Removes a document. Its text stays in the file until a compaction, which happens automatically when more than half of
+    /// the file is obsolete. [`compact`](Self::compact) purges text and vector at once.
     ///
     /// # Errors
     /// [`Error::NoSuchDocument`]; [`FolderError::Io`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`],
@@ -94,10 +94,10 @@ impl VectorMemory {
         })
     }
 
-    /// Removes the documents that are meant, all or none; how many.
+    /// Removes the documents that match the filter, all or none. Returns their number.
     ///
     /// # Errors
-    /// As for [`remove`](Self::remove), without [`Error::NoSuchDocument`].
+    /// As [`remove`](Self::remove), without [`Error::NoSuchDocument`].
     pub fn remove_all(&self, filter: &Filter) -> Result<usize> {
         self.0.write(&Vectors::new(), |view| {
             let removed = view.shelf.documents(filter.keys(&view.shelf).as_deref())?;
@@ -108,11 +108,11 @@ impl VectorMemory {
         })
     }
 
-    /// Writes documents and vectors anew: nothing is left of what was replaced or removed, but for what is in `quarantine`.
+    /// Rewrites documents and vectors: nothing is left of replaced and removed ones, except in `quarantine`.
     ///
     /// # Errors
     /// [`FolderError::Io`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`], [`FolderError::WritesStopped`]. The
-    /// documents are then as before, and purged or not.
+    /// documents are unchanged then; obsolete data may have been purged or not.
     pub fn compact(&self) -> Result<()> {
         self.0.take_in_vectors()?;
         let turn = self.0.log.folder.turn(&self.0.writer)?;
@@ -121,9 +121,9 @@ impl VectorMemory {
         self.0.write_vectors(&lock)
     }
 
-    /// Writes the vectors anew, so that the next open finds them in one piece: those of the present documents, of whatever
-    /// model; and where the documents are, so that it need not read them. Vectors are written as they are made; this happens by
-    /// itself when more than half of their file is obsolete.
+    /// Rewrites the vectors of the present documents, of every model, and the cache of document positions, so that the next
+    /// open reads less. Vectors are also saved as they are made, and rewritten automatically when more than half of their file
+    /// is obsolete.
     ///
     /// # Errors
     /// [`FolderError::Io`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`], [`FolderError::WritesStopped`].
@@ -151,7 +151,7 @@ impl Inner {
             (Asked::Present, None) => Err(Error::NoSuchDocument { id: shortened(&document.id) }),
             _ => Ok(()),
         };
-        // Before the embedding, which is the long part; under the lock it is looked at again.
+        // Checked before the embedding, which takes long; checked again under the lock.
         let view = self.view()?;
         documents.iter().try_for_each(|document| check(&view, document))?;
         self.log.probe(&view.mark)?;
@@ -169,7 +169,7 @@ impl Inner {
         })
     }
 
-    /// Writes what `decide` makes of the newest state.
+    /// Writes the changes that `decide` returns for the newest state.
     fn write<T>(&self, vectors: &Vectors, decide: impl FnOnce(&View) -> Result<(Vec<Change>, T)>) -> Result<T> {
         let turn = self.log.folder.turn(&self.writer)?;
         let (lock, view) = self.begin(&turn)?;
@@ -182,7 +182,7 @@ impl Inner {
         let changes: Vec<Logged> =
             changes.into_iter().zip(places).map(|(change, place)| Logged { change, place }).collect();
         let view = self.change(|next| {
-            // A reader may have read the batch already. Should the state be another file's by now, the next look reads it.
+            // A reader may have read the batch already. If the state belongs to another file now, the next read detects it.
             if next.mark.is_at(&view.mark) {
                 next.apply(changes.clone(), mark.clone());
             }
@@ -193,7 +193,7 @@ impl Inner {
             let keys: KeySet = ids.filter_map(|id| next.shelf.key(id)).collect();
             next.give(&keys, vectors);
         });
-        // The documents are safe; whatever fails from here on costs time later, not them.
+        // The documents are durable. A failure from here on costs only time later.
         self.unsaved.lock().extend(vectors.iter().map(|(text, vector)| (*text, vector.clone())));
         let kept_house = self.save(&lock).and_then(|()| {
             let dead = view.mark.read_to.saturating_sub(view.shelf.n_bytes);
@@ -201,7 +201,7 @@ impl Inner {
             if is_due { self.compact(&lock) } else { self.store_when_due(&lock, self.replayed_at_most()) }
         });
         if let Err(error) = kept_house {
-            tracing::warn!(%error, "the documents are written; their folder could not be tidied");
+            tracing::warn!(%error, "the documents are written, but the folder could not be compacted or its caches updated");
         }
         Ok(value)
     }
@@ -212,22 +212,22 @@ impl Inner {
         Ok((lock, Arc::clone(&self.view.read())))
     }
 
-    /// At the open: broken lines are kept aside, and the log is written anew from the others.
+    /// At an open: damaged lines are quarantined, and the log is rewritten without them.
     pub(super) fn repair(&self) -> Result<Option<MemoryRecovery>> {
         match self.clear_up(Duration::ZERO) {
             Err(Error::Folder(FolderError::NewerSchema { .. })) => Ok(None),
-            // An open does not wait; the next write clears up.
+            // An open does not wait; the next write does the repair.
             Err(Error::Folder(FolderError::Locked { .. })) => Ok(self.log.report(&self.view()?.mark)),
             cleared => Ok(cleared?.1),
         }
     }
 
-    /// The lock, under which the log has been read and put in order.
+    /// The lock, after the log was read and repaired under it.
     fn clear_up(&self, patience: Duration) -> Result<(Lock, Option<MemoryRecovery>)> {
-        // Nobody waits for the state while this waits for the folder.
+        // The state is not locked while this waits for the folder.
         let known = Arc::clone(&self.view.read());
         let lock = self.log.lock(&known.mark, patience)?;
-        // Another process may have done it meanwhile.
+        // Another process may have repaired it meanwhile.
         let mut mark = self.view()?.mark.clone();
         let recovery = self.log.clear_up(&mut mark, &lock)?;
         if recovery.is_some() {
@@ -238,7 +238,7 @@ impl Inner {
 
     fn compact(&self, lock: &Lock) -> Result<()> {
         let (view, documents) = self.all_documents(lock)?;
-        // The hashes of removed documents are gone before the new log is in place, even if the process ends between.
+        // Hashes of removed documents are deleted before the new log is in place, even if the process dies in between.
         self.log.drop_stored(lock)?;
         self.stored_to.store(0, Ordering::Relaxed);
         let mut mark = view.mark.clone();
@@ -252,12 +252,12 @@ impl Inner {
             }
         });
         if let Err(error) = self.store(lock) {
-            tracing::warn!(%error, "the log is written; where the documents are could not be stored");
+            tracing::warn!(%error, "the log is written, but the cache of document positions could not be stored");
         }
         Ok(())
     }
 
-    /// All documents, with the state they are of. Damaged lines that only this shows are kept aside first.
+    /// All documents, with their state. Damaged lines that this detects are quarantined first.
     fn all_documents(&self, lock: &Lock) -> Result<(Arc<View>, Vec<Arc<Document>>)> {
         loop {
             let view = Arc::clone(&self.view.read());
@@ -269,31 +269,31 @@ impl Inner {
         }
     }
 
-    /// Stores where the documents are.
+    /// Stores the cache of document positions.
     fn store(&self, lock: &Lock) -> Result<()> {
-        // Of the log as it is now, even where a reader replaced the state meanwhile.
+        // Of the log as it is now, even if a reader has replaced the state meanwhile.
         let view = self.view()?;
         let stored_to = self.log.store(&view.mark, view.shelf.describe(), lock)?;
         self.stored_to.store(stored_to, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Stores where the documents are, where an open would have to read much.
+    /// Stores the cache of document positions if an open would have to read more than the limit.
     fn store_when_due(&self, lock: &Lock, min_replayed: u64) -> Result<()> {
         if self.n_unstored_bytes() > min_replayed { self.store(lock) } else { Ok(()) }
     }
 
-    /// How much of the log an open may have to read line by line while this handle writes, in bytes.
+    /// The maximum length of the log, in bytes, that an open may have to read line by line while this handle writes.
     fn replayed_at_most(&self) -> u64 {
         MIN_REPLAYED.max(self.stored_to.load(Ordering::Relaxed) / REPLAYED_SHARE)
     }
 
-    /// How much of the log an open would have to read line by line, in bytes.
+    /// The length of the log, in bytes, that an open would have to read line by line.
     fn n_unstored_bytes(&self) -> u64 {
         self.view.read().mark.read_to.saturating_sub(self.stored_to.load(Ordering::Relaxed))
     }
 
-    /// At the end of a handle: stores where the documents are, unless somebody writes.
+    /// When a handle is dropped: stores the cache of document positions, unless the lock is held.
     fn close(&self) -> Result<()> {
         if self.n_unstored_bytes() <= MIN_REPLAYED_AT_CLOSE || !self.log.folder.may_write() {
             return Ok(());
@@ -304,7 +304,7 @@ impl Inner {
         self.store_when_due(&lock, MIN_REPLAYED_AT_CLOSE)
     }
 
-    /// Appends the vectors that are not saved, and writes the file anew when much of it is obsolete.
+    /// Appends the unsaved vectors, and rewrites the file when much of it is obsolete.
     pub(super) fn save(&self, lock: &Lock) -> Result<()> {
         let Some(embedder) = &self.embedder else { return Ok(()) };
         let mut unsaved = self.unsaved.lock();
@@ -314,9 +314,9 @@ impl Inner {
         let view = Arc::clone(&self.view.read());
         let n_row_bytes = view.index.dimension().unwrap_or(0) * size_of::<f32>() + size_of::<u128>();
         let needed = (view.shelf.live.len() * n_row_bytes) as u64;
-        // While vectors are missing it is not known how many of the file's are obsolete.
+        // While vectors are missing, it is unknown how many in the file are obsolete.
         let is_bloated = length > MIN_BLOAT && length > MAX_BLOAT * needed && view.missing.is_empty();
-        // What an open would have to put into the graph again.
+        // The rows that an open would have to insert into the graph again.
         let n_stored = self.n_stored.load(Ordering::Relaxed);
         let n_unstored = view.index.len().saturating_sub(n_stored);
         if is_bloated
@@ -348,7 +348,7 @@ impl Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         if let Err(error) = self.close() {
-            tracing::warn!(%error, "where the documents are could not be stored");
+            tracing::warn!(%error, "the cache of document positions could not be stored");
         }
     }
 }

@@ -134,7 +134,7 @@ fn what_a_person_stands_behind_stays() {
 
     skills.save(&same("draft", Quality::Draft)).unwrap();
     // It is merged into the best of them.
-    assert_eq!(lines(&skills.curate().unwrap().plan), ["merge draft into checked: they say the same"]);
+    assert_eq!(lines(&skills.curate().unwrap().plan), ["merge draft into checked: their bodies are equal"]);
     assert_eq!(skill_files(&bench), before);
 }
 

@@ -248,7 +248,7 @@ fn a_run_on_a_thread_reads_again_what_the_model_failed_at() {
         clock.advance(TimeDelta::hours(1));
     }
     assert!(errors[0].starts_with("the model failed: ") && errors[0].contains("out of memory"), "{errors:?}");
-    assert!(errors[1].starts_with("the model's answer is not readable: "), "{errors:?}");
+    assert!(errors[1].starts_with("the model's answer cannot be parsed: "), "{errors:?}");
     assert_eq!(errors[2], "");
     assert_eq!(playbook.list_lessons(&Listing::everything()).unwrap().len(), 1);
 }

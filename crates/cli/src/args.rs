@@ -27,8 +27,8 @@ use crate::trust::Trust;
 
 /// Embedded, offline lesson memory for AI agents.
 ///
-/// Data goes to standard output, messages to standard error. Exit codes: 0 done, 1 not done (the message says why), 2 wrong command
-/// line.
+/// Data goes to standard output, messages to standard error. Exit codes: 0 success, 1 failure (the message gives the reason), 2
+/// invalid command line.
 #[derive(Parser)]
 #[command(name = "adage", version, arg_required_else_help = true)]
 pub(crate) struct Cli {
@@ -63,7 +63,7 @@ pub(crate) enum Command {
         #[arg(long, default_value_t = 300)]
         window: u64,
     },
-    /// Count a showing of a lesson that you showed yourself; prints its receipt
+    /// Count that you showed a lesson yourself; prints its receipt
     Record { lesson: String },
     /// Record that a lesson helped
     Helpful { lesson: String },
@@ -86,7 +86,7 @@ pub(crate) enum Command {
     Prune(Prune),
     /// Remove a lesson for good
     Remove { lesson: String },
-    /// Remove every lesson that was drawn from a session, including those that await review
+    /// Remove every lesson that was mined from a session, including those that await review
     Retract { session: String },
     /// Delete a lesson and all its text, also from the backup, the history and quarantine; cannot be undone
     Forget { lesson: String },
@@ -100,7 +100,7 @@ pub(crate) enum Command {
     },
     /// Estimate how showing a lesson changed outcomes, from receipts with random withholding (settings: credit)
     Effect { lesson: String },
-    /// Estimate how another gate would have done, from a log of receipts
+    /// Estimate the outcomes under another gate, from a log of receipts
     Replay(Replay),
     /// Print the most recent mistakes
     Failures {
@@ -126,17 +126,17 @@ pub(crate) enum Command {
     },
     /// Repair a broken playbook file row by row, and recover rows that are only in quarantine
     Repair {
-        /// Print what would be taken from where; change nothing
+        /// Print what would be taken from which file; change nothing
         #[arg(long)]
         dry_run: bool,
     },
-    /// Write the playbook file now; a file over 1 MiB is otherwise written only now and then
+    /// Write the playbook file now; a file over 1 MiB is otherwise written only occasionally
     Checkpoint,
     /// Copy the memory to a folder that is empty or missing, while others write
     Backup { folder: PathBuf },
     /// Replace the playbook with that of a backup; the present one is kept in quarantine
     Restore { folder: PathBuf },
-    /// Embed the lessons that have no vector yet (after a clone, say), so that the next recall need not
+    /// Embed the lessons that have no vector yet (for example after a clone), so that the next recall is fast
     Embed,
     /// Test what this installation needs: folder, lock, model
     Doctor,
@@ -144,7 +144,7 @@ pub(crate) enum Command {
     Mine(Mine),
     /// Stop suggesting a lesson or skill for 30 days
     Skip { name: String },
-    /// Suggest again what was skipped: one name, or everything
+    /// Make skipped suggestions again: one name, or all
     ResetSkips { name: Option<String> },
     /// List, show, apply or dismiss what awaits review
     Inbox(Inbox),
@@ -155,7 +155,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: skills::Command,
     },
-    /// Keep the memory's own draft skills in order; prints the plan unless --apply is given
+    /// Curate the memory's own draft skills; prints the plan unless --apply is given
     Curate(Curate),
     /// Tune when to show lessons and when to show none, from your own queries and the lesson that answers each
     Calibrate(Calibrate),
@@ -172,13 +172,13 @@ pub(crate) enum Command {
     Import(Import),
     /// Create the memory, which git ignores unless it is shared, and set up agents to use it
     Init(Init),
-    /// Answer an agent's hook: reads its JSON on standard input, prints the answer in its form; always exit code 0
+    /// Answer an agent's hook: reads its JSON from standard input and prints the answer in its format; always exit code 0
     Hook(Hook),
     /// Print the completions of a shell: `adage completions bash > ~/.local/share/bash-completion/completions/adage`
     Completions(Completions),
     /// Write manual pages into a folder, such as `~/.local/share/man/man1`
     Man(Man),
-    /// Admit a folder that somebody else made, or lessons and skills that a pull brought
+    /// Admit a folder created by someone else, or lessons and skills from a pull
     Trust(Trust),
     /// Print the lessons, or write them into a file for other programs
     Export(Export),

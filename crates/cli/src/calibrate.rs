@@ -1,4 +1,4 @@
-//! Fitting the gate to the user's own labelled queries.
+//! Fits the relevance gate to the user's labelled queries.
 
 use std::error::Error;
 use std::fs;
@@ -27,13 +27,13 @@ pub(crate) struct Calibrate {
     force: bool,
 }
 
-/// What becomes of a fit.
+/// What is done with a fit.
 #[derive(Clone, Copy, PartialEq)]
 enum Decision {
     Keep,
     /// It is not better than the shipped numbers.
     NotBetter,
-    /// Nobody said that it is to be kept.
+    /// The user did not ask to keep it.
     NotAsked,
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn calibrate(global: &Global, asked: &Calibrate, out: &mut Output) ->
         }
         (None, _) => "nothing is written; --apply keeps it".to_owned(),
     })?;
-    // What was asked for was not done.
+    // The command did not do what it was asked to do.
     Ok(if asked.apply { exit_code(kept.is_some()) } else { ExitCode::SUCCESS })
 }
 

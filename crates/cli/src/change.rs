@@ -96,7 +96,7 @@ pub(crate) fn retract(global: &Global, session: &str, out: &mut Output) -> Done 
     }
     out.object(&json!({"session": session, "removed": removals}))?;
     if removals.is_empty() {
-        out.message(&format!("no lesson was drawn from session {session}"));
+        out.message(&format!("no lesson was mined from session {session}"));
     }
     for removed in &removals {
         out.line(&format!("removed {}; undo within 30 days with: adage undo {}", removed.id, removed.change))?;
@@ -174,7 +174,7 @@ pub(crate) fn undo_in(playbooks: &[Playbook], change: ChangeId, lesson: &LessonR
     Err(Error::NoSuchChange { change })
 }
 
-/// The newest change of a lesson that stands, in words: what is named is a lesson, and a change is wanted.
+/// A description of a lesson's newest change that is not undone, for a user who named a lesson where a change is required.
 fn last_change(playbooks: &[Playbook], lesson: LessonId) -> Result<Option<String>, Error> {
     for playbook in playbooks {
         for record in playbook.changes()?.into_iter().rev().filter(|record| !record.is_undone) {

@@ -1,4 +1,4 @@
-//! `adage config`: what is set, and where.
+//! `adage config`: settings, and where each was set.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -79,7 +79,7 @@ fn get(global: &Global, key: &str, out: &mut Output) -> Done {
     out.both(&json!({"key": key, "value": row.value, "origin": row.origin}), &row.value.to_string())
 }
 
-/// Names the settings of the same section, or the sections.
+/// Suggests the settings of the same section, or the sections.
 fn unknown(rows: &[Row], key: &str) -> String {
     let section = key.split_once('.').map_or(key, |(section, _)| section);
     let known: Vec<&str> = rows
@@ -94,7 +94,7 @@ fn unknown(rows: &[Row], key: &str) -> String {
 
 const DEFAULT: &str = "default";
 
-/// Every setting in effect: the user's come before the defaults, the folder's before those, and the command line's before all.
+/// Every setting in effect. Precedence, lowest first: defaults, the user's settings, the folder's, the command line.
 fn rows(global: &Global) -> Result<Vec<Row>, Box<dyn Error>> {
     let (config, own) = if has_memory(global.dir()) {
         let playbook = global.read()?;
@@ -133,7 +133,7 @@ fn rows(global: &Global) -> Result<Vec<Row>, Box<dyn Error>> {
     Ok(rows)
 }
 
-/// The values below an object, each with its path of keys. An empty object is a value.
+/// The leaf values of an object, each with its path of keys. An empty object is a leaf.
 fn flat(value: &Json) -> Vec<(String, Json)> {
     let Json::Object(fields) = value else { return Vec::new() };
     let below = |(key, value): (&String, &Json)| match flat(value) {
@@ -160,7 +160,7 @@ fn change(global: &Global, key: &str, value: Option<Value>, is_users: bool, out:
     out.both(&json!({"key": key, "value": shown, "file": path}), &text)
 }
 
-/// Changes the settings of the memory's folder; their file.
+/// Changes the settings of the memory's folder. Returns their file.
 fn change_folder(
     global: &Global,
     edit: impl FnOnce(&mut DocumentMut) -> Result<(), Wrong>,

@@ -1,4 +1,4 @@
-//! Commands that say what showing lessons did: effect and replay.
+//! Commands on the effect of showing lessons: effect and replay.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ pub(crate) fn replay(asked: &Replay, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Settings have a `=`, and no file of that name.
+/// A text with `=` that does not name a file is a list of settings.
 fn gate(policy: &str) -> Result<Gate, Box<dyn Error>> {
     let path = Path::new(policy);
     if policy.contains('=') && !path.exists() {

@@ -1,4 +1,4 @@
-//! Keeping draft skills in order.
+//! Curation of draft skills.
 
 use std::process::ExitCode;
 
@@ -19,7 +19,7 @@ pub(crate) struct Curate {
     /// Carry out the plan
     #[arg(long, conflicts_with = "undo")]
     apply: bool,
-    /// Archive drafts that have not been used for long, instead of only marking them
+    /// Archive drafts that have not been used for a long time, instead of only marking them
     #[arg(long)]
     prune: bool,
     /// Undo an earlier curation, by the change's id

@@ -1,8 +1,8 @@
-//! Diffs in colours.
+//! Coloured diffs.
 
 use anstyle::{AnsiColor, Style};
 
-/// A diff in its usual colours.
+/// The diff with the usual colours.
 pub(crate) fn coloured(diff: &str) -> String {
     let style = |line: &str| {
         if line.starts_with("--- ") || line.starts_with("+++ ") {

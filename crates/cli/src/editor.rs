@@ -1,4 +1,4 @@
-//! The person's editor, opened on a text.
+//! Opens the user's editor on a text.
 
 use std::error::Error;
 use std::fs;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempPath;
 
-/// The text as the person left it; `None` when the editor failed.
+/// The edited text; `None` when the editor failed.
 pub(crate) fn edit(text: &[u8], suffix: &str) -> Result<Option<Vec<u8>>, Box<dyn Error>> {
     #[expect(clippy::disallowed_methods, reason = "the program's own setting; the library reads no environment")]
     let setting = |name: &str| std::env::var(name).ok().filter(|command| !command.trim().is_empty());
@@ -20,7 +20,7 @@ pub(crate) fn edit(text: &[u8], suffix: &str) -> Result<Option<Vec<u8>>, Box<dyn
     Ok(if status.success() { Some(fs::read(&file)?) } else { None })
 }
 
-/// A file that only this person can read, removed on drop. It is closed, so that an editor can replace it.
+/// A file that only the user can read, removed on drop. It is closed, so that an editor can replace it.
 fn scratch_file(text: &[u8], suffix: &str) -> io::Result<TempPath> {
     let mut file = tempfile::Builder::new().prefix("adage-review-").suffix(suffix).tempfile()?;
     file.write_all(text)?;

@@ -1,4 +1,4 @@
-//! The embedder that the command line names.
+//! The embedder selected on the command line.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use adage::{Embedder, HashingEmbedder, PlaybookBuilder};
 use crate::global::Global;
 use crate::result::Usage;
 
-/// The model that is linked in.
+/// The built-in model.
 const BUNDLED: &str = "bundled";
 
 pub(crate) fn choose(global: &Global, builder: PlaybookBuilder) -> Result<PlaybookBuilder, Box<dyn Error>> {
@@ -21,7 +21,7 @@ pub(crate) fn choose(global: &Global, builder: PlaybookBuilder) -> Result<Playbo
     }
 }
 
-/// The embedder itself, for what needs one.
+/// The embedder itself, for commands that need one.
 pub(crate) fn any(global: &Global) -> Result<Arc<dyn Embedder>, Box<dyn Error>> {
     match global.embedder.as_str() {
         "none" => Err(Usage("this needs an embedder".to_owned()).into()),
@@ -70,7 +70,7 @@ fn engine(global: &Global, model: &str) -> Result<adage::embed::Engine, Usage> {
     }
 }
 
-/// What runs the model, in words.
+/// A description of the engine that runs the model.
 pub(crate) fn engine_in_words(global: &Global) -> String {
     match &global.onnxruntime {
         _ if ["none", "hashing"].contains(&global.embedder.as_str()) => "none is needed".to_owned(),
@@ -81,7 +81,7 @@ pub(crate) fn engine_in_words(global: &Global) -> String {
     }
 }
 
-/// A path that names no file is an error at once: otherwise the command would go on without vectors.
+/// A path to a missing file is an error at once: otherwise the command would continue without vectors.
 pub(crate) fn check_library(global: &Global) -> Result<(), Box<dyn Error>> {
     match &global.onnxruntime {
         Some(library) if !library.is_file() => {

@@ -1,4 +1,4 @@
-//! Measuring the memory on folders of data.
+//! `adage eval`: measures retrieval and merging on folders of data.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -59,7 +59,7 @@ pub(crate) fn eval(global: &Global, asked: &Eval, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What made a report, for its end.
+/// The version and settings that made a report, for its end.
 fn made(global: &Global, asked: &Eval) -> String {
     let names: Vec<String> = asked.data.iter().map(|path| path.display().to_string()).collect();
     let books: Vec<String> = asked.books.iter().map(ToString::to_string).collect();

@@ -1,4 +1,4 @@
-//! Lessons to and from files: import, export.
+//! Import and export of lessons.
 
 use std::fs;
 use std::io::{self, Read};
@@ -43,7 +43,7 @@ pub(crate) struct Export {
     undo: Option<ChangeId>,
 }
 
-/// Counts of what became of many lessons.
+/// Counts of the outcomes of many lessons.
 #[derive(Default, Serialize)]
 struct Tally {
     inserted: usize,
@@ -77,7 +77,7 @@ pub(crate) fn import(global: &Global, asked: &Import, out: &mut Output) -> Done 
     let mut is_done = tally.unreadable == 0;
     for (place, learned) in outcomes.iter().enumerate() {
         tally.add(learned);
-        // A lesson that is here already is not a failure.
+        // A lesson that exists already is not a failure.
         if let LearnOutcome::Refused { reason } = learned
             && !matches!(reason, Refusal::AlreadyHere { .. })
         {
@@ -89,7 +89,7 @@ pub(crate) fn import(global: &Global, asked: &Import, out: &mut Output) -> Done 
     Ok(exit_code(is_done))
 }
 
-/// What became of the lessons, or would.
+/// Prints the outcomes, or on a dry run the expected ones.
 fn tell(asked: &Import, tally: &Tally, change: Option<ChangeId>, out: &mut Output) -> io::Result<()> {
     out.object(&with(json!(tally), json!({ "change": change, "dry_run": asked.dry_run })))?;
     let Tally { inserted, merged, kept_apart, review, refused, evicted, .. } = tally;
@@ -141,7 +141,7 @@ pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done 
     let listing = Listing { realm: global.named_realm(), ..Listing::everything() };
     let playbook = exporting(global, asked)?;
     let Some(file) = &asked.into else {
-        // The text itself in both modes, as an import reads it.
+        // The same text in both output modes, as an import reads it.
         let text = playbook.export_text(asked.format, &listing)?;
         if asked.format == exchange::Format::JsonLines {
             out.json_lines(&text)?;
@@ -165,7 +165,7 @@ pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done 
     out.both(&json!({ "lessons": n_lessons, "file": file, "change": exported.change }), &text)
 }
 
-/// The playbook with the user's key, where the format has a place for a seal.
+/// The playbook with the user's key, if the format can contain a seal.
 fn exporting(global: &Global, asked: &Export) -> Result<Playbook, Box<dyn std::error::Error>> {
     let access = if asked.into.is_some() { Access::Write } else { Access::Read };
     let builder = global.builder()?;

@@ -1,4 +1,4 @@
-//! The user's key for exports, in the user's state: made by the first export, read by imports.
+//! The user's key for exports, in the user's state: created by the first export, read by imports.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use adage::exchange::ExportKey;
 use crate::output::say;
 use crate::user_state;
 
-/// The key that seals an export; made where there is none. Without one the export is not sealed, which is said.
+/// The key that seals an export; created if there is none. If that fails, the export is not sealed and a message is printed.
 pub(crate) fn for_export() -> Option<ExportKey> {
     usable("the export is not sealed, so an import of it awaits review", |path| match read(path)? {
         Some(key) => Ok(Some(key)),
@@ -42,7 +42,7 @@ fn read(path: &Path) -> io::Result<Option<ExportKey>> {
 fn create(path: &Path) -> io::Result<Option<ExportKey>> {
     let key = ExportKey::generate();
     match user_state::create(path, &format!("{}\n", key.to_hex())) {
-        // Another process was faster: its key is the user's.
+        // Another process created its key first: that is the user's key.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => read(path),
         done => done.map(|()| Some(key)),
     }

@@ -1,4 +1,4 @@
-//! The options that every command has, and the playbook that they describe.
+//! The options of every command, and the playbook that they select.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -69,10 +69,10 @@ pub(crate) struct Global {
     /// Merging of near lessons: unless their values differ (the default), always, or never
     #[arg(long, global = true, value_parser = choice(DEDUP), hide_short_help = true)]
     pub(crate) dedup: Option<DedupPolicy>,
-    /// What the user has set in a file.
+    /// The user's settings file.
     #[arg(skip)]
     pub(crate) user: UserSettings,
-    /// Where the memory is.
+    /// The location of the memory.
     #[arg(skip)]
     pub(crate) place: Place,
 }
@@ -83,19 +83,19 @@ const COLOURS: [(&str, ColorChoice); 3] =
 const DEDUP: [(&str, DedupPolicy); 3] =
     [("guarded", DedupPolicy::Guarded), ("plain", DedupPolicy::Plain), ("off", DedupPolicy::Off)];
 
-/// What a command does to the folder.
+/// How a command uses the folder.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Access {
     Read,
     Write,
 }
 
-/// The file with a folder's lessons, and the log of what was committed to it.
+/// The file with a folder's lessons, and its log of commits.
 const PLAYBOOK: &str = "skills_playbook.json";
 const LOG: &str = "playbook.log";
 
 impl Global {
-    /// The folder that is read first, and written to.
+    /// The folder that is read first and written to.
     pub(crate) fn dir(&self) -> &Path {
         &self.place.dir
     }
@@ -104,7 +104,8 @@ impl Global {
         self.builder_with(|_| ())
     }
 
-    /// A builder whose settings a command changes further. The user's come first, then the folder's, then the command line's.
+    /// A builder with further changes of settings by a command. They are applied in this order: the user's, the folder's, the
+    /// command line's.
     pub(crate) fn builder_with(
         &self,
         change: impl FnOnce(&mut Config) + Send + 'static,
@@ -113,7 +114,7 @@ impl Global {
         Ok(trust::ask(self, self.dir(), builder))
     }
 
-    /// What a command and the command line change of settings.
+    /// The changes of settings by a command and the command line.
     fn finish(&self, change: impl FnOnce(&mut Config) + Send + 'static) -> impl FnOnce(&mut Config) + Send + 'static {
         let (capacity, dedup) = (self.capacity, self.dedup);
         move |config| {
@@ -123,7 +124,7 @@ impl Global {
         }
     }
 
-    /// A builder that says nothing about trust, and does not read the folder's settings.
+    /// A builder without trust decisions that does not read the folder's settings.
     pub(crate) fn plain_builder(&self) -> Result<PlaybookBuilder, Box<dyn Error>> {
         let mut builder = self.builder_at(self.dir())?;
         if self.place.is_own {
@@ -143,12 +144,12 @@ impl Global {
         embedder::choose(self, builder)
     }
 
-    /// The playbook, for commands that change what is there. They make no folder.
+    /// The playbook, for commands that change existing content. They create no folder.
     pub(crate) fn open(&self) -> Result<Playbook, Box<dyn Error>> {
         self.open_with(self.builder()?, Access::Write)
     }
 
-    /// The playbook that a builder describes, which has to be there to be changed.
+    /// The playbook of a builder; it must exist to be changed.
     pub(crate) fn open_with(&self, builder: PlaybookBuilder, access: Access) -> Result<Playbook, Box<dyn Error>> {
         self.expect_memory()?;
         if access == Access::Write && !has_memory(self.dir()) {
@@ -157,12 +158,12 @@ impl Global {
         open(builder, access)
     }
 
-    /// The playbook, for commands that add to it. A folder that is made for it is said so.
+    /// The playbook, for commands that add to it. A message is printed if the folder is created.
     pub(crate) fn create(&self) -> Result<Playbook, Box<dyn Error>> {
         self.create_with(self.builder()?)
     }
 
-    /// The same, by a builder.
+    /// As `create`, with this builder.
     pub(crate) fn create_with(&self, builder: PlaybookBuilder) -> Result<Playbook, Box<dyn Error>> {
         let is_new = !has_memory(self.dir());
         let playbook = open(builder, Access::Write)?;
@@ -179,7 +180,7 @@ impl Global {
     /// Refuses a capacity that would archive several lessons at once, unless the user agrees.
     pub(crate) fn check_capacity(&self, playbook: &Playbook, capacity: usize) -> Result<(), Box<dyn Error>> {
         let largest = playbook.stats()?.realms.into_values().max().unwrap_or_default();
-        // Learning one lesson archives one of a full memory.
+        // Learning one lesson archives at most one of a full memory.
         if largest > capacity && !self.yes {
             return Err(format!(
                 "a capacity of {capacity} would archive {} of the {} there; say --yes to let it, or leave it out",
@@ -196,12 +197,12 @@ impl Global {
         self.open_with(self.builder()?, Access::Read)
     }
 
-    /// The playbook, for commands that need not have one to read: they show what they would do, or read something else too.
+    /// The playbook, for commands that work without one: previews, and commands that also read other files.
     pub(crate) fn preview(&self) -> Result<Playbook, Box<dyn Error>> {
         open(self.builder()?, Access::Read)
     }
 
-    /// A folder that is named has to be there, unless something is added to it.
+    /// A folder named by the user must exist, unless the command adds to it.
     fn expect_memory(&self) -> Result<(), Box<dyn Error>> {
         if self.place.origin == Origin::Named && !has_memory(self.dir()) {
             let dir = self.dir().display();
@@ -218,8 +219,8 @@ impl Global {
         )
     }
 
-    /// All playbooks in sight: the one of the place, and the user's for all projects. Those of folders that are not trusted take no part
-    /// and are named.
+    /// All playbooks that apply: that of the location, and the user's global one. Folders that are not trusted are listed
+    /// separately.
     pub(crate) fn books(&self, access: Access) -> Result<Books, Box<dyn Error>> {
         self.expect_memory()?;
         let mut playbooks = vec![open_in_sight(self.dir(), access, || self.builder())?];
@@ -237,55 +238,55 @@ impl Global {
         Ok(Books { all, silent })
     }
 
-    /// The playbook that has a lesson, for commands that change it.
+    /// The playbook that contains a lesson, for commands that change it.
     pub(crate) fn holder(&self, lesson: &LessonRef) -> Result<Playbook, Box<dyn Error>> {
         let books = self.books(Access::Write)?.spoken()?;
         let (playbook, _) = books.find(lesson.clone())?;
         Ok(playbook)
     }
 
-    /// What is asked for: lessons of the named project and role, by default of this repository.
+    /// The realm of a query: the named project and role, by default this repository.
     pub(crate) fn realm(&self) -> Realm {
         let here = || self.place.roots.first().cloned().unwrap_or_default();
         let project = if self.project.is_empty() { here() } else { Place::spelled(&self.project) };
         Realm::new(project, &self.role)
     }
 
-    /// Where a lesson that is learned holds. In a repository's own memory it need not name the repository.
+    /// The realm of a new lesson. In a repository's own memory, the project is omitted.
     pub(crate) fn learning_realm(&self) -> Realm {
         let project = if self.project.is_empty() { String::new() } else { Place::spelled(&self.project) };
         let is_plain = self.place.is_own && self.place.is_here(&project);
         Realm::new(if is_plain { String::new() } else { project }, &self.role)
     }
 
-    /// The realm, when the command line names one.
+    /// The realm, if the command line names one.
     pub(crate) fn named_realm(&self) -> Option<Realm> {
         let is_named = !self.project.is_empty() || !self.role.is_empty();
         is_named.then(|| self.realm())
     }
 
-    /// The lesson that a command names: of the realm, when the command line names one.
+    /// A reference to the lesson that a command names; restricted to the realm, if the command line names one.
     pub(crate) fn lesson(&self, lesson: &str) -> LessonRef {
         self.named_realm().map_or_else(|| lesson.into(), |realm| LessonRef::from(lesson).within(&realm))
     }
 
-    /// The inbox, of the realm when the command line names one.
+    /// The inbox; restricted to the realm, if the command line names one.
     pub(crate) fn inbox(&self, playbook: &Playbook) -> Inbox {
         let inbox = playbook.inbox();
         self.named_realm().map_or_else(|| inbox.clone(), |realm| inbox.clone().within(realm))
     }
 }
 
-/// The playbooks of a call.
+/// The playbooks of a command.
 pub(crate) struct Books {
-    /// Those that are used.
+    /// The trusted ones.
     pub(crate) all: Playbooks,
     /// The folders that are not trusted.
     pub(crate) silent: Vec<PathBuf>,
 }
 
 impl Books {
-    /// Those that are used; an error where a folder is not trusted and no other one is there. Each such folder is named.
+    /// The trusted playbooks. An error if there are only folders that are not trusted. Each of these is named.
     pub(crate) fn spoken(self) -> Result<Playbooks, Box<dyn Error>> {
         if self.all.as_slice().is_empty()
             && let Some(path) = self.silent.first()
@@ -296,7 +297,7 @@ impl Books {
         Ok(self.all)
     }
 
-    /// Names the folders that are not trusted.
+    /// Prints the folders that are not trusted.
     pub(crate) fn tell_of_silent(&self) {
         for path in &self.silent {
             say(&FolderError::NotTrusted { path: path.clone() }.to_string());
@@ -305,13 +306,14 @@ impl Books {
 }
 
 impl Access {
-    /// Looking at a folder that has no lessons makes nothing in it.
+    /// Reading a folder without lessons creates nothing in it.
     fn in_folder(self, dir: &Path) -> Self {
         if [PLAYBOOK, LOG].iter().any(|name| dir.join(name).exists()) { self } else { Self::Read }
     }
 }
 
-/// Opens the playbook of a folder that may have no lessons yet: those that another process learns meanwhile are counted too.
+/// Opens the playbook of a folder that may have no lessons yet, so that lessons learned meanwhile by another process are
+/// included.
 fn open_in_sight(
     dir: &Path,
     access: Access,
@@ -323,12 +325,12 @@ fn open_in_sight(
     if now == before { Ok(playbook) } else { open_any(builder()?, now) }
 }
 
-/// Opens a playbook; what it recovered from is reported. An unknown folder is refused.
+/// Opens a playbook and prints what it recovered from. An unknown folder is refused.
 pub(crate) fn open(builder: PlaybookBuilder, access: Access) -> Result<Playbook, Box<dyn Error>> {
     trust::check(open_any(builder, access)?)
 }
 
-/// Opens a playbook whose folder may be unknown: then there is nothing in it.
+/// Opens a playbook whose folder may be unknown: then it is empty.
 pub(crate) fn open_any(builder: PlaybookBuilder, access: Access) -> Result<Playbook, Box<dyn Error>> {
     let playbook = if access == Access::Read { builder.read_only().open()? } else { builder.open()? };
     if let Some(recovery) = playbook.recovery() {

@@ -1,4 +1,4 @@
-//! Whether everything is in order: check, doctor.
+//! The commands check, doctor and embed.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ pub(crate) fn check(global: &Global, accept: bool, out: &mut Output) -> Done {
     Ok(exit_code(is_fine))
 }
 
-/// Tests what a call needs, one part after another, and prints how long each took.
+/// Tests each part of the installation and prints how long it took.
 pub(crate) fn doctor(global: &Global, out: &mut Output) -> Done {
     let mut report = Report { out, is_fine: true };
     report
@@ -49,7 +49,7 @@ pub(crate) fn doctor(global: &Global, out: &mut Output) -> Done {
     Ok(exit_code(report.is_fine))
 }
 
-/// What the doctor prints, and whether all of it is in order.
+/// The output of `doctor`, and whether every test passed.
 struct Report<'a> {
     out: &'a mut Output,
     is_fine: bool,
@@ -112,7 +112,7 @@ impl Report<'_> {
     }
 }
 
-/// Embeds what has no vector yet, in every folder that is in sight.
+/// Embeds all lessons without a vector, in every folder that applies.
 pub(crate) fn embed(global: &Global, out: &mut Output) -> Done {
     let books = global.books(Access::Write)?;
     let mut n_texts = 0;
@@ -123,7 +123,7 @@ pub(crate) fn embed(global: &Global, out: &mut Output) -> Done {
 }
 
 fn timed<T>(action: impl FnOnce() -> T) -> (T, Duration) {
-    #[expect(clippy::disallowed_methods, reason = "printed for the person who asked")]
+    #[expect(clippy::disallowed_methods, reason = "the duration is printed")]
     let start = Instant::now();
     let result = action();
     (result, start.elapsed())

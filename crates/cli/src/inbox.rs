@@ -1,4 +1,4 @@
-//! The inbox: what awaits review is listed, shown, applied, dismissed.
+//! The inbox: lists, shows, applies and dismisses what awaits review.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -23,10 +23,10 @@ pub(crate) struct Inbox {
     command: What,
 }
 
-/// Files outside the memory's folder that proposals may touch.
+/// Files outside the memory's folder that proposals may change.
 #[derive(Args)]
 pub(crate) struct Roots {
-    /// The only file that proposals for global notes may touch
+    /// The only file that proposals for global notes may change
     #[arg(long, global = true, value_name = "FILE")]
     global_notes: Option<PathBuf>,
     /// Folder below which proposals may change existing skills; repeatable
@@ -69,7 +69,7 @@ struct Which {
     kind: Option<ProposalKind>,
 }
 
-/// What is done with the chosen proposals.
+/// The decision about the chosen proposals.
 #[derive(Clone, Copy)]
 enum Verdict {
     Apply,
@@ -77,7 +77,7 @@ enum Verdict {
 }
 
 impl Roots {
-    /// The playbook that may change these files, or only read.
+    /// The playbook with these roots, for writing or reading.
     pub(crate) fn playbook(&self, global: &Global, access: Access) -> Result<Playbook, Box<dyn Error>> {
         let mut builder = global.builder()?;
         if let Some(file) = &self.global_notes {

@@ -1,4 +1,4 @@
-//! Copies of a memory, and what becomes of broken and unwanted texts: backup, restore, repair, forget.
+//! Commands that keep a memory in order: checkpoint, backup, restore, repair, forget.
 
 use std::path::Path;
 
@@ -61,7 +61,7 @@ pub(crate) fn repair(global: &Global, dry_run: bool, out: &mut Output) -> Done {
 
 pub(crate) fn forget(global: &Global, lesson: &str, out: &mut Output) -> Done {
     let reference = global.lesson(lesson);
-    // One that was removed before is in no list any more.
+    // A lesson that was removed before is in no listing.
     let playbook = global.holder(&reference).or_else(|_| global.open())?;
     let id = playbook.forget(reference)?.id;
     let text = format!("forgot {id}: its words are deleted from every file of the memory; this cannot be undone");

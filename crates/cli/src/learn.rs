@@ -1,4 +1,4 @@
-//! Learning lessons.
+//! The commands learn and edit.
 
 use std::error::Error;
 use std::io::{self, BufRead, IsTerminal};
@@ -79,7 +79,7 @@ struct Fields {
 }
 
 impl Fields {
-    /// The draft that the flags describe; none when there are no flags.
+    /// The draft given by the flags; none if there are no flags.
     fn draft(&self) -> Option<LessonDraft> {
         let Ok(Value::Object(mut row)) = serde_json::to_value(self) else { return None };
         row.retain(|_, value| !value.is_null() && *value != false);
@@ -128,7 +128,7 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
     Ok(exit_code(is_done))
 }
 
-/// Changes a lesson by flags, or in an editor where there are none.
+/// Changes a lesson by flags, or in an editor if there are none.
 pub(crate) fn edit(global: &Global, asked: &Edit, out: &mut Output) -> Done {
     let reference = LessonRef::from(asked.lesson.as_str());
     let playbook = global.holder(&reference)?;
@@ -146,7 +146,7 @@ pub(crate) fn edit(global: &Global, asked: &Edit, out: &mut Output) -> Done {
     Ok(exit_code(tell(&learned, out)?))
 }
 
-/// The fields that a person reads and writes.
+/// The fields that a person edits.
 const EDITED: [&str; 10] = [
     "trigger",
     "task",
@@ -166,7 +166,7 @@ pub(crate) fn editable(lesson: &Lesson) -> Map<String, Value> {
     EDITED.iter().filter_map(|key| Some(((*key).to_owned(), row.get(*key)?.clone()))).collect()
 }
 
-/// The fields that a person changed in the editor.
+/// The fields that were changed in the editor.
 fn in_editor(lesson: &Lesson) -> Result<Option<LessonDraft>, Box<dyn Error>> {
     let fields = editable(lesson);
     let Some(changed) = editor::edit(&serde_json::to_vec_pretty(&fields)?, ".json")? else { return Ok(None) };
@@ -175,7 +175,7 @@ fn in_editor(lesson: &Lesson) -> Result<Option<LessonDraft>, Box<dyn Error>> {
     Ok((!changed.is_empty()).then(|| LessonDraft::from_json(changed)))
 }
 
-/// Learns a lesson, and says what became of it. False when it was refused.
+/// Learns a lesson and prints the outcome. False when it was refused.
 fn learn_one(
     global: &Global,
     playbook: &Playbook,
@@ -186,7 +186,7 @@ fn learn_one(
     let is_learned = tell(&learned, out)?;
     if let Some(lesson) = learned.id().and_then(|id| playbook.find(id).ok()) {
         let tokens = shown_tokens(&lesson);
-        // What nothing shows is said by the library.
+        // If no context can show the lesson, the library logs a warning.
         if (TOOL_TOKENS + 1..=playbook.config().retrieval.max_tokens).contains(&tokens) {
             out.message(&format!(
                 "it takes {tokens} tokens, and before a tool runs an agent is shown {TOOL_TOKENS}: shorten it"
@@ -196,7 +196,7 @@ fn learn_one(
     Ok(is_learned)
 }
 
-/// Prints what became of a lesson. False when it was refused.
+/// Prints the outcome of a lesson. False when it was refused.
 fn tell(learned: &LearnOutcome, out: &mut Output) -> Result<bool, Box<dyn Error>> {
     out.object(&object(learned))?;
     if let LearnOutcome::Refused { .. } = learned {

@@ -1,4 +1,4 @@
-//! The `adage` command line: words in, playbook calls, words out.
+//! The `adage` command line: parses arguments, calls the playbook, prints the result.
 
 mod args;
 mod calibrate;
@@ -50,12 +50,13 @@ use output::{Output, Warnings, print_usage, say, say_if_long, say_object};
 use place::{Place, Wanted};
 use result::{Done, Usage, chain, is_broken_pipe, next_step};
 
-/// Of the objects that commands print. A field that is added leaves it as it is; one that goes, or means something else, does not.
+/// The version of the objects that commands print. Adding a field does not change it; removing a field or changing its meaning
+/// does.
 const SCHEMA_VERSION: u32 = 1;
 
 fn main() -> ExitCode {
     let code = run();
-    // To agents another exit code means that a hook refuses what they do.
+    // Agents take another exit code of a hook as a refusal of the tool call.
     let is_hook = std::env::args_os().nth(1).is_some_and(|word| word == "hook");
     if is_hook { ExitCode::SUCCESS } else { code }
 }
@@ -76,12 +77,12 @@ fn run() -> ExitCode {
     }
 }
 
-/// What an object says of its form: `adage/inbox-list/1` for what `adage inbox list` prints.
+/// The name of an object's schema: `adage/inbox-list/1` for the output of `adage inbox list`.
 fn schema(name: &str) -> String {
     format!("adage/{name}/{SCHEMA_VERSION}")
 }
 
-/// The names of the command and of what is below it.
+/// The names of the command and its subcommands.
 fn names(words: &ArgMatches) -> Vec<String> {
     let mut names = Vec::new();
     let mut words = words;
@@ -95,7 +96,7 @@ fn names(words: &ArgMatches) -> Vec<String> {
     names
 }
 
-/// Says what went wrong, in the form that is asked for.
+/// Prints an error as text or JSON.
 fn fail(error: &(dyn Error + 'static), is_json: bool) -> ExitCode {
     let code: u8 = if error.is::<Usage>() { 2 } else { 1 };
     let next = next_step(error);
@@ -108,14 +109,14 @@ fn fail(error: &(dyn Error + 'static), is_json: bool) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Finds the user's settings and the memory.
+/// Reads the user's settings and locates the memory.
 fn set_up(cli: &mut Cli) -> Result<(), Box<dyn Error>> {
     cli.global.user = settings::read()?;
     let wanted = Wanted { dir: cli.global.dir.as_deref(), is_global: cli.global.only_own };
     match Place::find(wanted) {
         Ok(place) if matches!(cli.command, Command::Init(_)) => cli.global.place = place.into_init(cli.global.only_own),
         Ok(place) => cli.global.place = place,
-        // A hook finds it by what the agent says.
+        // A hook locates it by the folder that the agent names.
         Err(_) if matches!(cli.command, Command::Hook(_)) => {}
         Err(error) => return Err(error.into()),
     }
@@ -128,7 +129,7 @@ fn set_up(cli: &mut Cli) -> Result<(), Box<dyn Error>> {
     if cli.global.onnxruntime.is_some() {
         onnxruntime::run_without_telemetry();
     }
-    // The library's warnings while it continues: a model that fails, counts that have to wait.
+    // Warnings of the library while it continues: for example, a model fails, or counts cannot be written yet.
     let warnings = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(|| Warnings);
     warnings.without_time().with_target(false).with_ansi(false).init();
     Ok(())
@@ -136,7 +137,7 @@ fn set_up(cli: &mut Cli) -> Result<(), Box<dyn Error>> {
 
 fn dispatch(cli: Cli, names: &[String]) -> Done {
     let Cli { global, command } = cli;
-    // Who asks a person, or serves, says itself what it does.
+    // Commands that prompt a person, or serve, print their own progress.
     if !matches!(command, Command::Edit(_) | Command::Review(_) | Command::Mcp(_) | Command::Hook(_)) {
         say_if_long(format!("adage {}", names.join(" ")));
     }

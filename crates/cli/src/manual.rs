@@ -1,4 +1,4 @@
-//! Completions for shells, and manual pages: written from the description of the command line.
+//! Shell completions and manual pages, generated from the description of the command line.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ pub(crate) struct Completions {
 
 #[derive(Args)]
 pub(crate) struct Man {
-    /// Folder that the pages are written into, one a command
+    /// Folder that the pages are written into, one per command
     folder: PathBuf,
 }
 

@@ -1,4 +1,4 @@
-//! Lessons from sessions: mine, skip, reset-skips.
+//! The commands mine, skip and reset-skips.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -23,7 +23,7 @@ use crate::global::{self, Access, Global};
 use crate::output::{Output, counted, on_a_line, progress, say, with};
 use crate::result::{Done, Usage, chain, exit_code};
 
-/// The exit code of a program that an interrupt ended.
+/// The exit code after an interrupt.
 const INTERRUPTED: u8 = 130;
 
 #[derive(Args)]
@@ -72,13 +72,13 @@ impl Mine {
     }
 
     #[cfg(not(feature = "http-llm"))]
-    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the signature of the build that has a client")]
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "same signature as with the feature")]
     fn model(&self) -> Result<Option<Box<dyn LanguageModel>>, Box<dyn Error>> {
         Ok(None)
     }
 }
 
-/// A suggested lesson, and what became of it; nothing on a dry run.
+/// A suggested lesson and its outcome; no outcome on a dry run.
 struct Outcome {
     suggestion: Value,
     title: String,
@@ -110,7 +110,7 @@ pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
     let playbook = if is_dry { global::open(builder, Access::Read)? } else { global.create_with(builder)? };
     let cancel = CancelToken::default();
     let interrupted = cancel.clone();
-    // A commit is atomic in any case; this lets the current session be finished and the run be recorded.
+    // A commit is atomic anyway; this lets the current session be finished and the run be recorded.
     ctrlc::set_handler(move || interrupted.cancel())?;
     let mut miner = Miner {
         playbook,
@@ -140,7 +140,7 @@ pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
 }
 
 impl Miner<'_> {
-    /// The files that are named, and the session files below the folders that are named.
+    /// The named files, and the session files in the named folders.
     fn files_of(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Box<dyn Error>> {
         let mut named = Vec::new();
         for path in paths {
@@ -171,7 +171,7 @@ impl Miner<'_> {
         }
     }
 
-    /// The sessions of a scan that are due, as a recorded run.
+    /// Reads the sessions of a scan that are due, as a recorded run.
     fn read_due(&mut self, scan: &Scan) -> Result<(), Box<dyn Error>> {
         let sessions = self.playbook.sessions();
         if self.is_dry {
@@ -233,7 +233,7 @@ impl Miner<'_> {
                 failed = Some(format!("the model's answer could not be read: {reason}"));
             }
             Some(Extraction::ModelFailed { error, .. }) => failed = Some(format!("the model failed: {error}")),
-            // Nothing to learn, or no model.
+            // Nothing was to be learned, or there is no model.
             _ => {}
         }
         self.n_sessions += 1;
@@ -256,7 +256,7 @@ impl Miner<'_> {
         failed.map_or(Ok(outcomes.len()), |failed| Err(failed.into()))
     }
 
-    /// What a session teaches; nothing is learned on a dry run.
+    /// The lessons of a session; nothing is learned on a dry run.
     fn lessons(&self, transcript: &Transcript) -> Result<sessions::Lessons, Box<dyn Error>> {
         let model = self.model.as_deref();
         if !self.is_dry {
@@ -312,7 +312,7 @@ impl Outcome {
     }
 }
 
-/// How many sessions of a folder are not read, by reason.
+/// Prints how many sessions of a folder are left out, by reason.
 fn say_left_out(scan: &Scan) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for entry in &scan.entries {
@@ -335,7 +335,7 @@ fn say_left_out(scan: &Scan) {
     }
 }
 
-/// Why nothing is read: a normal result.
+/// Why no session is due. It is not an error.
 fn why(waiting: &NotDue) -> String {
     match waiting {
         NotDue::Throttled { until } => format!("nothing is due before {}", until.format("%F %T")),
@@ -371,7 +371,7 @@ fn print(file: &Path, reading: &Reading, outcomes: &[Outcome], mined: &Mined, ou
     Ok(())
 }
 
-/// The skills drafted from a session's procedures, and why others were not.
+/// Prints the skills drafted from a session's procedures, and why others were declined.
 fn print_skills(skills: &AutoSaved, out: &mut Output) -> io::Result<()> {
     for saved in &skills.saved {
         let (skills::Saved::Written { name, path } | skills::Saved::Unchanged { name, path }) = saved else { continue };
@@ -391,7 +391,7 @@ fn print_skills(skills: &AutoSaved, out: &mut Output) -> io::Result<()> {
     Ok(())
 }
 
-/// The records of the file that could not be read.
+/// Prints the records of the file that could not be read.
 fn say_broken(file: &Path, report: &ReadReport) {
     if report.n_broken > 0 {
         let first =

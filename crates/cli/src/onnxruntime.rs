@@ -1,4 +1,4 @@
-//! Finds the ONNX Runtime of an installed Python package. It only reads folders: nothing is run or loaded.
+//! Finds the ONNX Runtime library of an installed Python package. It only reads folders; it runs and loads nothing.
 
 use std::env;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::output::say;
 
-/// The oldest version that is supported.
+/// The oldest supported version.
 const OLDEST: [u32; 3] = [1, 24, 0];
 
 /// A library and the version in its name.
@@ -15,12 +15,12 @@ struct Found {
     library: PathBuf,
 }
 
-/// What turns ONNX Runtime's telemetry off, if it is set when the library is loaded. Otherwise version 1.32 writes an id and a
-/// database to `Microsoft/DeveloperTools/.onnxruntime` below the user's cache folder.
+/// The variable that turns off ONNX Runtime's telemetry if it is set when the library is loaded. Otherwise version 1.32 writes
+/// an id and a database to `Microsoft/DeveloperTools/.onnxruntime` in the user's cache folder.
 const TELEMETRY_OFF: &str = "ORT_DISABLE_TELEMETRY";
 
-/// Runs the program again with the telemetry of ONNX Runtime off, unless the user has set what is to be. It returns where that is
-/// so, or fails.
+/// Starts the program again with ONNX Runtime's telemetry turned off, unless the variable is set. It returns if the variable is
+/// set or the start fails.
 #[cfg(unix)]
 #[expect(
     clippy::disallowed_methods,
@@ -39,11 +39,11 @@ pub(crate) fn run_without_telemetry() {
     say(&format!("ONNX Runtime may write an id below the home folder: {TELEMETRY_OFF}=1 could not be set: {error}"));
 }
 
-/// Elsewhere there is no such file.
+/// Other systems have no such file.
 #[cfg(not(unix))]
 pub(crate) fn run_without_telemetry() {}
 
-/// What `doctor` advises.
+/// The advice that `doctor` prints.
 pub(crate) fn advice() -> String {
     advice_on(found(&roots()))
 }
@@ -64,7 +64,8 @@ fn advice_on(found: Vec<Found>) -> String {
     )
 }
 
-/// Where a Python may have packages: the active environment, `.venv`, the user's folders, those on the path, the system's.
+/// Where Python packages may be installed: the active environment, `.venv`, the user's folders, those on the path, the
+/// system's.
 #[expect(clippy::disallowed_methods, reason = "the doctor looks around on behalf of the person who asked")]
 fn roots() -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> =
@@ -101,7 +102,8 @@ fn found(roots: &[PathBuf]) -> Vec<Found> {
     libraries.filter_map(|library| Some(Found { version: version(&library)?, library })).collect()
 }
 
-/// The version in `libonnxruntime.so.1.31.1` or `libonnxruntime.1.31.1.dylib`. The extension module beside it does not match.
+/// The version in `libonnxruntime.so.1.31.1` or `libonnxruntime.1.31.1.dylib`. The extension module in the same folder does not
+/// match.
 fn version(library: &Path) -> Option<[u32; 3]> {
     let name = library.file_name()?.to_str()?;
     let version = match name.strip_prefix("libonnxruntime.so.") {

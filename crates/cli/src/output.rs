@@ -1,5 +1,5 @@
-//! Printing: data to standard output, as text or as JSON; messages to standard error. All that the program prints passes through
-//! here, where text from outside loses what a terminal would obey.
+//! Printing: data to standard output, as text or JSON; messages to standard error. All output of the program passes through
+//! this module, which removes terminal control sequences from text.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 use crate::diff::coloured;
 use crate::result::Done;
 
-/// What the program does before it prints something, said when it takes long.
+/// The progress message of the current command, shown when it takes long.
 static WAITING: OnceLock<ProgressBar> = OnceLock::new();
 
-/// After which it is said that the program is at work.
+/// After how long the message is shown.
 const LONG: Duration = Duration::from_millis(500);
 
-/// Says on standard error, while it is a terminal, that this is being done: after half a second, and until something is printed.
+/// Shows on standard error, if it is a terminal, what the program is doing: after half a second, until something is printed.
 #[expect(clippy::disallowed_methods, reason = "nothing is printed")]
 pub(crate) fn say_if_long(what: String) {
     let Ok(style) = ProgressStyle::with_template("{spinner} {msg}, {elapsed}") else { return };
@@ -43,17 +43,17 @@ pub(crate) fn say_if_long(what: String) {
     });
 }
 
-/// Whoever prints takes that line away first.
+/// Every print removes that line first.
 fn clear_waiting() {
     if let Some(bar) = WAITING.get() {
         bar.finish_and_clear();
     }
 }
 
-/// Standard output, in one of two forms: text for people, or one JSON object per line.
+/// Standard output in one of two formats: text for people, or one JSON object per line.
 pub(crate) struct Output<W: Write = AutoStream<io::Stdout>> {
     pub(crate) json: bool,
-    /// What each object says of its form.
+    /// The schema named in each object.
     schema: String,
     stream: W,
 }
@@ -66,33 +66,33 @@ impl Output {
 }
 
 impl<W: Write> Output<W> {
-    /// A line for people, nothing in JSON mode. A line end within it is shown as a replacement character.
+    /// A line for people; nothing in JSON mode. A line break within it is shown as a replacement character.
     pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
         self.text(&printable_line(text))
     }
 
-    /// Lines for people, nothing in JSON mode.
+    /// Lines for people; nothing in JSON mode.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
         if self.json { Ok(()) } else { writeln!(self.open(), "{}", printable(text)) }
     }
 
-    /// Lines of a diff in their colours, nothing in JSON mode.
+    /// Lines of a diff, coloured; nothing in JSON mode.
     pub(crate) fn diff(&mut self, text: &str) -> io::Result<()> {
         if self.json { Ok(()) } else { self.open().write_all(coloured(&printable(text)).as_bytes()) }
     }
 
-    /// Words before an answer, on the line where it is typed.
+    /// A prompt, on the line where the answer is typed.
     pub(crate) fn prompt(&mut self, text: &str) -> io::Result<()> {
         write!(self.open(), "{}", printable_line(text))?;
         self.flush()
     }
 
-    /// Rows under headings for people, nothing in JSON mode.
+    /// Rows with headings for people; nothing in JSON mode.
     pub(crate) fn table(&mut self, headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> io::Result<()> {
         if self.json { Ok(()) } else { self.text(&table(headings, rows, terminal_width())) }
     }
 
-    /// A message for people, nothing in JSON mode.
+    /// A message for people; nothing in JSON mode.
     pub(crate) fn message(&self, text: &str) {
         if !self.json {
             say(text);
@@ -104,7 +104,7 @@ impl<W: Write> Output<W> {
         self.foreign_object(&with(object.clone(), json!({ "schema": self.schema })))
     }
 
-    /// An object for a program that has set its form; nothing in text mode.
+    /// An object in the format of another program; nothing in text mode.
     pub(crate) fn foreign_object(&mut self, object: &Value) -> io::Result<()> {
         if !self.json {
             return Ok(());
@@ -113,24 +113,24 @@ impl<W: Write> Output<W> {
         self.stream.flush()
     }
 
-    /// Lines of JSON that are data in either form.
+    /// Lines of JSON that are data in both modes.
     pub(crate) fn json_lines(&mut self, text: &str) -> io::Result<()> {
         self.open().write_all(printable_json(text).as_bytes())
     }
 
-    /// Text that is data in either form.
+    /// Text that is data in both modes.
     pub(crate) fn data(&mut self, text: &str) -> io::Result<()> {
         self.open().write_all(printable(text).as_bytes())
     }
 
-    /// What a command has to say in the end, in either form.
+    /// The final result of a command, in both modes.
     pub(crate) fn both(&mut self, object: &Value, text: &str) -> Done {
         self.object(object)?;
         self.line(text)?;
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The stream, with nothing else on its line.
+    /// The stream, at the start of a line.
     fn open(&mut self) -> &mut W {
         clear_waiting();
         &mut self.stream
@@ -152,12 +152,12 @@ impl Output<Vec<u8>> {
     }
 }
 
-/// A number of things in words: `1 lesson`, `2 lessons`.
+/// A number with its noun: `1 lesson`, `2 lessons`.
 pub(crate) fn counted(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
-/// An object with the fields of another one too.
+/// An object with the fields of another one added.
 pub(crate) fn with(mut object: Value, more: Value) -> Value {
     if let (Value::Object(fields), Value::Object(more)) = (&mut object, more) {
         fields.extend(more);
@@ -170,14 +170,14 @@ pub(crate) fn say(text: &str) {
     say_text(&printable_line(text));
 }
 
-/// What went wrong, for programs: one object on a line.
+/// An error for programs: one object on a line.
 pub(crate) fn say_object(object: &Value) {
     let _ = writeln!(standard_error(), "{}", printable_json(&object.to_string()));
 }
 
 /// A message of several lines.
 pub(crate) fn say_text(text: &str) {
-    // When standard error is closed there is nobody to tell.
+    // If standard error is closed, the message is dropped.
     let _ = writeln!(standard_error(), "adage: {}", printable(text));
 }
 
@@ -187,13 +187,13 @@ fn standard_error() -> AutoStream<io::Stderr> {
     AutoStream::auto(io::stderr())
 }
 
-/// True when a person can be asked.
+/// True if the terminal is interactive.
 #[expect(clippy::disallowed_methods, reason = "nothing is printed")]
 pub(crate) fn is_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
 
-/// Where the library's warnings go: each is written at once, and is a line.
+/// The writer of the library's warnings: each is written at once, as one line.
 pub(crate) struct Warnings;
 
 impl Write for Warnings {
@@ -208,8 +208,8 @@ impl Write for Warnings {
     }
 }
 
-/// Prints help, the version, or what is wrong with the command line. An error quotes the words of the command line: it is made
-/// again from words without anything that a terminal obeys.
+/// Prints help, the version, or an error of the command line. An error quotes the arguments, so they are sanitised before it is
+/// made.
 pub(crate) fn print_usage<P: Parser>(error: &clap::Error, words: impl Iterator<Item = OsString>) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         let _ = error.print();
@@ -220,13 +220,13 @@ pub(crate) fn print_usage<P: Parser>(error: &clap::Error, words: impl Iterator<I
         Some(cleaned) => {
             let _ = cleaned.print();
         }
-        // It was wrong because of these characters alone.
+        // The arguments were invalid only because of control characters.
         None => say(&error.render().to_string()),
     }
     ExitCode::from(2)
 }
 
-/// Progress through a known number of things, on standard error while it is a terminal.
+/// A progress bar for a known number of steps, on standard error if it is a terminal.
 pub(crate) fn progress(n_steps: usize, what: &str) -> ProgressBar {
     clear_waiting();
     let bar = ProgressBar::new(n_steps as u64);
@@ -236,18 +236,18 @@ pub(crate) fn progress(n_steps: usize, what: &str) -> ProgressBar {
     bar
 }
 
-/// A path on one line, whatever characters are in its names.
+/// A path on one line, whatever characters it contains.
 pub(crate) fn on_a_line(path: &Path) -> String {
     printable_line(&path.display().to_string())
 }
 
-/// Columns of the terminal that standard output is; none when it is none.
+/// The columns of the terminal; none if standard output is not one.
 fn terminal_width() -> Option<u16> {
     let terminal = console::Term::stdout();
     terminal.is_term().then(|| terminal.size_checked()).flatten().map(|(_, columns)| columns)
 }
 
-/// Rows under headings: as wide as they need, or no wider than this. Only the last cell of a row has line ends.
+/// A table with headings, at most this wide. Only the last cell of a row is wrapped.
 pub(crate) fn table(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>, width: Option<u16>) -> String {
     let mut table = comfy_table::Table::new();
     if let Some(width) = width {
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn text_loses_what_a_terminal_obeys() {
+    fn text_has_no_terminal_control_characters() {
         let end = "c\t👩\u{200d}🔧";
         assert_eq!(printed(false, |out| out.line(HOSTILE)), format!("{CLEAN}\u{fffd}{end}\n"));
         assert_eq!(printed(false, |out| out.text(HOSTILE)), format!("{CLEAN}\n{end}\n"));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn json_means_the_same() {
+    fn json_is_escaped_and_keeps_its_meaning() {
         let object = json!({ HOSTILE: HOSTILE });
         let line = printed(true, |out| out.object(&object));
         assert!(line.trim_end().chars().all(|c| visible(c) == Some(c) && c != '\n'), "{line:?}");

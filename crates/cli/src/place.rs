@@ -1,54 +1,54 @@
-//! Where the memory is: named, found upwards within the repository, or the user's own for all projects.
+//! Locates the memory: named by the user, found in the repository, or the user's global one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::repository::{Repository, exists, is_real_folder};
 
-/// A memory's folder in a project.
+/// The name of a project's memory folder.
 pub(crate) const NAME: &str = ".adage";
-/// The variable that names a folder.
+/// The environment variable that names a folder.
 pub(crate) const VARIABLE: &str = "ADAGE_DIR";
 
-/// How the folder was come by.
+/// How the folder was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// `--dir` or `ADAGE_DIR` names it.
+    /// Named by `--dir` or `ADAGE_DIR`.
     #[default]
     Named,
-    /// It is the repository's.
+    /// The memory of the repository.
     Repository,
-    /// It is of a folder outside every repository, where `adage init` was called.
+    /// The memory of a folder outside any repository, where `adage init` was called.
     Folder,
-    /// It is the user's, for all projects.
+    /// The user's global memory.
     User,
 }
 
-/// The folders of a call.
+/// The folders that a command uses.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
-    /// What is read first, and written to.
+    /// The folder that is read first and written to.
     pub(crate) dir: PathBuf,
     pub(crate) origin: Origin,
-    /// The user's memory for all projects, where it is read too.
+    /// The user's global memory, if it is read as well.
     pub(crate) user: Option<PathBuf>,
-    /// The folders of the repository; the first is what it is called in other memories.
+    /// The root folders of the repository; the first is its name in other memories.
     pub(crate) roots: Vec<String>,
     /// Whether `dir` is the memory of that repository, whose lessons need not name it.
     pub(crate) is_own: bool,
 }
 
-/// What a call says about the place.
+/// The options that select the location.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Wanted<'a> {
-    /// `--dir`.
+    /// The value of `--dir`.
     pub(crate) dir: Option<&'a Path>,
-    /// `--global`.
+    /// Whether `--global` is given.
     pub(crate) is_global: bool,
 }
 
 impl Place {
-    /// The place of a call from the working directory.
+    /// The location for the working directory.
     pub(crate) fn find(wanted: Wanted<'_>) -> Result<Self, String> {
         let named = wanted.dir.map(Path::to_owned).or_else(|| env_path(VARIABLE).filter(|_| !wanted.is_global));
         if let Some(file) = named.as_deref().filter(|named| named.is_file()) {
@@ -58,7 +58,7 @@ impl Place {
         Self::from(&start, named, wanted.is_global, user_memory())
     }
 
-    /// The place of a call from a folder that has no links on its way.
+    /// The location for a folder whose path has no links.
     pub(crate) fn from(
         start: &Path,
         named: Option<PathBuf>,
@@ -90,7 +90,7 @@ impl Place {
         Ok(Self { dir, origin: Origin::User, user: None, roots, is_own: false })
     }
 
-    /// Where `init` makes a memory: outside a repository in the working directory, not in the user's.
+    /// Where `init` creates a memory: outside a repository it is the working directory, not the user's global memory.
     pub(crate) fn into_init(mut self, is_global: bool) -> Self {
         if self.origin == Origin::User && !is_global {
             self.user = Some(std::mem::replace(&mut self.dir, PathBuf::from(NAME)));
@@ -99,7 +99,7 @@ impl Place {
         self
     }
 
-    /// Whose memory it is, in words.
+    /// A description of the memory's owner.
     pub(crate) fn whose(&self) -> &'static str {
         match self.origin {
             Origin::Named => "the one that is named",
@@ -109,7 +109,8 @@ impl Place {
         }
     }
 
-    /// A project as memories spell it: a path within a repository is the repository's root, another path is whole, a name is a name.
+    /// The spelling of a project in memories: a path within a repository becomes the repository's root, another path becomes
+    /// absolute, a name stays.
     pub(crate) fn spelled(project: &str) -> String {
         let is_path = matches!(project, "." | "..") || project.contains(['/', '\\']);
         let path = Path::new(project);
@@ -122,13 +123,13 @@ impl Place {
         }
     }
 
-    /// True when a project, as it is spelled, is this repository.
+    /// True if a project, in this spelling, is this repository.
     pub(crate) fn is_here(&self, project: &str) -> bool {
         self.roots.iter().any(|root| root == project)
     }
 }
 
-/// A memory in this folder, or above it within the user's home folder.
+/// A memory in this folder, or in a parent within the user's home folder.
 fn outside(start: &Path) -> Option<PathBuf> {
     let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
     let is_in_home = |folder: &Path| home.as_ref().is_some_and(|home| folder.starts_with(home) && folder != home);
@@ -136,7 +137,7 @@ fn outside(start: &Path) -> Option<PathBuf> {
     near.map(|(_, folder)| folder.join(NAME)).find(|memory| exists(memory))
 }
 
-/// What is found is not followed anywhere: a repository may bring a link.
+/// A memory that is a link is refused: a repository may contain one.
 fn refuse_link(dir: &Path) -> Result<(), String> {
     if exists(dir) && !is_real_folder(dir) {
         return Err(format!("{} is a link or a file; name the memory with --dir", dir.display()));
@@ -144,7 +145,7 @@ fn refuse_link(dir: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The user's memory for all projects: the folder `adage` of `XDG_DATA_HOME`, else of `~/.local/share`; on Windows `adage\memory` of
+/// The user's global memory: the folder `adage` in `XDG_DATA_HOME`, otherwise in `~/.local/share`; on Windows `adage\memory` in
 /// `LOCALAPPDATA`.
 pub(crate) fn user_memory() -> Option<PathBuf> {
     let of_user = if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_DATA_HOME" };
@@ -154,14 +155,14 @@ pub(crate) fn user_memory() -> Option<PathBuf> {
     Some(if cfg!(windows) { folder.join("memory") } else { folder })
 }
 
-/// A path that a variable names.
+/// The path in an environment variable.
 pub(crate) fn env_path(variable: &str) -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "the library takes a path; this is the program's own setting")]
     let value = std::env::var_os(variable);
     value.filter(|path| !path.is_empty()).map(PathBuf::from)
 }
 
-/// Whether a memory was begun in a folder.
+/// Whether a folder contains a memory.
 pub(crate) fn has_memory(dir: &Path) -> bool {
     fs::metadata(dir).is_ok_and(|about| about.is_dir())
 }

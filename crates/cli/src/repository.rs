@@ -1,4 +1,5 @@
-//! The git repository around a folder, read without git: its files may be somebody else's, and git would run what they name.
+//! Finds the git repository around a folder without running git: the repository may be someone else's, and git runs programs
+//! that its settings name.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -6,29 +7,29 @@ use std::path::{Path, PathBuf};
 
 use crate::place::NAME;
 
-/// A file of git that names a path is not longer.
+/// The maximum size of a git file that contains a path.
 const MAX_FILE: u64 = 8_192;
-/// So many worktrees are known by name.
+/// The maximum number of worktrees whose names are read.
 const MAX_WORKTREES: usize = 100;
 
 /// A repository with its worktrees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Repository {
-    /// The root of the worktree that was asked about.
+    /// The root of the worktree of the given folder.
     root: PathBuf,
-    /// The root of the main worktree; the same where there are no others.
+    /// The root of the main worktree; equal to `root` if there are no others.
     main: PathBuf,
     /// The roots of linked worktrees.
     linked: Vec<PathBuf>,
 }
 
 impl Repository {
-    /// The repository that a folder is in. The folder's path has no links on its way.
+    /// The repository that contains a folder. The folder's path must have no links.
     pub(crate) fn around(folder: &Path) -> Option<Self> {
         folder.ancestors().find_map(Self::at)
     }
 
-    /// The repository whose worktree has this root.
+    /// The repository with a worktree at this root.
     fn at(root: &Path) -> Option<Self> {
         let git = root.join(".git");
         let about = fs::symlink_metadata(&git).ok()?;
@@ -54,7 +55,7 @@ impl Repository {
         Some(Self { root: root.to_owned(), main, linked })
     }
 
-    /// The folders of the repository, the main one first.
+    /// The roots of the repository, the main one first.
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for root in [&self.main, &self.root].into_iter().chain(&self.linked) {
@@ -66,15 +67,16 @@ impl Repository {
         names
     }
 
-    /// The memory that is nearest to a folder of the worktree; else the main worktree's, whether there is one or not.
+    /// The nearest memory at or above a folder within the worktree; otherwise the path of the main worktree's memory, which may
+    /// not exist.
     pub(crate) fn memory(&self, folder: &Path) -> PathBuf {
         let within = folder.ancestors().take_while(|above| above.starts_with(&self.root));
         within.map(|above| above.join(NAME)).find(|memory| exists(memory)).unwrap_or_else(|| self.main.join(NAME))
     }
 }
 
-/// The data that all worktrees share, for the data of a linked one. Both name each other, or the one is not believed: a `.git` file that
-/// somebody made would else lead to the memory of any repository.
+/// The data folder shared by all worktrees, given that of a linked one. Each must name the other: otherwise a forged `.git`
+/// file could lead to the memory of any repository.
 fn common_folder(data: &Path, git: &Path) -> Option<PathBuf> {
     let common = data.join(read_path(&data.join("commondir"), "")?).canonicalize().ok()?;
     let data = data.canonicalize().ok()?;
@@ -95,7 +97,7 @@ fn worktrees(common: &Path) -> Vec<PathBuf> {
     roots
 }
 
-/// The path that a file of git holds on its first line, after a prefix.
+/// The path on the first line of a git file, after a prefix.
 fn read_path(file: &Path, prefix: &str) -> Option<PathBuf> {
     let about = fs::symlink_metadata(file).ok()?;
     if !about.is_file() || about.len() > MAX_FILE {
@@ -107,18 +109,18 @@ fn read_path(file: &Path, prefix: &str) -> Option<PathBuf> {
     (!path.is_empty()).then(|| PathBuf::from(path))
 }
 
-/// True for a folder that is not a link to one.
+/// True for a folder that is not a link.
 pub(crate) fn is_real_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|about| about.is_dir())
 }
 
-/// True for anything of this name, also a link to nothing.
+/// True for any entry of this name, including a broken link.
 pub(crate) fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "a repository is somebody else's files")]
+#[expect(clippy::disallowed_methods, reason = "a repository's files are not those of a memory")]
 mod tests {
     use std::process::Command;
 
@@ -135,7 +137,7 @@ mod tests {
         at.canonicalize().unwrap()
     }
 
-    /// A repository with a commit, and a worktree of it elsewhere.
+    /// A repository with a commit, and a linked worktree in another folder.
     fn with_worktree(ground: &Path) -> (PathBuf, PathBuf) {
         let main = folder(&ground.join("main"));
         git(&main, &["init", "-q"]);
@@ -153,13 +155,13 @@ mod tests {
         assert_eq!(found.names(), [&main, &tree].map(|path| path.to_string_lossy().into_owned()));
         assert_eq!(found.names(), Repository::around(&main).unwrap().names());
         assert_eq!(found.memory(&below), main.join(NAME));
-        // One that is nearer is its own.
+        // A memory nearer to the folder is used.
         folder(&tree.join("a").join(NAME));
         assert_eq!(found.memory(&below), tree.join("a").join(NAME));
     }
 
     #[test]
-    fn what_is_above_the_repository_is_not_found() {
+    fn a_memory_above_the_repository_is_not_found() {
         let ground = tempfile::tempdir().unwrap();
         let above = ground.path().canonicalize().unwrap();
         folder(&above.join(NAME));
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_or_not_a_file_names_nothing() {
+    fn a_git_file_that_is_too_long_or_irregular_is_ignored() {
         let ground = tempfile::tempdir().unwrap();
         let root = ground.path().canonicalize().unwrap();
         fs::write(root.join(".git"), format!("gitdir: {}", "a/".repeat(5_000))).unwrap();

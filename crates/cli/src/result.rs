@@ -1,4 +1,4 @@
-//! How a command ends: an exit code, or an error with its causes.
+//! The result of a command: an exit code, or an error with its causes.
 
 use std::error::Error;
 use std::fmt;
@@ -8,15 +8,15 @@ use std::process::ExitCode;
 use adage::FolderError;
 use adage::embed::EmbedError;
 
-/// How a command ended, excluding what it printed.
+/// The result of a command, apart from its output.
 pub(crate) type Done = Result<ExitCode, Box<dyn Error>>;
 
-/// 0 when everything was done, 1 otherwise.
+/// 0 on success, 1 otherwise.
 pub(crate) fn exit_code(is_done: bool) -> ExitCode {
     ExitCode::from(u8::from(!is_done))
 }
 
-/// The command line cannot be carried out as it is written: exit code 2.
+/// An invalid command line: exit code 2.
 #[derive(Debug)]
 pub(crate) struct Usage(pub(crate) String);
 
@@ -34,7 +34,7 @@ pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// What to do about an error, where its words do not say it.
+/// A hint about an error that its message does not contain.
 pub(crate) fn next_step(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let of_folder = |error: &FolderError| match error {
         FolderError::Io { source, .. } if source.kind() == io::ErrorKind::ReadOnlyFilesystem => {

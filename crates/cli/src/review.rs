@@ -1,4 +1,4 @@
-//! Reviewing the inbox at a terminal, one proposal at a time.
+//! Interactive review of the inbox at a terminal, one proposal at a time.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use crate::learn::editable;
 use crate::output::{Output, is_terminal, say};
 use crate::result::{Done, chain};
 
-/// Counts of what was decided.
+/// Counts of the decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally {
     applied: usize,
@@ -41,7 +41,7 @@ pub(crate) fn review(global: &Global, roots: &Roots, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a person answers.
+/// The answer to a proposal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     Yes,
@@ -58,17 +58,17 @@ s  dismiss it
 e  edit it first
 q  quit: the rest stays in the inbox";
 
-/// Changes a text by hand; `None` when nothing was changed.
+/// Edits a text by hand; `None` when it was not changed.
 type Edit<'a> = dyn FnMut(&[u8], &Proposal) -> Result<Option<Vec<u8>>, Box<dyn Error>> + 'a;
 
-/// Who decides.
+/// The input of the person who decides.
 struct Person<'a> {
-    /// The next key; `None` when there is none any more.
+    /// The next key; `None` at the end of the input.
     keys: &'a mut dyn FnMut() -> io::Result<Option<char>>,
     edit: &'a mut Edit<'a>,
 }
 
-/// The key that is pressed; Escape and Ctrl-C end it.
+/// Reads a key; Escape and Ctrl-C end the review.
 fn pressed() -> io::Result<Option<char>> {
     match Term::stdout().read_key() {
         Ok(Key::Char(key)) => Ok(Some(key)),
@@ -79,7 +79,7 @@ fn pressed() -> io::Result<Option<char>> {
     }
 }
 
-/// Shows one proposal after the other and carries out the answers. An error leaves the proposal in the inbox.
+/// Shows the proposals one after another and carries out the answers. After an error a proposal stays in the inbox.
 fn ask<W: Write>(
     playbook: &Playbook,
     inbox: &Inbox,
@@ -104,7 +104,7 @@ fn ask<W: Write>(
     Ok(tally)
 }
 
-/// Shows one proposal, again after each edit, until it is decided: the answer that was carried out.
+/// Shows one proposal, again after each edit, until there is a decision. Returns the answer that was carried out.
 fn ask_about<W: Write>(
     playbook: &Playbook,
     inbox: &Inbox,
@@ -158,7 +158,7 @@ fn ask_about<W: Write>(
     }
 }
 
-/// Asks until there is an answer; the end of the input means to quit.
+/// Asks until there is a valid answer; the end of the input means quit.
 fn answer<W: Write>(person: &mut Person<'_>, out: &mut Output<W>) -> io::Result<Answer> {
     loop {
         out.text("")?;
@@ -179,11 +179,11 @@ fn answer<W: Write>(person: &mut Person<'_>, out: &mut Output<W>) -> io::Result<
     }
 }
 
-/// What came of editing.
+/// The result of editing.
 enum Edited {
-    /// The changed proposal is shown again.
+    /// The changed proposal, which is shown again.
     Again(Proposal),
-    /// A lesson is the person's own now.
+    /// The lesson was learned as the person's own.
     Learned(LearnOutcome),
     Not,
 }
@@ -204,7 +204,7 @@ fn edited(
     }
 }
 
-/// Learns the lesson as the person wrote it, and dismisses the one that waited.
+/// Learns the lesson as the person wrote it, and dismisses the original.
 fn edited_lesson(
     playbook: &Playbook,
     inbox: &Inbox,
@@ -259,7 +259,7 @@ mod tests {
         (playbook, inbox)
     }
 
-    /// What comes of these answers, and what was printed.
+    /// The counts of these answers, and the output.
     fn check<'a>((playbook, inbox): &(Playbook, Inbox), answers: &'a str, edit: &'a mut Edit<'a>) -> (Tally, String) {
         let mut out = Output::into(Vec::new());
         let mut answers = answers.chars();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn each_answer_does_what_it_says() {
+    fn each_answer_is_carried_out() {
         let folder = tempfile::tempdir().unwrap();
         let memory = memory(folder.path());
         let (tally, said) = check(&memory, "?Ynsy", &mut no_editor);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_the_input_leaves_the_rest() {
+    fn at_the_end_of_the_input_the_rest_stays_in_the_inbox() {
         for answers in ["", "q", "x"] {
             let folder = tempfile::tempdir().unwrap();
             let memory = memory(folder.path());
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_edited_is_shown_again_before_it_is_applied() {
+    fn an_edited_proposal_is_shown_again_before_it_is_applied() {
         let folder = tempfile::tempdir().unwrap();
         let memory = memory(folder.path());
         let mut n_edits = 0;
@@ -327,12 +327,12 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_meanwhile_is_left() {
+    fn a_proposal_that_changed_meanwhile_stays_in_the_inbox() {
         let folder = tempfile::tempdir().unwrap();
         let memory = memory(folder.path());
         let patch = folder.path().join(".inbox/private/extraction.patch");
         let mut edit = |text: &[u8], _: &Proposal| {
-            // An agent writes at the same time.
+            // An agent writes to the proposal at the same time.
             let mut file = fs::File::create(&patch)?;
             file.write_all(&[text, b"\n"].concat())?;
             Ok(Some(text.to_vec()))

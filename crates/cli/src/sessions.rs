@@ -11,7 +11,7 @@ use crate::output::{Output, on_a_line, with};
 use crate::result::Done;
 
 pub(crate) fn list(global: &Global, folder: &Path, all: bool, out: &mut Output) -> Done {
-    // An existing playbook records what was found; reading creates none.
+    // An existing playbook caches the findings; reading creates no playbook.
     let playbook = if global.dir().is_dir() { global.open()? } else { global.preview()? };
     let scan = playbook.sessions().scan(folder)?;
     let entries = if all { scan.entries.iter().collect() } else { scan.shown() };

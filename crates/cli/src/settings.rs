@@ -1,7 +1,8 @@
-//! The user's settings: `config.toml` in the folder `adage` of `XDG_CONFIG_HOME`, else of `~/.config`; on Windows of `APPDATA`.
+//! The user's settings: `config.toml` in the folder `adage` of `XDG_CONFIG_HOME`, otherwise of `~/.config`; on Windows of
+//! `APPDATA`.
 //!
-//! Next to the sections of the library, which a folder's own `config.toml` may have too, it says what only the user may: the ONNX
-//! Runtime library to load, further folders of skills, and folders to trust.
+//! Besides the library's sections, which a folder's own `config.toml` may contain too, it has settings that only the user may
+//! set: the ONNX Runtime library, further folders of skills, and trusted folders.
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,23 +13,23 @@ use adage::config::CalibrationFit;
 use serde_json::{Map, Value as Json};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value};
 
-/// A file that is longer is not one of settings.
+/// The maximum size of a settings file.
 const MAX_FILE: u64 = 1 << 20;
 
-/// The extension of a file of earlier versions, in JSON: read where there is no other.
+/// The extension of the JSON file of earlier versions; read if there is no TOML file.
 const EARLIER: &str = "json";
 
-/// What the user has set.
+/// The user's settings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UserSettings {
-    /// As they are written, in TOML.
+    /// Their text, in TOML.
     pub(crate) text: String,
     pub(crate) config: Config,
     /// The ONNX Runtime library, unless a flag or the environment names one.
     pub(crate) onnxruntime: Option<PathBuf>,
     /// Further folders of skills.
     pub(crate) extra_skills: Vec<PathBuf>,
-    /// Folders that are trusted.
+    /// The trusted folders.
     pub(crate) trust: Vec<PathBuf>,
 }
 
@@ -51,24 +52,23 @@ pub(crate) enum SettingsError {
     Config { path: PathBuf, source: adage::config::Error },
 }
 
-/// What is wrong with a file of settings.
+/// What is wrong in a settings file.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Wrong(pub(crate) String);
 
-/// Reads them; without a file they are the default ones.
+/// Reads the settings; without a file, the defaults.
 pub(crate) fn read() -> Result<UserSettings, SettingsError> {
     let Some(path) = path() else { return Ok(UserSettings::default()) };
     let text = text_of(&path)?;
     parse(&text, &path)
 }
 
-/// Changes them in their file, whose comments and order stay; the file's path. Settings that would not be right are an error, and
-/// nothing is written.
+/// Changes the settings file; its comments and order are kept. Returns its path. If the result is invalid, nothing is written.
 pub(crate) fn change(change: impl FnOnce(&mut DocumentMut) -> Result<(), Wrong>) -> Result<PathBuf, SettingsError> {
     let path = path().ok_or(SettingsError::NoPlace)?;
     let text = changed(&text_of(&path)?, &path, change)?;
-    // A link to a file elsewhere stays one.
+    // A link to another file is kept.
     let file = path.canonicalize().unwrap_or_else(|_| path.clone());
     replace(&file, &text).map_err(|source| SettingsError::Write { path: path.clone(), source })?;
     Ok(path)
@@ -87,14 +87,14 @@ fn changed(
     Ok(text)
 }
 
-/// TOML, changed.
+/// The changed TOML text.
 pub(crate) fn edited(text: &str, change: impl FnOnce(&mut DocumentMut) -> Result<(), Wrong>) -> Result<String, Wrong> {
     let mut document: DocumentMut = text.parse().map_err(|error: TomlError| Wrong(error.to_string()))?;
     change(&mut document)?;
     Ok(document.to_string())
 }
 
-/// Puts a fit of the gate among the settings, which otherwise stay as they are; the file's path.
+/// Stores a fit of the gate in the settings. Returns the path of the file.
 pub(crate) fn keep_calibration(embedder: &str, fit: CalibrationFit) -> Result<PathBuf, SettingsError> {
     change(|document| calibrated(document, embedder, fit))
 }
@@ -107,7 +107,7 @@ fn calibrated(document: &mut DocumentMut, embedder: &str, fit: CalibrationFit) -
     put(document, &["retrieval", "calibration", embedder], Value::InlineTable(table))
 }
 
-/// Puts a value where a path of keys says, in tables that are made where there are none.
+/// Sets a value at a path of keys; missing tables are created.
 pub(crate) fn put(document: &mut DocumentMut, keys: &[&str], value: Value) -> Result<(), Wrong> {
     let Some((last, sections)) = keys.split_last() else { return Ok(()) };
     let mut table: &mut dyn TableLike = document.as_table_mut();
@@ -123,7 +123,7 @@ pub(crate) fn put(document: &mut DocumentMut, keys: &[&str], value: Value) -> Re
     Ok(())
 }
 
-/// Takes a value out; true if it was there.
+/// Removes a value; true if it existed.
 pub(crate) fn take(document: &mut DocumentMut, keys: &[&str]) -> bool {
     let Some((last, sections)) = keys.split_last() else { return false };
     let mut table: &mut dyn TableLike = document.as_table_mut();
@@ -134,7 +134,7 @@ pub(crate) fn take(document: &mut DocumentMut, keys: &[&str]) -> bool {
     table.remove(last).is_some()
 }
 
-/// The settings as TOML; empty where there is no file.
+/// The settings as TOML; empty if there is no file.
 fn text_of(path: &Path) -> Result<String, SettingsError> {
     if let Some(text) = file_text(path)? {
         return Ok(text);
@@ -158,7 +158,7 @@ fn file_text(path: &Path) -> Result<Option<String>, SettingsError> {
     fs::read_to_string(path).map(Some).map_err(|source| SettingsError::Io { path: path.to_path_buf(), source })
 }
 
-/// Writes a file whole or not at all, with the permissions that it has.
+/// Writes a file completely or not at all, and keeps its permissions.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn the_user_sets_what_a_folder_may_not() {
+    fn the_user_may_set_more_than_a_folder() {
         check("", Ok("50 None [] []"));
         check("trust = ['/a']\n[retention]\ncapacity = 7", Ok(r#"7 None [] ["/a"]"#));
         check("onnxruntime = '/l.so'\nextra_skills = ['/s']", Ok(r#"50 Some("/l.so") ["/s"] []"#));

@@ -1,4 +1,4 @@
-//! Commands that only show: context, list, show, failures, stats.
+//! Commands that only read: context, list, show, failures, stats.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -43,7 +43,7 @@ pub(crate) struct Context {
 
 #[derive(Args)]
 pub(crate) struct List {
-    /// How far back
+    /// How far back to list
     #[arg(long, default_value = "all", value_parser = choice(WINDOWS))]
     window: Window,
     /// Only lessons from this source
@@ -79,7 +79,7 @@ pub(crate) fn context(global: &Global, asked: Context, out: &mut Output) -> Done
             say_text(&format!("considered:\n{table}"));
         }
     }
-    // Whoever reads the output learns of it here too.
+    // Also printed here, for readers of standard output only.
     books.tell_of_silent();
     if books.all.as_slice().is_empty() {
         return Ok(ExitCode::SUCCESS);
@@ -110,7 +110,7 @@ impl Context {
     }
 }
 
-/// The lessons that were considered, with their scores.
+/// The candidates with their scores.
 fn considered(considered: &[Scored]) -> String {
     let number = |value: Option<f32>| value.map(|value| format!("{value:.3}")).unwrap_or_default();
     let rows = considered.iter().map(|considered| {
@@ -126,8 +126,8 @@ fn considered(considered: &[Scored]) -> String {
     table(&["passed", "distance", "overlap", "score", "probability", "trigger"], rows, None)
 }
 
-/// Writes the counts; where another process is committing, the playbook leaves them for the next one when it is closed. What cannot
-/// be written does not make the answer wrong.
+/// Writes the retrieval counts. If another process is committing, they are left to it when the playbook is closed. A failure
+/// does not change the answer.
 fn flush(playbook: &Playbooks) -> ExitCode {
     if let Err(error) = playbook.flush() {
         say(&format!("this retrieval may not be counted: {}", chain(&error)));
@@ -135,7 +135,7 @@ fn flush(playbook: &Playbooks) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// A lesson with its utility and where it is.
+/// A lesson with its utility and its folder.
 fn row(playbook: &Playbook, lesson: &Lesson) -> Value {
     with(json!(lesson), json!({ "utility": playbook.utility(lesson), "folder": playbook.folder() }))
 }
@@ -211,7 +211,7 @@ pub(crate) fn stats(global: &Global, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The figures of a memory as a person reads them.
+/// The statistics of a memory as sentences.
 fn sentences(stats: &Stats) -> Vec<(&'static str, String)> {
     let Stats { n_lessons, n_verified, n_waiting, n_removed, n_changes, capacity, .. } = *stats;
     let lessons = format!("{n_lessons}, of them {n_verified} verified; each project and role has room for {capacity}");

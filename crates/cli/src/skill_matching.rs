@@ -1,4 +1,4 @@
-//! The skills that match a text, and why.
+//! The command `skills match`: the skills that match a text, and why.
 
 use std::process::ExitCode;
 
@@ -11,13 +11,13 @@ use crate::result::Done;
 
 #[derive(Args)]
 pub(crate) struct Match {
-    /// What a person asks for
+    /// Text of the request
     #[arg(allow_hyphen_values = true)]
     text: String,
     /// Show every point
     #[arg(long)]
     explain: bool,
-    /// Print the skills' texts as they go into a prompt
+    /// Print the skills' texts in the form of a prompt
     #[arg(long, conflicts_with = "explain")]
     block: bool,
 }

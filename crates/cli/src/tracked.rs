@@ -1,5 +1,5 @@
-//! Whether version control brings files into a folder: git's index says so, read here. Running `git` in a repository that somebody
-//! else made would run programs that its settings name.
+//! Whether version control writes to a folder. git's index is read directly: running `git` in someone else's repository would
+//! run programs that its settings name.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 use adage::trust::Tracking;
 
-/// A larger index is not read: the folder counts as tracked.
+/// The maximum size of an index; a folder with a larger one counts as tracked.
 const MAX_INDEX: u64 = 256 << 20;
-/// What other systems keep beside the files. Their records are not read: the folder counts as tracked.
+/// The folders of other version control systems. Their records are not read: the folder counts as tracked.
 const OTHERS: [&str; 4] = [".hg", ".jj", ".svn", ".bzr"];
 /// The bytes of an entry before the hash of its content.
 const STAT_BYTES: usize = 40;
 /// The lengths of hashes: SHA-1 and SHA-256.
 const HASH_BYTES: [usize; 2] = [20, 32];
 
-/// Tracked where an index lists something in the folder, and where that cannot be found out.
+/// `Tracked` if an index lists an entry in the folder, or if that cannot be determined.
 pub(crate) fn tracking(folder: &Path) -> Tracking {
     let Some(folder) = settled(folder) else { return Tracking::Untracked };
     let is_tracked = |root: &Path| {
@@ -28,13 +28,13 @@ pub(crate) fn tracking(folder: &Path) -> Tracking {
     if folder.ancestors().any(is_tracked) { Tracking::Tracked } else { Tracking::Untracked }
 }
 
-/// The folder without links, whether it exists or not.
+/// The folder's path without links, whether it exists or not.
 fn settled(folder: &Path) -> Option<PathBuf> {
     let folder = std::path::absolute(folder).ok()?;
     folder.canonicalize().ok().or_else(|| Some(folder.parent()?.canonicalize().ok()?.join(folder.file_name()?)))
 }
 
-/// True when git has an index that can be read and lists nothing in the folder.
+/// True if git has a readable index that lists nothing in the folder.
 fn is_unlisted(git: &Path, inside: &[u8]) -> bool {
     let Some(data) = data_folder(git) else { return false };
     let index = data.join("index");
@@ -50,7 +50,7 @@ fn is_unlisted(git: &Path, inside: &[u8]) -> bool {
     }
 }
 
-/// Git's folder of a work tree: `.git`, or where the file of that name leads.
+/// Git's data folder of a work tree: `.git`, or the target of the file of that name.
 fn data_folder(git: &Path) -> Option<PathBuf> {
     let about = fs::metadata(git).ok()?;
     if about.is_dir() {
@@ -62,7 +62,7 @@ fn data_folder(git: &Path) -> Option<PathBuf> {
     Some(git.parent()?.join(path))
 }
 
-/// Whether an index, with hashes of this length, lists a path or something in it; none for what is not such an index.
+/// Whether an index, with hashes of this length, lists a path or an entry in it; none for an invalid index.
 fn lists(index: &[u8], hash: usize, inside: &[u8]) -> Option<bool> {
     let word = |at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
     let (version, n_entries) = (word(4)?, word(8)?);
@@ -96,7 +96,7 @@ fn lists(index: &[u8], hash: usize, inside: &[u8]) -> Option<bool> {
     (!is_split).then_some(is_listed)
 }
 
-/// How many bytes of the path before are dropped; version 4.
+/// The number of bytes of the previous path that are dropped; index version 4.
 fn dropped(index: &[u8], at: &mut usize) -> Option<usize> {
     let mut value = 0_usize;
     loop {
@@ -110,7 +110,7 @@ fn dropped(index: &[u8], at: &mut usize) -> Option<usize> {
     }
 }
 
-/// True when one is the other, or a folder above it; a file system may not tell letters from capitals.
+/// True if one path equals the other or is a parent of it. Case is ignored, because a file system may ignore it.
 fn overlaps(listed: &[u8], inside: &[u8]) -> bool {
     let listed = listed.strip_suffix(b"/").unwrap_or(listed);
     let (short, long) = if listed.len() <= inside.len() { (listed, inside) } else { (inside, listed) };
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_of_each_version_says_what_it_lists() {
+    fn entries_are_found_in_an_index_of_each_version() {
         for version in ["2", "3", "4"] {
             let temp = tempfile::tempdir().unwrap();
             let root = temp.path();
@@ -141,7 +141,7 @@ mod tests {
                 let parent = root.join(file).parent().unwrap().to_owned();
                 fs::create_dir_all(&parent).unwrap();
                 if File::create(root.join(file)).is_ok() {
-                    // To be added later: an entry with more flags, which takes version 3.
+                    // An intent-to-add entry has extended flags, which require version 3.
                     git(root, &["add", if version == "3" { "-N" } else { "-f" }, file]);
                 }
             }
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_counts_as_tracked() {
+    fn an_unreadable_index_counts_as_tracked() {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path();
         let memory = root.join("m");

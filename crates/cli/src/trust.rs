@@ -1,4 +1,4 @@
-//! Which folders speak: `trust`, `init`, and what the command line, the environment and the user's settings say about it.
+//! The commands `trust` and `init`, and trust decisions from the command line, the environment and the user's settings.
 
 use std::error::Error;
 use std::ffi::OsStr;
@@ -20,7 +20,7 @@ use crate::user_state;
 
 #[derive(Args)]
 pub(crate) struct Trust {
-    /// Only print what is in the folder, or what waits in it
+    /// Only print what is in the folder, or what awaits admission
     #[arg(long)]
     show: bool,
     /// Only these lessons, by their ids
@@ -28,18 +28,18 @@ pub(crate) struct Trust {
     lessons: Vec<String>,
 }
 
-/// Who says that a folder is trusted.
+/// Who decides whether a folder is trusted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Word {
-    /// The user's state does.
+    /// The user's state.
     State,
-    /// The user does, for this call or this folder.
+    /// The user, for this call or this folder.
     User,
-    /// The environment does, for all folders; the user's state is not looked at.
+    /// The environment, for all folders; the user's state is not read.
     Environment,
 }
 
-/// A builder that uses the folder as far as the user trusts it.
+/// A builder with the user's trust decision for the folder.
 pub(crate) fn ask(global: &Global, dir: &Path, builder: PlaybookBuilder) -> PlaybookBuilder {
     let word = word(global, dir);
     if word == Word::Environment {
@@ -49,7 +49,7 @@ pub(crate) fn ask(global: &Global, dir: &Path, builder: PlaybookBuilder) -> Play
     if word == Word::User { builder.trusted() } else { builder }
 }
 
-/// A builder with the user's state; without one nothing is trusted.
+/// A builder with the user's state; without one, no folder is trusted.
 fn with_state(dir: &Path, builder: PlaybookBuilder) -> PlaybookBuilder {
     let builder = builder.tracked(tracking(dir));
     match store() {
@@ -71,7 +71,7 @@ fn word(global: &Global, dir: &Path) -> Word {
     if is_meant || is_named { Word::User } else { Word::State }
 }
 
-/// The user's decisions; none where the user has no place for them that is private.
+/// The user's decisions; none if there is no private folder for them.
 fn store() -> Option<Arc<dyn TrustStore>> {
     let folder = user_state::folder()?;
     let fault = user_state::fault(&folder).or_else(|| {
@@ -97,7 +97,7 @@ pub(crate) fn is_unknown(playbook: &Playbook) -> bool {
     playbook.standing() == Standing::Unknown
 }
 
-/// Says that texts of others wait, if any do.
+/// Prints a message if texts await admission.
 pub(crate) fn tell_of_waiting(playbook: &Playbook, out: &Output) -> Result<(), adage::Error> {
     if playbook.standing() == Standing::TextByText {
         let waiting = playbook.awaiting_trust()?;
@@ -143,7 +143,7 @@ fn admit(playbook: &Playbook, ids: &[String], out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Everything that trust would let in.
+/// Prints everything that trusting the folder would admit.
 fn show(playbook: &Playbook, out: &mut Output) -> Done {
     let waiting = playbook.awaiting_trust()?;
     for lesson in &waiting.lessons {

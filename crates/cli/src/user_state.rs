@@ -1,18 +1,18 @@
-//! The user's state: files that adage keeps for one user, outside every memory.
+//! The user's state: files that adage keeps per user, outside every memory.
 //!
-//! It is the folder `adage` in `XDG_STATE_HOME`, else in `~/.local/state`; on Windows in `LOCALAPPDATA`. As the XDG
-//! specification says, a relative value is ignored. Only its owner reads what is in it.
+//! It is the folder `adage` in `XDG_STATE_HOME`, otherwise in `~/.local/state`; on Windows in `LOCALAPPDATA`. As in the XDG
+//! specification, a relative value is ignored. Only the owner may read the files.
 
 use std::fs::{self, DirBuilder, File, Metadata};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// A file that is longer is not one of ours.
+/// The maximum size of a file.
 const MAX_FILE: u64 = 4_096;
-/// What is known of an agent's session is not longer.
+/// The maximum size of the state of an agent's session.
 pub(crate) const MAX_SESSION: u64 = 1 << 17;
 
-/// Where the user's state is, if the user has a place for it. It need not exist.
+/// The folder of the user's state, if the environment defines one. It need not exist.
 pub(crate) fn folder() -> Option<PathBuf> {
     let of_user = if cfg!(windows) { "LOCALAPPDATA" } else { "XDG_STATE_HOME" };
     #[expect(
@@ -25,7 +25,7 @@ pub(crate) fn folder() -> Option<PathBuf> {
     parent.map(|parent| parent.join("adage"))
 }
 
-/// Why the folder cannot be believed, when it exists: it is a link, or others can write or read there.
+/// Why an existing folder cannot be trusted: it is a link, or others can write or read there.
 pub(crate) fn fault(folder: &Path) -> Option<String> {
     let metadata = match fs::symlink_metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
@@ -45,17 +45,17 @@ pub(crate) fn fault(folder: &Path) -> Option<String> {
     None
 }
 
-/// Reads a file of the user's state; none when there is none.
+/// Reads a file of the user's state; none if it is missing.
 ///
 /// # Errors
-/// It is a link, a folder or a device, it is too long, others can read it, or it cannot be read.
+/// The path is a link, a folder or a device; the file is too long; others can read it; or it cannot be read.
 pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
     read_up_to(path, MAX_FILE)
 }
 
-/// The same, of a file that may be longer.
+/// As [`read`], with another maximum size.
 pub(crate) fn read_up_to(path: &Path, max: u64) -> io::Result<Option<String>> {
-    // Before it is opened: a pipe would block, and a device has no end.
+    // Checked before it is opened: a pipe would block, and a device has no end.
     let metadata = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         metadata => metadata?,
@@ -66,10 +66,10 @@ pub(crate) fn read_up_to(path: &Path, max: u64) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// Creates a file of the user's state, whole or not at all.
+/// Creates a file of the user's state, completely or not at all.
 ///
 /// # Errors
-/// [`io::ErrorKind::AlreadyExists`] when there is one; or it cannot be written.
+/// [`io::ErrorKind::AlreadyExists`] when it exists; the errors of a write.
 pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     make_private(folder)?;
@@ -80,7 +80,7 @@ pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes a file of the user's state anew, whole or not at all.
+/// Replaces a file of the user's state, completely or not at all.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     make_private(folder)?;
@@ -90,7 +90,7 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes a file of the user's state. One that stays is removed another time.
+/// Removes a file of the user's state. If that fails, it is tried again another time.
 pub(crate) fn remove(path: &Path) {
     #[expect(clippy::disallowed_methods, reason = "a file of the program's own, not of a memory")]
     let _ = fs::remove_file(path);

@@ -1,4 +1,5 @@
-//! Processor time of a text of 12, 40 and 128 tokens and of a batch, for each kernel: `cargo run --release -p adage-encoder --example speed`.
+//! Processor time of a text of 12, 40 and 128 tokens and of a batch, for each kernel: `cargo run --release -p adage-encoder
+//! --example speed`.
 #![allow(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -23,7 +24,7 @@ fn main() {
     for (name, texts) in &cases {
         let slices: Vec<&[u32]> = texts.iter().map(Vec::as_slice).collect();
         let mut times = vec![Vec::new(); Kernel::available().len()];
-        // In turns, so that what else the machine does falls on all of them.
+        // The kernels take turns, so that other load affects all of them equally.
         for _ in 0..ROUNDS {
             for (kernel, times) in Kernel::available().iter().zip(&mut times) {
                 let encoder = Encoder::with_kernel(*kernel).unwrap_or_default();

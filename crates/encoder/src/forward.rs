@@ -1,7 +1,8 @@
-//! The forward pass: embeddings, six layers, the mean over a text's tokens.
+//! The forward pass: embeddings, six layers, mean pooling.
 //!
-//! Several texts go through the matrices together, so that they share the weights' way from memory; each attends to itself alone,
-//! and nothing is padded. Activations are 14-bit integers per token where they meet weights, 32-bit floats everywhere else.
+//! Several texts pass through the matrices together, so that the weights are read from memory once for all. Each text attends
+//! only to itself, and nothing is padded. Activations are 14-bit integers per token where they are multiplied by weights, and
+//! 32-bit floats elsewhere.
 #![expect(
     clippy::indexing_slicing,
     reason = "the shapes are the model's; each slice is of a length that was just made"
@@ -14,40 +15,40 @@ use crate::lanes::{LANES, Lanes, each, exp, gelu, groups, groups_mut, larger, ma
 use crate::layout::{INNER, LAYOUT, Matrix, Norm, PANEL, WIDTH};
 use crate::weights::{embedding, token_type};
 
-/// Attention heads, and the numbers of each.
+/// The number of attention heads, and the width of each.
 const HEADS: usize = 12;
 const HEAD: usize = WIDTH / HEADS;
-const _: () = assert!(HEAD == PANEL, "a head is a panel of the matrix that makes it");
-/// Activations are whole numbers up to this.
+const _: () = assert!(HEAD == PANEL, "a head is as wide as a panel");
+/// The largest absolute value of a quantised activation.
 const LARGEST: f32 = 8_191.0;
-/// 1/√32: scores of attention are divided by the root of the head's length.
+/// 1/√32: attention scores are divided by the square root of the head's width.
 const SCORE: f32 = 0.176_776_7;
-/// Tokens that go through the rest of a layer together after attention: what is between the matrices then stays in the cache, and the
-/// weights of a layer do too. A multiple of most kernels' rows.
+/// How many tokens pass through the rest of a layer together after attention, so that intermediate values and the weights of a
+/// layer stay in the cache. A multiple of most kernels' rows.
 const TILE: usize = 24;
-/// Rows of scores that are worked on together.
+/// How many rows of scores are computed together.
 const QUERIES: usize = 4;
 
-/// Texts to be encoded.
+/// Texts to encode.
 pub(crate) struct Job<'a> {
-    /// Token numbers of each.
+    /// The token ids of each text.
     pub(crate) texts: &'a [&'a [u32]],
-    /// A unit vector of each.
+    /// The unit vector of each text.
     pub(crate) vectors: &'a mut [[f32; WIDTH]],
 }
 
-/// What happens to a product before it is kept.
+/// What is done with a matrix product.
 #[derive(Clone, Copy, PartialEq)]
 enum Then {
-    /// It is kept with those of its panel: attention works on a head after the other, and a head is a panel wide.
+    /// It is stored by panel: attention processes one head at a time, and a head is a panel wide.
     KeepByPanel,
-    /// Its GELU.
+    /// GELU is applied.
     Gelu,
-    /// What is there is added.
+    /// It is added to the present values.
     Add,
 }
 
-/// Activations as whole numbers, with a scale a row.
+/// Quantised activations with one scale per row.
 #[derive(Default)]
 struct Quantised {
     codes: Vec<i16>,
@@ -60,7 +61,7 @@ pub(crate) fn forward<S: Sums>(job: &mut Job<'_>) {
     let mut tokens = vec![0.0; n_tokens * WIDTH];
     let mut heads = vec![0.0; n_tokens * 3 * WIDTH];
     let mut attended = vec![0.0; n_tokens * WIDTH];
-    // As even tiles as possible: the last one is not left with a token.
+    // Tiles of nearly equal size, so that the last one does not have a single token.
     let n_of_tile = n_tokens.div_ceil(n_tokens.div_ceil(TILE).max(1)).max(1);
     let mut inner = vec![0.0; n_of_tile * INNER];
     let mut quantised = Quantised::default();
@@ -103,7 +104,7 @@ fn embed(texts: &[&[u32]], tokens: &mut [f32]) {
     }
 }
 
-/// Rows of mean 0 and variance 1, times factors, plus summands.
+/// Layer norm: rows of mean 0 and variance 1, times factors, plus summands.
 #[inline(always)]
 fn normalise(norm: Norm, rows: &mut [f32]) {
     for row in rows.chunks_exact_mut(WIDTH) {
@@ -113,14 +114,14 @@ fn normalise(norm: Norm, rows: &mut [f32]) {
             .iter()
             .fold([0.0; LANES], |total, group| each(|lane| total[lane] + (group[lane] - mean) * (group[lane] - mean)));
         let scale = 1.0 / (sum(&squares) / WIDTH as f32 + 1e-12).sqrt();
-        // Number by number: by groups, compilers make scattered stores of it.
+        // Element by element: compilers turn loops over groups into scattered stores.
         for ((number, factor), summand) in row.iter_mut().zip(norm.factors()).zip(norm.summands()) {
             *number = (*number - mean) * scale * factor + summand;
         }
     }
 }
 
-/// Rows as whole numbers: each row's largest is 8191.
+/// Quantises rows: the largest absolute value of each row becomes 8191.
 #[inline(always)]
 fn quantise(rows: &[f32], length: usize, quantised: &mut Quantised) {
     quantised.codes.resize(rows.len(), 0);
@@ -137,12 +138,12 @@ fn quantise(rows: &[f32], length: usize, quantised: &mut Quantised) {
     }
 }
 
-/// Rows times a matrix, plus its biases.
+/// Multiplies rows by a matrix and adds the biases.
 #[inline(always)]
 fn multiply<S: Sums>(matrix: Matrix, rows: &[f32], quantised: &mut Quantised, products: &mut [f32], then: Then) {
     quantise(rows, matrix.n_rows, quantised);
     let n_rows = quantised.scales.len();
-    // As even blocks as possible: the last one is not left with a row.
+    // Blocks of nearly equal size, so that the last one does not have a single row.
     let n_blocks = n_rows.div_ceil(S::ROWS);
     let mut sums = [[0; PANEL]; 16];
     let panels = matrix.weights().chunks_exact(matrix.n_rows * PANEL);
@@ -166,7 +167,7 @@ fn multiply<S: Sums>(matrix: Matrix, rows: &[f32], quantised: &mut Quantised, pr
     }
 }
 
-/// Sums of whole numbers as what they stand for.
+/// Converts integer sums to floats.
 #[inline(always)]
 fn finish(sums: &[i32; PANEL], scale: f32, scales: &[f32], biases: &[f32], products: &mut [f32], then: Then) {
     let (scales, biases) = (groups(scales), groups(biases));
@@ -181,24 +182,24 @@ fn finish(sums: &[i32; PANEL], scale: f32, scales: &[f32], biases: &[f32], produ
     }
 }
 
-/// Room for a text's attention: groups of sixteen tokens, the last one padded with zeros.
+/// Buffers for the attention of one text: groups of sixteen tokens, the last one padded with zeros.
 #[derive(Default)]
 struct Attention {
-    /// A head's numbers; the lanes are the tokens.
+    /// The keys of one head; the lanes are the tokens.
     keys: Vec<[Lanes; HEAD]>,
-    /// Of each query apart: side by side they would be vectorised across, with gathers.
+    /// Separate for each query: compilers would vectorise across queries in one array, with gathers.
     scores: [Vec<Lanes>; QUERIES],
 }
 
 impl Attention {
-    /// Of each token of a text the values of all its tokens, by how its query meets their keys.
+    /// Attention: for each token of a text, the values of all its tokens, weighted by the scores of its query with their keys.
     #[inline(always)]
     fn run(&mut self, heads: &[f32], of_text: Range<usize>, attended: &mut [f32]) {
         let n_tokens = of_text.len();
         for scores in &mut self.scores {
             scores.resize(n_tokens.div_ceil(LANES), [0.0; LANES]);
         }
-        // Queries of all heads, then keys, then values.
+        // The queries of all heads, then the keys, then the values.
         let (by_panel, _) = heads.as_chunks::<HEAD>();
         let n_all = by_panel.len() / (3 * HEADS);
         for head in 0..HEADS {
@@ -206,7 +207,7 @@ impl Attention {
                 [0, 1, 2].map(|part| &by_panel[(part * HEADS + head) * n_all..][of_text.clone()]);
             self.take_keys(keys);
             for first in (0..n_tokens).step_by(QUERIES) {
-                // The last rows are worked out again where less than four are left.
+                // If fewer than four rows are left, the last rows are computed again.
                 let mut tokens = [first; QUERIES];
                 for (place, token) in tokens.iter_mut().enumerate() {
                     *token = (first + place).min(n_tokens - 1);
@@ -228,7 +229,7 @@ impl Attention {
         }
     }
 
-    /// Lays a head's keys with the tokens side by side.
+    /// Stores the keys of a head with the tokens in the lanes.
     #[inline(always)]
     fn take_keys(&mut self, keys: &[[f32; HEAD]]) {
         self.keys.clear();
@@ -242,7 +243,7 @@ impl Attention {
         }
     }
 
-    /// How four tokens' queries meet all keys.
+    /// The scores of four queries with all keys.
     #[inline(always)]
     fn score(&mut self, queries: &[[f32; HEAD]; QUERIES]) {
         for (group, keys) in self.keys.iter().enumerate() {
@@ -258,7 +259,7 @@ impl Attention {
         }
     }
 
-    /// The values of all tokens, by the scores of four.
+    /// The values of all tokens, weighted by the scores of four queries.
     #[inline(always)]
     fn weigh(&self, values: &[[f32; HEAD]]) -> [[Lanes; HEAD / LANES]; QUERIES] {
         let mut sums = [[[0.0; LANES]; HEAD / LANES]; QUERIES];
@@ -276,7 +277,7 @@ impl Attention {
     }
 }
 
-/// `e` to the power of each score, relative to the largest; what makes them sum to 1.
+/// Softmax numerators: `e` to the power of each score minus the largest. Returns the factor that makes them sum to 1.
 #[inline(always)]
 fn soften(scores: &mut [Lanes], n_tokens: usize) -> f32 {
     pad(scores, n_tokens, f32::NEG_INFINITY);
@@ -296,7 +297,7 @@ fn soften(scores: &mut [Lanes], n_tokens: usize) -> f32 {
     1.0 / sum(&total)
 }
 
-/// Gives the scores past the last token a value.
+/// Sets the scores after the last token to a value.
 #[inline(always)]
 fn pad(scores: &mut [Lanes], n_tokens: usize, value: f32) {
     if let (Some(last), from @ 1..) = (scores.last_mut(), n_tokens % LANES) {
@@ -304,7 +305,7 @@ fn pad(scores: &mut [Lanes], n_tokens: usize, value: f32) {
     }
 }
 
-/// The mean of a text's tokens, of length 1.
+/// The mean of a text's tokens, scaled to unit length.
 #[inline(always)]
 fn pool(tokens: &[f32], vector: &mut [f32; WIDTH]) {
     *vector = [0.0; WIDTH];

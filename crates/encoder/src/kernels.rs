@@ -1,10 +1,10 @@
-//! Sums of products of 16-bit activations and 8-bit weights: the one file with machine instructions.
+//! Sums of products of 16-bit activations and 8-bit weights: the only file of this crate with machine instructions.
 //!
-//! The sums are of integers and cannot overflow (8191 · 127 · 1536 < 2³¹), so that every kernel gives the same bits.
+//! The sums are of integers and cannot overflow (8191 · 127 · 1536 < 2³¹), so every kernel gives the same bits.
 #![expect(unsafe_code, reason = "vector instructions; each use says why it is sound")]
 #![cfg_attr(
     target_arch = "x86_64",
-    expect(clippy::cast_ptr_alignment, reason = "they are read and written by instructions that ask for no alignment")
+    expect(clippy::cast_ptr_alignment, reason = "the instructions that read and write them require no alignment")
 )]
 
 #[cfg(target_arch = "x86_64")]
@@ -13,11 +13,11 @@ use std::sync::LazyLock;
 use crate::forward::{Job, forward};
 use crate::layout::PANEL;
 
-/// Which instructions are used.
+/// The instruction set that is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kernel {
-    /// Whatever the compiler makes of plain Rust.
+    /// Plain Rust, compiled for the target's baseline.
     Portable,
     /// 256 bits.
     #[cfg(target_arch = "x86_64")]
@@ -37,13 +37,13 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// The fastest that this processor runs.
+    /// The fastest kernel that this processor supports.
     #[must_use]
     pub fn best() -> Self {
         Self::available().last().copied().unwrap_or(Self::Portable)
     }
 
-    /// Those that this processor runs, the slowest first.
+    /// The kernels that this processor supports, slowest first.
     #[must_use]
     pub fn available() -> &'static [Self] {
         #[cfg(target_arch = "x86_64")]
@@ -76,7 +76,7 @@ impl Kernel {
         &[Self::Portable]
     }
 
-    /// Runs a job.
+    /// Runs a job with this kernel.
     pub(crate) fn run(self, job: &mut Job<'_>) {
         match self {
             Self::Portable => forward::<Portable>(job),
@@ -95,13 +95,13 @@ impl Kernel {
     }
 }
 
-/// Sums of a panel's columns for some rows of activations.
+/// Sums of a panel's columns for several rows of activations.
 pub(crate) trait Sums {
-    /// Rows at a time.
+    /// The number of rows per call.
     const ROWS: usize;
 
-    /// `sums[row][column] = Σ activations[row][k] · weights[k][column]`. The activations are as many rows as there are sums, of the
-    /// same even length; the weights are a panel with as many rows.
+    /// `sums[row][column] = Σ activations[row][k] · weights[k][column]`. There are as many rows of activations as of sums, all
+    /// of the same even length; the weights are a panel with as many rows as this length.
     fn panel(activations: &[i16], weights: &[i8], sums: &mut [[i32; PANEL]]);
 }
 
@@ -117,7 +117,7 @@ impl Sums for Portable {
             *sums = [0; PANEL];
             for (pair, weights) in row.as_chunks::<2>().0.iter().zip(weights.as_chunks::<{ 2 * PANEL }>().0) {
                 let [one, two] = pair.map(i32::from);
-                // A column's two weights as one number of 16 bits, and apart by shifts: compilers turn that into vectors.
+                // Two weights of a column as one 16-bit number, separated by shifts: compilers vectorise this.
                 let both = weights.as_chunks::<2>().0;
                 for (sum, both) in sums.iter_mut().zip(both) {
                     let both = i16::from_le_bytes(both.map(|weight| weight.to_le_bytes()[0]));
@@ -129,7 +129,7 @@ impl Sums for Portable {
 }
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-/// Calls a kernel for as many rows as there are sums.
+/// Calls a kernel for the number of rows of the sums.
 macro_rules! by_rows {
     ($kernel:ident, $activations:ident, $weights:ident, $sums:ident, $($rows:literal)*) => {
         match $sums.len() {
@@ -155,7 +155,7 @@ mod x86 {
 
     use super::{Job, PANEL, Sums, forward};
 
-    /// Everything else is plain Rust that is compiled for these instructions too.
+    /// All other code is plain Rust, compiled for these instructions too.
     #[target_feature(enable = "avx2")]
     pub(super) fn forward_avx2(job: &mut Job<'_>) {
         forward::<Avx2>(job);
@@ -181,7 +181,7 @@ mod x86 {
     struct Avx512;
     struct Avx512Vnni;
 
-    /// Two activations side by side, as they meet two weights of a column.
+    /// Two consecutive activations, to be multiplied by two weights of a column.
     ///
     /// # Safety
     /// Two numbers can be read from `at`.
@@ -229,7 +229,7 @@ mod x86 {
 
     macro_rules! panel_256 {
         ($name:ident, $features:literal, $step:expr) => {
-            /// One half of the panel after the other: six rows of sixteen sums are all that sixteen registers hold.
+            /// One half of the panel after the other: six rows of sixteen sums are the most that sixteen registers hold.
             ///
             /// # Safety
             /// The processor has the instructions; there are `ROWS` rows of `length` activations, `length` rows of a panel, `ROWS`
@@ -276,7 +276,8 @@ mod x86 {
 
     panel_256!(panel_avx_vnni, "avx2,avxvnni", dot_256);
 
-    /// `_mm256_dpwssd_avx_epi32`, which compilers take apart into a product and a sum, for a chain that is shorter and twice the work.
+    /// `_mm256_dpwssd_avx_epi32` as inline assembly: compilers split the intrinsic into a product and a sum, which is twice the
+    /// work.
     #[inline]
     #[target_feature(enable = "avx2,avxvnni")]
     fn dot_256(mut kept: __m256i, both: __m256i, quarter: __m256i) -> __m256i {
@@ -336,7 +337,7 @@ mod x86 {
     ));
     panel_512!(panel_vnni, "avx512f,avx512bw,avx512vnni", dot_512);
 
-    /// `_mm512_dpwssd_epi32`, in one instruction as [`dot_256`].
+    /// `_mm512_dpwssd_epi32` in one instruction, as [`dot_256`].
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
     fn dot_512(mut kept: __m512i, both: __m512i, half: __m512i) -> __m512i {
@@ -377,7 +378,7 @@ mod arm {
         }
     }
 
-    /// Adds the products of an activation with sixteen columns' weights to their sums.
+    /// Adds the products of an activation and the weights of sixteen columns to their sums.
     #[inline]
     #[target_feature(enable = "neon")]
     fn add<const LANE: i32>(kept: &mut [int32x4_t; 4], weights: [int16x8_t; 2], activations: int16x8_t) {

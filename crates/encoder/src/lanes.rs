@@ -1,12 +1,12 @@
-//! Sixteen numbers side by side. Sums go over lanes first and then halve, in every kernel; nothing fuses a multiplication with an
-//! addition: so that the bits are the same whatever the processor.
+//! Vectors of sixteen floats. In every kernel, sums are computed per lane first and then by halving, and no multiplication is
+//! fused with an addition, so that the bits are the same on every processor.
 
-/// Numbers side by side.
+/// The number of lanes.
 pub(crate) const LANES: usize = 16;
 
 pub(crate) type Lanes = [f32; LANES];
 
-/// 1.5 · 2²³: a number below 2²² added to it is rounded to the nearest whole one, ties to even, which is then in its lowest bits.
+/// 1.5 · 2²³: adding it to a number below 2²² rounds the number to the nearest integer, ties to even, in the lowest bits.
 const ROUNDER: f32 = 12_582_912.0;
 
 /// Calls a function for each lane.
@@ -19,7 +19,7 @@ pub(crate) fn each(mut function: impl FnMut(usize) -> f32) -> Lanes {
     lanes
 }
 
-/// Sixteen groups of a vector whose length is a multiple of sixteen.
+/// A vector as groups of sixteen; its length is a multiple of sixteen.
 #[inline(always)]
 pub(crate) fn groups(vector: &[f32]) -> &[Lanes] {
     vector.as_chunks().0
@@ -30,7 +30,7 @@ pub(crate) fn groups_mut(vector: &mut [f32]) -> &mut [Lanes] {
     vector.as_chunks_mut().0
 }
 
-/// The lanes' sum, by halves.
+/// The sum of the lanes, by halving.
 #[inline(always)]
 pub(crate) fn sum(lanes: &Lanes) -> f32 {
     halved(lanes, |one, other| one + other)
@@ -42,7 +42,7 @@ pub(crate) fn max(lanes: &Lanes) -> f32 {
 }
 
 #[inline(always)]
-#[expect(clippy::many_single_char_names, reason = "they are alike")]
+#[expect(clippy::many_single_char_names, reason = "the variables have equal roles")]
 fn halved(lanes: &Lanes, join: impl Fn(f32, f32) -> f32) -> f32 {
     let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = *lanes;
     let [a, b, c, d, e, f, g, h] =
@@ -56,7 +56,7 @@ pub(crate) fn larger(one: f32, other: f32) -> f32 {
     if one > other { one } else { other }
 }
 
-/// The whole number next to `number`, of at most 2¹⁵ in size.
+/// The integer nearest to `number`, whose absolute value is at most 2¹⁵.
 #[inline(always)]
 #[expect(
     clippy::cast_possible_truncation,
@@ -78,7 +78,7 @@ pub(crate) fn exp(number: f32) -> f32 {
         series = series * rest + term;
     }
     let power = series * (rest * rest) + rest + 1.0;
-    // The exponent of a float begins at bit 23, and is 127 for 1.
+    // The exponent of a float begins at bit 23; 127 stands for 1.
     power * f32::from_bits(sum.to_bits().wrapping_sub(ROUNDER.to_bits()).wrapping_add(127) << 23)
 }
 
@@ -102,12 +102,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exp_and_gelu_are_those_of_the_tables() {
+    fn exp_and_gelu_equal_tabulated_values() {
         for number in [-90.0_f32, -20.0, -3.5, -1e-3, 0.0, 1e-3, 1.0, 3.25, 80.0] {
             let expected = number.exp();
             assert!((exp(number) - expected).abs() <= expected * 2e-7 + 1e-37, "{number}: {} {expected}", exp(number));
         }
-        // x·Φ(x) by tables of the normal distribution.
+        // x·Φ(x) from tables of the normal distribution.
         for (number, expected) in
             [(0.0, 0.0), (1.0, 0.841_344_7), (-1.0, -0.158_655_25), (2.5, 2.484_475_9), (-9.0, 0.0)]
         {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_join_to_one() {
+    fn lanes_are_summed_and_compared() {
         let lanes = each(|place| place as f32);
         assert_eq!((sum(&lanes), max(&lanes)), (120.0, 15.0));
     }

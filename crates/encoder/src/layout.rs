@@ -1,32 +1,32 @@
-//! Where each part of the model lies among the packed bytes. The build script writes by it, the program reads by it.
+//! The position of each part of the model in the packed bytes. The build script writes it, and the program reads it.
 
-/// Numbers of a token's vector.
+/// The width of a token's vector.
 pub(crate) const WIDTH: usize = 384;
-/// Numbers between the two matrices of a feed-forward step.
+/// The inner width of a feed-forward step.
 pub(crate) const INNER: usize = 1_536;
-/// Layers.
+/// The number of layers.
 pub(crate) const LAYERS: usize = 6;
-/// Words of the vocabulary.
+/// The number of words in the vocabulary.
 pub(crate) const VOCABULARY: usize = 30_522;
-/// Tokens that have a position.
+/// The number of token positions.
 pub(crate) const POSITIONS: usize = 512;
-/// Columns of a matrix that lie together.
+/// The number of columns in a panel of a matrix.
 pub(crate) const PANEL: usize = 32;
-/// Each part begins at a multiple of this.
+/// The alignment of each part in bytes.
 pub(crate) const ALIGN: usize = 64;
 
-/// A matrix of 8-bit weights. Each panel of columns has, for each two rows, its columns' two weights side by side.
+/// A matrix of 8-bit weights. In a panel of columns, each two rows are interleaved: the two weights of a column are adjacent.
 #[derive(Clone, Copy)]
 pub(crate) struct Matrix {
     pub(crate) n_rows: usize,
     pub(crate) n_columns: usize,
-    /// Offsets in bytes: weights (8 bits), a scale and a bias a column (32 bits).
+    /// Offsets in bytes: weights (8 bits), then one scale and one bias per column (32 bits).
     pub(crate) weights: usize,
     pub(crate) scales: usize,
     pub(crate) biases: usize,
 }
 
-/// Factors and summands of a layer norm.
+/// The factors and summands of a layer norm.
 #[derive(Clone, Copy)]
 pub(crate) struct Norm {
     pub(crate) factors: usize,
@@ -35,7 +35,7 @@ pub(crate) struct Norm {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Layer {
-    /// Queries, keys and values beside each other.
+    /// The matrices of queries, keys and values, joined by columns.
     pub(crate) attention: Matrix,
     pub(crate) output: Matrix,
     pub(crate) output_norm: Norm,
@@ -46,16 +46,16 @@ pub(crate) struct Layer {
 
 /// Offsets in bytes.
 pub(crate) struct Layout {
-    /// A row of 8 bits and a scale of 32 bits for each word, and for each position.
+    /// A row of 8-bit numbers and a 32-bit scale for each word, and for each position.
     pub(crate) words: usize,
     pub(crate) word_scales: usize,
     pub(crate) positions: usize,
     pub(crate) position_scales: usize,
-    /// What every token gets that is of the first text: all are.
+    /// The vector of token type 0, which is added to every token.
     pub(crate) token_type: usize,
     pub(crate) norm: Norm,
     pub(crate) layers: [Layer; LAYERS],
-    /// Of all.
+    /// The total length.
     pub(crate) len: usize,
 }
 

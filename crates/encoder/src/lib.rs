@@ -1,4 +1,4 @@
-//! all-MiniLM-L6-v2 in integers: what `models/model.onnx` computes, without an engine, a load or a native library.
+//! all-MiniLM-L6-v2 in integers: computes `models/model.onnx` without an engine, loading or a native library.
 //!
 //! ```
 //! let encoder = adage_encoder::Encoder::new();
@@ -8,11 +8,12 @@
 //! assert!(cosine > 0.5);
 //! ```
 //!
-//! The build packs the weights of the crate `adage-minilm` into panels that are read where they lie: nothing is loaded. Weights are
-//! the file's 8-bit integers, one scale a column; activations are rounded to 14 bits per token before they meet them. The sums are
-//! exact, and the 32-bit floats between them are added in one order, so that every [`Kernel`] gives the same bits.
+//! The build packs the weights of the crate `adage-minilm` into panels, which are read in place from the program. Weights are
+//! the file's 8-bit integers with one scale per column. Activations are rounded to 14 bits per token before each matrix. The
+//! integer sums are exact, and the 32-bit floats in between are added in a fixed order, so that every [`Kernel`] gives the same
+//! bits.
 
-#![expect(clippy::inline_always, reason = "plain Rust that is compiled anew with the instructions of each kernel")]
+#![expect(clippy::inline_always, reason = "plain Rust that is compiled for the instructions of each kernel")]
 
 use std::num::NonZeroUsize;
 
@@ -27,19 +28,19 @@ use forward::Job;
 pub use kernels::Kernel;
 pub use wordpiece::tokenize;
 
-/// Numbers of a vector.
+/// The dimension of a vector.
 pub const DIMENSION: usize = layout::WIDTH;
 
-/// Tokens that a text can have at most: those that have a position.
+/// The maximum number of tokens of a text.
 pub const MAX_TOKENS: usize = layout::POSITIONS;
 
-/// SHA-256 of the `model.onnx` whose weights are linked in.
+/// The SHA-256 of the `model.onnx` whose weights are linked in.
 pub const MODEL_SHA256: &str = env!("ADAGE_ENCODER_MODEL");
 
-/// Tokens that go through the matrices together. More share the weights' way from memory, and take more memory themselves.
+/// How many tokens pass through the matrices together. More tokens per pass read the weights less often, and take more memory.
 const TOGETHER: usize = 256;
 
-/// Turns token numbers into unit vectors. It holds nothing: the weights are part of the program.
+/// Encodes token ids into unit vectors. It holds no data: the weights are part of the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Encoder {
     kernel: Kernel,
@@ -53,28 +54,28 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// With the fastest kernel that this processor runs.
+    /// An encoder with the fastest kernel that this processor supports.
     #[must_use]
     pub fn new() -> Self {
         Self { kernel: Kernel::best(), n_threads: NonZeroUsize::MIN }
     }
 
-    /// With a kernel of your choice; none where this processor does not run it. All give the same bits.
+    /// An encoder with this kernel; none if this processor does not support it. All kernels give the same bits.
     #[must_use]
     pub fn with_kernel(kernel: Kernel) -> Option<Self> {
         Kernel::available().contains(&kernel).then_some(Self { kernel, n_threads: NonZeroUsize::MIN })
     }
 
-    /// Encodes on up to this many threads, the calling one among them; 1 unless set. They share texts, so that a text that comes alone
-    /// has one thread; the bits are the same.
+    /// Encodes on up to this many threads, including the calling one; 1 by default. The texts of a batch are divided among the
+    /// threads, so a single text uses one thread. The bits are the same.
     #[must_use]
     pub fn with_threads(self, n_threads: NonZeroUsize) -> Self {
         Self { n_threads, ..self }
     }
 
-    /// A unit vector for each text, given as [`tokenize`] gives it: numbers of the vocabulary, with its first and last marks. A
-    /// text's vector does not depend on the others. Tokens from the 513th on are left out, and a number that is not in the vocabulary
-    /// counts as its last word; a text without tokens has a vector of zeros.
+    /// The unit vector of each text, given as the token ids of [`tokenize`], including the first and last marks. A text's
+    /// vector does not depend on the others. Tokens after the 512th are ignored, and an id outside the vocabulary counts as its
+    /// last word. The vector of a text without tokens is zero.
     #[must_use]
     pub fn encode(&self, texts: &[&[u32]]) -> Vec<[f32; DIMENSION]> {
         let texts: Vec<&[u32]> = texts.iter().map(|text| text.get(..MAX_TOKENS).unwrap_or(text)).collect();
@@ -103,7 +104,7 @@ impl Encoder {
         vectors
     }
 
-    /// On the calling thread, as many texts at a time as go well together.
+    /// Encodes on the calling thread, in batches of suitable size.
     fn encode_here(&self, mut texts: &[&[u32]], mut vectors: &mut [[f32; DIMENSION]]) {
         while !texts.is_empty() {
             let mut n_tokens = 0;

@@ -1,8 +1,8 @@
-//! The packed weights, read where they lie in the program.
+//! The packed weights, read in place from the program.
 
 use crate::layout::{LAYOUT, Matrix, Norm, VOCABULARY, WIDTH};
 
-/// Bytes at an address that is a multiple of 64.
+/// Bytes aligned to 64.
 #[repr(C, align(64))]
 struct Aligned<B: ?Sized>(B);
 
@@ -21,8 +21,8 @@ fn codes(at: usize, length: usize) -> &'static [i8] {
     bytemuck::cast_slice(PACKED.0.get(at..at + length).unwrap_or_default())
 }
 
-/// What is added up for a token at a place: the codes and the scale of its word and of its position. A word that is not in the
-/// vocabulary is its last one.
+/// The summands of a token's embedding: codes and scale of its word and of its position. An id outside the vocabulary counts as
+/// its last word.
 pub(crate) fn embedding(token: u32, position: usize) -> [(&'static [i8], f32); 2] {
     let word = usize::try_from(token).map_or(VOCABULARY - 1, |token| token.min(VOCABULARY - 1));
     let row = |codes_at: usize, scales_at: usize, row: usize| {
@@ -32,7 +32,7 @@ pub(crate) fn embedding(token: u32, position: usize) -> [(&'static [i8], f32); 2
     [row(LAYOUT.words, LAYOUT.word_scales, word), row(LAYOUT.positions, LAYOUT.position_scales, position)]
 }
 
-/// What every token gets that is of the first text.
+/// The vector of token type 0.
 pub(crate) fn token_type() -> &'static [f32] {
     floats(LAYOUT.token_type, WIDTH)
 }

@@ -1,27 +1,27 @@
-//! `WordPiece`: a text as numbers of the vocabulary, exactly as `tokenizer.json` says.
+//! The `WordPiece` tokenizer, exactly as specified by `tokenizer.json`.
 
 use unicode_categories::UnicodeCategories;
 use unicode_normalization::UnicodeNormalization;
 
-/// For each token, in the order of its bytes: where it ends among the tokens, and its number.
+/// For each token, in the order of its bytes: its end in the token text, and its id.
 static TABLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/vocabulary_table.bin"));
 static TOKENS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/vocabulary_tokens.bin"));
 
-/// A word that cannot be put together.
+/// The id of a word that the vocabulary cannot represent.
 const UNKNOWN: u32 = 100;
-/// The mark before a text, and after it.
+/// The ids of the marks before and after a text.
 const FIRST: u32 = 101;
 const LAST: u32 = 102;
-/// A longer word is unknown.
+/// The maximum length of a word; a longer one is unknown.
 const MAX_WORD: usize = 100;
-/// How a piece is written that goes on a word.
+/// The prefix of a piece that continues a word.
 const GOES_ON: &str = "##";
 
-/// The token numbers of a text, between the marks of its beginning and end; at most `max_tokens` with these. What looks like a mark
-/// in the text is text.
+/// The token ids of a text, with the marks of its beginning and end; at most `max_tokens` including these. A text that looks
+/// like a mark is ordinary text.
 ///
-/// Control characters and accents go, letters become small, Chinese characters and punctuation stand alone, and each word is put
-/// together of the longest pieces that the vocabulary has.
+/// Control characters and accents are removed, letters are lower-cased, Chinese characters and punctuation are words of their
+/// own, and each word is split into the longest pieces in the vocabulary.
 #[must_use]
 pub fn tokenize(text: &str, max_tokens: usize) -> Vec<u32> {
     let most = max_tokens.saturating_sub(2);
@@ -53,7 +53,7 @@ pub fn tokenize(text: &str, max_tokens: usize) -> Vec<u32> {
     tokens
 }
 
-/// The characters of a text as the model knows them.
+/// The normalised characters of a text.
 fn cleaned(text: &str) -> impl Iterator<Item = char> {
     let kept = text.chars().filter(|c| !matches!(c, '\0' | '\u{fffd}') && !is_control(*c));
     let blank = |c: char| if matches!(c, '\t' | '\n' | '\r') || c.is_whitespace() { ' ' } else { c };
@@ -72,14 +72,14 @@ fn is_punctuation(c: char) -> bool {
     c.is_ascii_punctuation() || c.is_punctuation()
 }
 
-/// The blocks of CJK ideographs. Japanese and Korean syllables are written with blanks, or are words of their own.
+/// The blocks of CJK ideographs. Japanese and Korean syllables are not included: they form words.
 fn is_chinese(c: char) -> bool {
     matches!(u32::from(c),
         0x4e00..=0x9fff | 0x3400..=0x4dbf | 0x2_0000..=0x2_a6df | 0x2_a700..=0x2_b73f | 0x2_b740..=0x2_b81f
         | 0x2_b920..=0x2_ceaf | 0xf900..=0xfaff | 0x2_f800..=0x2_fa1f)
 }
 
-/// Adds the numbers of a word's pieces, the longest first; of a word that the vocabulary cannot put together the one of unknown words.
+/// Adds the ids of a word's pieces, longest first; the id of unknown words if the vocabulary cannot represent it.
 fn pieces(word: &str, tokens: &mut Vec<u32>) {
     if word.chars().nth(MAX_WORD).is_some() {
         tokens.push(UNKNOWN);
@@ -110,7 +110,7 @@ fn pieces(word: &str, tokens: &mut Vec<u32>) {
     }
 }
 
-/// The number of a token.
+/// The id of a token.
 fn number_of(token: &[u8]) -> Option<u32> {
     let (rows, _) = TABLE.as_chunks::<8>();
     let of_row = |row: usize| {

@@ -1,4 +1,4 @@
-//! The encoder against an engine that runs the model's file, and the tokenizer against the library that it was made with.
+//! Compares the encoder with an engine that runs the model's file, and the tokenizer with the library that defined it.
 
 #![allow(
     missing_docs,
@@ -18,7 +18,7 @@ use proptest::prelude::*;
 use rten::{ModelOptions, ValueView};
 use tokenizers::{Tokenizer, TruncationParams};
 
-/// Paragraphs of the project's own pages: prose, code and tables.
+/// Paragraphs of the project's documentation: prose, code and tables.
 fn texts() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let pages =
@@ -75,7 +75,7 @@ fn by_engine(texts: &[Vec<u32>]) -> Vec<Vec<f32>> {
 }
 
 #[test]
-fn vectors_are_those_of_the_models_file() {
+fn vectors_equal_those_of_the_models_file() {
     let texts: Vec<Vec<u32>> = texts().iter().map(|text| tokenize(text, 256)).collect();
     assert!(texts.len() > 100 && texts.iter().any(|text| text.len() > 150), "{}", texts.len());
     let slices: Vec<&[u32]> = texts.iter().map(Vec::as_slice).collect();
@@ -86,7 +86,7 @@ fn vectors_are_those_of_the_models_file() {
 }
 
 #[test]
-fn every_kernel_gives_the_same_bits_alone_and_in_company() {
+fn every_kernel_gives_the_same_bits_alone_and_in_a_batch() {
     let texts: Vec<Vec<u32>> = texts().iter().take(40).map(|text| tokenize(text, 256)).collect();
     let slices: Vec<&[u32]> = texts.iter().map(Vec::as_slice).collect();
     let portable = Encoder::with_kernel(Kernel::Portable).unwrap().encode(&slices);
@@ -100,7 +100,7 @@ fn every_kernel_gives_the_same_bits_alone_and_in_company() {
 }
 
 #[test]
-fn threads_change_nothing() {
+fn threads_do_not_change_the_bits() {
     let texts: Vec<Vec<u32>> = texts().iter().take(25).map(|text| tokenize(text, 256)).collect();
     let slices: Vec<&[u32]> = texts.iter().map(Vec::as_slice).chain([&[][..]; 3]).collect();
     for n_texts in [0, 1, 2, 28] {
@@ -128,7 +128,7 @@ fn every_processor_gives_these_bits() {
 }
 
 #[test]
-fn vectors_are_of_length_one_and_odd_input_does_no_harm() {
+fn vectors_have_unit_length_and_unusual_input_is_accepted() {
     let (long, unknown, empty) = (vec![2051; 700], [101, u32::MAX, 102], []);
     let vectors = Encoder::new().encode(&[&long, &unknown, &empty, &[101, 102]]);
     for (vector, expected) in vectors.iter().zip([1.0, 1.0, 0.0, 1.0]) {
@@ -139,7 +139,7 @@ fn vectors_are_of_length_one_and_odd_input_does_no_harm() {
 }
 
 #[test]
-fn tokens_of_real_texts_are_those_of_the_library() {
+fn tokens_of_real_texts_equal_those_of_the_library() {
     let (whole, short) = (oracle(256), oracle(16));
     for text in texts() {
         check_tokens(&whole, &text, 256);
@@ -148,7 +148,7 @@ fn tokens_of_real_texts_are_those_of_the_library() {
 }
 
 #[test]
-fn tokens_of_odd_texts_are_those_of_the_library() {
+fn tokens_of_unusual_texts_equal_those_of_the_library() {
     let oracle = oracle(256);
     let long = "a".repeat(101);
     for text in [
@@ -171,7 +171,7 @@ fn tokens_of_odd_texts_are_those_of_the_library() {
     }
 }
 
-/// A character of any script, the common ones more often.
+/// A character of any script, common ones more often.
 fn character() -> impl Strategy<Value = char> {
     prop_oneof![
         4 => prop::char::range(' ', '~'),
@@ -188,7 +188,7 @@ fn character() -> impl Strategy<Value = char> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
     #[test]
-    fn tokens_of_any_text_are_those_of_the_library(texts in prop::collection::vec(prop::collection::vec(character(), 0..40), 10)) {
+    fn tokens_of_any_text_equal_those_of_the_library(texts in prop::collection::vec(prop::collection::vec(character(), 0..40), 10)) {
         static ORACLE: std::sync::LazyLock<Tokenizer> = std::sync::LazyLock::new(|| oracle(256));
         for text in texts {
             check_tokens(&ORACLE, &text.into_iter().collect::<String>(), 256);

@@ -1,29 +1,29 @@
-//! What can go wrong when a session is read.
+//! Errors of reading a session.
 
 /// Why a session could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The format could not be detected from the beginning of the source; name it.
+    /// The format could not be detected from the beginning of the source; pass it explicitly.
     #[error(
         "no known transcript format in the first {n_bytes} bytes; name one: claude-code, codex, gemini, pi, openai, anthropic"
     )]
     UnknownFormat {
-        /// How many bytes were looked at.
+        /// The number of bytes examined.
         n_bytes: usize,
     },
     /// No format has this name.
     #[error("no transcript format {name:?}; there are auto, claude-code, codex, gemini, pi, openai, anthropic")]
     NoSuchFormat {
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
-    /// The source failed while it was read.
+    /// Reading the source failed.
     #[error("the transcript could not be read past byte {n_bytes}")]
     Source {
-        /// How far it was read.
+        /// The number of bytes read before the error.
         n_bytes: u64,
-        /// What the source said.
+        /// The error of the source.
         source: std::io::Error,
     },
 }

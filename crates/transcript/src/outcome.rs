@@ -1,9 +1,11 @@
-//! How a call ended (docs/spec/capture.md, 1.4): what the source says of it first, then what its output says.
+//! How a call ended (docs/spec/capture.md, 1.4): decided by the source's record of the call if it gives a status, otherwise by
+//! the output.
 //!
-//! The signs of a failure are the one list in `SIGNS`. They are read line by line, whole words, in any case; a line that
-//! calls itself a warning, a count of nothing ("0 errors", "error: none") and a line of source code that was printed are no
-//! failures. Where a test runner says at the end that all went well, the errors before it are what the tests made. *Measured* (`tests/it/transcripts.rs` of adage): 179 of 211 recorded outputs of failing commands are recognised; of 302
-//! commands of real sessions whose harness told the status, the output alone takes 4 successes for failures and misses 5 failures.
+//! The signs of a failure are listed in `SIGNS`. They are matched line by line, as whole words, ignoring case. A warning, a
+//! count of zero ("0 errors", "error: none") and a printed line of source code are not failures. If a test runner reports
+//! success at the end, errors before that belong to the tests. *Measured* (`tests/it/transcripts.rs` of adage): 179 of 211
+//! recorded outputs of failing commands are recognised. Of 302 commands of real sessions with a recorded status, the output
+//! alone gives 4 false failures and misses 5 failures.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -13,22 +15,22 @@ use regex::{Regex, RegexSet};
 
 use crate::transcript::Status;
 
-/// What the record of a call says of its end, excluding the output.
+/// What the record of a call says about its status, apart from the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// The status, an error mark or an exit code.
+    /// It gives a status, an error flag or an exit code.
     Ended(Status),
-    /// Nothing, and the output is that of a command: every line counts.
+    /// Nothing; the output is that of a command: every line counts.
     NothingOfCommand,
-    /// Nothing, and the output is something else, a file perhaps: only its first line is the harness's own word.
+    /// Nothing; the output is something else, for example a file: only its first line can be a message of the harness.
     NothingOfOther,
 }
 
-/// An exit code as harnesses and programs write it.
+/// An exit code in the wording of harnesses and programs.
 const EXIT: &str =
     r"\b(?:exit(?:ed)?|returned|finished)\b(?: with)?(?: non-zero)?(?: exit)? (?:code|status):? (\d{1,10})\b";
 
-/// Signs of a failure within a line.
+/// Signs of a failure in a line.
 const SIGNS: [&str; 12] = [
     // rustc's `error[E0308]:`, Python's `TypeError:`, `make: *** … Error 2`, Maven's `[ERROR]`, yarn's `error …`
     r"\b\w*(?:error|exception)(?:\[\w+\])?:",
@@ -41,24 +43,24 @@ const SIGNS: [&str; 12] = [
     r"\b(?:unknown|unrecogni[sz]ed|invalid|illegal|ambiguous|unsupported|undefined) (?:sub-?|shorthand )?(?:command|option|argument|flag|switch|operation|parameter|target|task)s?\b",
     r"\bis not an? (?:\S+ )?(?:sub)?command\b|\bis not in the .* command\b|\bhas no command\b|\bdid you mean\b|\bunterminated\b",
     TEST_FAILED,
-    // Not the seconds before a log's level: `12:04:14 ERROR`.
+    // Not the seconds in the time before a log level: `12:04:14 ERROR`.
     r"(?:^|[^\w:.])[1-9]\d* (?:tests? )?(?:failed|failures?|errors?)\b|\b(?:build|compilation|validation|tests?) failed\b|^\S*fail(?:ed|ure)?[: ]|^\W*(?:[\w./-]+: )*failed to\b",
     r"^(?:[\w./-]+: )+.*\b(?:cannot|can't|could not|unable to)\b",
 ];
 
-/// A test runner's word for a test, a package or all of it.
+/// A test runner's report that a test, a package or the whole run failed.
 const TEST_FAILED: &str = r"^\W*(?-i:FAIL)(?:[\s:]|$)";
 
-/// A test runner's word that all of it went well: Go's, Rust's, `ExUnit`'s and `RSpec`'s, pytest's, Jest's.
+/// A test runner's report of success: Go's, Rust's, `ExUnit`'s and `RSpec`'s, pytest's, Jest's.
 const TESTS_PASSED: &str = r"^(?:PASS|ok\s+\S+\s+[\d(].*|test result: ok\..*|(?:[0-9]+ [a-z]+, )*[0-9]+ (?:tests?|examples?), 0 failures.*|=+ [0-9]+ passed .*|Tests: +[0-9]+ passed, [0-9]+ total)$";
 
-/// A sign that says there was none.
+/// A sign that reports no error.
 const NOTHING: &str = r"\b\w*(?:error|exception)s?(?:\[\w+\])?:\s*(?:(?:0|none|null|nil|false)(?:[\s,;.)]|$)|no\s*$)";
 
-/// A warning, after a time or the name of who warns.
+/// A warning, after a time or the name of its source.
 const WARNING: &str = r"^\W*(?:[\d:./ TZ-]+\W*)?(?:\w+: )?\[?warn(?:ing)?\b";
 
-/// The line that says what went wrong: the first sign of a failure, else nothing. Colours may be in it.
+/// The first line with a sign of a failure; none if there is no such line. It may contain terminal colours.
 ///
 /// ```
 /// assert_eq!(adage_transcript::error_line("Compiling\nerror: no such crate\n1 error"), Some("error: no such crate"));
@@ -69,8 +71,8 @@ pub fn error_line(output: &str) -> Option<&str> {
     error_span(output).and_then(|span| output.get(span))
 }
 
-/// Where [`error_line`] is. An exit code, and the heading of a Python traceback, are reported only where no other line says
-/// why.
+/// The position of [`error_line`]. An exit code, and the heading of a Python traceback, are reported only if no other line
+/// gives the cause.
 pub(crate) fn error_span(output: &str) -> Option<Range<usize>> {
     let mut only = None;
     for (start, line) in lines(output) {
@@ -85,7 +87,7 @@ pub(crate) fn error_span(output: &str) -> Option<Range<usize>> {
     only
 }
 
-/// The status of a call that has this output. Decide it on the whole of the output, before it is cut.
+/// The status of a call with this output. Pass the whole output, before it is cut.
 pub(crate) fn status_of(output: &str, said: Said) -> Status {
     match said {
         Said::Ended(status) => status,
@@ -102,8 +104,8 @@ pub(crate) fn status_of(output: &str, said: Said) -> Status {
     }
 }
 
-/// True when a test runner says at the end that all went well, and no failed test is reported before it: the errors in
-/// between are what the tests made.
+/// True if a test runner reports success at the end, and no failed test is reported before that: errors in between belong to
+/// the tests.
 fn ends_well(output: &str) -> bool {
     static PASSED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TESTS_PASSED).ok());
     let Some(passed) = PASSED.as_ref() else { return false };
@@ -111,8 +113,8 @@ fn ends_well(output: &str) -> bool {
     last.is_some_and(|line| !is_error(line)) && !output.lines().any(is_failed_test)
 }
 
-/// True when an output reports a failure that the status of its command does not: a failed test before a filter, an exit
-/// code that the command line printed itself. `EXIT=` without a code says nothing, hence no success.
+/// True if an output reports a failure that the status of its command hides: a failed test before a filter, or an exit code
+/// that the command line printed itself. `EXIT=` without a code is not a report.
 #[must_use]
 pub fn tells_of_failure(output: &str) -> bool {
     static PRINTED: LazyLock<Option<Regex>> =
@@ -124,7 +126,7 @@ pub fn tells_of_failure(output: &str) -> bool {
     output.lines().any(|line| is_failed_test(line) || is_printed(line))
 }
 
-/// True when an output reads like that of a command that failed: what is known of a call of whose status nothing is said.
+/// True if an output looks like that of a failed command. Use it if the status of a call is not recorded.
 ///
 /// ```
 /// use adage_transcript::outcome::reads_as_failed;
@@ -137,15 +139,15 @@ pub fn reads_as_failed(output: &str) -> bool {
     status_of(output, Said::NothingOfCommand) == Status::Failed
 }
 
-/// True for a test runner's line that a test, a package or all of it failed.
+/// True for a test runner's line that reports a failed test, package or run.
 #[must_use]
 pub fn is_failed_test(line: &str) -> bool {
     static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TEST_FAILED).ok());
     line.contains("FAIL") && FAILED.as_ref().is_some_and(|failed| failed.is_match(&strip_terminal(line)))
 }
 
-/// The exit code that a harness wrote above the output, as Codex and Claude Code do: among the first lines, a line of its
-/// own. What follows `Output:` is the program's.
+/// The exit code that a harness such as Codex or Claude Code wrote above the output: on a line of its own, among the first
+/// lines. Lines after `Output:` are the program's.
 pub(crate) fn told_code(output: &str) -> Option<u64> {
     static TOLD: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)^(?:(?:process )?exit(?:ed)?(?: with)?(?: exit)? (?:code|status):?|exit[_ ]?code[:=]) (\d{1,10})[.\s]*$").ok()
@@ -162,7 +164,7 @@ fn exit_code(line: &str) -> Option<u64> {
     found.get(1)?.as_str().parse().ok().filter(|_| is_said)
 }
 
-/// Beyond this a line is data, not a message.
+/// A longer line is data, not a message.
 const LONGEST_MESSAGE: usize = 2_000;
 
 fn is_error(line: &str) -> bool {
@@ -178,8 +180,7 @@ fn is_error(line: &str) -> bool {
     !is_code(&plain, sign.start()) && !HARMLESS.as_ref().is_some_and(|harmless| harmless.is_match(&plain))
 }
 
-/// True when what begins at `start` is source that was printed and no message: a string literal, a key of an object, a
-/// statement.
+/// True if the text at `start` is printed source code and not a message: a string literal, a key of an object, a statement.
 fn is_code(line: &str, start: usize) -> bool {
     let before = line.get(..start).unwrap_or_default();
     let is_quoted = before.matches('"').count() % 2 == 1;
@@ -188,7 +189,7 @@ fn is_code(line: &str, start: usize) -> bool {
     is_quoted || is_key || line.trim_end().ends_with([',', ';', '{', '('])
 }
 
-/// A first line such as `Error: File does not exist`: it begins with the word.
+/// True for a first line such as `Error: File does not exist`, which begins with the word.
 fn starts_as_error(line: &str) -> bool {
     static START: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)^\W*(?:<tool_use_error>|fatal:|\w*error(?:\[\w+\])?:|error (?:while|when|executing|running|calling)\b)").ok()
@@ -196,7 +197,7 @@ fn starts_as_error(line: &str) -> bool {
     START.as_ref().is_some_and(|start| start.is_match(&strip_terminal(line)))
 }
 
-/// Lines with where they start, without their ends.
+/// The lines with their offsets, without line ends.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut start = 0;
     text.split_inclusive('\n').map(move |line| {
@@ -211,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_are_told_by_their_lines() {
+    fn failures_are_detected_by_their_lines() {
         for line in [
             "error: could not compile `x`",
             "ERROR: No matching distribution found",
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_one_is_none() {
+    fn lines_that_only_look_like_failures_are_not() {
         for line in [
             "",
             "0 errors",
@@ -263,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_told_code_comes_before_the_lines() {
+    fn a_recorded_code_takes_precedence_over_the_lines() {
         let output = "Exit code: 0\nWall time: 0.1 seconds\nOutput:\nerror: in a file that was printed\nExit code: 1";
         assert_eq!(status_of(output, Said::NothingOfCommand), Status::Succeeded);
         assert_eq!(told_code("Chunk ID: 1\nProcess exited with code 2\nOutput:\nok"), Some(2));
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_runner_has_the_last_word() {
+    fn a_test_runners_result_takes_precedence() {
         for (output, expected) in [
             ("--- FAIL: TestRead (0.01s)\nok", Status::Failed),
             ("FAIL\texample.org/x [build failed]", Status::Failed),
@@ -297,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_behind_a_filter() {
+    fn failures_before_a_filter_are_detected() {
         for (output, expected) in [
             ("--- FAIL: TestRead (0.01s)\nFAIL", true),
             ("EXIT=", true),

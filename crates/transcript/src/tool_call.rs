@@ -1,4 +1,4 @@
-//! A call of a tool: whether it is a command at a terminal, whether it changes files, and which.
+//! A tool call: whether it runs a command, and which files it changes.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -6,20 +6,20 @@ use serde_json::{Map, Value};
 use crate::command::name_words;
 use crate::transcript::Status;
 
-/// A call of a tool, with its result where the source has one.
+/// A tool call, with its result if the source has one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolCall {
-    /// The tool, as the agent names it.
+    /// The tool's name as used by the agent.
     pub tool: String,
-    /// What it was called with.
+    /// Its input.
     pub input: Value,
-    /// What came back, cut to its head and tail; none when the source has no result.
+    /// Its output, cut to head and tail; none if the source has no result.
     pub result: Option<String>,
     /// How it ended.
     pub status: Status,
 }
 
-/// The tools that run a command, as the agents name them; compared without case.
+/// The names of tools that run a command; compared without case.
 const TERMINALS: [&str; 20] = [
     "bash",
     "bashtool",
@@ -43,15 +43,15 @@ const TERMINALS: [&str; 20] = [
     "unified_exec",
 ];
 
-/// Where their input keeps the command.
+/// The input fields that may contain the command.
 const COMMAND_FIELDS: [&str; 7] = ["command", "cmd", "script", "commandLine", "CommandLine", "input", "code"];
 
-/// Words in the name of a tool that changes files.
+/// Words in the names of tools that change files.
 const CHANGING: [&str; 9] = ["edit", "multiedit", "write", "patch", "replace", "insert", "delete", "rename", "move"];
-/// Words in the name of a tool that does not, whatever else.
+/// Words in the names of tools that change no files, even with one of the other words.
 const KEEPING: [&str; 5] = ["todo", "todos", "task", "plan", "memory"];
 
-/// Where the input of a tool that changes files keeps the path.
+/// The input fields that may contain the path of the changed file.
 const PATH_FIELDS: [&str; 7] =
     ["file_path", "path", "filePath", "filename", "target_file", "TargetFile", "notebook_path"];
 
@@ -72,14 +72,14 @@ impl ToolCall {
         has(&CHANGING) && !has(&KEEPING)
     }
 
-    /// The file that a call changed: as its input names it, else as its result does.
+    /// The path of the file that a call changed, from its input, otherwise from its result.
     #[must_use]
     pub fn changed_path(&self) -> Option<&str> {
         let named = self.input.as_object().and_then(|row| first(row, &PATH_FIELDS)).and_then(Value::as_str);
         named.or_else(|| file_in_result(self.result.as_deref()?)).map(str::trim)
     }
 
-    /// The file that a call changed, with the folder that it is in: `auth/provider.go`.
+    /// The file that a call changed, with its parent folder: `auth/provider.go`.
     #[must_use]
     pub fn changed_place(&self) -> Option<String> {
         let path = self.changed_path()?;
@@ -94,7 +94,7 @@ impl ToolCall {
         self.changed_path()?.rsplit(['/', '\\']).next().filter(|name| !name.is_empty()).map(str::to_owned)
     }
 
-    /// What an edit took out and what it put there; none where the call does not say.
+    /// The text that an edit replaced, and the new text; none if the call does not contain them.
     #[must_use]
     pub fn replaced(&self) -> Option<(&str, &str)> {
         let row = self.input.as_object()?;
@@ -115,7 +115,7 @@ fn command_in(input: &Value) -> Option<String> {
         }
         Value::Object(row) => {
             let value = first(row, &COMMAND_FIELDS)?;
-            // Some agents nest it: {"input": {"command": …}}.
+            // Some agents nest the input: {"input": {"command": …}}.
             if value.is_object() {
                 first(value.as_object()?, &COMMAND_FIELDS).and_then(command_in)
             } else {
@@ -126,7 +126,7 @@ fn command_in(input: &Value) -> Option<String> {
     }
 }
 
-/// `["bash", "-lc", "go test"]` ran `go test`; any other list is quoted and joined.
+/// The command of `["bash", "-lc", "go test"]` is `go test`; any other list is quoted and joined.
 fn join(words: &[&str]) -> Option<String> {
     match words {
         [shell, flags, script] if shell.ends_with("sh") && flags.starts_with('-') && flags.ends_with('c') => {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_found_in_every_shape() {
+    fn commands_are_found_in_every_input_format() {
         for (tool, input, expected) in [
             ("Bash", json!({"command": "ls", "description": "lists"}), Some("ls")),
             ("shell", json!({"command": ["bash", "-lc", "go test && ls"]}), Some("go test && ls")),

@@ -1,55 +1,55 @@
-//! The shape that every agent's session is read into.
+//! The common representation of sessions of all agents.
 
 use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 
 use crate::tool_call::ToolCall;
 
-/// One session, in order.
+/// A session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Transcript {
-    /// The agent's name of it; empty when the source has none.
+    /// The agent's id of the session; empty if the source has none.
     pub session: String,
-    /// The project it was about: the working folder where the source names it, else empty.
+    /// The project: the working folder if the source names it, otherwise empty.
     pub project: String,
-    /// When its first turn was, where the source says so.
+    /// The time of its first turn, if the source has it.
     pub started: Option<DateTime<FixedOffset>>,
-    /// What was said and done.
+    /// The turns in order.
     pub turns: Vec<Turn>,
 }
 
 impl Transcript {
-    /// What a person typed, each with the number of its turn, from 0.
+    /// The texts that a person typed, each with the index of its turn, counted from 0.
     #[must_use]
     pub fn user_turns(&self) -> impl DoubleEndedIterator<Item = (usize, &str)> + Clone {
         self.turns.iter().enumerate().filter_map(|(turn, said)| Some((turn, said.as_user()?)))
     }
 }
 
-/// What was said or done at one point of a session.
+/// A turn of a session.
 ///
-/// There are these four kinds and no others: whoever redacts or judges a session must decide on each.
+/// The list of kinds is closed: code that redacts or judges a session must handle each.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Turn {
-    /// What a person typed, whole. What a harness injects in a user's role is a [`Turn::System`].
+    /// The complete text that a person typed. Text that a harness injects with the role user is a [`Turn::System`].
     User(String),
-    /// What the assistant said.
+    /// A text of the assistant.
     Assistant(String),
-    /// What the assistant did.
+    /// A tool call of the assistant.
     ToolCall(ToolCall),
-    /// What the harness said: reminders, hooks, recalled lessons, summaries.
+    /// A text of the harness: reminders, hooks, recalled lessons, summaries.
     System(String),
 }
 
 impl Turn {
-    /// What a person typed, if this is it.
+    /// The text, if this is a user turn.
     #[must_use]
     pub fn as_user(&self) -> Option<&str> {
         if let Self::User(text) = self { Some(text) } else { None }
     }
 
-    /// The call, if this is one.
+    /// The call, if this is a tool call.
     #[must_use]
     pub fn as_call(&self) -> Option<&ToolCall> {
         if let Self::ToolCall(call) = self { Some(call) } else { None }
@@ -60,10 +60,10 @@ impl Turn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// It did what it was asked to.
+    /// It succeeded.
     Succeeded,
-    /// The source says that it failed, or its output does.
+    /// It failed, according to the source or its output.
     Failed,
-    /// There is no result to judge it by.
+    /// There is no result that shows the status.
     Unknown,
 }

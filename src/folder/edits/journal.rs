@@ -1,4 +1,4 @@
-//! The bytes of a journal: what a transaction does to each file, with the content before and after.
+//! The format of a journal: for each file of a transaction, the content before and after.
 
 use std::path::{Path, PathBuf};
 
@@ -11,22 +11,22 @@ use crate::id::ChangeId;
 /// The version of the journal that this program writes.
 const SCHEMA: u64 = 1;
 
-/// A transaction as it is written down.
+/// A transaction as recorded in a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Journal {
     pub(crate) id: ChangeId,
     pub(crate) at: DateTime<FixedOffset>,
-    /// What it is, for people.
+    /// A description for people.
     pub(crate) what: String,
     pub(crate) record: Record,
     pub(crate) files: Vec<JournalFile>,
 }
 
-/// What stays of a transaction that was carried out.
+/// Whether the journal of a completed transaction is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Record {
-    /// The journal, so that it can be undone.
+    /// The journal is kept, so that the transaction can be undone.
     Kept,
     Dropped,
 }
@@ -35,11 +35,11 @@ pub(crate) enum Record {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct JournalFile {
     pub(crate) path: PathBuf,
-    /// What it held; none when there was no file.
+    /// The content before; none if there was no file.
     pub(crate) before: Option<Vec<u8>>,
-    /// What it holds afterwards; none when it is removed.
+    /// The content after; none if the file is removed.
     pub(crate) after: Option<Vec<u8>>,
-    /// Who may do what with it, where that is known.
+    /// The file's permissions, if known.
     pub(crate) mode: Option<u32>,
 }
 
@@ -55,9 +55,9 @@ struct Header {
 
 #[derive(Serialize, Deserialize)]
 struct FileHeader {
-    /// Relative to the folder for its own files, so that it can be moved; else absolute.
+    /// Relative to the folder for the folder's own files, so that the folder can be moved; otherwise absolute.
     path: PathBuf,
-    /// Lengths of the contents.
+    /// The lengths of the contents.
     before: Option<usize>,
     after: Option<usize>,
     mode: Option<u32>,
@@ -68,7 +68,8 @@ pub(crate) fn content_hash(bytes: &[u8]) -> TextHash {
     TextHash::of(&[bytes])
 }
 
-/// A line of JSON, the contents one after another, and a line with the hash of all that. `folder` is where the journal is.
+/// The journal as bytes: a line of JSON, the contents one after another, and a line with the hash of all of these. `folder` is
+/// the folder that contains the journal.
 pub(super) fn render(journal: &Journal, folder: &Path) -> serde_json::Result<Vec<u8>> {
     let length = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(Vec::len);
     let header = Header {
@@ -102,10 +103,11 @@ fn seal(bytes: &[u8]) -> Vec<u8> {
     format!("\n{}\n", content_hash(bytes)).into_bytes()
 }
 
-/// Hex digits and two newlines.
+/// The length of the hash line: a newline, hex digits and a newline.
 const SEAL_BYTES: usize = 34;
 
-/// What was rendered; none for anything else, cut or changed. `folder` is where the journal is now.
+/// The inverse of [`render`]; none for anything else, such as a journal that was cut or changed. `folder` is the folder that
+/// contains the journal now.
 pub(super) fn parse(bytes: &[u8], folder: &Path) -> Option<Journal> {
     let (sealed, found) = bytes.split_at_checked(bytes.len().checked_sub(SEAL_BYTES)?)?;
     if found != seal(sealed) {

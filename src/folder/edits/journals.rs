@@ -9,23 +9,23 @@ use crate::error::folder::Result;
 use crate::folder::{Directory, Entry, Name};
 use crate::id::ChangeId;
 
-/// Where they are.
+/// The directory of the journals.
 pub(crate) const JOURNALS: &str = "edits";
-/// Transactions that can be undone.
+/// Maximum number of transactions that can be undone.
 const MAX_DONE: usize = 32;
-/// Bytes of their journals, excluding the newest.
+/// Maximum total size of their journals in bytes, excluding the newest.
 const MAX_DONE_BYTES: u64 = 64 << 20;
-/// How long a journal is kept: it holds what a person may have removed.
+/// How long a journal is kept: it may contain texts that a person has removed.
 const MAX_AGE: TimeDelta = TimeDelta::days(30);
 
-/// How far a transaction got, as the ending of its journal says.
+/// The stage of a transaction, given by the extension of its journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Staging,
     Pending,
     Undoing,
     Done,
-    /// It could not be followed; kept for a person to look at.
+    /// The journal cannot be followed; it is kept for a person to look at.
     Broken,
 }
 
@@ -42,7 +42,7 @@ impl Stage {
         }
     }
 
-    /// True when there is nothing left to do.
+    /// True if nothing is left to do.
     pub(super) fn is_over(self) -> bool {
         matches!(self, Self::Done | Self::Broken)
     }
@@ -108,7 +108,7 @@ impl Journals<'_> {
         journals.try_for_each(|(id, stage)| self.remove(id, stage))
     }
 
-    /// Removes the outdated journals, and the oldest of those that can be undone.
+    /// Removes outdated journals, and the oldest of those that can be undone.
     pub(super) fn trim(self, now: DateTime<FixedOffset>) -> Result<()> {
         self.remove_outdated(now)?;
         let done = self.list()?.into_iter().filter(|(_, stage)| *stage == Stage::Done).map(|(id, _)| id);
@@ -126,7 +126,7 @@ impl Journals<'_> {
     }
 }
 
-/// True for an old journal that there is nothing left to do with.
+/// True for an old journal of a transaction with nothing left to do.
 fn is_outdated((id, stage): (ChangeId, Stage), now: DateTime<FixedOffset>) -> bool {
     stage.is_over() && id.millis() < (now - MAX_AGE).timestamp_millis()
 }

@@ -1,20 +1,20 @@
-//! Files that people and agents share, changed together: all of them or none, whatever happens in between.
+//! Edits of several shared files as one transaction: all files change or none, even after a crash.
 //!
-//! 1. Under the folder's lock: is every file what the edit was made for?
-//! 2. Write the journal, all contents before and after, as `edits/ID.staging`; sync it.
-//! 3. Write the new contents beside the files; sync them.
-//! 4. Rename the journal to `.pending`. **This is the decision**: from here on it is carried out.
-//! 5. Check once more that nobody edited; rename each file into place; sync the folders.
-//! 6. Rename the journal to `.done`, where `undo` finds it; the oldest of these are removed, and all after 30 days. What nobody
-//!    would undo leaves no record.
+//! 1. Under the folder's lock, check that every file has the content that the edit was made for.
+//! 2. Write the journal with all contents before and after as `edits/ID.staging`; sync it.
+//! 3. Write the new contents to temporary files next to their targets; sync them.
+//! 4. Rename the journal to `.pending`. **This is the commit**: from here on the transaction is carried out.
+//! 5. Check again that no file was edited; rename each temporary file into place; sync the directories.
+//! 6. Rename the journal to `.done`, where `undo` finds it. The oldest of these are removed, and all after 30 days. A
+//!    transaction that needs no undo leaves no journal.
 //!
-//! Whoever comes next finds the journal: `.staging` is removed, `.pending` is carried out, `.undoing` is rolled back; one
-//! whose files cannot be read or written is renamed to `.broken`, so that the others are not held up. An error after the
-//! decision turns `.pending` into `.undoing` and rolls everything back at once.
+//! The next open or edit settles unfinished journals: `.staging` is removed, `.pending` is carried out, `.undoing` is rolled
+//! back. A journal whose files cannot be read or written is renamed to `.broken`, so that it does not block others. An error
+//! after the commit turns `.pending` into `.undoing`, and everything is rolled back at once.
 //!
-//! The files are outside the folder too, so they are named by absolute paths, as the journal writes them down. Agents may write
-//! to the folder that the journal is in. So one that leads out of that folder is followed only where a token beside the file
-//! there has the journal's hash. The token is removed with the transaction: whoever undoes one says where it may lead.
+//! Some files are outside the folder, so journals name files by absolute paths. Agents may be able to write to the folder with
+//! the journals. Therefore a journal with a path outside the folder is followed only if a token next to the file there contains
+//! the journal's hash. The token is removed with the transaction; the caller of an undo says where it may write.
 
 mod journal;
 mod journals;
@@ -41,10 +41,10 @@ use journals::{Journals, Stage};
 pub(crate) use reach::{NamedBelow, Reach};
 use settle::Settlement;
 
-/// How the name of what is written beside a file begins.
+/// The prefix of temporary files next to their targets.
 pub(crate) const BESIDE: &str = ".adage-edit-";
 
-/// What becomes of one file.
+/// The edit of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileEdit {
     path: PathBuf,
@@ -54,7 +54,7 @@ pub(crate) struct FileEdit {
 }
 
 impl FileEdit {
-    /// The file at `path` has the content `before` (none: it does not exist), and `after` from then on (none: it is removed).
+    /// Changes the file at `path` from the content `before` (none: it does not exist) to `after` (none: it is removed).
     pub(crate) fn new(path: PathBuf, before: Option<TextHash>, after: Option<Vec<u8>>) -> Self {
         Self { path, before, after, mode: None }
     }
@@ -63,23 +63,23 @@ impl FileEdit {
         &self.path
     }
 
-    /// True when the file is removed.
+    /// True if the file is removed.
     pub(crate) fn is_removal(&self) -> bool {
         self.after.is_none()
     }
 }
 
-/// What becomes of several files together.
+/// Edits of several files that happen together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Transaction {
-    /// What it is, for people.
+    /// A description for people.
     pub(crate) what: String,
     pub(crate) record: Record,
-    /// Each file once.
+    /// Each file at most once.
     pub(crate) edits: Vec<FileEdit>,
 }
 
-/// Transactions over files, journalled in a folder.
+/// The transactions of a folder.
 #[derive(Clone, Copy)]
 pub(crate) struct Edits<'a> {
     folder: &'a Folder,
@@ -90,13 +90,13 @@ impl<'a> Edits<'a> {
         Self { folder }
     }
 
-    /// Decides under the folder's lock what becomes of files, and does it: all or nothing. The id is for `undo`.
+    /// Runs a transaction: `decide` returns the edits under the folder's lock. Returns an id for `undo`.
     ///
-    /// A transaction that somebody left unfinished is finished or rolled back first.
+    /// Unfinished transactions are finished or rolled back first.
     ///
     /// # Errors
-    /// Those of `decide`; `FileChanged` when a file is not what an edit was made for; `Io`. Nothing was changed then, or
-    /// the next open rolls it back.
+    /// The errors of `decide`; `FileChanged` when a file does not have the content that its edit was made for; `Io`. Nothing
+    /// was changed then, or the next open rolls it back.
     pub(crate) fn change<T>(
         self,
         at: DateTime<FixedOffset>,
@@ -109,10 +109,10 @@ impl<'a> Edits<'a> {
         Ok((id, value))
     }
 
-    /// Takes a transaction back, which is a transaction of its own. `check` says whether it may lead where it leads.
+    /// Reverts a transaction by another one. `check` decides whether the files of the journal may be written.
     ///
     /// # Errors
-    /// `NoSuchChange`; `FileChanged` when a file was changed since; those of `check`.
+    /// `NoSuchChange`; `FileChanged` when a file was changed since; the errors of `check`.
     pub(crate) fn undo(
         self,
         id: ChangeId,
@@ -136,7 +136,7 @@ impl<'a> Edits<'a> {
         undone.map(|undone| (undone, journal)).ok_or(Error::NoSuchChange { change: id })
     }
 
-    /// The transactions that can be taken back, oldest first.
+    /// The transactions that can be undone, oldest first.
     pub(crate) fn done(self) -> Result<Vec<Journal>> {
         let mut done = Vec::new();
         for (id, stage) in self.journals().list()? {
@@ -147,22 +147,22 @@ impl<'a> Edits<'a> {
         Ok(done)
     }
 
-    /// True when somebody left a transaction unfinished, or is carrying one out.
+    /// True if a transaction is unfinished; another process may be carrying it out.
     pub(crate) fn has_unsettled(self) -> Result<bool> {
         Ok(self.journals().list()?.into_iter().any(|(_, stage)| !stage.is_over()))
     }
 
-    /// Finishes or rolls back what a dead process left, if there is anything and the handle may write.
+    /// Finishes or rolls back unfinished transactions, if there are any and the handle may write.
     pub(crate) fn recover(self) -> Result<()> {
         if self.folder.may_write() && self.has_unsettled()? {
-            // Whoever holds the lock may be carrying one out.
+            // The holder of the lock may be carrying out a transaction.
             let _lock = self.folder.lock_within(Duration::ZERO)?;
             Settlement(self).settle_all()?;
         }
         Ok(())
     }
 
-    /// Removes the records that are too old, if there are any and the handle may write.
+    /// Removes outdated journals, if there are any and the handle may write.
     pub(crate) fn remove_outdated(self, now: DateTime<FixedOffset>) -> Result<()> {
         if self.folder.may_write() && self.journals().has_outdated(now)? {
             let _lock = self.folder.lock_within(Duration::ZERO)?;
@@ -192,7 +192,7 @@ impl<'a> Edits<'a> {
         let decided = journals.advance(id, Stage::Staging, Stage::Pending).map_err(Error::from);
         let decided = decided.and_then(|()| self.put_in_place(&journal));
         if let Err(error) = decided {
-            // Also from `.staging`, if the decision itself failed: then there is nothing to roll back but what is beside.
+            // If the commit itself failed, the journal is still `.staging`, and only the temporary files have to be removed.
             let is_turned = journals.advance(id, Stage::Pending, Stage::Undoing).is_ok();
             let undone = if is_turned {
                 Settlement(self).roll_back(&journal)
@@ -200,17 +200,17 @@ impl<'a> Edits<'a> {
                 self.clear_beside(&journal).and_then(|()| journals.remove(id, Stage::Staging))
             };
             if let Err(error) = undone {
-                tracing::warn!(%error, "edits that failed are rolled back at the next open");
+                tracing::warn!(%error, "edits failed and will be rolled back at the next open");
             }
             return Err(error);
         }
         if let Err(error) = self.finish(&journal) {
-            tracing::warn!(%error, "edits were made, and could not be tidied up after");
+            tracing::warn!(%error, "edits were made, but their temporary files or journal could not be removed");
         }
         Ok(id)
     }
 
-    /// What is to be done, with what is there now.
+    /// The journal of a transaction, with the present contents.
     fn journal_of(self, at: DateTime<FixedOffset>, transaction: Transaction) -> Result<Journal, Error> {
         let Transaction { what, record, edits } = transaction;
         let mut files = Vec::new();
@@ -229,7 +229,7 @@ impl<'a> Edits<'a> {
         }
         let known: BTreeSet<ChangeId> = self.journals().list()?.into_iter().map(|(id, _)| id).collect();
         let seed = |n: usize| TextHash::of(&["edits", &what, &n.to_string()]);
-        // Ids of what left no record may come again; those that are there may not.
+        // Ids of transactions that left no journal may be used again; ids of existing journals may not.
         let mut id = ChangeId::at(at, seed(0));
         for n in 1..=known.len() {
             if !known.contains(&id) {
@@ -240,7 +240,7 @@ impl<'a> Edits<'a> {
         Ok(Journal { id, at, what, record, files })
     }
 
-    /// Writes the journal and, beside each file, its new content.
+    /// Writes the journal and a temporary file next to each target.
     fn stage(self, journal: &Journal) -> Result<()> {
         let bytes = render(journal, self.folder.path()).map_err(|error| {
             let path = self.folder.files().path_of(Journals::name(journal.id, Stage::Staging));
@@ -278,7 +278,7 @@ impl<'a> Edits<'a> {
         }
     }
 
-    /// Renames what was staged into place, unless somebody edited a file in the meantime.
+    /// Renames the temporary files into place, unless a file was edited meanwhile.
     fn put_in_place(self, journal: &Journal) -> Result<(), Error> {
         for (n, file) in journal.files.iter().enumerate() {
             let (expected, found) = (file.before.as_deref().map(content_hash), self.hash_of(file)?);
@@ -294,17 +294,18 @@ impl<'a> Edits<'a> {
         Ok(self.sync_parents(journal)?)
     }
 
-    /// Everything is in place: the journal may not say any longer that it is to be carried out.
+    /// Completes a transaction whose files are all in place.
     fn finish(self, journal: &Journal) -> Result<()> {
         let (id, journals) = (journal.id, self.journals());
-        // What is beside is removed first, while the journal still says where. A second try, since nobody comes back for it.
+        // The temporary files are removed first, while the journal still names them. It is tried twice, since no later call
+        // does it.
         let cleared = self.clear_beside(journal).or_else(|_| self.clear_beside(journal));
         if journal.record == Record::Dropped {
             journals.remove(id, Stage::Pending)?;
         } else if let Err(error) = journals.advance(id, Stage::Pending, Stage::Done) {
-            // Rather no undo than one of files that people edited by then.
+            // Losing the undo is better than an undo of files that people have edited by then.
             journals.remove(id, Stage::Pending)?;
-            tracing::warn!(%error, "edits were made, and may not be undone");
+            tracing::warn!(%error, "edits were made, but cannot be undone");
         }
         cleared?;
         journals.trim(journal.at)
@@ -325,7 +326,7 @@ impl<'a> Edits<'a> {
         let parents: BTreeSet<&Path> = journal.files.iter().filter_map(|file| file.path.parent()).collect();
         for parent in parents {
             let directory = self.folder.elsewhere(parent);
-            // Where a file was only to be removed, there may be no folder.
+            // If a file was only to be removed, its directory may not exist.
             if directory.entry(Name::TOP)? == Entry::Folder {
                 directory.sync_directory(Name::TOP)?;
             }
@@ -339,12 +340,12 @@ impl<'a> Edits<'a> {
     }
 }
 
-/// The name of a file's new content until it is renamed into place.
+/// The name of a file's temporary file.
 fn beside(id: ChangeId, n: usize) -> Name {
     format!("{BESIDE}{id}.{n}").into()
 }
 
-/// The name of the token that says, outside the folder, that a journal was written by this program.
+/// The name of the token that proves, outside the folder, that this program wrote a journal.
 fn token_name(id: ChangeId) -> Name {
     format!("{BESIDE}{id}.journal").into()
 }

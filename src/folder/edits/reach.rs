@@ -1,5 +1,4 @@
-//! Where files may be changed on the word of a journal. Agents may write to the folder that it is in, so its paths are
-//! judged again.
+//! The files that an undo may write. Agents may be able to write journals, so a journal's paths are checked.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +6,10 @@ use super::Journal;
 use crate::error::folder::Result;
 use crate::folder::Folder;
 
-/// Where an undo may write.
+/// The files that an undo may write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reach {
-    /// Directories that have to be inside the folder, with every link followed.
+    /// Directories; they must be inside the folder after all links are followed.
     pub(crate) own: Vec<PathBuf>,
     /// Files of one name anywhere below a directory that the host named.
     pub(crate) named: Vec<NamedBelow>,
@@ -26,7 +25,7 @@ pub(crate) struct NamedBelow {
 }
 
 impl Reach {
-    /// The first file of a journal that is outside.
+    /// The first file of a journal that may not be written.
     ///
     /// # Errors
     /// `Io`.

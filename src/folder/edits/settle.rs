@@ -1,4 +1,4 @@
-//! Finishing or rolling back what a dead process or a failure left unfinished.
+//! Finishes or rolls back transactions that a crash or a failure left unfinished.
 
 use std::io::ErrorKind;
 
@@ -8,7 +8,7 @@ use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Name};
 use crate::id::ChangeId;
 
-/// Settles the journals of a folder. Whoever has one holds the folder's lock.
+/// Settles the journals of a folder. The caller holds the folder's lock.
 pub(super) struct Settlement<'a>(pub(super) Edits<'a>);
 
 impl Settlement<'_> {
@@ -23,33 +23,33 @@ impl Settlement<'_> {
 
     fn settle(&self, id: ChangeId, stage: Stage) -> Result<()> {
         let journals = self.0.journals();
-        // One journal that cannot be followed may not hold up every edit from then on.
-        let Some(journal) = mended(journals.read(id, stage))?.flatten() else {
+        // A journal that cannot be followed must not block later edits.
+        let Some(journal) = skip_permanent_error(journals.read(id, stage))?.flatten() else {
             let name = Journals::name(id, stage);
             if stage == Stage::Staging && matches!(journals.0.entry(name)?, Entry::File { .. }) {
-                // It was being written: nothing else had been.
+                // A crash during staging: no target was written.
                 return journals.remove(id, stage);
             }
             return self.set_aside(id, stage, "a journal of edits was broken and is left aside");
         };
         if stage == Stage::Staging {
-            mended(self.0.clear_beside(&journal))?;
+            skip_permanent_error(self.0.clear_beside(&journal))?;
             return journals.remove(id, stage);
         }
         if self.is_settled(&journal, stage)? {
-            // Only the tidying up was left.
+            // Only the removal of temporary files was left.
             return match stage {
-                Stage::Pending => mended(self.0.finish(&journal)).map(drop),
+                Stage::Pending => skip_permanent_error(self.0.finish(&journal)).map(drop),
                 _ => self.tidy_undone(&journal, Whole::Yes),
             };
         }
-        if mended(self.may_follow(&journal, stage))? != Some(true) {
+        if skip_permanent_error(self.may_follow(&journal, stage))? != Some(true) {
             return self.set_aside(id, stage, "a journal of edits leads where it may not and is left aside");
         }
         tracing::warn!(what = journal.what, "edits were left unfinished");
         match stage {
             Stage::Pending if self.roll_forward(&journal)? == Forward::Finished => {
-                mended(self.0.finish(&journal)).map(drop)
+                skip_permanent_error(self.0.finish(&journal)).map(drop)
             }
             Stage::Pending => {
                 journals.advance(id, Stage::Pending, Stage::Undoing)?;
@@ -65,14 +65,14 @@ impl Settlement<'_> {
         journals.advance(id, stage, Stage::Broken)
     }
 
-    /// Brings every file to its new content, unless one is neither that nor what it was.
+    /// Gives every file its new content, unless a file has neither its new nor its old content.
     fn roll_forward(&self, journal: &Journal) -> Result<Forward> {
         for (n, file) in journal.files.iter().enumerate() {
-            if mended(self.bring_forward(journal, n, file))? != Some(Forward::Finished) {
+            if skip_permanent_error(self.bring_forward(journal, n, file))? != Some(Forward::Finished) {
                 return Ok(Forward::Changed);
             }
         }
-        Ok(match mended(self.0.sync_parents(journal))? {
+        Ok(match skip_permanent_error(self.0.sync_parents(journal))? {
             Some(()) => Forward::Finished,
             None => Forward::Changed,
         })
@@ -90,14 +90,14 @@ impl Settlement<'_> {
         Ok(Forward::Finished)
     }
 
-    /// Brings every file back to what it was. One that somebody else changed is left to them; the journal of one that cannot be
+    /// Gives every file its old content. A file that someone else changed is left alone. The journal of a file that cannot be
     /// read or written is kept, since it may hold the only copy.
     pub(super) fn roll_back(&self, journal: &Journal) -> Result<()> {
         let mut whole = Whole::Yes;
         for (n, file) in journal.files.iter().enumerate() {
-            whole = whole.and(mended(self.bring_back(journal, n, file))?);
+            whole = whole.and(skip_permanent_error(self.bring_back(journal, n, file))?);
         }
-        whole = whole.and(mended(self.0.sync_parents(journal))?);
+        whole = whole.and(skip_permanent_error(self.0.sync_parents(journal))?);
         self.tidy_undone(journal, whole)
     }
 
@@ -108,7 +108,7 @@ impl Settlement<'_> {
             return Ok(());
         }
         if found != after {
-            tracing::warn!(file = %file.path.display(), "a file was changed while edits were rolled back; it is left");
+            tracing::warn!(file = %file.path.display(), "a file was changed while edits were rolled back; it is left as it is");
             return Ok(());
         }
         self.bring_to(journal, n, file, file.before.as_deref())
@@ -122,24 +122,24 @@ impl Settlement<'_> {
     }
 
     fn tidy_undone(&self, journal: &Journal, whole: Whole) -> Result<()> {
-        match whole.and(mended(self.0.clear_beside(journal))?) {
+        match whole.and(skip_permanent_error(self.0.clear_beside(journal))?) {
             Whole::Yes => self.0.journals().remove(journal.id, Stage::Undoing),
             Whole::No => self.0.journals().advance(journal.id, Stage::Undoing, Stage::Broken),
         }
     }
 
-    /// True when every file is what the stage leads to: nothing is left to be written.
+    /// True if every file has the content that the stage leads to.
     fn is_settled(&self, journal: &Journal, stage: Stage) -> Result<bool> {
         for file in &journal.files {
             let goal = if stage == Stage::Pending { &file.after } else { &file.before };
-            if mended(self.0.hash_of(file))? != Some(goal.as_deref().map(content_hash)) {
+            if skip_permanent_error(self.0.hash_of(file))? != Some(goal.as_deref().map(content_hash)) {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    /// Whether every file of a journal is inside the folder, or beside a token of this journal.
+    /// True if every file of a journal is inside the folder or next to a token of this journal.
     fn may_follow(&self, journal: &Journal, stage: Stage) -> Result<bool> {
         let token = content_hash(&self.0.journals().bytes(journal.id, stage)?).to_string();
         for file in &journal.files {
@@ -160,7 +160,7 @@ impl Settlement<'_> {
     }
 }
 
-/// Whether rolling back got through.
+/// Whether the rollback reached every file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whole {
     Yes,
@@ -173,9 +173,9 @@ impl Whole {
     }
 }
 
-/// None, with a warning, for an error that would come again each time: somebody made something else of a file or its folder,
-/// or took away the permission. Any other error may pass, and stays one.
-fn mended<T>(result: Result<T>) -> Result<Option<T>> {
+/// None, with a warning, for an error that would recur: the file or its directory was replaced by something else, or the
+/// permission is missing. Other errors may be temporary and are returned.
+fn skip_permanent_error<T>(result: Result<T>) -> Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(FolderError::Io { action, path, source })
@@ -203,10 +203,10 @@ fn mended<T>(result: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// What carrying out came to.
+/// The result of rolling forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Forward {
     Finished,
-    /// Somebody changed a file since.
+    /// Someone changed a file since.
     Changed,
 }

@@ -1,5 +1,4 @@
-//! Opening what is in a directory without following a link on the way: whoever can write to a memory folder may have put one
-//! there.
+//! Opening entries of a directory without following links: whoever can write to a memory folder may have put one there.
 
 #[cfg(not(unix))]
 mod portable;
@@ -16,29 +15,29 @@ pub(super) use unix::Handle;
 
 use crate::error::folder::Irregular;
 
-/// What a file is opened for.
+/// The purpose of opening a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpenFor {
     Reading,
-    /// Its bytes or its length are changed where they are.
+    /// The file's bytes or length are changed in place.
     Writing,
     Syncing,
-    /// It is created if there is none.
+    /// A missing file is created.
     Appending,
-    /// It does not exist yet.
+    /// The file must not exist yet.
     Creating,
-    /// It is created if there is none.
+    /// A missing file is created.
     Locking,
 }
 
 impl OpenFor {
-    /// True where a second name of the file would be changed too.
+    /// True if a change would be visible under other hard links of the file.
     fn changes_in_place(self) -> bool {
         matches!(self, Self::Writing | Self::Appending)
     }
 }
 
-/// What a stat says.
+/// The result of a stat.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Status {
     /// None for a regular file.
@@ -46,12 +45,12 @@ pub(super) struct Status {
     pub(super) inode: u64,
     pub(super) length: u64,
     pub(super) modified: Option<SystemTime>,
-    /// When contents, name or permissions changed last, in seconds and nanoseconds. No program can set it.
+    /// The last change of content, name or permissions (ctime), in seconds and nanoseconds. Programs cannot set it.
     pub(super) changed: Option<(i64, i64)>,
     pub(super) n_links: u64,
-    /// False for a file that nobody may write.
+    /// False for a file that no one may write.
     pub(super) is_writable: bool,
-    /// Kind and permissions, where the system has them.
+    /// Type and permissions, if the system has them.
     pub(super) mode: Option<u32>,
 }
 

@@ -1,6 +1,6 @@
-//! Systems without `openat`: each part of a name is looked at, then the file is opened without following a reparse point.
+//! Systems without `openat`: each part of a name is checked, then the file is opened without following a reparse point.
 //!
-//! Between the look and the opening somebody could put a link; Windows lets only privileged users make one.
+//! A link could be created between the check and the opening; Windows allows only privileged users to create one.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -22,12 +22,12 @@ impl Handle {
         Ok(Self(path.to_owned()))
     }
 
-    /// A directory below this one.
+    /// A subdirectory.
     pub(in crate::folder) fn below(&self, name: &Path) -> io::Result<Self> {
         self.checked(name).map(Self)
     }
 
-    /// True when the path still is this directory.
+    /// True if the path still refers to this directory.
     pub(in crate::folder) fn is_at(&self, path: &Path) -> bool {
         self.0 == path && Self::at(path).is_ok()
     }
@@ -56,7 +56,7 @@ impl Handle {
         }
     }
 
-    /// The path of a name, none of whose parts is a link.
+    /// The path of a name, after a check that no part of it is a link.
     fn checked(&self, name: &Path) -> io::Result<PathBuf> {
         let mut path = self.0.clone();
         for part in name.components() {
@@ -70,7 +70,7 @@ impl Handle {
         Ok(path)
     }
 
-    /// What is there; a link is not followed.
+    /// The status of an entry; a link is not followed.
     pub(in crate::folder) fn status(&self, name: &Path) -> io::Result<Status> {
         Ok(Status::from(&fs::symlink_metadata(self.0.join(name))?))
     }
@@ -79,7 +79,7 @@ impl Handle {
         fs::read_dir(self.checked(name)?)?.map(|entry| Ok(entry?.file_name())).collect()
     }
 
-    /// Makes the directories of a name that do not exist.
+    /// Creates the missing directories of a name.
     pub(in crate::folder) fn make_directories(&self, name: &Path) -> io::Result<()> {
         fs::create_dir_all(self.checked(name)?)
     }
@@ -89,7 +89,7 @@ impl Handle {
         fs::rename(self.checked(from)?, to.0.checked(to.1)?)
     }
 
-    /// Gives a file a second name.
+    /// Creates a hard link.
     pub(in crate::folder) fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::hard_link(self.checked(from)?, self.checked(to)?)
     }
@@ -103,7 +103,7 @@ impl Handle {
         fs::remove_dir(self.0.join(name))
     }
 
-    /// Directories cannot be synced here.
+    /// Directories cannot be synced on this system.
     pub(in crate::folder) fn sync(&self) -> io::Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Unix: relative to a descriptor of the directory, by `openat2` where the kernel has it, else part by part.
+//! Unix: paths relative to a directory's descriptor, opened by `openat2` if the kernel has it, otherwise part by part.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
@@ -14,12 +14,12 @@ use rustix::io::Errno;
 
 use super::{Irregular, OpenFor, Status};
 
-/// A directory held open.
+/// An open directory.
 #[derive(Debug)]
 pub(in crate::folder) struct Handle(OwnedFd);
 
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
-/// Nothing is followed, nothing waits for the other end of a pipe, nothing is inherited by a child.
+/// Links are not followed, a pipe without a writer does not block, and child processes inherit nothing.
 const CAREFUL: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
 
 impl Handle {
@@ -28,12 +28,12 @@ impl Handle {
         open_no_links(CWD, path, DIRECTORY, Mode::empty()).map(Self).map_err(|errno| explain(CWD, path, errno))
     }
 
-    /// A directory below this one.
+    /// A subdirectory.
     pub(in crate::folder) fn below(&self, name: &Path) -> io::Result<Self> {
         self.open(name, DIRECTORY, Mode::empty()).map(Self)
     }
 
-    /// True when the path, with no link followed at its end, still is this directory.
+    /// True if the path still refers to this directory. A link at its end is not followed.
     pub(in crate::folder) fn is_at(&self, path: &Path) -> bool {
         let same = |a: &Stat, b: &Stat| (a.st_dev, a.st_ino) == (b.st_dev, b.st_ino);
         match (rustix::fs::fstat(&self.0), rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)) {
@@ -42,7 +42,7 @@ impl Handle {
         }
     }
 
-    /// A regular file. One that is written in place must have no other name.
+    /// Opens a regular file. A file that is written in place must have no other hard link.
     pub(in crate::folder) fn file(&self, name: &Path, what_for: OpenFor) -> io::Result<File> {
         let flags = match what_for {
             OpenFor::Reading => OFlags::RDONLY,
@@ -69,7 +69,7 @@ impl Handle {
         open_no_links(self.0.as_fd(), name, flags, mode).map_err(|errno| explain(self.0.as_fd(), name, errno))
     }
 
-    /// What is there; a link at the end is not followed.
+    /// The status of an entry; a link at the end is not followed.
     pub(in crate::folder) fn status(&self, name: &Path) -> io::Result<Status> {
         let stat = if name.as_os_str().is_empty() {
             rustix::fs::fstat(&self.0)
@@ -91,7 +91,7 @@ impl Handle {
         Ok(names)
     }
 
-    /// Makes the directories of a name that do not exist.
+    /// Creates the missing directories of a name.
     pub(in crate::folder) fn make_directories(&self, name: &Path) -> io::Result<()> {
         let mut made = None;
         for part in name.components() {
@@ -111,7 +111,7 @@ impl Handle {
         })
     }
 
-    /// Gives a file a second name; a link is not followed.
+    /// Creates a hard link; a link at the end of `from` is not followed.
     pub(in crate::folder) fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.in_parent(from, |from_parent, from| {
             self.in_parent(to, |to_parent, to| {
@@ -132,7 +132,7 @@ impl Handle {
         Ok(rustix::fs::fsync(&self.0)?)
     }
 
-    /// An operation on the last part of a name, in the directory that the parts before it name.
+    /// Runs an operation on the last part of a name, in the directory named by the parts before it.
     fn in_parent<T>(
         &self,
         name: &Path,
@@ -154,7 +154,7 @@ fn open_no_links(from: BorrowedFd<'_>, path: &Path, flags: OFlags, mode: Mode) -
         resolve |= ResolveFlags::BENEATH;
     }
     match rustix::fs::openat2(from, path, flags | CAREFUL, mode, resolve) {
-        // An old kernel, or a sandbox that does not know the call.
+        // An old kernel, or a sandbox that does not allow the call.
         Err(Errno::NOSYS | Errno::PERM) => open_part_by_part(from, path, flags, mode),
         opened => opened,
     }
@@ -184,12 +184,12 @@ fn open_part_by_part(from: BorrowedFd<'_>, path: &Path, flags: OFlags, mode: Mod
     Err(Errno::INVAL)
 }
 
-/// What the system's number means where nothing is followed.
+/// The meaning of the system's error number when links are not followed.
 fn explain(from: BorrowedFd<'_>, path: &Path, errno: Errno) -> io::Error {
     let irregular = match errno {
-        // The last is a `..` that leads out.
+        // `XDEV` is a `..` that leads out of the directory.
         Errno::LOOP | Errno::MLINK | Errno::XDEV => Some(Irregular::Link),
-        // Also what opening a link as a directory gives, and a pipe or a socket for writing.
+        // The error also occurs when a link is opened as a directory, and a pipe or a socket for writing.
         Errno::NOTDIR | Errno::ISDIR | Errno::NXIO | Errno::OPNOTSUPP => {
             rustix::fs::statat(from, path, AtFlags::SYMLINK_NOFOLLOW)
                 .ok()

@@ -1,4 +1,4 @@
-//! What a skill needs before it is saved without a person (docs/spec/skills.md, 3.1).
+//! The quality gate of a skill that is saved without a person (docs/spec/skills.md, 3.1).
 
 use serde::Serialize;
 
@@ -6,43 +6,44 @@ use super::outline::{EVIDENCE, Line, OVERVIEW, PITFALLS, VERIFICATION, sections,
 use crate::skill::Skill;
 use crate::skill::code::code;
 
-/// The shortest body that says enough, in bytes; the earlier system's.
+/// The minimum length of a body in bytes; from the earlier system.
 const MIN_BODY_BYTES: usize = 200;
 
-/// The shortest rule that says something, in words; chosen.
+/// The minimum length of a rule in words; chosen.
 const MIN_RULE_WORDS: usize = 3;
 
-/// What a skill lacks.
+/// A requirement that a skill does not meet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Shortcoming {
-    /// Nothing stands under a heading "Overview".
+    /// There is no text under a heading "Overview".
     #[error("it has no overview")]
     NoOverview,
-    /// Nothing stands under a heading "Common Pitfalls".
+    /// There is no text under a heading "Common Pitfalls".
     #[error("it names no common pitfalls")]
     NoPitfalls,
-    /// It is too short.
+    /// Its body is too short.
     #[error("its body has {n_bytes} bytes, it needs {min}")]
     Short {
-        /// How long it is, in bytes.
+        /// The length in bytes.
         n_bytes: usize,
-        /// How long it has to be.
+        /// The minimum length in bytes.
         min: usize,
     },
-    /// It has neither a command nor a rule.
+    /// It has neither a command nor a concrete rule.
     #[error("it has neither a command nor a concrete rule")]
     NothingConcrete,
 }
 
-/// Checks that a skill is worth saving: an overview and common pitfalls, 200 bytes, a command or a concrete rule.
+/// Checks that a skill is worth saving: it has an overview, common pitfalls, a body of 200 bytes, and a command or a concrete
+/// rule.
 ///
-/// A command is code, in a fence or within a line, of anything but checks and evidence; a concrete rule is a step of three
+/// A command is fenced or inline code outside the sections of checks and evidence. A concrete rule is a step of at least three
 /// words.
 ///
 /// # Errors
-/// Everything that it lacks.
+/// Every requirement that is not met.
 pub fn quality_gate(skill: &Skill) -> Result<(), Vec<Shortcoming>> {
     let sections = sections(&skill.body);
     let has = |title: &str| sections.iter().any(|section| section.is(title) && section.says_something());
@@ -64,7 +65,7 @@ pub fn quality_gate(skill: &Skill) -> Result<(), Vec<Shortcoming>> {
     if lacks.is_empty() { Ok(()) } else { Err(lacks) }
 }
 
-/// True when a line has code between back-ticks.
+/// True if a line has code between back-ticks.
 fn has_code(line: &str) -> bool {
     code(line).iter().any(|code| !code.trim().is_empty())
 }

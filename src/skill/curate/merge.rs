@@ -1,4 +1,4 @@
-//! When two skills are merged, and what the merged skill says.
+//! When two skills are merged, and the result.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use crate::config::CurationConfig;
 use crate::lesson::Trust;
 use crate::skill::{Quality, Skill, SkillProvenance};
 
-/// Why two skills are one.
+/// Why two skills are merged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SameBecause {
-    /// Their bodies are the same.
-    #[error("they say the same")]
+    /// Their bodies are equal.
+    #[error("their bodies are equal")]
     Body,
     /// They share these topics, and the steps of one are among the other's, in order.
     #[error("their steps agree, and both are on {}", topics.join(", "))]
@@ -31,12 +31,12 @@ pub(super) struct Merged {
     pub(super) state: SkillLife,
 }
 
-/// The senior of two with the other in it; none when they are two.
+/// The senior skill with the other merged into it; none if they are not merged.
 pub(super) fn merge(kept: &SkillLife, gone: &SkillLife, config: &CurationConfig) -> Option<Merged> {
     if !gone.is_free() || kept.hold == ProtectedBecause::Apart {
         return None;
     }
-    // What is not shown yet neither changes what is, nor takes its place.
+    // A skill that is not shown yet neither changes nor replaces one that is shown.
     if kept.waits != gone.waits {
         return None;
     }
@@ -46,7 +46,7 @@ pub(super) fn merge(kept: &SkillLife, gone: &SkillLife, config: &CurationConfig)
     } else if is_weaker(kept, gone) {
         return None;
     } else {
-        // What a person stands behind stays as it is. That somebody else wrote the same says nothing against it.
+        // A skill that a person vouches for is not changed. An equal skill of another author is kept, too.
         None
     };
     let step = CurationStep::Merge {
@@ -67,7 +67,7 @@ pub(super) fn merge(kept: &SkillLife, gone: &SkillLife, config: &CurationConfig)
     Some(Merged { step, state })
 }
 
-/// True when the one that would stay is tainted and not promoted, and the one that would go can be used.
+/// True if the skill that would be kept is tainted and not promoted, while the other one can be used.
 fn is_weaker(kept: &SkillLife, gone: &SkillLife) -> bool {
     let is_tainted = |state: &SkillLife| state.skill.provenance.trust == Trust::Tainted;
     is_tainted(kept) && kept.hold == ProtectedBecause::None && !is_tainted(gone)
@@ -85,7 +85,7 @@ fn same_because(kept: &SkillLife, gone: &SkillLife, config: &CurationConfig) -> 
     agree.then_some(SameBecause::Steps { topics })
 }
 
-/// True when both have steps and those of the shorter are among the longer's, in order.
+/// True if both have steps, and those of the shorter are among the longer's, in order.
 fn steps_agree(one: &str, other: &str) -> bool {
     let (one, other) = (steps(one), steps(other));
     let (short, long) = if one.len() <= other.len() { (one, other) } else { (other, one) };
@@ -93,8 +93,8 @@ fn steps_agree(one: &str, other: &str) -> bool {
     !short.is_empty() && short.iter().all(|step| rest.any(|other| other == step))
 }
 
-/// Name, version and description of the kept one, triggers and sources of both, the better quality, the worse trust. The
-/// body is that with more steps; pitfalls, checks and evidence of the other are added to it.
+/// The merged skill: name, version and description of the kept one, triggers and sources of both, the better quality, the worse
+/// trust. The body is the one with more steps, with pitfalls, checks and evidence of the other added.
 fn united(kept: &Skill, gone: &Skill) -> Skill {
     let is_shorter = steps(&kept.body).len() < steps(&gone.body).len();
     let (richer, other) = if is_shorter { (gone, kept) } else { (kept, gone) };
@@ -121,7 +121,7 @@ fn united(kept: &Skill, gone: &Skill) -> Skill {
     }
 }
 
-/// Each once, in order.
+/// The union without duplicates, in order.
 fn union<T: Clone + PartialEq>(one: &[T], other: &[T]) -> Vec<T> {
     let mut all: Vec<T> = Vec::new();
     for item in one.iter().chain(other) {
@@ -132,7 +132,7 @@ fn union<T: Clone + PartialEq>(one: &[T], other: &[T]) -> Vec<T> {
     all
 }
 
-/// The body with what stands under pitfalls, verification and evidence of another and not here.
+/// The body with the items of another's pitfalls, verification and evidence that it lacks.
 fn with_items(body: &str, other: &str) -> String {
     let mut body = body.to_owned();
     for title in [PITFALLS, VERIFICATION, EVIDENCE] {
@@ -149,7 +149,7 @@ fn with_items(body: &str, other: &str) -> String {
     body
 }
 
-/// The body with parts added at the end of a section, which is made where there is none.
+/// The body with parts added at the end of a section, which is created if it is missing.
 fn with_blocks(body: &str, title: &str, added: &[String]) -> String {
     let lines: Vec<&str> = body.lines().collect();
     let Some(place) = lines_of(body, title) else {

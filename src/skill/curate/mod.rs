@@ -1,8 +1,8 @@
-//! Curation: which drafts are duplicates, which are not used, which nobody wants (docs/spec/skills.md, 3). A pure stage.
+//! Curation: detects duplicate, unused and unwanted drafts (docs/spec/skills.md, 3). A pure stage.
 //!
-//! A skill that a person wrote, imported, checked, promoted or added files to is never changed, merged away or removed. Of two
-//! skills with the same body, the draft is merged away; of two drafts on one subject whose steps agree, the older name is kept. A
-//! second run on the result of a first one does nothing.
+//! A skill is never changed, merged away or removed if a person wrote, imported, checked or promoted it, or added files to it.
+//! Of two skills with the same body, the draft is merged away. Of two drafts on the same subject with agreeing steps, the older
+//! name is kept. A second run on the result of a first one does nothing.
 
 mod gate;
 mod merge;
@@ -26,37 +26,37 @@ pub(super) use outline::{OVERVIEW, PITFALLS, VERIFICATION, with_section};
 pub(crate) use procedure::is_same_procedure;
 pub use save::{AutoSave, Declined, auto_save};
 
-/// A saved skill with what is known of its life.
+/// A saved skill with its history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SkillLife {
     /// The skill.
     pub skill: Skill,
-    /// Since when it is there, where that is known.
+    /// When it was first seen, if known.
     pub saved: Option<DateTime<FixedOffset>>,
-    /// When it was last used, where it was.
+    /// When it was last used, if ever.
     pub last_used: Option<DateTime<FixedOffset>>,
-    /// A person skipped the suggestion that it came from, often and lately enough.
+    /// Whether a person skipped its suggestion recently and often enough.
     pub is_skipped: bool,
-    /// What a person did about it.
+    /// What a person decided about it.
     pub hold: ProtectedBecause,
-    /// It is not shown yet: only one session suggested it, and a lesson that it was drawn from is not in use.
+    /// Whether it is not shown yet, because only one session suggested it and a lesson that it was made from is not in use.
     pub waits: bool,
 }
 
-/// What a person did about a draft.
+/// What a person decided about a draft.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProtectedBecause {
     /// Nothing.
     #[default]
     None,
-    /// They promoted exactly this text, or put files beside it: it stays as it is.
+    /// The person promoted exactly this text or added files to it: it is not changed.
     Stands,
-    /// They took it out of a curation: it is left alone, and nothing is merged into it.
+    /// The person undid its curation: it is not changed, and nothing is merged into it.
     Apart,
 }
 
-/// What a curation would do, in order. Empty when all is as it should be.
+/// The steps of a curation, in order; empty if there is nothing to do.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CurationPlan {
@@ -69,69 +69,69 @@ pub struct CurationPlan {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum CurationStep {
-    /// A draft goes because its suggestion was skipped; archived.
+    /// A draft is archived because its suggestion was skipped.
     #[error("remove {name}: its suggestion was skipped")]
     RemoveSkipped {
-        /// Which.
+        /// The draft.
         name: SkillName,
     },
-    /// A stale skill was used again and is a draft as before.
+    /// A stale skill was used again and becomes a draft.
     #[error("revive {}: it was used again", becomes.name)]
     Revive {
-        /// What it becomes.
+        /// The skill afterwards.
         becomes: Box<Skill>,
     },
-    /// Two skills become one; the text of the one that goes is archived.
+    /// Two skills are merged; the text of the removed one is archived.
     #[error("merge {gone} into {kept}: {because}")]
     Merge {
-        /// The name that stays.
+        /// The name that is kept.
         kept: SkillName,
-        /// The draft that goes.
+        /// The draft that is removed.
         gone: SkillName,
-        /// Why they are one.
+        /// Why they are merged.
         because: SameBecause,
-        /// What the kept one becomes; none when it stays as it is.
+        /// The kept skill afterwards; none if it is unchanged.
         becomes: Option<Box<Skill>>,
     },
-    /// A draft that was not used for long is marked.
+    /// A draft is marked as stale because it has not been used for a long time.
     #[error("mark {} as stale: not used for {unused_days} days", becomes.name)]
     MarkStale {
-        /// For how many days.
+        /// The number of days without use.
         unused_days: i64,
-        /// What it becomes.
+        /// The skill afterwards.
         becomes: Box<Skill>,
     },
-    /// A draft that was not used for long goes; archived. Only where the configuration asks for it.
+    /// An unused draft is archived; only if the configuration asks for it.
     #[error("archive {name}: not used for {unused_days} days")]
     Prune {
-        /// Which.
+        /// The draft.
         name: SkillName,
-        /// For how many days.
+        /// The number of days without use.
         unused_days: i64,
     },
 }
 
 impl SkillLife {
-    /// True when nothing but the crate itself made it.
+    /// True if no person was involved with it.
     fn is_free(&self) -> bool {
         matches!(self.skill.quality, Quality::Draft | Quality::Stale) && self.hold == ProtectedBecause::None
     }
 
-    /// Days since it was last used or saved; none when neither is known.
+    /// Days since its last use, or since it was saved; none if neither is known.
     fn unused_days(&self, now: DateTime<FixedOffset>) -> Option<i64> {
         let since = self.last_used.max(self.saved)?;
         Some(now.signed_duration_since(since).num_days())
     }
 
-    /// What a person stands behind first, then the better quality, then the older, then by name. One that is not known to be
-    /// old is not.
+    /// The order in which names are kept: skills that a person vouches for, then by quality, then by age, then by name. A skill
+    /// of unknown age counts as new.
     fn seniority(&self) -> impl Ord + use<> {
         let saved = (self.saved.is_none(), self.saved);
         (self.is_free(), std::cmp::Reverse(self.skill.quality), saved, self.skill.name.clone())
     }
 }
 
-/// What a curation would do with these skills, of which each name counts once.
+/// The plan of a curation of these skills, one per name.
 #[must_use]
 pub fn curate(states: &[SkillLife], now: DateTime<FixedOffset>, config: &CurationConfig) -> CurationPlan {
     let mut named = BTreeMap::new();
@@ -168,12 +168,12 @@ pub fn curate(states: &[SkillLife], now: DateTime<FixedOffset>, config: &Curatio
     CurationPlan { steps }
 }
 
-/// Merges until no two are one; what is left, in the order of names.
+/// Merges until no two skills can be merged. Returns the rest in the order of names.
 fn merge_all(mut states: Vec<SkillLife>, config: &CurationConfig, steps: &mut Vec<CurationStep>) -> Vec<SkillLife> {
     states.sort_by_cached_key(SkillLife::seniority);
     let mut waiting = VecDeque::from(states);
     let mut apart: Vec<SkillLife> = Vec::new();
-    // No two of `apart` are one. A merged one is compared with all of them again: it has more topics than before.
+    // No two of `apart` can be merged. A merged skill is compared with all of them again: it has more topics than before.
     while let Some(state) = waiting.pop_front() {
         let found = apart.iter().enumerate().find_map(|(place, other)| {
             let (kept, gone) = if other.seniority() <= state.seniority() { (other, &state) } else { (&state, other) };
@@ -193,13 +193,13 @@ fn merge_all(mut states: Vec<SkillLife>, config: &CurationConfig, steps: &mut Ve
 }
 
 impl CurationPlan {
-    /// True when there is nothing to do.
+    /// True if there is nothing to do.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// What each skill that is touched becomes in the end; none when it goes.
+    /// The final state of each changed skill; none if it is removed.
     #[must_use]
     pub fn outcome(&self) -> BTreeMap<SkillName, Option<&Skill>> {
         let mut outcome = BTreeMap::new();

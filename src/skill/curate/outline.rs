@@ -1,25 +1,25 @@
-//! A skill's body by its headings. A line in a fence is not a heading.
+//! A skill's body divided by its headings. A line in a fence is not a heading.
 
 use std::ops::Range;
 
 use adage_redact::fence_of;
 
-/// What stands under a heading, up to the next one of its level or above. Those below it are lines of it, but for a title.
+/// The text under a heading, up to the next one of its level or above. Lower headings are part of it, except below a title.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section<'a> {
     /// The heading's text; empty before the first one.
     pub(super) title: &'a str,
-    /// Of the heading: 1 is a title.
+    /// The level of the heading: 1 is a title.
     level: usize,
     pub(super) lines: Vec<Line<'a>>,
 }
 
-/// A line, and whether it is code.
+/// A line, marked as text or code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     Text(&'a str),
     Code(&'a str),
-    /// The line that opens or closes a fence.
+    /// A line that opens or closes a fence.
     Fence(&'a str),
 }
 
@@ -31,13 +31,13 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The headings that the crate knows.
+/// The headings that the crate writes and recognises.
 pub(in crate::skill) const OVERVIEW: &str = "Overview";
 pub(super) const STEPS: &str = "Step-by-Step";
 pub(in crate::skill) const PITFALLS: &str = "Common Pitfalls";
 pub(in crate::skill) const VERIFICATION: &str = "Verification";
 pub(super) const EVIDENCE: &str = "Evidence";
-/// What stands under the pitfalls of a skill that has none.
+/// The text under the pitfalls of a skill without any.
 pub(super) const NO_PITFALL: &str = "- None is on record.";
 
 impl Section<'_> {
@@ -45,7 +45,7 @@ impl Section<'_> {
         self.title.eq_ignore_ascii_case(title)
     }
 
-    /// True when something stands under the heading.
+    /// True if there is text under the heading.
     pub(super) fn says_something(&self) -> bool {
         self.lines.iter().any(|line| !line.raw().trim().is_empty())
     }
@@ -79,9 +79,9 @@ pub(super) fn sections(body: &str) -> Vec<Section<'_>> {
     sections
 }
 
-/// Where the lines of a section stand in a body, blank ones at its end left out; none when it has no such heading.
+/// The range of a section's lines in the body, without blank ones at its end; none if the heading is missing.
 pub(super) fn lines_of(body: &str, title: &str) -> Option<Range<usize>> {
-    // Sections hold all lines but the headings: count to where this one begins.
+    // Sections contain all lines except headings: count the lines before this one.
     let mut end = 0;
     for (number, section) in sections(body).iter().enumerate() {
         let has_heading = usize::from(number > 0);
@@ -95,7 +95,7 @@ pub(super) fn lines_of(body: &str, title: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The body with another text in a section, which is made at the end where there is none.
+/// The body with the text of a section replaced; a missing section is added at the end.
 pub(in crate::skill) fn with_section(body: &str, title: &str, text: &str) -> String {
     let Some(place) = lines_of(body, title) else {
         return format!("{}\n\n## {title}\n\n{text}", body.trim_end());
@@ -122,7 +122,7 @@ pub(super) fn list_item(line: &str) -> Option<&str> {
     rest.strip_prefix([' ', '\t']).map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// What a body tells to do, in order: every line of its steps, but for list marks, blanks and code marks.
+/// The instructions of a body, in order: every line of its steps without list markers, white space and code markers.
 pub(super) fn steps(body: &str) -> Vec<String> {
     let sections = sections(body);
     let lines = sections.iter().filter(|section| section.is(STEPS)).flat_map(|section| &section.lines);
@@ -135,7 +135,7 @@ pub(super) fn steps(body: &str) -> Vec<String> {
     steps.map(plain).filter(|step| !step.is_empty()).collect()
 }
 
-/// A section in parts that stand for themselves: list items, fences, paragraphs.
+/// The blocks of a section: list items, fences, paragraphs.
 pub(super) fn blocks(section: &Section<'_>) -> Vec<String> {
     let mut blocks: Vec<Vec<&str>> = Vec::new();
     let mut is_open = false;
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(steps("1. a"), Vec::<String>::new());
     }
     #[test]
-    fn a_section_comes_apart_into_items_fences_and_paragraphs() {
+    fn a_section_is_split_into_items_fences_and_paragraphs() {
         let body = "## Common Pitfalls\n\n- a\n  more of a\n- b\n\n```text\n- quoted\n\nx\n```\n\n> said\n> twice\n";
         let found = sections(body);
         let found: Vec<String> = found.iter().filter(|section| section.is(PITFALLS)).flat_map(blocks).collect();

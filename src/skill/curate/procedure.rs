@@ -1,4 +1,4 @@
-//! When two skills describe the same procedure, however the sessions from which they were drawn varied it.
+//! Detects skills that describe the same procedure in variations of different sessions.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +7,11 @@ use crate::capture::{are_alike, normal_forms};
 use crate::skill::Skill;
 use crate::skill::code::code;
 
-/// True when both are drawn by the same rule about the same program, and at least half of the commands of the one with more,
-/// in normal form, are the other's too. Skills without commands tell none.
+/// True if the same rule made both about the same program, and they share at least half of the commands, in normal form, of the
+/// one with more. Skills without commands are never the same.
 pub(crate) fn is_same_procedure(one: &Skill, other: &Skill) -> bool {
     let (mine, theirs) = (commands(&one.body), commands(&other.body));
-    // A model may have renamed one of them: then nothing less than all of the commands says so.
+    // A model may have renamed one of them: then all commands must be equal.
     let is_named_alike = base_name(one) == base_name(other);
     is_named_alike && are_alike(&mine, &theirs) || mine.len() > 1 && mine == theirs
 }
@@ -27,7 +27,7 @@ fn commands(body: &str) -> BTreeSet<String> {
     normal_forms(commands)
 }
 
-/// The name without the number that it got because it was taken.
+/// The name without the number added to make it unique.
 fn base_name(skill: &Skill) -> &str {
     let name = skill.name.as_str();
     let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());

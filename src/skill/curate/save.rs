@@ -1,4 +1,4 @@
-//! Saving what sessions suggest, without a person: a few per run, and only what passes the gate (docs/spec/skills.md, 3.1).
+//! Automatic saving of suggested skills: a few per run, and only those that pass the quality gate (docs/spec/skills.md, 3.1).
 
 use serde::Serialize;
 
@@ -7,11 +7,11 @@ use crate::config::AutoSaveConfig;
 use crate::lesson::{Refusal, Trust};
 use crate::skill::{NotWorded, Quality, Skill, SkillName};
 
-/// What becomes of suggested skills.
+/// The suggested skills, sorted into those to save and those not.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct AutoSave {
-    /// To be saved, as drafts, under names that are free.
+    /// To be saved as drafts, under unused names.
     pub saved: Vec<Skill>,
     /// Not to be saved, with the reason.
     pub declined: Vec<(SkillName, Declined)>,
@@ -22,43 +22,43 @@ pub struct AutoSave {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Declined {
-    /// Skills are not saved without a person.
+    /// Automatic saving is off.
     #[error("automatic saving of skills is off")]
     Off,
-    /// The gate does not let the lesson in that it is made from.
+    /// The gate refuses the lesson that it is made from.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// Untrusted content could have shaped it.
+    /// It may come from untrusted content.
     #[error("may come from untrusted content")]
     Tainted,
-    /// It says too little.
+    /// The quality gate refuses it.
     #[error("{}", list(.0))]
     Gate(Vec<Shortcoming>),
-    /// No model worded it, and only worded ones are saved here.
+    /// No model reworded it, and the settings require that.
     #[error(transparent)]
     NotWorded(#[from] NotWorded),
-    /// A skill was made of the same text before; a person may have taken it out since.
+    /// A skill was made of the same text before; a person may have removed it since.
     #[error("skill {0} was made from it before")]
     MadeBefore(SkillName),
-    /// There is a skill that says the same.
+    /// An existing skill has the same content.
     #[error("skill {0} says the same")]
     SameAs(SkillName),
-    /// The run has saved enough.
+    /// The run has saved the maximum.
     #[error("a run saves at most {max}")]
     Enough {
-        /// The most that a run saves.
+        /// The maximum per run.
         max: usize,
     },
-    /// No free name was found for it.
+    /// No unused name was found.
     #[error("its name is taken")]
     NameTaken,
 }
 
-/// Names that are tried for a skill whose own is taken.
+/// How many names are tried if the skill's own is taken.
 const MAX_NAMES: usize = 100;
 
-/// Sorts suggested skills into those to save and those not, in their order. Declined ones do not count toward the limit. Who
-/// worded them is not looked at: `require_llm` is for who calls this.
+/// Sorts suggested skills into those to save and those not, in their order. Declined ones do not count towards the limit.
+/// `require_llm` is not checked here; that is up to the caller.
 #[must_use]
 pub fn auto_save(suggested: impl IntoIterator<Item = Skill>, known: &[Skill], config: &AutoSaveConfig) -> AutoSave {
     let mut outcome = AutoSave::default();

@@ -27,7 +27,7 @@ fn draft(name: &str, topics: &[&str], steps: &[&str]) -> SkillLife {
     SkillLife { skill, saved: Some(at(0)), last_used: None, is_skipped: false, hold, waits: false }
 }
 
-/// The steps as lines, ten days after the epoch.
+/// The plan's steps as lines, ten days after the epoch.
 fn check(states: &[SkillLife], expected: &[&str]) -> CurationPlan {
     let plan = curate(states, at(10 * DAY), &CurationConfig::default());
     let said: Vec<String> = plan.steps.iter().map(ToString::to_string).collect();
@@ -36,7 +36,7 @@ fn check(states: &[SkillLife], expected: &[&str]) -> CurationPlan {
 }
 
 #[test]
-fn drafts_that_share_topics_and_agree_become_one_under_the_older_name() {
+fn drafts_with_shared_topics_and_agreeing_steps_are_merged_under_the_older_name() {
     let (mut new, mut old) = (
         draft("a", &["docker", "ci", "x"], &["one", "two", "three"]),
         draft("z", &["ci", "docker"], &["one", "three"]),
@@ -60,7 +60,7 @@ fn drafts_that_share_topics_and_agree_become_one_under_the_older_name() {
 }
 
 #[test]
-fn drafts_whose_steps_differ_or_that_share_one_topic_stay_two() {
+fn drafts_with_other_steps_or_one_shared_topic_are_not_merged() {
     let one = draft("a", &["docker", "ci"], &["one", "two"]);
     check(&[one.clone(), draft("b", &["docker", "ci"], &["two", "one"])], &[]);
     check(&[one.clone(), draft("b", &["docker", "ci"], &["one", "two --force"])], &[]);
@@ -73,25 +73,25 @@ fn drafts_whose_steps_differ_or_that_share_one_topic_stay_two() {
 }
 
 #[test]
-fn one_body_is_one_skill_and_what_a_person_stands_behind_stays() {
+fn equal_bodies_are_merged_and_skills_of_a_person_are_kept() {
     let with = |name: &str, quality, saved| {
         let mut state = draft(name, &["x"], &["one"]);
         (state.skill.quality, state.saved) = (quality, Some(at(saved)));
         state.skill.body = body(&["one"], &[]);
         state
     };
-    check(&[with("b", Quality::Draft, 0), with("a", Quality::Draft, 1)], &["merge a into b: they say the same"]);
+    check(&[with("b", Quality::Draft, 0), with("a", Quality::Draft, 1)], &["merge a into b: their bodies are equal"]);
     for quality in [Quality::Manual, Quality::Imported, Quality::Verified] {
         let kept = with("z", quality, 5);
-        let plan = check(&[with("a", Quality::Draft, 0), kept.clone()], &["merge a into z: they say the same"]);
+        let plan = check(&[with("a", Quality::Draft, 0), kept.clone()], &["merge a into z: their bodies are equal"]);
         assert!(!plan.outcome().contains_key(&kept.skill.name), "not a byte of it changes");
         check(&[with("a", quality, 0), kept], &[]);
     }
     let held = SkillLife { hold: ProtectedBecause::Stands, ..with("z", Quality::Draft, 5) };
-    check(&[held.clone(), with("a", Quality::Draft, 0)], &["merge a into z: they say the same"]);
+    check(&[held.clone(), with("a", Quality::Draft, 0)], &["merge a into z: their bodies are equal"]);
     check(&[SkillLife { hold: ProtectedBecause::Apart, ..held.clone() }, with("a", Quality::Draft, 0)], &[]);
     check(&[held.clone(), SkillLife { hold: ProtectedBecause::Stands, ..with("a", Quality::Draft, 0) }], &[]);
-    // A draft that can be used does not go for one that waits for a person.
+    // A usable draft is not replaced by one that awaits review.
     let mut tainted = with("z", Quality::Imported, 0);
     tainted.skill.provenance.trust = Trust::Tainted;
     check(&[with("a", Quality::Draft, 0), tainted], &[]);
@@ -112,7 +112,7 @@ fn a_merge_may_lead_to_the_next() {
 }
 
 #[test]
-fn a_draft_that_waits_changes_none_that_is_shown_and_two_of_two_sessions_wait_no_more() {
+fn a_waiting_draft_changes_no_shown_one_and_is_shown_after_a_second_session() {
     let waiting = |name: &str, steps: &[&str], session: &str| {
         let mut state = draft(name, &["docker", "ci"], steps);
         state.skill.provenance.sources = vec![session.to_owned()];
@@ -122,7 +122,7 @@ fn a_draft_that_waits_changes_none_that_is_shown_and_two_of_two_sessions_wait_no
     let plan = |states: &[SkillLife]| curate(states, at(0), &CurationConfig::default());
     assert!(plan(&[shown.clone(), waiting("a", &["one", "two"], "s")]).is_empty());
     let outcome = plan(&[waiting("a", &["one"], "s"), waiting("c", &["one", "two"], "t"), shown]);
-    // Two sessions speak for the one that is left: it is shown, and so merges with the one that is shown.
+    // The remaining one has two sessions as evidence: it is shown, and is therefore merged with the one that is shown.
     assert_eq!(outcome.steps.len(), 2, "{outcome:?}");
     let same = plan(&[
         waiting("a", &["one"], "s"),
@@ -159,7 +159,7 @@ fn drafts_made_of_lessons_merge_with_their_pitfalls_and_evidence() {
     assert_eq!(quality_gate(merged), Ok(()));
 }
 
-/// What a draft's steps are at an age of so many days, under the one name.
+/// The steps for one draft of this age in days.
 fn check_age(saved: Option<i64>, used: Option<i64>, quality: Quality, auto_prune: bool, expected: &[&str]) {
     let mut state = draft("a", &[], &["one"]);
     state.skill.quality = quality;
@@ -191,7 +191,7 @@ fn unused_drafts_are_marked_and_removed_only_when_asked() {
 }
 
 #[test]
-fn skipped_drafts_go() {
+fn skipped_drafts_are_removed() {
     let skipped = |quality, hold| {
         let mut state = SkillLife { is_skipped: true, hold, ..draft("a", &[], &["one"]) };
         state.skill.quality = quality;
@@ -227,7 +227,7 @@ fn the_gate_names_everything_that_is_missing() {
 }
 
 #[test]
-fn a_run_saves_three_drafts_and_says_what_it_did_not() {
+fn a_run_saves_three_drafts_and_reports_the_others() {
     let suggested = |name: &str, step: &str| {
         let body = format!("{}{}", body(&[step], &["none"]), "word ".repeat(40));
         Skill { body, quality: Quality::Verified, auto_load: true, ..Skill::new(name.parse().unwrap(), "d") }
@@ -347,7 +347,7 @@ proptest! {
                 prop_assert_eq!(kept.map(|kept| &kept.skill), Some(&state.skill));
             }
         }
-        // Nothing goes but for a reason, and nobody's steps are lost in a merge.
+        // A skill is removed only for a reason, and a merge loses no steps.
         let there: BTreeSet<String> = after.iter().flat_map(|state| outline::steps(&state.skill.body)).collect();
         let merged = plan.steps.iter().filter_map(|step| match step { CurationStep::Merge { gone, .. } => Some(gone), _ => None });
         let gone_later: BTreeSet<&SkillName> = plan.steps.iter().filter_map(|step| match step {

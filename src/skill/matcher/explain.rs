@@ -1,45 +1,45 @@
-//! What a match is made of, point by point.
+//! The explanation of a match, point by point.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// Why a word of the query speaks for a skill, the strongest first.
+/// Why a word of the query counts for a skill, strongest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PointReason {
-    /// It is one of the skill's topics.
+    /// It equals one of the skill's topics.
     Topic,
-    /// It is one of the skill's actions.
+    /// It equals one of the skill's actions.
     Action,
     /// It is a part of a topic or action of several words, such as `docker` of `docker-compose`.
     Part,
     /// It has the stem of a topic or action.
     Stem,
-    /// It means what a topic or action means.
+    /// It is a synonym of a topic or action.
     Synonym,
-    /// The description has it.
+    /// The description contains it.
     Description,
 }
 
-/// What one word of the query counts for a skill.
+/// The points of one word of the query for a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Point {
     /// The word of the query, in lower case.
     pub query_word: String,
-    /// The word of the skill that it meets.
+    /// The word of the skill that it matches.
     pub skill_word: String,
-    /// How they meet.
+    /// How they match.
     pub reason: PointReason,
-    /// What that counts.
+    /// The points.
     pub points: u32,
 }
 
 impl PointReason {
-    /// What it counts: 3 a topic or action, 2 a part, a stem or a synonym, 1 a word of the description. The earlier
-    /// system's; a part is ours, which had no points for it.
+    /// The points: 3 for a topic or action, 2 for a part, a stem or a synonym, 1 for a word of the description. The numbers are
+    /// those of the earlier system, except for a part, which it did not count.
     #[must_use]
     pub fn points(self) -> u32 {
         match self {
@@ -49,7 +49,7 @@ impl PointReason {
         }
     }
 
-    /// The reason in a word.
+    /// The reason as one word.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Skills by their words, so that a query looks at no skill that it shares nothing with.
+//! An inverted index of skills by their words: a query visits only skills with which it shares a word.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,17 +7,17 @@ use super::synonyms::{N_GROUPS, group_of};
 use crate::lexical::{stem, subject_words};
 use crate::skill::{Skill, SkillName};
 
-/// A skill on its way into an index.
+/// A skill to be indexed.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexedSkill<'a> {
     /// The skill.
     pub skill: &'a Skill,
-    /// False for what is listed and never matched: it waits for a person, or is loaded anyway.
+    /// False for a listed skill that is never matched: it awaits review, or is loaded anyway.
     pub is_matchable: bool,
 }
 
-/// Skills prepared for matching; build it once, ask it every turn. A skill without topics and actions has its name as its one
-/// topic.
+/// An index of skills for matching; build it once and use it for every turn. If a skill has no topics and actions, its name is
+/// used as its topic.
 #[derive(Clone, Debug, Default)]
 pub struct SkillIndex {
     /// In the order of names.
@@ -29,15 +29,15 @@ pub struct SkillIndex {
     by_group: Vec<Vec<Posting>>,
 }
 
-/// A skill that can be matched.
+/// An indexed skill.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) name: SkillName,
-    /// What stands for it in an embedder.
+    /// The text for an embedder.
     text: String,
 }
 
-/// A word of a skill.
+/// A posting: a skill that contains a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Posting {
     pub(super) reason: PointReason,
@@ -46,7 +46,7 @@ pub(super) struct Posting {
 }
 
 impl SkillIndex {
-    /// Takes the skills in; of those with one name the first counts.
+    /// Indexes the skills; if several have the same name, the first is used.
     #[must_use]
     pub fn new<'a>(skills: impl IntoIterator<Item = IndexedSkill<'a>>) -> Self {
         let mut named = BTreeMap::new();
@@ -64,19 +64,19 @@ impl SkillIndex {
         index
     }
 
-    /// How many skills can be matched.
+    /// The number of skills that can be matched.
     #[must_use]
     pub fn len(&self) -> usize {
         self.skills.len()
     }
 
-    /// True when no skill can be matched.
+    /// True if no skill can be matched.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.skills.is_empty()
     }
 
-    /// What an embedder is given for each skill that can be matched: name, description and triggers, in the order of names.
+    /// The text to embed for each skill that can be matched: name, description and triggers, in the order of names.
     pub fn texts(&self) -> impl Iterator<Item = (&SkillName, &str)> {
         self.skills.iter().map(|entry| (&entry.name, entry.text.as_str()))
     }
@@ -94,7 +94,7 @@ impl SkillIndex {
             Posting { reason, skill: number, word: place }
         };
         let split = |texts: &'a [String]| texts.iter().flat_map(|text| text.split_whitespace()).map(whole_word);
-        // Most files of others name no triggers; what such a skill is called is then its topic.
+        // Most files of other authors have no triggers; the skill's name is used as its topic.
         let name = triggers.is_empty().then(|| (PointReason::Topic, whole_word(skill.name.as_str())));
         let topics = split(&skill.topics).map(|word| (PointReason::Topic, word));
         let actions = split(&skill.actions).map(|word| (PointReason::Action, word));
@@ -121,7 +121,7 @@ impl SkillIndex {
         }
     }
 
-    /// What a word meets, the strongest reasons first.
+    /// The postings of a word, strongest reasons first.
     pub(super) fn meets(&self, word: &str) -> impl Iterator<Item = Posting> {
         let stem = stem(word);
         let group = group_of(&stem).and_then(|group| self.by_group.get(group));
@@ -133,7 +133,7 @@ impl SkillIndex {
         [stronger, stems, synonyms, weaker].into_iter().flatten().copied()
     }
 
-    /// The topics and actions that are exactly this word.
+    /// The topics and actions that equal this word.
     pub(super) fn is_exactly(&self, whole: &str) -> impl Iterator<Item = Posting> {
         let words = self.by_word.get(whole).map(Vec::as_slice).unwrap_or_default();
         words.iter().copied().filter(|posting| posting.reason <= PointReason::Action)
@@ -144,16 +144,16 @@ impl SkillIndex {
     }
 }
 
-/// What a text asks by.
+/// The words of a query.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
-    /// Words of several parts, each once, with their parts and where they stand.
+    /// Compound words without duplicates, with their parts and positions.
     pub(super) compounds: Vec<(usize, String, Vec<String>)>,
-    /// Plain words and parts, each once, with where they stand.
+    /// Simple words and parts without duplicates, with their positions.
     pub(super) words: Vec<(usize, String)>,
 }
 
-/// The words of a query. Whether a word of several parts counts whole or by its parts is each skill's affair.
+/// The words of a query. Whether a compound word counts as a whole or by its parts depends on the skill.
 pub(super) fn asked(query: &str) -> Asked {
     let (mut seen, mut asked) = (BTreeSet::new(), Asked::default());
     for (place, token) in query.split_whitespace().enumerate() {
@@ -172,7 +172,7 @@ pub(super) fn asked(query: &str) -> Asked {
     asked
 }
 
-/// A word between blanks as it is looked up: lower case, without the punctuation around it. `C++` and `C#` keep theirs.
+/// A token in the form that is looked up: lower case, without surrounding punctuation. `C++` and `C#` keep theirs.
 fn whole_word(token: &str) -> String {
     token.trim_matches(|c: char| !c.is_alphanumeric() && c != '+' && c != '#').to_lowercase()
 }

@@ -1,7 +1,7 @@
-//! Lazy matching: which skills a turn's text asks for (docs/spec/skills.md, 2). A pure stage.
+//! Matching of skills to a turn's text (docs/spec/skills.md, 2). A pure stage.
 //!
-//! By words, a skill's score is the sum of what each word of the query counts for it, each once, for its best reason
-//! ([`PointReason`]). A topic alone or an action alone is enough. By meaning, it is the cosine of two vectors. The two
+//! By words, a skill's score is the sum of the points of each word of the query; each word counts once, for its strongest
+//! reason ([`PointReason`]). A single topic or action is enough. By vectors, the score is the cosine of two vectors. The two
 //! scores are never compared.
 
 mod explain;
@@ -25,41 +25,41 @@ pub use index::{IndexedSkill, SkillIndex};
 pub use render::{RenderedSkills, render_skills};
 pub use semantic::match_skills_by_meaning;
 
-/// The skills that a text asks for.
+/// The skills that match a text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Matches {
-    /// Which way of looking answered.
+    /// The tier that answered.
     pub tier: MatchTier,
-    /// The skills, best first, equal ones by name.
+    /// The skills, best first; ties by name.
     pub matches: Vec<SkillMatch>,
-    /// Why there is none, when there is none.
+    /// Why no skill matches; none if one does.
     pub none_because: Option<NoMatch>,
-    /// Why words decided although meaning goes first.
+    /// Why words were used although vectors come first.
     pub fallback: Option<Fallback>,
 }
 
-/// Which way of looking answered.
+/// How skills were compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchTier {
-    /// Vectors of an embedder.
+    /// By vectors of an embedder.
     Meaning,
-    /// Words.
+    /// By words.
     Words,
 }
 
-/// A skill that a text asks for.
+/// A skill that matches a text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SkillMatch {
     /// Its name.
     pub name: SkillName,
-    /// What speaks for it.
+    /// The evidence for it.
     pub by: MatchedBy,
 }
 
-/// What speaks for a skill.
+/// The evidence for a skill.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchedBy {
@@ -67,7 +67,7 @@ pub enum MatchedBy {
     Words {
         /// The sum of the points.
         score: u32,
-        /// What each word counts, in the order of the query; they add up to the score.
+        /// The points of each word, in the order of the query; their sum is the score.
         points: Vec<Point>,
     },
     /// Vectors.
@@ -82,40 +82,40 @@ pub enum MatchedBy {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NoMatch {
-    /// There is no skill.
+    /// There are no skills.
     #[error("there are no skills")]
     NoSkills,
-    /// All skills wait for a person or are loaded anyway.
+    /// All skills await review or are always loaded.
     #[error("none of the {n_listed} skills can match: they await review, or are always loaded")]
     NoneMatchable {
-        /// How many there are.
+        /// The number of skills.
         n_listed: usize,
     },
-    /// No slot is left for a skill.
-    #[error("no slot is left for a skill")]
+    /// The limit of skills is 0.
+    #[error("the maximum of matched skills is 0")]
     NoSlots,
-    /// The text has no word that could tell.
-    #[error("the text has no word that says what it is about")]
+    /// The text has no word to match.
+    #[error("the text has no word that can be matched")]
     NothingAsked,
-    /// Words ran, and no skill has enough points.
+    /// By words, no skill has enough points.
     #[error("the best skill has {best} points, it needs {threshold}")]
     BelowThreshold {
         /// The points of the best skill.
         best: u32,
-        /// What it would have to reach.
+        /// The points that it needs.
         threshold: u32,
     },
-    /// Vectors ran, and no skill is near enough.
-    #[error("no skill is as near as {floor:.2}; the nearest: {best:?}")]
+    /// By vectors, no skill is near enough.
+    #[error("no skill has a cosine similarity of at least {floor:.2}; the largest is {}", similarity(*best))]
     NothingNear {
-        /// Cosine similarity of the nearest skill that has a vector.
+        /// The cosine similarity of the nearest skill that has a vector.
         best: Option<f32>,
-        /// What it would have to reach.
+        /// The similarity that it needs.
         floor: f32,
     },
 }
 
-/// Why words decided although meaning goes first.
+/// Why words were used although vectors come first.
 #[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -123,30 +123,30 @@ pub enum Fallback {
     /// There is no embedder.
     #[error("there is no embedder")]
     NoEmbedder,
-    /// No skill lay near enough.
-    #[error("no skill is near enough; the nearest: {best:?}")]
+    /// No skill was near enough.
+    #[error("no skill is near enough; the largest cosine similarity is {}", similarity(*best))]
     NothingNear {
-        /// Cosine similarity of the nearest skill.
+        /// The cosine similarity of the nearest skill.
         best: Option<f32>,
     },
     /// The embedder took too long.
     #[error("the embedder took longer than {limit:?}")]
     TimedOut {
-        /// How long it may take.
+        /// The time limit.
         #[serde(serialize_with = "crate::config::seconds::serialize")]
         limit: std::time::Duration,
     },
     /// The embedder failed.
     #[error("the embedder failed: {reason}")]
     Failed {
-        /// What it said.
+        /// The error message.
         reason: String,
     },
 }
 
-/// The skills that a text asks for, by words.
+/// Matches skills to a text by words.
 ///
-/// At most `config.max_slots` of them, the highest score first, equal scores by name.
+/// At most `config.max_slots` skills, highest score first, ties by name.
 ///
 /// ```
 /// use adage::skills;
@@ -172,7 +172,7 @@ pub fn match_skills(query: &str, index: &SkillIndex, config: &MatchConfig) -> Ma
     }
     let (scores, hits) = hits(&asked, index);
     let mut ranked: Vec<(u32, usize)> = scores.into_iter().enumerate().map(|(skill, score)| (score, skill)).collect();
-    // Skills stand in the order of their names.
+    // Skills are in the order of their names.
     ranked.sort_by_key(|(score, skill)| (std::cmp::Reverse(*score), *skill));
     let best = ranked.first().map_or(0, |(score, _)| *score);
     ranked.retain(|(score, _)| *score >= config.threshold);
@@ -202,7 +202,7 @@ struct Hit<'a> {
     posting: Posting,
 }
 
-/// The score of each skill, and what it is made of.
+/// The score of each skill, and the hits that it consists of.
 fn hits<'a>(asked: &'a Asked, index: &SkillIndex) -> (Vec<u32>, Vec<Hit<'a>>) {
     let (mut scores, mut hits) = (vec![0_u32; index.len()], Vec::new());
     let mut count = |place: usize, word: &'a str, posting: Posting| {
@@ -211,7 +211,7 @@ fn hits<'a>(asked: &'a Asked, index: &SkillIndex) -> (Vec<u32>, Vec<Hit<'a>>) {
             hits.push(Hit { place, word, posting });
         }
     };
-    // A word that counts whole for a skill does not count by its parts again.
+    // A compound word that counts as a whole for a skill does not count by its parts again.
     let mut spent: HashSet<(usize, &str)> = HashSet::new();
     let mut last = vec![usize::MAX; index.len()];
     for (number, (place, whole, parts)) in asked.compounds.iter().enumerate() {
@@ -235,6 +235,10 @@ fn hits<'a>(asked: &'a Asked, index: &SkillIndex) -> (Vec<u32>, Vec<Hit<'a>>) {
     (scores, hits)
 }
 
+fn similarity(best: Option<f32>) -> String {
+    best.map_or_else(|| "unknown, as none has a vector".to_owned(), |best| format!("{best:.2}"))
+}
+
 fn nothing_to_match(index: &SkillIndex, config: &MatchConfig) -> Option<NoMatch> {
     match () {
         () if index.n_listed == 0 => Some(NoMatch::NoSkills),
@@ -245,7 +249,7 @@ fn nothing_to_match(index: &SkillIndex, config: &MatchConfig) -> Option<NoMatch>
 }
 
 impl Matches {
-    /// The same, marked as what words say because meaning did not answer.
+    /// The same result, marked as a fallback from vectors.
     #[must_use]
     pub fn after(self, fallback: Fallback) -> Self {
         Self { fallback: Some(fallback), ..self }

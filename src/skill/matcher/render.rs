@@ -1,4 +1,4 @@
-//! The block of skills that goes into a prompt. A skill's text stays between its tags, whatever it says.
+//! Renders the block of skills for a prompt. A skill's text cannot leave its tag.
 
 use adage_redact::strip_invisible;
 use serde::Serialize;
@@ -6,23 +6,23 @@ use serde::Serialize;
 use crate::retrieve::estimated_tokens;
 use crate::skill::{Skill, SkillName};
 
-/// A rendered block and which of the skills are in it.
+/// A rendered block, and the skills in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RenderedSkills {
-    /// The block; empty when no skill is in it.
+    /// The block; empty if it has no skills.
     pub text: String,
     /// The skills in it, in their order.
     pub shown: Vec<SkillName>,
-    /// The skills that did not fit, each with the estimated tokens that it needs.
+    /// The skills that did not fit, each with its estimated tokens.
     pub left_out: Vec<(SkillName, usize)>,
 }
 
-/// Renders the skills that fit the budget, in estimated tokens, in their order. One that does not fit is left
-/// out and the next one tried.
+/// Renders the skills that fit the budget, in estimated tokens, in their order. A skill that does not fit is skipped, and the
+/// next one is tried.
 ///
-/// Each stands in a tag `<skill …>` of its own, and no text of it can open or close one. Transcripts are read without such
-/// spans, so that no skill is ever learned from.
+/// Each skill is in a tag `<skill …>` of its own, and its text can neither open nor close one. Mining removes these tags with
+/// their content from transcripts, so that skills are not learned again.
 #[must_use]
 pub fn render_skills<'a>(skills: impl IntoIterator<Item = &'a Skill>, max_tokens: usize) -> RenderedSkills {
     let mut rendered = RenderedSkills::default();
@@ -47,7 +47,7 @@ fn item(skill: &Skill) -> String {
     format!("<skill name=\"{}\"{version}>\n{}\n</skill>\n", attribute(skill.name.as_str()), body.trim_matches('\n'))
 }
 
-/// A text without what is invisible, in which no tag of ours opens or closes.
+/// A text without invisible characters in which no `skill` tag opens or closes.
 fn tamed(text: &str) -> String {
     const TAG: &str = "skill";
     let text = strip_invisible(text);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn each_skill_stands_in_its_tag() {
+    fn each_skill_is_in_its_tag() {
         let first = Skill { version: "1.2\"><skill".into(), ..skill("one", "\n# One\n\nDo it.\n\n") };
         let rendered = render_skills([&first, &skill("two", "Use `a < b`.")], 100);
         assert_eq!(
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_leaves_out_what_does_not_fit() {
+    fn skills_that_do_not_fit_the_budget_are_left_out() {
         let (long, short) = (skill("long", &"word ".repeat(100)), skill("short", "s"));
         let rendered = render_skills([&long, &short], 50);
         assert_eq!(rendered.shown.len(), 1);

@@ -1,4 +1,4 @@
-//! Matching by meaning: skills whose vectors are near the query's.
+//! Matching by vectors: skills whose vectors are near the query's.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use super::{MatchTier, MatchedBy, Matches, NoMatch, SkillIndex, SkillMatch};
 use crate::config::MatchConfig;
 use crate::skill::SkillName;
 
-/// The skills whose vectors are near enough to the query's, nearest first, then by name. The vectors are those of
-/// [`SkillIndex::texts`]; a skill without one, or with one of another length, is passed over.
+/// The skills whose vectors are near enough to the query's, nearest first, ties by name. The vectors are those of
+/// [`SkillIndex::texts`]. A skill without a vector, or with one of another dimension, is skipped.
 #[must_use]
 pub fn match_skills_by_meaning(
     query: &UnitVector,

@@ -1,11 +1,11 @@
-//! Words of one meaning in what is asked of an agent, by their stems.
+//! Synonyms in requests to agents, by their stems.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::lexical::stem;
 
-/// Words of a group stand for each other. A word, and a stem, stands in one group only.
+/// Groups of synonyms. A word, and a stem, is in one group only.
 const GROUPS: [&[&str]; 20] = [
     &["build", "compile", "assemble", "bundle", "transpile"],
     &["deploy", "release", "ship", "publish", "rollout", "launch"],
@@ -29,7 +29,7 @@ const GROUPS: [&[&str]; 20] = [
     &["create", "generate", "scaffold", "bootstrap"],
 ];
 
-/// How many groups there are.
+/// The number of groups.
 pub(super) const N_GROUPS: usize = GROUPS.len();
 
 /// The group of a stem.
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_stands_in_one_group() {
+    fn a_word_is_in_one_group() {
         let mut groups: BTreeMap<String, usize> = BTreeMap::new();
         let mut words: BTreeMap<&str, usize> = BTreeMap::new();
         for (group, members) in GROUPS.iter().enumerate() {

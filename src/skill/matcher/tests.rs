@@ -16,7 +16,7 @@ fn index(skills: &[Skill]) -> SkillIndex {
     SkillIndex::new(skills.iter().map(|skill| IndexedSkill { skill, is_matchable: true }))
 }
 
-/// The points for the one skill, as text; nothing below 1.
+/// The points for the one skill, as text; no score below 1.
 fn check(query: &str, skill: &Skill, expected: &[&str]) {
     let config = MatchConfig { threshold: 1, ..MatchConfig::default() };
     let found = match_skills(query, &index(std::slice::from_ref(skill)), &config);
@@ -47,7 +47,7 @@ fn each_word_counts_once_for_its_best_reason() {
 }
 
 #[test]
-fn a_stem_is_no_prefix() {
+fn a_stem_is_not_a_prefix() {
     let google = skill("google", &["google"], &[], "");
     check("go", &google, &[]);
     check("goo", &google, &[]);
@@ -59,7 +59,7 @@ fn a_stem_is_no_prefix() {
 }
 
 #[test]
-fn a_word_of_several_parts_is_met_whole_or_by_its_parts() {
+fn a_compound_word_matches_as_a_whole_or_by_its_parts() {
     let compose = skill("compose", &["docker-compose", "C++", "ci/cd"], &[], "");
     check("use docker-compose.", &compose, &["+3 topic \"docker-compose\""]);
     check(
@@ -78,7 +78,7 @@ fn a_word_of_several_parts_is_met_whole_or_by_its_parts() {
 }
 
 #[test]
-fn a_skill_without_triggers_goes_by_its_name() {
+fn a_skill_without_triggers_is_matched_by_its_name() {
     let bare = skill("docker-build", &[], &[], "Images without a network.");
     check("the docker-build skill", &bare, &["+3 topic \"docker-build\""]);
     check("docker", &bare, &["+2 part \"docker\" as \"docker-build\""]);
@@ -91,7 +91,7 @@ fn names(matches: &Matches) -> Vec<&str> {
 }
 
 #[test]
-fn a_topic_or_an_action_alone_is_enough_and_equal_scores_go_by_name() {
+fn one_topic_or_action_is_enough_and_ties_are_by_name() {
     let skills: Vec<Skill> =
         ["g", "c", "e", "a", "f", "b", "d"].into_iter().map(|name| skill(name, &["rust"], &["lint"], "")).collect();
     let index = index(&skills);
@@ -103,7 +103,7 @@ fn a_topic_or_an_action_alone_is_enough_and_equal_scores_go_by_name() {
 }
 
 #[test]
-fn why_nothing_matches_is_said() {
+fn the_reason_for_no_match_is_given() {
     let rust = skill("rust", &["rust"], &[], "borrow");
     let config = MatchConfig::default();
     let why = |query: &str, index: &SkillIndex, config: &MatchConfig| match_skills(query, index, config).none_because;
@@ -119,7 +119,7 @@ fn why_nothing_matches_is_said() {
 }
 
 #[test]
-fn what_waits_for_review_takes_no_slot() {
+fn a_skill_in_review_does_not_count_towards_the_limit() {
     let (waiting, good) = (skill("a", &["rust"], &[], ""), skill("b", &["rust"], &[], ""));
     let index = SkillIndex::new([
         IndexedSkill { skill: &waiting, is_matchable: false },
@@ -131,7 +131,7 @@ fn what_waits_for_review_takes_no_slot() {
 }
 
 #[test]
-fn meaning_takes_what_is_near_enough() {
+fn vectors_match_what_is_near_enough() {
     let skills = [skill("far", &["x"], &[], ""), skill("near", &["x"], &[], ""), skill("none", &["x"], &[], "")];
     let unit = |components: &[f32]| UnitVector::new(components).unwrap();
     // Cosines with (1, 0): 0.6 and 0.28.
@@ -154,7 +154,7 @@ fn meaning_takes_what_is_near_enough() {
     assert_eq!(names(&match_skills_by_meaning(&query, &index, &vectors, &loose)), ["near", "far"]);
 }
 
-/// The best reason of a word for a skill, looked for without an index.
+/// The best reason of a word for a skill, without an index.
 fn best_reason(word: &str, skill: &Skill) -> Option<PointReason> {
     let same_meaning = |one: &str, other: &str| {
         let group = group_of(&stem(one));
@@ -214,7 +214,7 @@ fn skills() -> impl Strategy<Value = Vec<Skill>> {
 
 proptest! {
     #[test]
-    fn the_index_finds_what_a_look_at_every_skill_finds(
+    fn the_index_finds_the_same_as_a_scan_of_every_skill(
         skills in skills(), query in proptest::collection::vec(word(), 0..8), threshold in 1_u32..6, max_slots in 1_usize..6,
     ) {
         let config = MatchConfig { max_slots, threshold, ..MatchConfig::default() };

@@ -1,4 +1,4 @@
-//! The lines of the log: one change each, with a checksum.
+//! The format of the document log: one change per line, with a checksum.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,13 +11,14 @@ use crate::document::Document;
 /// The schema that this program writes.
 pub(crate) const SCHEMA: u64 = 1;
 
-/// The first bytes of the file, with its whole first line.
+/// The first bytes of the file, enough for the complete first line.
 pub(super) const HEADER_BYTES: usize = 160;
 
 const PREFIX: &[u8] = b"{\"crc\":\"";
 const SEPARATOR: &[u8] = b"\",";
 
-/// What a line says beside its checksum: exactly one of the three, and how many lines of its batch follow.
+/// The content of a line besides its checksum: exactly one of the three fields, and the number of lines of its batch that
+/// follow.
 #[derive(Serialize, Deserialize)]
 struct Payload<D> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,7 +31,7 @@ struct Payload<D> {
     remove: Option<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
 fn is_zero(more: &usize) -> bool {
     *more == 0
 }
@@ -39,29 +40,29 @@ fn is_zero(more: &usize) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Header {
     pub(super) schema_version: u64,
-    /// Another one for every file that takes the place of a log.
+    /// An id of the log; a log that replaces it gets another one.
     pub(super) log: Uuid,
 }
 
 /// One change of the documents.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Change {
-    /// Added, or in the place of the one with the same id.
+    /// Adds a document, or replaces the one with the same id.
     Put(Arc<Document>),
     Remove(String),
 }
 
-/// Where a line is in the log.
+/// The position of a line in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// From where on, in bytes.
+    /// The offset in bytes.
     pub(crate) at: u64,
-    /// Its length with its end, in bytes.
+    /// The length in bytes, with its newline.
     pub(crate) n_bytes: usize,
 }
 
 impl Place {
-    /// The places of lines of these lengths that follow each other from `at` on.
+    /// The positions of consecutive lines with these lengths, the first at offset `at`.
     pub(super) fn in_a_row(mut at: u64, lengths: Vec<usize>) -> Vec<Self> {
         let next = |n_bytes| {
             let place = Self { at, n_bytes };
@@ -72,7 +73,7 @@ impl Place {
     }
 }
 
-/// A change and where its line is.
+/// A change and the position of its line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Logged {
     pub(crate) change: Change,
@@ -114,7 +115,7 @@ pub(super) fn batch(changes: &[Change]) -> serde_json::Result<(Vec<u8>, Vec<usiz
     Ok((bytes, lengths))
 }
 
-/// Lines of documents that belong to no batch, for a new log.
+/// Lines of documents for a new log, each a batch of its own.
 pub(super) fn singly<'d>(
     documents: impl Iterator<Item = &'d Document>,
     bytes: &mut Vec<u8>,
@@ -122,41 +123,41 @@ pub(super) fn singly<'d>(
     documents.map(|put| seal(&Payload { header: None, more: 0, put: Some(put), remove: None }, bytes)).collect()
 }
 
-/// What the lines of a log, or of a part of one, say.
+/// The parsed lines of a log, or of a part of one.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) header: Option<Header>,
     pub(super) changes: Vec<Logged>,
-    /// Where whole lines are that cannot be read, and one whose end is damaged.
+    /// The ranges of complete lines that cannot be read, and of one with a damaged newline.
     pub(super) broken: Vec<Range<usize>>,
-    /// Up to where whole batches go: what follows was torn, or is being written.
+    /// The length of the complete batches. What follows was torn or is being written.
     pub(super) whole: usize,
 }
 
-/// True for what a power loss leaves of a write: zeros, where a flipped bit leaves one at most.
+/// True for the zeros that a power loss leaves of a write. A flipped bit leaves one zero byte at most.
 fn is_zeroed(line: &[u8]) -> bool {
     line.iter().filter(|byte| **byte == 0).nth(1).is_some()
 }
 
-/// The document of a line; none when it is damaged, or says something else.
+/// The document of a line; none when the line is damaged or is not a document.
 pub(super) fn document(line: &[u8]) -> Option<Document> {
     parse(line.strip_suffix(b"\n")?)?.put
 }
 
-/// Reads lines, the first of which begins at `base` in the log. A batch at the end that is not complete is left out, whether
-/// it was torn or is being written; so is one of which parts are zeros.
+/// Parses lines; the first begins at offset `base` of the log. An incomplete batch at the end is left out, whether it was torn
+/// or is being written. A batch with zeroed parts is left out as well.
 pub(super) fn read(bytes: &[u8], base: u64) -> Lines {
     let mut lines = Lines::default();
-    // Of the batch that is being read: where it began, how many changes were known before it, lines still to come.
+    // The state of the current batch: its start, the number of changes before it, and the lines still expected.
     let (mut start, mut n_before, mut n_expected) = (0, 0, 0);
-    // True while parts of the batch never reached the disk.
+    // True if parts of the batch never reached the disk.
     let (mut is_torn, mut was_zeroed) = (false, false);
     let mut at = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         let here = at..at + line.len();
         let text = match line {
             [text @ .., b'\n'] => text,
-            // No write ends so: a bit of its end was flipped.
+            // No write ends like this: a bit of the newline was flipped.
             [text @ .., 1..=u8::MAX] if parse(text).is_some() => {
                 lines.broken.push(here.clone());
                 text
@@ -166,8 +167,9 @@ pub(super) fn read(bytes: &[u8], base: u64) -> Lines {
         at = here.end;
         let payload = parse(text);
         let more = payload.as_ref().map(|payload| payload.more);
-        // A line that does not go on counting down begins a batch of its own; a broken one counts as the one expected. Zeros swallow
-        // any number of lines: what follows them and counts lower, or comes right after them, is of the same batch.
+        // A line whose count does not decrease begins a batch of its own; a damaged one counts as the expected line. Zeros may
+        // replace any number of lines: a line after them belongs to the same batch if its count is lower, or if it comes right
+        // after them.
         let follows = |more: usize| if n_expected == 0 { was_zeroed } else { more < n_expected };
         if is_torn && more.is_some_and(follows) {
             n_expected = more.map_or(1, |more| more + 1);
@@ -214,7 +216,7 @@ fn parse(text: &[u8]) -> Option<Payload<Document>> {
     serde_json::from_slice(&object).ok()
 }
 
-/// What is read is written as it was read, and up to where it is whole it is all there.
+/// Parsed lines are encoded to the same bytes, and all bytes before `whole` are accounted for.
 #[cfg(test)]
 pub(in crate::store) fn fuzz_documents(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
@@ -261,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn written_lines_are_read_back() {
         let bytes = log(&[&[put("a")], &[put("b\n\"\u{1}ü"), Change::Remove("a".to_owned()), put("c")]]);
         let lines = read(&bytes, 0);
         assert_eq!(lines.header, Some(Header { schema_version: 1, log: Uuid::from_u128(7) }));
@@ -277,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_there_whole_or_not_at_all() {
+    fn a_batch_is_read_completely_or_not_at_all() {
         let first = log(&[&[put("a")]]).len();
         let bytes = log(&[&[put("a")], &[put("b"), put("c"), Change::Remove("a".to_owned())]]);
         for cut in first..bytes.len() {
@@ -289,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_batch_that_is_zeroed_anywhere_nothing_is_left() {
+    fn a_batch_with_zeroed_parts_is_dropped_completely() {
         let known: &[&[Change]] = &[&[put("a")], &[put("b"), put("c")]];
         let batch = [put("d"), put("e"), Change::Remove("a".to_owned()), put("f"), put("g")];
         let first = log(known).len();
@@ -302,7 +304,7 @@ mod tests {
                 zeroed[from..to].fill(0);
                 let lines = read(&zeroed, 0);
                 assert_eq!((lines.changes.len(), lines.whole), (n_before, first), "{from}..{to}: {:?}", ids(&lines));
-                // What was written after it counts.
+                // The lines written after it count.
                 zeroed.extend(super::batch(&[put("h")]).unwrap().0);
                 assert!(ids(&read(&zeroed, 0)).contains(&"+h".to_owned()) || zeroed[to - 1] == 0, "{from}..{to}");
             }
@@ -310,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flipped_bit_costs_the_line_it_is_in_and_is_told() {
+    fn a_flipped_bit_loses_its_line_only_and_is_reported() {
         let bytes = log(&[&[put("a")], &[put("b"), put("c")], &[put("d")]]);
         let whole = ids(&read(&bytes, 0));
         for place in 0..bytes.len() {
@@ -319,7 +321,7 @@ mod tests {
                 flipped[place] ^= 1 << bit;
                 let lines = read(&flipped, 0);
                 let found = ids(&lines);
-                // A newline that is lost joins two lines, and one that appears makes two of one.
+                // A lost newline joins two lines, and a spurious one splits a line.
                 assert!(
                     found.len() + 2 >= whole.len() - usize::from(lines.header.is_some()),
                     "byte {place}: {found:?}"

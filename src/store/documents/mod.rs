@@ -1,7 +1,7 @@
-//! The documents of a vector memory: an append-only log, so that an add costs its own size and not the file's.
+//! The documents of a vector memory, in an append-only log: the cost of an add does not depend on the size of the file.
 //!
-//! A batch is appended with one write and one sync. Whoever writes holds the folder's lock, has read what others appended,
-//! and cuts off what a dead writer left unfinished. A removed document's text stays in the file until it is compacted.
+//! A batch is appended with one write and one sync. The writer holds the folder's lock, has read what others appended, and
+//! truncates what a dead writer left unfinished. The text of a removed document stays in the file until compaction.
 
 mod line;
 mod stored;
@@ -23,35 +23,35 @@ use crate::folder::{Folder, Lock, Name, Stamp};
 pub(crate) use line::{Change, Logged, Place};
 pub(crate) use stored::{Described, StoredDocuments};
 
-/// The log.
+/// The name of the log.
 const DOCUMENTS: &str = "documents.jsonl";
 
 /// How far a log was read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LogMark {
-    /// None when there was no file.
+    /// None if there was no file.
     stamp: Option<Stamp>,
     /// None for a log without a readable first line.
     log: Option<Uuid>,
-    /// Up to where whole batches were read, in bytes.
+    /// The length of the complete batches that were read, in bytes.
     pub(crate) read_to: u64,
-    /// The CRC-32 of the bytes up to there, as they were read or written.
+    /// The CRC-32 of these bytes.
     checksum: u32,
-    /// The version of a program that wrote the log, where that is newer than this one.
+    /// The schema of the log, if a newer version of the program wrote it.
     pub(crate) newer: Option<u64>,
-    /// True when the stamp alone detects any later change.
+    /// True if the stamp alone detects any later change.
     is_settled: Arc<AtomicBool>,
     /// Lines before `read_to` that cannot be read.
     n_broken: usize,
 }
 
 impl LogMark {
-    /// True when both stand for the same place in the same file, with the same lines damaged.
+    /// True if both are the same position in the same file, with the same lines damaged.
     pub(crate) fn is_at(&self, other: &Self) -> bool {
         self.is_same_file(other) && self.read_to == other.read_to && self.n_broken == other.n_broken
     }
 
-    /// Takes in the bytes behind it.
+    /// Moves the mark past these bytes.
     fn advance(&mut self, bytes: &[u8]) {
         let mut checksum = crc32fast::Hasher::new_with_initial(self.checksum);
         checksum.update(bytes);
@@ -65,26 +65,26 @@ impl LogMark {
     }
 }
 
-/// What a look at the log found.
+/// The changes that reading the log found.
 #[derive(Debug)]
 pub(crate) enum News {
     /// Changes after the mark.
     More(Vec<Logged>, LogMark),
-    /// All changes of a log that took the place of the one that was known.
+    /// All changes of a log that replaced the known one.
     Anew(Vec<Logged>, LogMark),
 }
 
-/// What an open had to do about lines of a vector memory's log that could not be read.
+/// The result of recovering a vector memory's log with unreadable lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct MemoryRecovery {
-    /// Lines that could not be read; each held one change, or the beginning of the file.
+    /// The number of unreadable lines. Each held one change, or was the first line of the file.
     pub n_lines: usize,
-    /// Where their bytes are now; where they were, for a handle that only reads.
+    /// Where their bytes are kept now; for a read-only handle, the log itself.
     pub kept_at: PathBuf,
 }
 
-/// The log of a folder.
+/// The document log of a folder.
 pub(crate) struct DocumentLog {
     pub(crate) folder: Folder,
 }
@@ -94,7 +94,7 @@ impl DocumentLog {
         self.folder.files().path_of(DOCUMENTS)
     }
 
-    /// What was appended after the mark, or all there is when the log is another one. Nothing when nothing changed.
+    /// The changes appended after the mark, or all changes if the log was replaced. None if nothing has changed.
     pub(crate) fn look(&self, known: &LogMark) -> Result<Option<News>> {
         let files = self.folder.files();
         let Some(stamp) = files.stamp(DOCUMENTS)? else {
@@ -108,7 +108,7 @@ impl DocumentLog {
         if seen.inode != stamp.inode || stamp.length < known.read_to {
             return self.load(stamp).map(Some);
         }
-        // An inode comes back when a file is replaced twice; the name of the log does not.
+        // An inode number may be reused when a file is replaced twice; the id of the log is not.
         let start = files.read_start(DOCUMENTS, line::HEADER_BYTES)?;
         if line::read(&start, 0).header.map(|header| header.log) != known.log {
             return self.load(stamp).map(Some);
@@ -120,7 +120,7 @@ impl DocumentLog {
         let bytes = files.read_or_empty(DOCUMENTS, known.read_to)?;
         let lines = line::read(&bytes, known.read_to);
         if !lines.broken.is_empty() || known.newer.is_some() {
-            // Perhaps this is not where a line begins: somebody else wrote.
+            // The mark may not be at the start of a line: another program wrote the file.
             return self.load(stamp).map(Some);
         }
         if lines.whole == 0 {
@@ -135,12 +135,12 @@ impl DocumentLog {
         let bytes = self.folder.files().read_in_place(DOCUMENTS, 0)?;
         let lines = line::read(&bytes, 0);
         let newer = lines.header.map(|header| header.schema_version).filter(|version| *version > line::SCHEMA);
-        // Every log begins with its header, so one without is not as it was written, even when it is empty.
+        // Every log begins with its header, so a file without one is damaged, even if it is empty.
         let has_lost_header = lines.header.is_none() && lines.broken.is_empty();
         let mut mark = LogMark {
             stamp: Some(stamp),
             log: lines.header.map(|header| header.log),
-            // What a newer version wrote need not be readable.
+            // Lines of a newer version need not be readable.
             n_broken: if newer.is_some() { 0 } else { lines.broken.len() + usize::from(has_lost_header) },
             newer,
             ..LogMark::default()
@@ -149,7 +149,7 @@ impl DocumentLog {
         Ok(News::Anew(lines.changes, mark))
     }
 
-    /// All that the log says now.
+    /// All changes in the log now.
     pub(crate) fn read_again(&self) -> Result<News> {
         match self.folder.files().stamp(DOCUMENTS)? {
             Some(stamp) => self.load(stamp),
@@ -157,7 +157,7 @@ impl DocumentLog {
         }
     }
 
-    /// Tells of lines that cannot be read, for a handle that only reads.
+    /// The unreadable lines, as reported by a read-only handle.
     pub(crate) fn report(&self, known: &LogMark) -> Option<MemoryRecovery> {
         (known.n_broken > 0).then(|| MemoryRecovery { n_lines: known.n_broken, kept_at: self.path() })
     }
@@ -169,13 +169,13 @@ impl DocumentLog {
         }
     }
 
-    /// The lock for writing, and that the folder may be written to.
+    /// The lock for writing, after checking that the folder may be written.
     pub(crate) fn lock(&self, known: &LogMark, patience: Duration) -> Result<Lock> {
         self.refuse_newer(known)?;
         self.folder.lock_within(patience)
     }
 
-    /// Whether a write could begin, if not now then when the lock is free.
+    /// Checks whether a write could begin, once the lock is free.
     pub(crate) fn probe(&self, known: &LogMark) -> Result<()> {
         match self.lock(known, Duration::ZERO) {
             Err(FolderError::Locked { .. }) => Ok(()),
@@ -183,10 +183,10 @@ impl DocumentLog {
         }
     }
 
-    /// After a look under the lock: keeps bytes aside that cannot be read. The log has to be written anew then.
+    /// Copies unreadable bytes to quarantine, after reading the log under the lock. The log must be rewritten then.
     ///
-    /// Bytes at the end that are no whole batch are kept aside too and cut off: mostly nobody was told that they are safe,
-    /// but a flipped bit can look the same.
+    /// Bytes at the end that are not a complete batch are also copied to quarantine and truncated. Usually no write of them was
+    /// acknowledged, but a flipped bit can look the same.
     pub(crate) fn clear_up(&self, known: &mut LogMark, _lock: &Lock) -> Result<Option<MemoryRecovery>> {
         self.refuse_newer(known)?;
         self.folder.sweep();
@@ -198,7 +198,7 @@ impl DocumentLog {
         let bytes = files.read_or_empty(DOCUMENTS, 0)?;
         let mut lines = line::read(&bytes, 0);
         if known.n_broken > 0 && lines.broken.is_empty() {
-            // The beginning of the file is missing, and there is nothing of it to keep.
+            // The first line is missing, and there are no bytes of it to keep.
             lines.broken.push(0..0);
         }
         let whole = lines.whole..bytes.len();
@@ -223,17 +223,18 @@ impl DocumentLog {
         self.folder.files().truncate(DOCUMENTS, known.read_to)
     }
 
-    /// Appends a batch and syncs it. The caller holds the lock and has looked. Returns the place of each line.
+    /// Appends a batch and syncs it. The caller holds the lock and has read the log. Returns the position of each line.
     ///
     /// # Errors
-    /// Nothing happened, or the handle writes no more: then the batch may be there when the folder is opened again.
+    /// The batch was not written, or the handle refuses further writes: then the batch may be found when the folder is opened
+    /// again.
     pub(crate) fn append(&self, known: &mut LogMark, changes: &[Change], lock: &Lock) -> Result<Vec<Place>> {
         self.refuse_newer(known)?;
         let files = self.folder.files();
         let failed = |error: serde_json::Error| FolderError::io("append to", &self.path())(error.into());
         let (lines, lengths) = line::batch(changes).map_err(failed)?;
         if known.stamp.is_none() {
-            // The first batch comes with the file, so that there is never a file without its first line.
+            // The first batch is written with the file, so that no file is without its first line.
             return Ok(Place::in_a_row(self.install(known, lines, lock)?, lengths));
         }
         if let Err(error) = files.append(DOCUMENTS, &lines) {
@@ -245,13 +246,13 @@ impl DocumentLog {
         files.sync(DOCUMENTS)?;
         let places = Place::in_a_row(known.read_to, lengths);
         known.advance(&lines);
-        // Without a stamp nothing is known, and the next look reads the file again.
+        // Without a stamp, the next read starts at the beginning of the file.
         known.is_settled = Arc::default();
         known.stamp = files.stamp(DOCUMENTS).ok().flatten().or(known.stamp.take());
         Ok(places)
     }
 
-    /// Writes a new log of these documents in the place of the old one. Returns the place of each line.
+    /// Replaces the log with a new one of these documents. Returns the position of each line.
     pub(crate) fn rewrite<'d>(
         &self,
         known: &mut LogMark,
@@ -265,7 +266,7 @@ impl DocumentLog {
         Ok(Place::in_a_row(self.install(known, lines, lock)?, lengths))
     }
 
-    /// Puts a new log of these lines in the place of the old one; where the first of them begins.
+    /// Replaces the log with a new one of these lines. Returns the offset of the first of them.
     fn install(&self, known: &mut LogMark, lines: Vec<u8>, _lock: &Lock) -> Result<u64> {
         let files = self.folder.files();
         let log = Uuid::new_v4();
@@ -274,7 +275,7 @@ impl DocumentLog {
         bytes.extend(lines);
         let temporary = self.folder.write_temporary("documents", &bytes)?;
         files.rename(temporary, DOCUMENTS)?;
-        // The new file is in its place, and perhaps not for good.
+        // The new file has its name, but the rename may not be durable.
         files.sync_directory(Name::TOP).inspect_err(|_| files.stop_writes())?;
         let stamp = files.stamp(DOCUMENTS).inspect_err(|_| files.stop_writes())?;
         *known = LogMark { stamp, log: Some(log), ..LogMark::default() };

@@ -1,9 +1,9 @@
-//! A cache of where each document is in the log, so that an open need not read the documents.
+//! A cache of each document's position in the log, so that an open need not read the documents.
 //!
-//! It covers the beginning of a log. It contains the log's name, and the length and checksum of the covered bytes; an open that
-//! finds another beginning reads the log instead. Lines behind the covered bytes are read from the log. It holds hashes of ids,
-//! texts and metadata, never the words themselves; a document is read from the log when it is asked for. Never wrong, at most
-//! missing.
+//! It covers the beginning of a log. It contains the log's id, and the length and checksum of the covered bytes; if these do
+//! not match, the open reads the log instead. Lines after the covered bytes are read from the log. The cache contains hashes of
+//! ids, texts and metadata, never the texts themselves; a document is read from the log on demand. The cache is never wrong; it
+//! may be missing.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -22,34 +22,34 @@ use crate::folder::{Directory, Entry, Folder, HeldFile, Lock};
 use crate::hash::TextHash;
 use crate::store::sections::{Label, SectionView, SectionWriter, Sections};
 
-/// The cache.
+/// The name of the cache.
 const PLACES: &str = "documents.bin";
 
 const HASH: usize = 16;
 
-/// What is in a section.
+/// The content of a section.
 #[derive(Clone, Copy)]
 enum Part {
-    /// How far it goes in the log, the checksum up to there, and how many documents there are.
+    /// The covered length of the log, its checksum, and the number of documents.
     Head = 1,
-    /// Where each document's line begins, and how long it is.
+    /// The offset and length of each document's line.
     Starts,
     Lengths,
     /// The hashes of each document's id and text.
     Ids,
     Texts,
-    /// The documents in the order of their ids' hashes.
+    /// The documents, ordered by the hashes of their ids.
     Order,
-    /// The hashes of what metadata says, sorted; where the documents of each begin, and these.
+    /// The sorted hashes of metadata entries; for each, the start of its posting list, and these lists of documents.
     Names,
     NameStarts,
     NameDocuments,
-    /// Where what is said of each document begins, and this, as places among the names.
+    /// For each document, the start of its list of metadata entries, and these lists, as indexes into the sorted hashes.
     DocumentStarts,
     DocumentNames,
 }
 
-/// A section as numbers or hashes.
+/// A section as an array of numbers or hashes.
 #[derive(Clone, Debug)]
 struct Column<T>(SectionView, PhantomData<T>);
 
@@ -71,16 +71,16 @@ impl<T: AnyBitPattern> Column<T> {
     }
 }
 
-/// What is stored of a document.
+/// The stored description of a document.
 pub(crate) struct Described {
     pub(crate) id: TextHash,
     pub(crate) text: TextHash,
     pub(crate) place: Place,
-    /// What its metadata says, by hash.
+    /// The hashes of its metadata entries.
     pub(crate) names: Vec<TextHash>,
 }
 
-/// The documents of a log's beginning, which are read when they are asked for. Their keys are 0, 1, 2 …
+/// The documents at the beginning of a log, which are read on demand. Their keys are 0, 1, 2, …
 #[derive(Debug)]
 pub(crate) struct StoredDocuments {
     log: HeldFile,
@@ -104,7 +104,7 @@ impl StoredDocuments {
         u32::try_from(self.starts.len()).unwrap_or(0)
     }
 
-    /// What the lines of all documents take in the log, in bytes.
+    /// The total length of all documents' lines in the log, in bytes.
     pub(crate) fn n_bytes(&self) -> u64 {
         self.lengths.iter().map(|length| u64::from(*length)).sum()
     }
@@ -118,21 +118,21 @@ impl StoredDocuments {
         self.texts.at(key).copied().map(TextHash::from_bytes)
     }
 
-    /// The document whose id has this hash.
+    /// The key of the document whose id has this hash.
     pub(crate) fn find(&self, id: &TextHash) -> Option<u32> {
         let id_of = |key: &u32| self.ids.at(*key).copied().unwrap_or_default();
         let place = self.order.binary_search_by_key(id.as_bytes(), id_of).ok()?;
         self.order.get(place).copied().filter(|key| *key < self.len())
     }
 
-    /// The documents of which metadata say this, ascending.
+    /// The documents with this metadata entry, ascending.
     pub(crate) fn with_name(&self, name: &TextHash) -> Option<impl Iterator<Item = u32>> {
         let place = self.names.binary_search(name.as_bytes()).ok()?;
         let keys = part(&self.name_starts, &self.name_documents, place)?;
         Some(keys.iter().copied().filter(|key| *key < self.len()))
     }
 
-    /// What a document's metadata says.
+    /// The hashes of a document's metadata entries.
     pub(crate) fn names(&self, key: u32) -> impl Iterator<Item = TextHash> {
         let names = part(&self.document_starts, &self.document_names, key as usize).unwrap_or_default();
         names.iter().filter_map(|name| self.names.at(*name).copied().map(TextHash::from_bytes))
@@ -143,7 +143,7 @@ impl StoredDocuments {
         Some(Described { id, text: self.text(key)?, place: self.place(key)?, names: self.names(key).collect() })
     }
 
-    /// Reads a document from the log. None when its line is damaged, from when on [`is_damaged`](Self::is_damaged).
+    /// Reads a document from the log. None if its line is damaged; [`is_damaged`](Self::is_damaged) is true from then on.
     pub(crate) fn document(&self, key: u32) -> Result<Option<Arc<Document>>> {
         let Some(Place { at, n_bytes }) = self.place(key) else { return Ok(None) };
         let read = match self.log.read(at, n_bytes) {
@@ -162,12 +162,12 @@ impl StoredDocuments {
         self.ids.at(key) == Some(TextHash::of(&[id]).as_bytes())
     }
 
-    /// True when a line could not be read that could be when the memory was opened. The log is to be read again.
+    /// True if a line that was readable at the open no longer is. The log must be read again.
     pub(crate) fn is_damaged(&self) -> bool {
         self.is_damaged.load(Ordering::Acquire)
     }
 
-    /// None when the sections do not belong together.
+    /// None if the sections do not match each other.
     fn among(sections: &Sections, log: HeldFile, (path, read_to): (PathBuf, u64)) -> Option<Self> {
         let stored = Self {
             log,
@@ -194,35 +194,34 @@ impl StoredDocuments {
     }
 }
 
-/// What begins at the `nth` start and ends at the next one.
+/// The slice from the `nth` start to the next one.
 fn part<'a>(starts: &[u32], all: &'a [u32], nth: usize) -> Option<&'a [u32]> {
     let [start, end] = starts.get(nth..nth + 2)? else { return None };
     all.get(*start as usize..*end as usize)
 }
 
-/// What an open found.
+/// The result of an open with the cache.
 pub(crate) struct Opened {
     pub(crate) documents: StoredDocuments,
-    /// How far they go in the log, in bytes.
+    /// The covered length of the log in bytes.
     pub(crate) stored_to: u64,
-    /// What the log says behind them.
+    /// The changes after the covered bytes.
     pub(crate) changes: Vec<Logged>,
     pub(crate) mark: LogMark,
 }
 
 impl DocumentLog {
-    /// The documents as they are stored, where that is of the beginning of the log as it is now, every byte of it, and nothing
-    /// behind it is damaged.
+    /// The stored documents, if the cache matches the present beginning of the log in every byte and no later line is damaged.
     pub(crate) fn open_stored(&self) -> Option<Opened> {
         self.try_open_stored().unwrap_or_else(|error| {
-            tracing::warn!(%error, "where documents are could not be read; the log is");
+            tracing::warn!(%error, "the cache of document positions could not be read; the log is read instead");
             None
         })
     }
 
     fn try_open_stored(&self) -> Result<Option<Opened>> {
         let files = self.folder.files();
-        // A log with a second name is refused where the whole of it is read.
+        // A log with several hard links is refused when the whole of it is read.
         let Entry::File { n_links: 0..=1, .. } = files.entry(DOCUMENTS)? else { return Ok(None) };
         let Some(stamp) = files.stamp(DOCUMENTS)? else { return Ok(None) };
         let Some((head, sections)) = read(files)? else { return Ok(None) };
@@ -236,7 +235,7 @@ impl DocumentLog {
         };
         let bytes = files.read_or_empty(DOCUMENTS, read_to)?;
         let lines = line::read(&bytes, read_to);
-        // The name may have become another file's since the stamp was taken.
+        // Another file may have taken the name since the stamp was read.
         let is_still =
             files.stamp(DOCUMENTS)?.is_some_and(|now| now.inode == stamp.inode && now.length >= stamp.length);
         if !lines.broken.is_empty() || !is_still {
@@ -248,8 +247,8 @@ impl DocumentLog {
         Ok(Some(Opened { documents, stored_to: read_to, changes: lines.changes, mark }))
     }
 
-    /// Stores where the documents are that the log holds up to the mark. Returns how far the cache covers the log, in bytes.
-    /// Not synced: without the cache, an open reads the log.
+    /// Stores the positions of the documents up to the mark. Returns the covered length of the log in bytes. The cache is not
+    /// synced: without it, an open reads the log.
     pub(crate) fn store(
         &self,
         known: &LogMark,
@@ -270,7 +269,7 @@ impl DocumentLog {
     }
 }
 
-/// True when the file begins as a log of this name that this program can write to.
+/// True if the file begins as a log with this id that this program can write.
 fn is_named(file: &HeldFile, name: uuid::Uuid) -> bool {
     let start = file.read_start(line::HEADER_BYTES).unwrap_or_default();
     let header = line::read(&start, 0).header;
@@ -285,7 +284,7 @@ struct Head {
 fn read(files: &Directory) -> Result<Option<(Head, Sections)>> {
     let (sections, flaws) = Sections::open(files, PLACES, 0, |_| false)?;
     if let Some(flaw) = flaws.first() {
-        tracing::warn!(offset = flaw.offset, kind = ?flaw.kind, "where documents are could not be read; the log is");
+        tracing::warn!(offset = flaw.offset, kind = ?flaw.kind, "the cache of document positions could not be read; the log is read instead");
     }
     let head = Column::<u64>::among(&sections, Part::Head).filter(|_| flaws.is_empty());
     let Some(head) = head.as_deref().and_then(<[u64]>::first_chunk) else { return Ok(None) };
@@ -294,14 +293,14 @@ fn read(files: &Directory) -> Result<Option<(Head, Sections)>> {
     Ok(Some((Head { log, numbers: *head }, sections)))
 }
 
-/// The sections as they are put together.
+/// The sections under construction.
 #[derive(Default)]
 struct Columns {
     starts: Vec<u64>,
     lengths: Vec<u32>,
     ids: Vec<[u8; HASH]>,
     texts: Vec<[u8; HASH]>,
-    /// The documents of each name, and the name's number in the order in which they came.
+    /// For each metadata entry, a number in order of first occurrence, and its documents.
     names: BTreeMap<TextHash, (u32, Vec<u32>)>,
     document_starts: Vec<u32>,
     document_names: Vec<u32>,
@@ -330,7 +329,7 @@ impl Columns {
     fn write(mut self, known: &LogMark, log: TextHash) -> Vec<u8> {
         let mut order: Vec<u32> = (0..number(self.ids.len())).collect();
         order.sort_unstable_by_key(|key| self.ids.get(*key as usize));
-        // Names are numbered in the order of their hashes from here on.
+        // From here on, metadata entries are numbered in the order of their hashes.
         let mut sorted = vec![0_u32; self.names.len()];
         let (mut names, mut name_starts, mut name_documents) = (Vec::new(), Vec::new(), Vec::new());
         for (name, (nth, keys)) in &self.names {
@@ -365,7 +364,7 @@ impl Columns {
     }
 }
 
-/// A cache holds less than 2³² of anything: keys are u32, and a name takes two bytes in the log.
+/// Counts in a cache are below 2³²: keys are u32, and a metadata entry takes at least two bytes in the log.
 #[expect(clippy::cast_possible_truncation, reason = "lengths beyond do not fit into memory")]
 fn number(length: usize) -> u32 {
     length as u32

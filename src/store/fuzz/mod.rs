@@ -1,4 +1,5 @@
-//! Bodies for fuzzing, one per parser: what is read and written again is read as the same. The tests run them on changed fixtures.
+//! Bodies for fuzzing, one per parser: parsed content that is written and parsed again is the same. The tests run them on
+//! mutated fixtures.
 
 mod recall;
 mod texts;
@@ -22,7 +23,7 @@ fn clock() -> ManualClock {
     ManualClock::new(DateTime::UNIX_EPOCH.fixed_offset())
 }
 
-/// The lines with checksums that are right, so that what is in them is looked at.
+/// The lines with corrected checksums, so that their content is parsed.
 fn resealed(bytes: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(bytes);
     let lines = text.lines().map(|line| {
@@ -36,7 +37,7 @@ fn fuzz_playbook_file(bytes: &[u8]) {
     let text = salvage::decode(bytes);
     let mended = salvage::mend(&text);
     if let Ok(value) = serde_json::from_str::<Value>(&text) {
-        assert_eq!(serde_json::from_str::<Value>(&mended).unwrap(), value, "mending changed what was whole");
+        assert_eq!(serde_json::from_str::<Value>(&mended).unwrap(), value, "repair changed valid content");
     }
     let n_rows = salvage::rows(&text).values().filter_map(Value::as_array).map(Vec::len).sum::<usize>();
     assert!(n_rows <= text.matches('{').count());
@@ -81,7 +82,7 @@ fn fuzz_usage(bytes: &[u8]) {
         let (log, book) = read(bytes);
         let lines = bytes.split(|byte| *byte == b'\n');
         let is_whole = |line: &&[u8]| checksum::check_line(line) != checksum::Seal::Broken;
-        // The last one has no end.
+        // The last one has no newline.
         let n_lines = bytes.split(|byte| *byte == b'\n').count() - 1;
         let events = lines.take(n_lines).filter(is_whole).filter_map(|line| serde_json::from_slice(line).ok());
         let written: Vec<u8> = events.flat_map(|event: Event| event.line()).collect();
@@ -153,33 +154,33 @@ mod tests {
     }
 
     #[test]
-    fn a_playbook_file_that_is_read_is_written_as_it_was_read() {
+    fn a_playbook_file_round_trips() {
         check(&[folder("skills_playbook.json"), present("skills_playbook.json")], fuzz_playbook_file);
     }
 
     #[test]
-    fn a_log_of_commits_that_is_read_is_in_order() {
+    fn a_commit_log_is_read_in_order() {
         check(&[present("playbook.log")], fuzz_commit_log);
     }
 
     #[test]
-    fn usage_that_is_read_is_written_as_it_was_read() {
+    fn usage_round_trips() {
         check(&[folder("usage.0.jsonl"), present("usage.0.jsonl")], fuzz_usage);
         check(&[present("usage.0.extents")], fuzz_extents);
     }
 
     #[test]
-    fn an_archive_that_is_read_is_written_as_it_was_read() {
+    fn an_archive_round_trips() {
         check(&[folder("archive.jsonl"), present("archive.jsonl")], fuzz_archive);
     }
 
     #[test]
-    fn documents_that_are_read_are_written_as_they_were_read() {
+    fn documents_round_trip() {
         check(&[fixture("formats/documents/documents.jsonl")], fuzz_documents);
     }
 
     #[test]
-    fn caches_are_read_or_not() {
+    fn caches_are_read_or_rejected() {
         check(&[folder("vectors.bin")], fuzz_vectors);
     }
 }

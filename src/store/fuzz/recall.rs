@@ -1,4 +1,4 @@
-//! The body for the file that a first recall reads.
+//! The fuzzing body of the recall file.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::store::sections::{Label, SectionWriter, Sections};
 const TEXTS: [EmbeddedText; 3] = [EmbeddedText::Trigger, EmbeddedText::Whole, EmbeddedText::Mistake];
 const N_COMPONENTS: usize = 8;
 
-/// Every section with a right header and checksum, as long as its header says or as there are bytes.
+/// Corrects every section's header and checksum; a section is as long as its header says, or up to the end of the bytes.
 fn resealed(bytes: &[u8]) -> Vec<u8> {
     let mut writer = SectionWriter::behind(0);
     let mut starts: Vec<usize> =
@@ -49,7 +49,7 @@ fn realm() -> Realm {
     Realm { project: "shop".to_owned(), role: String::new() }
 }
 
-/// What is asked of an index that was read: it answers, and with no more than the file can have.
+/// Queries a parsed index: it answers, and with no more rows than the file can hold.
 fn ask(index: &RecallIndex, n_bytes: usize) {
     let lessons = &index.book.lessons;
     assert!(lessons.len() <= n_bytes && lessons.iter().count() <= lessons.len());
@@ -67,12 +67,12 @@ fn ask(index: &RecallIndex, n_bytes: usize) {
     }
 }
 
-/// Where the file is, for this process.
+/// The path of the file for this process.
 fn place() -> std::path::PathBuf {
     std::env::temp_dir().join(format!("adage-fuzz-recall-{}", std::process::id()))
 }
 
-/// Sections that make no sense lead to no index, or to one with fewer rows; one that is made is asked, and brought up to date.
+/// Invalid sections lead to no index, or to one with fewer rows; a parsed index is queried and updated.
 fn fuzz_recall(bytes: &[u8]) {
     let place = place();
     #[allow(clippy::disallowed_methods, reason = "sections are read from a file")]
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_recall_reads_leads_to_answers_or_nowhere() {
+    fn a_recall_file_gives_an_index_that_answers_or_none() {
         assert_eq!(resealed(&whole()).len(), whole().len());
         check(&[whole()], fuzz_recall);
         #[allow(clippy::disallowed_methods, reason = "made by the test")]

@@ -1,4 +1,4 @@
-//! The bodies for texts that others write.
+//! The fuzzing bodies of texts that others write.
 
 use std::sync::Arc;
 
@@ -84,7 +84,7 @@ fn fuzz_markdown(bytes: &[u8]) {
     }
 }
 
-/// What is imported, exported and imported again has the same texts.
+/// Imported texts that are exported and imported again are the same.
 fn again(format: Format, bytes: &[u8]) {
     let lessons = |text: &str| -> Vec<Arc<Lesson>> {
         let drafts = read_lessons(format, text).into_iter().flatten();
@@ -111,27 +111,27 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_what_they_are_in_any_form() {
+    fn settings_round_trip_through_json_and_toml() {
         let text =
             "retention.capacity = 200\n[feedback]\ncredit_window = 60\n[retrieval]\nlimit = 3\nrule = 'classic'\n";
         check(&[text.into(), b"[learn]\ndedup = 'off'\n[store]\nlock_timeout = 0.5\n".to_vec()], fuzz_config);
     }
 
     #[test]
-    fn a_skill_that_is_read_is_written_as_it_was_read() {
+    fn a_skill_round_trips() {
         let skills = ["build-image", "cut-a-release", "restore-a-backup", "rotate-logs"];
         check(&skills.map(|name| review(&format!("skills/{name}/SKILL.md"))), fuzz_skill);
     }
 
     #[test]
-    fn a_patch_that_is_read_is_written_as_it_was_read() {
+    fn a_patch_round_trips() {
         let made = b"--- /dev/null\n+++ b/new.md\n@@ -0,0 +1,2 @@\n+one\n+two\n".to_vec();
         let changed = b"--- a\n+++ a\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n\\ No newline at end of file\n".to_vec();
         check(&[review(".inbox/private/extraction.patch"), made, changed], fuzz_diff);
     }
 
     #[test]
-    fn a_transcript_of_any_format_is_read_to_its_end() {
+    fn a_transcript_of_any_format_is_read_to_the_end() {
         let names = [
             "anthropic.json",
             "claude_code.jsonl",
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_line_is_read_whatever_it_is() {
+    fn any_command_line_is_parsed() {
         let lines = [
             "cd web && FOO=1 npm run build 2>&1 | tee 'a log.txt'",
             "for f in *.rs; do rustfmt \"$f\" || exit 1; done",
@@ -157,15 +157,15 @@ mod tests {
     }
 
     #[test]
-    fn what_was_redacted_has_no_secret() {
-        // Put together here, so that scanners do not report the file.
+    fn a_redacted_text_has_no_secret() {
+        // Assembled here, so that secret scanners do not report the file.
         let token = format!("{}_{}", "ghp", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
         let text = format!("export GITHUB_TOKEN={token}\npassword: 'hunter2!Xq9' # of the db\nhttps://u:pw0rd9Z@h/x");
         check(&[text.into_bytes(), fixture("transcripts/openai.json")], fuzz_redactor);
     }
 
     #[test]
-    fn what_is_imported_and_exported_is_imported_as_the_same() {
+    fn an_import_round_trips_through_an_export() {
         let lessons: Vec<Arc<Lesson>> = (0..3)
             .map(|n| Arc::new(crate::testing::lesson(&format!("t{n} `x`"), &format!("## s{n}\n\n```\na\n```\n- b"))))
             .collect();

@@ -1,4 +1,4 @@
-//! The playbook file: pretty JSON that a person can read and mend (docs/spec/playbook.md, 1).
+//! The playbook file: indented JSON that a person can read and edit (docs/spec/playbook.md, 1).
 
 mod writing;
 mod written_rows;
@@ -22,7 +22,7 @@ pub(crate) use writing::render;
 pub(super) use writing::{difference, render_again};
 pub(super) use written_rows::WrittenRows;
 
-/// Up to where the usage files are folded into the lessons.
+/// How far the usage files are folded into the lessons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Mark {
     pub(crate) segment: u64,
@@ -33,52 +33,52 @@ pub(crate) struct Mark {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct PlaybookFile {
     pub(crate) generation: u64,
-    /// Up to where the archive belongs to this generation.
+    /// The length of the archive that belongs to this generation.
     pub(crate) archive_length: u64,
     pub(crate) usage: Mark,
     pub(crate) book: Arc<Book>,
-    /// Lessons that somebody edited in the file, until a person accepts that.
+    /// Lessons that were edited in the file, until a person accepts the edits.
     pub(crate) edited: BTreeSet<LessonId>,
-    /// Keys of the file that this version does not know.
+    /// Keys that this version does not know.
     pub(crate) extra: Map<String, Value>,
-    /// True when the file does not say what belongs to it: an older one, or one that was written by hand.
+    /// True if the file does not state its archive and usage, because it is of an older version or was written by hand.
     pub(crate) is_unmarked: bool,
 }
 
-/// What a file turned out to be.
+/// A parsed file.
 #[derive(Debug)]
 pub(crate) struct Parsed {
     pub(crate) file: PlaybookFile,
-    /// The schema version, where a newer one wrote the file: it is read as far as it can be understood.
+    /// The schema of the file if it is newer; as much as possible is read of it.
     pub(crate) newer: Option<u64>,
     pub(crate) seals: Seals,
 }
 
-/// What the checksums of a file say.
+/// The result of checking the checksums of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seals {
-    /// The time of change that the file was given when it was written, in nanoseconds since 1970.
+    /// The modification time that the file was given when it was written, in nanoseconds since 1970.
     pub(crate) written: Option<u64>,
-    /// Of everything but the insides of the rows.
+    /// The checksum of everything except the content of rows.
     pub(crate) head: Option<Seal>,
-    /// Lessons, also waiting ones, with a checksum that is not theirs, or without one.
+    /// Lessons, including waiting ones, with a wrong checksum or none.
     pub(crate) foreign: BTreeSet<LessonId>,
-    /// Removals with a checksum that is not theirs.
+    /// Removals with a wrong checksum.
     pub(crate) broken_removals: BTreeSet<LessonId>,
-    /// Rows other than lessons whose checksum is not theirs.
+    /// Rows other than lessons with a wrong checksum.
     pub(crate) n_broken: usize,
-    /// True when the file has bytes that are no text, with U+FFFD in their place.
+    /// True if the file has bytes that are not text; they were replaced by U+FFFD.
     pub(crate) is_garbled: bool,
 }
 
 impl Seals {
-    /// True when everything is as this program wrote it.
+    /// True if all checksums are right.
     pub(crate) fn is_whole(&self) -> bool {
         self.head == Some(Seal::Whole) && self.foreign.is_empty() && self.n_broken == 0
     }
 
-    /// True when the file was not written since this program did, so that what is not whole is damage. File systems keep times less
-    /// exactly than they are given.
+    /// True if the file was not modified since this program wrote it, so that wrong checksums are damage. File systems may
+    /// round the time that they are given.
     pub(crate) fn is_untouched(&self, modified: Option<SystemTime>) -> bool {
         let modified = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         let Some(modified) = modified.and_then(|since| u64::try_from(since.as_nanos()).ok()) else { return false };
@@ -95,15 +95,15 @@ pub(crate) const LISTS: [&str; 3] = [LESSONS, WAITING, REMOVED];
 const EDITED: &str = "edited";
 const WRITTEN: &str = "written";
 
-/// Reads the file. Lessons that `admits` does not let in are kept apart.
+/// Parses the file. Lessons that `admits` rejects are kept separately.
 ///
 /// # Errors
-/// The reason when it is neither a playbook of ours nor a bare array of rows.
+/// The reason why it is neither a playbook file nor a bare array of rows.
 pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock, admits: &dyn Fn(&Lesson) -> bool) -> Result<Parsed, String> {
     parse_then(bytes, clock, admits, |_| {})
 }
 
-/// Reads the file, and what was done to its keys after its checksums were looked at.
+/// As [`parse`], with a change of the keys after the checksums were checked.
 ///
 /// # Errors
 /// As [`parse`].
@@ -126,7 +126,7 @@ pub(crate) fn parse_then(
     parse_keys(keys, clock, admits, advance)
 }
 
-/// The same of a file's keys.
+/// As [`parse`], for the keys of a file.
 ///
 /// # Errors
 /// As [`parse`].
@@ -144,7 +144,7 @@ pub(crate) fn parse_keys(
         return Err("it has no list `lessons`".to_owned());
     };
     let mut book = read_book(rows, &mut seals, clock, admits);
-    // What cannot be read is kept, and reported by a check.
+    // Rows that cannot be read are kept, and reported by a check.
     for mut row in take_list(&mut keys, REMOVED) {
         let seal = checksum::take(REMOVED, &mut row);
         seals.n_broken += usize::from(seal == Seal::Broken);
@@ -205,7 +205,7 @@ pub(crate) fn parse_keys(
     Ok(Parsed { file, newer: (version > SCHEMA_VERSION).then_some(version), seals })
 }
 
-/// What the file is as JSON. Each key is there once: of two lists of lessons, none may win in silence.
+/// The JSON of the file. A duplicate key is an error: otherwise one of two lists of lessons would be dropped silently.
 enum Top {
     Rows(Vec<Value>),
     Keys(Map<String, Value>),
@@ -253,7 +253,8 @@ impl Seals {
     }
 }
 
-/// The checksum of everything but the insides of the rows: of these, in the order of [`LISTS`], the checksums count.
+/// The checksum of everything except the content of rows. Of the lists, in the order of [`LISTS`], only the rows' checksums are
+/// included.
 fn head(lists: &[Value; 3], others: &Map<String, Value>) -> String {
     let rows = LISTS.into_iter().zip(lists);
     let others = others.iter().filter(|(key, _)| !LISTS.contains(&key.as_str()));
@@ -275,7 +276,7 @@ fn take_head(keys: &mut Map<String, Value>) -> Seal {
     }
 }
 
-/// The recalls of a realm.
+/// The number of recalls of a realm.
 #[derive(Serialize, Deserialize)]
 struct Recalls {
     #[serde(flatten)]
@@ -295,14 +296,14 @@ fn read_book(rows: Vec<Value>, seals: &mut Seals, clock: &dyn Clock, admits: &dy
             Ok(lesson) if lesson.is_admitted() && !admits(&lesson) => foreign.push(Arc::new(lesson)),
             Ok(mut lesson) => {
                 seals.note(seal, lesson.id);
-                // A row that was copied by hand: the copy needs a name of its own, the same for every reader.
+                // A row that was copied by hand gets an id of its own, the same for every reader.
                 if !ids.insert(lesson.id) {
                     let seed = TextHash::of(&[lesson.text_hash().to_string(), place.to_string()]);
                     lesson.id = LessonId::at(DateTime::default(), seed);
                     ids.insert(lesson.id);
                 }
                 let lesson = Arc::new(lesson);
-                // Changed since it was promoted, or put there by another program: it is listed where a person looks for it.
+                // A row that was changed since its promotion, or that another program added, is listed for review.
                 match ReviewReason::of(&lesson) {
                     Some(reason) => waiting.push(Waiting { lesson, reason }),
                     None => lessons.push(lesson),
@@ -310,7 +311,7 @@ fn read_book(rows: Vec<Value>, seals: &mut Seals, clock: &dyn Clock, admits: &dy
             }
             Err(why) => {
                 seals.n_broken += usize::from(seal == Seal::Broken);
-                tracing::warn!(place, %why, "a row of the playbook is no lesson; it is kept as it is");
+                tracing::warn!(place, %why, "a row of the playbook file is not a lesson; it is kept unchanged");
                 unread.push(row);
             }
         }
@@ -318,7 +319,7 @@ fn read_book(rows: Vec<Value>, seals: &mut Seals, clock: &dyn Clock, admits: &dy
     Book { lessons: lessons.into_iter().collect(), waiting, foreign, unread, ..Book::default() }
 }
 
-/// The rows without an id that share their time with others, by their place: counted from the last one.
+/// The rank of each row without an id among rows of the same time, by its position; counted from the last one.
 fn ranks(rows: &[Value], clock: &dyn Clock) -> BTreeMap<usize, usize> {
     let mut groups: BTreeMap<Option<DateTime<FixedOffset>>, Vec<usize>> = BTreeMap::new();
     for (place, row) in rows.iter().enumerate().rev().filter(|(_, row)| row.get("id").is_none()) {
@@ -328,7 +329,8 @@ fn ranks(rows: &[Value], clock: &dyn Clock) -> BTreeMap<usize, usize> {
     shared.flat_map(|group| group.into_iter().enumerate().map(|(rank, place)| (place, rank))).collect()
 }
 
-/// A row as this file means it: without a time it is older than all others, and of equal times the earlier row is the newer one.
+/// A row with its position in the file taken into account: without a time it is older than all others, and among rows of equal
+/// time the earlier one is newer.
 fn in_file_order(mut lesson: Lesson, row: &Value, rank: Option<&usize>, clock: &dyn Clock) -> Lesson {
     let time = time_of(row, clock);
     lesson.timestamp = time.unwrap_or_default();
@@ -378,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn a_playbook_file_is_read_back() {
         let mut file = PlaybookFile { generation: 7, archive_length: 12, ..PlaybookFile::default() };
         file.usage = Mark { segment: 2, offset: 99 };
         let book = Arc::make_mut(&mut file.book);
@@ -415,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bare_list_opens_and_what_is_no_lesson_is_kept() {
+    fn a_bare_list_opens_and_other_rows_are_kept() {
         let file =
             read(br#"[{"task":"old","solution":"s"}, 5, {"mood":"good"}, {"trigger":"new","correct_pattern":"p"}]"#);
         assert_eq!(file.book.lessons.len(), 2);
@@ -423,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copied_row_gets_a_name_of_its_own_the_same_for_every_reader() {
+    fn a_copied_row_gets_the_same_new_id_from_every_reader() {
         let row = json!(lesson("t", "s"));
         let rows = json!({"lessons": [row, row]}).to_string();
         let ids = |file: &PlaybookFile| file.book.lessons.iter().map(|lesson| lesson.id).collect::<BTreeSet<_>>();
@@ -432,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_playbook_is_told() {
+    fn a_file_that_is_not_a_playbook_is_reported() {
         for (bytes, reason) in
             [("", "EOF"), ("{", "EOF"), ("3", "an object or a list"), (r#"{"lessons": 3}"#, "no list")]
         {

@@ -1,4 +1,4 @@
-//! The bytes of a playbook file, and the record of the log that makes one file of another.
+//! The bytes of a playbook file, and the log record that turns one file into another.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -107,15 +107,16 @@ struct WaitingRow<'a> {
     lesson: &'a Lesson,
 }
 
-/// The bytes of the file, which is given the time `written`, in nanoseconds since 1970. Every lesson is written as schema v2.
+/// The bytes of the file. `written` is the modification time that it will get, in nanoseconds since 1970. Every lesson is
+/// written as schema v2.
 ///
 /// # Errors
-/// Those of the JSON writer; none is known for a playbook.
+/// Errors of the JSON writer; none is known for a playbook.
 pub(crate) fn render(file: &PlaybookFile, written: u64) -> serde_json::Result<Vec<u8>> {
     render_again(file, written, &mut WrittenRows::default())
 }
 
-/// As [`render`], with the rows of the last time at hand.
+/// As [`render`], reusing the rows written last.
 pub(crate) fn render_again(file: &PlaybookFile, written: u64, known: &mut WrittenRows) -> serde_json::Result<Vec<u8>> {
     let Book { lessons, foreign, unread, mined_texts, skips, evicted, .. } = file.book.as_ref();
     let recalls = recalls_of(&file.book);
@@ -135,8 +136,8 @@ pub(crate) fn render_again(file: &PlaybookFile, written: u64, known: &mut Writte
     Ok(bytes)
 }
 
-/// What makes one file of another. None where rows of lessons that are not admitted differ, or keys that are not known, and where the text
-/// of a removed lesson is over: its log would keep it.
+/// The record that turns one file into another. None if unknown keys or rows of lessons that are not admitted differ, and if
+/// the text of a removed lesson expires: the log would keep it.
 ///
 /// # Errors
 /// As [`render`].

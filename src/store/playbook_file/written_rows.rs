@@ -1,4 +1,4 @@
-//! Rows of lessons as they were written last, so that a playbook file is written again without encoding each of them.
+//! The encoded rows of lessons from the last write, so that a playbook file can be written without encoding every lesson again.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::LESSONS;
 use super::writing::Sealed;
 use crate::lesson::{Lesson, LessonId};
 
-/// A row of a playbook file, indented as it stands there.
+/// A row of a playbook file, with its indentation.
 #[derive(Debug)]
 pub(crate) struct WrittenRow {
     pub(crate) crc: String,
@@ -37,7 +37,7 @@ impl Serialize for WrittenRow {
 pub(crate) struct WrittenRows(HashMap<LessonId, (Arc<Lesson>, Arc<WrittenRow>)>);
 
 impl WrittenRows {
-    /// The rows of these lessons, and nothing of others from now on. What was written of the same lesson before is used again.
+    /// The rows of these lessons; rows of other lessons are dropped. The row of an unchanged lesson is reused.
     pub(crate) fn rows<'l>(
         &mut self,
         lessons: impl Iterator<Item = &'l Arc<Lesson>>,
@@ -65,7 +65,7 @@ mod tests {
     use crate::testing::lesson;
 
     #[test]
-    fn a_file_is_written_again_as_if_for_the_first_time() {
+    fn a_rewritten_file_equals_one_written_from_scratch() {
         let mut known = WrittenRows::default();
         let mut lessons: Vec<Arc<Lesson>> =
             ["one", "two\nlines", "three \"quoted\""].map(|text| Arc::new(lesson(text, "rename it"))).into();
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_indented_as_its_place_in_the_file_asks() {
+    fn a_row_has_the_indentation_of_its_list() {
         let lessons = [Arc::new(lesson("one", "two"))].into_iter().collect();
         let file = PlaybookFile { book: Arc::new(Book { lessons, ..Book::default() }), ..PlaybookFile::default() };
         let text = String::from_utf8(render(&file, 7).unwrap()).unwrap();

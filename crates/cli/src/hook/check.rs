@@ -1,6 +1,6 @@
-//! Command lines that say whether the work is right: tests, builds and linters.
+//! Recognises command lines that check the work: tests, builds and linters.
 
-/// How such a command line begins, once what only surrounds it is taken away.
+/// Prefixes of such command lines, after wrappers are removed.
 const CHECKS: [&str; 30] = [
     "cargo test",
     "cargo nextest",
@@ -34,7 +34,8 @@ const CHECKS: [&str; 30] = [
     "ctest",
 ];
 
-/// True for a command line whose end says whether a check passed. One that hides the end of a check, as `… || true` and a pipe do, is not.
+/// True for a command line whose exit status is that of a check. One that hides the status, such as `… || true` or a pipe, is
+/// not.
 pub(super) fn is_check(command: &str) -> bool {
     let hides_its_end =
         ["|", ";", "&\n"].iter().any(|mark| command.contains(mark)) || command.trim_end().ends_with('&');
@@ -48,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_check_is_the_last_command_and_its_end_is_not_hidden() {
+    fn a_check_is_the_last_command_and_its_status_is_not_hidden() {
         for command in ["cargo test", "cargo test -p x", "cd a && cargo test", "pytest -q", "make check"] {
             assert!(is_check(command), "{command}");
         }

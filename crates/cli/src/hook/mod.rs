@@ -1,6 +1,6 @@
-//! `adage hook`: what an agent is told at the events of its session (docs/agents.md).
+//! `adage hook`: the context that an agent gets at the events of its session (docs/agents.md).
 //!
-//! It never stands in the agent's way: whatever comes in, it ends with exit code 0 and one JSON object in the agent's form.
+//! A hook never blocks the agent: whatever its input is, it exits with code 0 and prints one JSON object in the agent's format.
 
 mod check;
 mod payload;
@@ -25,16 +25,16 @@ use payload::Payload;
 pub(crate) use payload::{Agent, Event};
 use session::Session;
 
-/// A longer payload is not read.
+/// The maximum size of a payload, in bytes.
 const MAX_PAYLOAD: u64 = 8 << 20;
-/// Estimated tokens at the start of a session or sub-agent, and before a task.
+/// The maximum estimated tokens at the start of a session or sub-agent, and before a task.
 const START_TOKENS: usize = 800;
-/// Estimated tokens before a tool runs.
+/// The maximum estimated tokens before a tool runs.
 pub(crate) const TOOL_TOKENS: usize = 400;
-/// Lessons at the start, and before a tool runs.
+/// The maximum lessons at the start, and before a tool runs.
 const START_LESSONS: usize = 8;
 const TOOL_LESSONS: usize = 3;
-/// A prompt waits for the embedding of so many texts at most: about .2 s.
+/// The maximum number of texts that a prompt waits for to be embedded: about 0.2 s.
 const MAX_EMBEDDED: usize = 60;
 
 #[derive(Args)]
@@ -46,12 +46,12 @@ pub(crate) struct Hook {
     agent: Option<String>,
 }
 
-/// What an event is answered with.
+/// The answer to an event.
 #[derive(Default)]
 struct Answer {
-    /// For the agent.
+    /// The context for the agent.
     context: String,
-    /// For the person.
+    /// The message for the user.
     message: String,
 }
 
@@ -108,7 +108,7 @@ fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer
         Event::BeforeTool => before_tool(global, payload, &mut session)?,
         Event::AfterTool => {
             note(payload, &mut session);
-            // Where nothing can be said before a tool runs, it is said after: before the second try.
+            // If the agent takes no text before a tool runs, it gets it after: before the second try.
             let is_late = !payload.agent().hears_before_tools();
             if is_late { before_tool(global, payload, &mut session)? } else { Answer::default() }
         }
@@ -118,7 +118,7 @@ fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer
     Ok(answer)
 }
 
-/// The lessons that a request finds and the session has not seen.
+/// The relevant lessons that the session has not seen yet.
 fn tell(global: &Global, request: Request, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
     tell_of(global, &global.books(Access::Write)?, request, session)
 }
@@ -127,12 +127,12 @@ fn tell_of(global: &Global, books: &Books, request: Request, session: &mut Sessi
     let request = request.in_realm(&global.realm()).except(session.shown());
     let context = books.all.get_playbook_context(request)?;
     session.show(context.lessons.iter().map(|lesson| lesson.id), context.receipt);
-    // An empty memory has nothing to say, however that is worded.
+    // An empty memory gives no text at all.
     let text = if context.lessons.is_empty() && context.skills.is_empty() { String::new() } else { context.text };
     Ok(Answer { context: text, message: silent(books) })
 }
 
-/// Whether more texts have no vector than a prompt waits for. They are embedded by a process of their own, one a session.
+/// True if more texts lack a vector than a prompt waits for. Then a separate process embeds them, once per session.
 fn embeds_in_background(books: &Books, session: &mut Session) -> Result<bool, Box<dyn Error>> {
     let mut is_much = false;
     for playbook in books.all.as_slice() {
@@ -146,7 +146,7 @@ fn embeds_in_background(books: &Books, session: &mut Session) -> Result<bool, Bo
     Ok(is_much)
 }
 
-/// The folders that are not trusted, in a sentence.
+/// A sentence that names the folders that are not trusted.
 fn silent(books: &Books) -> String {
     let folders: Vec<String> = books.silent.iter().map(|path| path.display().to_string()).collect();
     if folders.is_empty() {
@@ -155,7 +155,7 @@ fn silent(books: &Books) -> String {
     format!("adage: {} is not trusted, so nothing of it is used; see `adage trust --show`", folders.join(", "))
 }
 
-/// The lessons for what a tool is about to do: by their patterns, or by words. No model is asked.
+/// The lessons for a tool call: by their patterns, or by words. No model is run.
 fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
     let call = payload.call();
     if call.is_empty() {
@@ -173,7 +173,7 @@ fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Res
     Ok(answer)
 }
 
-/// Whether a call failed, and whether a check passed.
+/// Records whether a call failed, and whether a check passed.
 fn note(payload: &Payload, session: &mut Session) {
     let Some(has_failed) = payload.has_failed() else { return };
     let call = payload.call();
@@ -183,13 +183,13 @@ fn note(payload: &Payload, session: &mut Session) {
     }
 }
 
-/// Records how the session went, where a check says so, and has its transcript read in the background.
+/// Records the session's outcome, if a check gives one, and has its transcript mined in the background.
 fn end(global: &Global, payload: &Payload, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
     let books = global.books(Access::Write)?;
     if let Some((has_passed, receipts)) = session.take_outcome() {
         let outcome = if has_passed { Feedback::Helpful } else { Feedback::Harmful };
         for receipt in receipts {
-            // One that is over or unknown is not worth a word.
+            // An expired or unknown receipt is ignored.
             let _ = books.all.record_outcome(receipt, outcome);
         }
     }
@@ -203,24 +203,24 @@ fn end(global: &Global, payload: &Payload, session: &mut Session) -> Result<Answ
     Ok(Answer { message: silent(&books), ..Answer::default() })
 }
 
-/// Begins a process that runs a command on a folder. Where it cannot begin, the next one does the work.
+/// Starts a background process that runs a command on a folder. If it cannot be started, the next one does the work.
 fn in_background(dir: &Path, args: &[&str]) {
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = Command::new(program);
     command.arg("--dir").arg(dir).args(args);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // In its repository, whose lessons need not name it.
+    // It runs in its repository, so that lessons need not name the project.
     if let Some(folder) = dir.parent() {
         command.current_dir(folder);
     }
-    // Its terminal's interrupts are not for it.
+    // Interrupts from the terminal must not reach it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    // Nobody waits for it.
+    // The process is not waited for.
     drop(command.spawn());
 }
 
-/// What a call is known by: its tool and all that it is given.
+/// The identity of a call: a hash of its tool and its arguments.
 fn hash_of(tool: &str, input: &Value) -> TextHash {
     TextHash::of(&[tool, &input.to_string()])
 }

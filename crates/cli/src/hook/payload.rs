@@ -1,4 +1,4 @@
-//! What agents send at an event, and the form in which they take an answer. Every text of a payload is data.
+//! The payloads that agents send at an event, and the format of the answer. Every text of a payload is data.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::hash_of;
 
-/// An agent whose form is known.
+/// An agent with a known format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Agent {
     ClaudeCode,
@@ -16,7 +16,7 @@ pub(crate) enum Agent {
     Cursor,
 }
 
-/// What happens in a session.
+/// An event of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     SessionStart,
@@ -27,24 +27,24 @@ pub(crate) enum Event {
     SessionEnd,
 }
 
-/// The tool that is called, as far as it decides which lessons hold.
+/// The tool call, as far as lessons are matched with it.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Call {
     pub(super) paths: Vec<String>,
     pub(super) commands: Vec<String>,
-    /// What else the agent says about it.
+    /// The agent's description of the call.
     description: String,
     hash: Option<TextHash>,
 }
 
-/// A payload; what is missing or of another type is empty.
+/// A payload; fields that are missing or of another type are empty.
 #[derive(Debug, Default)]
 pub(super) struct Payload(Map<String, Value>);
 
-/// Where tools name files and command lines.
+/// The keys by which tools name files and command lines.
 const PATHS: [&str; 6] = ["file_path", "path", "notebook_path", "absolute_path", "filePath", "target_file"];
 const COMMANDS: [&str; 2] = ["command", "cmd"];
-/// So many characters of a text are compared with lessons.
+/// The maximum characters of a text that are compared with lessons.
 const MAX_WORDS: usize = 600;
 
 impl Agent {
@@ -64,7 +64,7 @@ impl Agent {
         matches!(self, Self::ClaudeCode | Self::Codex)
     }
 
-    /// An answer in the agent's form; an empty object for nothing.
+    /// The answer in the agent's format; an empty object if there is none.
     pub(super) fn form(self, event: Event, context: &str, message: &str) -> Value {
         let mut answer = Map::new();
         if self == Self::Cursor {
@@ -85,7 +85,7 @@ impl Agent {
         Value::Object(answer)
     }
 
-    /// The agent's name of an event at which it takes a text.
+    /// The agent's name of an event, if it takes a text at that event.
     fn name_of(self, event: Event) -> Option<&'static str> {
         Some(match (self, event) {
             (_, Event::SessionStart) => "SessionStart",
@@ -101,7 +101,7 @@ impl Agent {
 }
 
 impl Event {
-    /// An event by our name or an agent's.
+    /// Parses adage's or an agent's name of an event.
     pub(super) fn parse(name: &str) -> Option<Self> {
         let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
         Some(match plain.as_str() {
@@ -125,7 +125,7 @@ impl Payload {
         self.0.get(key).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// Whose form this is.
+    /// The agent whose format the payload has.
     pub(super) fn agent(&self) -> Agent {
         match self.text("hook_event_name") {
             "BeforeTool" | "AfterTool" | "BeforeAgent" | "AfterAgent" => Agent::GeminiCli,
@@ -136,7 +136,7 @@ impl Payload {
         }
     }
 
-    /// Where the agent is: an absolute path of a folder that exists.
+    /// The agent's working folder, if it is an absolute path and exists.
     pub(super) fn folder(&self) -> Option<PathBuf> {
         let roots = self.0.get("workspace_roots").and_then(Value::as_array);
         let first = roots.and_then(|roots| roots.first()?.as_str());
@@ -147,13 +147,13 @@ impl Payload {
             .find(|path| path.is_absolute() && path.is_dir())
     }
 
-    /// What the session is known by; a sub-agent has a context of its own.
+    /// The key of the session; a sub-agent has one of its own.
     pub(super) fn session_key(&self) -> TextHash {
         let session = [self.text("session_id"), self.text("conversation_id")].concat();
         TextHash::of(&["session", &session, self.text("agent_id")])
     }
 
-    /// True when the agent's context begins anew within its session.
+    /// True when the agent's context is emptied within its session.
     pub(super) fn forgets(&self) -> bool {
         matches!(self.text("source"), "compact" | "clear" | "startup")
     }
@@ -162,7 +162,7 @@ impl Payload {
         self.text("prompt")
     }
 
-    /// The session's own file, where it exists.
+    /// The session's transcript file, if it exists.
     pub(super) fn transcript(&self) -> Option<PathBuf> {
         let path = Path::new(self.text("transcript_path"));
         (path.is_absolute() && path.is_file()).then(|| path.to_owned())
@@ -183,7 +183,7 @@ impl Payload {
         }
     }
 
-    /// Whether the tool failed; none where the payload does not say.
+    /// Whether the tool failed; none if the payload does not say.
     pub(super) fn has_failed(&self) -> Option<bool> {
         let name = self.text("hook_event_name");
         if name.eq_ignore_ascii_case("PostToolUseFailure") {
@@ -209,20 +209,20 @@ impl Call {
         self.hash.unwrap_or_else(|| TextHash::of(&["no call"]))
     }
 
-    /// What lessons are compared with.
+    /// The text that is compared with lessons.
     pub(super) fn words(&self) -> String {
         let texts = self.commands.iter().chain(&self.paths).map(String::as_str).chain([self.description.as_str()]);
         texts.collect::<Vec<_>>().join(" ").chars().take(MAX_WORDS).collect()
     }
 }
 
-/// A text, or a command line in words.
+/// A text, or a list of words as a command line.
 fn texts_of(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Array(words) => {
             let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-            // `bash -lc COMMAND` is the command.
+            // `bash -lc COMMAND` stands for COMMAND.
             match words.as_slice() {
                 [shell, flag, command] if shell.ends_with("sh") && flag.starts_with('-') => Some((*command).to_owned()),
                 [] => None,

@@ -1,4 +1,4 @@
-//! What is known of an agent's session between two events: a small file in the user's state.
+//! The state of an agent's session between two events: a small file in the user's state.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,16 +12,16 @@ use crate::user_state;
 
 /// The folder of these files in the user's state.
 const FOLDER: &str = "hooks";
-/// So many lessons, receipts and failed calls of a session are known; of more, the oldest are forgotten.
+/// The maximum numbers of remembered lessons, receipts and failed calls of a session; beyond them, the oldest are dropped.
 const MAX_SHOWN: usize = 400;
 const MAX_RECEIPTS: usize = 100;
 const MAX_FAILED: usize = 200;
-/// A session that nothing was heard of for so long is forgotten.
+/// A session without an event for this long is forgotten.
 const MAX_AGE: Duration = Duration::from_hours(7 * 24);
-/// So many files are looked at when old ones are removed.
+/// The maximum number of files that are examined to remove old ones.
 const MAX_FILES: usize = 2_000;
 
-/// What is known of a session, or of a sub-agent of one.
+/// The state of a session or of a sub-agent.
 #[derive(Default)]
 pub(super) struct Session {
     path: Option<PathBuf>,
@@ -33,9 +33,9 @@ pub(super) struct Session {
 #[serde(default)]
 struct Known {
     shown: Vec<String>,
-    /// Receipts that no check has followed yet.
+    /// Receipts since the last check.
     receipts: Vec<String>,
-    /// Receipts that the last check speaks for, and whether it passed.
+    /// Receipts before the last check, and whether it passed.
     checked: Vec<String>,
     has_passed: Option<bool>,
     failed: Vec<String>,
@@ -43,7 +43,7 @@ struct Known {
 }
 
 impl Session {
-    /// The session with this key; a new one where nothing is known. Without a place for it, it is forgotten at once.
+    /// The session with this key; a new one if there is no state. Without a folder for the state, nothing is kept.
     pub(super) fn open(key: &TextHash) -> Self {
         let state = user_state::folder().filter(|folder| user_state::fault(folder).is_none());
         let path = state.map(|folder| folder.join(FOLDER).join(format!("{key}.json")));
@@ -57,7 +57,7 @@ impl Session {
         self.known.shown.iter().filter_map(|id| id.parse().ok()).collect()
     }
 
-    /// Whether the lessons' vectors are to be made now: once a session.
+    /// Whether the lessons' vectors should be made now: once per session.
     pub(super) fn begins_warm_up(&mut self) -> bool {
         let is_first = !self.known.is_warmed_up;
         self.known.is_warmed_up = true;
@@ -65,7 +65,7 @@ impl Session {
         is_first
     }
 
-    /// The agent's context was emptied: it may be told all again.
+    /// The agent's context was emptied: lessons may be shown again.
     pub(super) fn forget_shown(&mut self) {
         self.known.shown.clear();
         self.is_changed = true;
@@ -89,14 +89,14 @@ impl Session {
         self.known.failed.extend(has_failed.then_some(call));
     }
 
-    /// A check passed or failed: it speaks for all that was shown before.
+    /// Records a check, which gives the outcome of everything shown before.
     pub(super) fn checked(&mut self, has_passed: bool) {
         self.known.checked.append(&mut self.known.receipts);
         self.known.has_passed = Some(has_passed);
         self.is_changed = true;
     }
 
-    /// How the last check ended, and the receipts of what was shown before it; none without a check.
+    /// The result of the last check, and the receipts before it; none if there was no check.
     pub(super) fn take_outcome(&mut self) -> Option<(bool, Vec<ReceiptId>)> {
         let has_passed = self.known.has_passed.take()?;
         self.is_changed = true;
@@ -104,7 +104,7 @@ impl Session {
         Some((has_passed, receipts.iter().filter_map(|receipt| receipt.parse().ok()).collect()))
     }
 
-    /// Writes it down, if anything changed. A state that cannot be written costs a repetition, no more.
+    /// Writes the state if it has changed. If that fails, lessons may be shown again.
     pub(super) fn keep(mut self) {
         let Some(path) = self.path.filter(|_| self.is_changed) else { return };
         let Known { shown, receipts, checked, failed, .. } = &mut self.known;
@@ -118,7 +118,7 @@ impl Session {
     }
 }
 
-/// Removes the files of sessions that are long over.
+/// Removes the files of old sessions.
 pub(super) fn remove_old() {
     let Some(folder) = user_state::folder().filter(|folder| user_state::fault(folder).is_none()) else { return };
     let Ok(entries) = fs::read_dir(folder.join(FOLDER)) else { return };

@@ -1,4 +1,4 @@
-//! What each agent's settings get, as the agents document them (docs/agents.md).
+//! The entries for each agent's settings, as documented by the agents (docs/agents.md).
 
 use serde_json::{Value, json};
 
@@ -7,19 +7,19 @@ use crate::hook::Agent;
 /// The entries of one file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Entries {
-    /// The version of the file's format, where it has one.
+    /// The version of the file's format, if it has one.
     pub(super) version: Option<u64>,
-    /// An entry per event, by the agent's names.
+    /// One entry per event, with the agent's event names.
     pub(super) hooks: Vec<(&'static str, Value)>,
-    /// The server, by the key `mcpServers`.
+    /// The MCP server, under the key `mcpServers`.
     pub(super) server: Option<Value>,
 }
 
-/// Seconds that an agent waits for a hook: a prompt may load a model.
+/// How many seconds an agent waits for a hook: a prompt may load a model.
 const SECONDS: u64 = 10;
 
 impl Entries {
-    /// The hooks of an agent, whose commands begin with this program.
+    /// The hooks of an agent that run this program.
     pub(super) fn hooks(agent: Agent, program: &str) -> Self {
         let name = Agent::ALL.iter().find(|(_, known)| *known == agent).map_or("", |(name, _)| name);
         let command = |event: &str| format!("{program} hook {event} --agent {name}");
@@ -63,13 +63,13 @@ impl Entries {
         Self { version: (agent == Agent::Cursor).then_some(1), hooks, server: None }
     }
 
-    /// The same with the server.
+    /// The same entries with the MCP server.
     pub(super) fn with_server(self, program: &str) -> Self {
         Self { server: Some(json!({ "command": program, "args": ["mcp"] })), ..self }
     }
 }
 
-/// True for an entry whose command is a hook of ours.
+/// True for an entry that runs one of adage's hooks.
 pub(super) fn is_ours(entry: &Value) -> bool {
     let is_command = |command: &Value| {
         let words = command.as_str().and_then(shlex::split).unwrap_or_default();

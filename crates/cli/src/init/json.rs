@@ -1,4 +1,4 @@
-//! Entries in settings that are JSON, with comments where the agent takes them. Everything else in the file stays as it is.
+//! Changes entries in JSON settings, with comments if the agent allows them. The rest of the file is unchanged.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
@@ -9,7 +9,7 @@ use super::entries::{Entries, is_ours};
 /// Why a file cannot be changed.
 pub(super) type Fault = String;
 
-/// The file with the entries; the same text when it has them.
+/// The file with the entries; unchanged if it has them already.
 pub(super) fn with_entries(text: &str, entries: &Entries) -> Result<String, Fault> {
     let root = parse(if text.trim().is_empty() { "{}\n" } else { text })?;
     let object = root.object_value_or_create().ok_or("it is not an object")?;
@@ -35,7 +35,7 @@ pub(super) fn with_entries(text: &str, entries: &Entries) -> Result<String, Faul
     Ok(root.to_string())
 }
 
-/// The file without the entries, and without what they alone made.
+/// The file without the entries, and without objects and lists that became empty.
 pub(super) fn without_entries(text: &str, entries: &Entries) -> Result<String, Fault> {
     let root = parse(text)?;
     let Some(object) = root.object_value() else { return Ok(text.to_owned()) };
@@ -71,7 +71,7 @@ fn parse(text: &str) -> Result<CstRootNode, Fault> {
     CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| format!("it cannot be read: {error}"))
 }
 
-/// Puts an entry into a list that has none of ours, or another one.
+/// Adds an entry to a list, or replaces adage's entry in it.
 fn put(list: &CstArray, entry: &Value) {
     let has_it = list.elements().iter().any(|element| element.to_serde_value().as_ref() == Some(entry));
     if !has_it {
@@ -94,7 +94,7 @@ fn remove_key(object: &CstObject, key: &str) {
     }
 }
 
-/// A value as the editor takes it.
+/// A value in the type of the editor.
 fn input(value: &Value) -> CstInputValue {
     match value {
         Value::Null => CstInputValue::Null,

@@ -1,4 +1,4 @@
-//! `adage init`: makes the memory, and writes hooks and the server into the settings of agents.
+//! `adage init`: creates the memory, and writes hooks and the MCP server into the settings of agents.
 
 mod entries;
 mod json;
@@ -24,7 +24,7 @@ use crate::trust;
 use entries::Entries;
 use json::Fault;
 
-/// A file that is longer is not one of settings.
+/// The maximum size of a settings file.
 const MAX_FILE: u64 = 4 << 20;
 
 #[derive(Args)]
@@ -43,17 +43,17 @@ pub(crate) struct Init {
     uninstall: bool,
 }
 
-/// What is written into one file.
+/// The change of one file.
 enum Edit {
     Json(Entries),
-    /// The server, in Codex's form.
+    /// The MCP server, in Codex's format.
     Toml,
 }
 
-/// A file of an agent's settings.
+/// A settings file of an agent.
 struct Settings {
     path: PathBuf,
-    /// What is not to be left by a link: the repository.
+    /// The repository; a link must not lead out of it.
     within: PathBuf,
     edit: Edit,
 }
@@ -82,7 +82,7 @@ pub(crate) fn init(global: &Global, asked: &Init, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The folder whose agents are meant: the one that the memory is in.
+/// The project whose agents are set up: the folder that contains the memory.
 fn project_root(global: &Global) -> Result<PathBuf, Box<dyn Error>> {
     let here = global.place.roots.first().map(PathBuf::from);
     Ok(match here {
@@ -91,7 +91,7 @@ fn project_root(global: &Global) -> Result<PathBuf, Box<dyn Error>> {
     })
 }
 
-/// How agents call this program: by its name where that leads here.
+/// How agents call this program: by its name, if that runs this file.
 fn program() -> String {
     let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
     let paths = env_path("PATH").map(|paths| std::env::split_paths(&paths).collect::<Vec<_>>()).unwrap_or_default();
@@ -126,10 +126,10 @@ fn files(agent: Agent, root: &Path, program: &str) -> Result<Vec<Settings>, Stri
     })
 }
 
-/// What became of a file.
+/// The result for one file.
 struct Outcome {
     what: &'static str,
-    /// The lines that are new in it.
+    /// The lines that are new in the file.
     added: Vec<String>,
 }
 
@@ -143,7 +143,7 @@ impl Settings {
         }
         let added = after.lines().filter(|line| !text.lines().any(|known| known == *line)).map(str::to_owned).collect();
         if !is_dry {
-            // What was there without any entry of ours.
+            // The file has no entry of adage.
             if before.is_some() && self.without(&text)? == text {
                 replace(&self.backup(), &text)?;
             }
@@ -195,7 +195,7 @@ impl Settings {
         self.path.with_file_name(name)
     }
 
-    /// The text of the file, where there is one. A repository may bring a link in its place, or on the way to it.
+    /// The text of the file, if it exists. A repository may contain a link in its place or on the way to it.
     fn read(&self) -> Result<Option<String>, Fault> {
         let folder = self.path.parent().unwrap_or(&self.within);
         let is_way_clear = folder == self.within || !exists(folder) || is_real_folder(folder);
@@ -216,7 +216,7 @@ fn read(path: &Path) -> Result<Option<String>, Fault> {
     }
 }
 
-/// Writes a file whole or not at all, with the permissions that it has.
+/// Writes a file completely or not at all, and keeps its permissions.
 fn replace(path: &Path, text: &str) -> Result<(), Fault> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let write = || {
@@ -235,7 +235,7 @@ fn replace(path: &Path, text: &str) -> Result<(), Fault> {
     write().map_err(|error| error.to_string())
 }
 
-/// A new file of settings is for all who use the project, as an editor makes it.
+/// A new settings file is readable by everyone who uses the project, as if an editor had created it.
 fn make_readable(file: &fs::File) -> io::Result<()> {
     #[cfg(unix)]
     file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
@@ -245,6 +245,6 @@ fn make_readable(file: &fs::File) -> io::Result<()> {
 }
 
 fn remove(path: &Path) -> Result<(), Fault> {
-    #[expect(clippy::disallowed_methods, reason = "a file of settings, not of a memory")]
+    #[expect(clippy::disallowed_methods, reason = "a settings file, not a file of a memory")]
     fs::remove_file(path).map_err(|error| error.to_string())
 }

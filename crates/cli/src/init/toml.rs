@@ -4,7 +4,7 @@ use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 use super::json::Fault;
 
-/// The file with a server; the same text when it has one of this name.
+/// The file with the server; unchanged if it has one of this name.
 pub(super) fn with_server(text: &str, command: &str, arguments: &[&str]) -> Result<String, Fault> {
     let mut document = parse(text)?;
     let servers = document.entry("mcp_servers").or_insert_with(|| {
@@ -23,7 +23,7 @@ pub(super) fn with_server(text: &str, command: &str, arguments: &[&str]) -> Resu
     Ok(document.to_string())
 }
 
-/// The file without it.
+/// The file without the server.
 pub(super) fn without_server(text: &str) -> Result<String, Fault> {
     let mut document = parse(text)?;
     let Some(servers) = document.get_mut("mcp_servers").and_then(Item::as_table_like_mut) else {

@@ -1,4 +1,4 @@
-//! The memory that a server answers from: opened at the first call, and kept open with its model and indexes.
+//! The memory of a server: opened at the first call, and kept open with its model and indexes.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ impl Memory {
         Self { global, open: Mutex::new(None) }
     }
 
-    /// The playbooks in sight, and a line on each folder that is not trusted.
+    /// The playbooks that apply, and a line about each folder that is not trusted.
     pub(super) fn books(&self) -> Result<(Playbooks, Vec<String>), Box<dyn Error>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let known = if let Some(known) = open.take() {
@@ -34,14 +34,14 @@ impl Memory {
         };
         let told = known.silent.iter().map(|path| FolderError::NotTrusted { path: path.clone() }.to_string()).collect();
         let books = known.books.clone();
-        // A folder may be let in, or made, while the server runs.
+        // A folder may be trusted or created while the server runs.
         if known.silent.is_empty() && !books.as_slice().is_empty() {
             *open = Some(known);
         }
         Ok((books, told))
     }
 
-    /// The same, where a folder that is not trusted is an error.
+    /// The playbooks; an error if a folder is not trusted.
     pub(super) fn trusted(&self) -> Result<Playbooks, Box<dyn Error>> {
         let (books, told) = self.books()?;
         match told.into_iter().next() {
@@ -50,7 +50,7 @@ impl Memory {
         }
     }
 
-    /// Opens again at the next call: a memory was made.
+    /// Makes the next call open the memory again, because a folder was created.
     pub(super) fn reopen(&self) {
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

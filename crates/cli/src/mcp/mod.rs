@@ -20,7 +20,7 @@ use crate::result::{Done, chain};
 use memory::Memory;
 use tools::Tool;
 
-/// What a model is told before it sees the tools.
+/// The instructions that a client gets with the tools.
 const INSTRUCTIONS: &str = "A memory of lessons learned in this repository. Recall before a task, before a risky command and when something \
      fails; learn after a mistake whose remedy worked; report the outcome with the receipt of the recall.";
 
@@ -39,7 +39,7 @@ pub(crate) fn serve(global: Global, asked: &Mcp) -> Done {
         let running = server.serve(rmcp::transport::stdio()).await.map_err(|error| chain(&error))?;
         running.waiting().await.map_err(|error| chain(&error))
     })?;
-    // A thread that still waits for input would keep the program.
+    // A thread that still waits for input would keep the process alive.
     runtime.shutdown_background();
     Ok(ExitCode::SUCCESS)
 }
@@ -65,8 +65,8 @@ impl ServerHandler for Server {
         Ok(ListToolsResult::with_all_items(Tool::offered(self.may_apply).map(Tool::described).collect()))
     }
 
-    /// Runs a tool on a blocking thread. What a caller can mend is a result that says so; only a tool that does not exist is an
-    /// error of the protocol.
+    /// Runs a tool on a blocking thread. An error that a caller can correct is a result; only an unknown tool is an error of
+    /// the protocol.
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
@@ -90,7 +90,7 @@ impl ServerHandler for Server {
     }
 }
 
-/// An error with its causes, without what a terminal or a prompt would take for more than text.
+/// The text of an error with its causes, safe for terminals and prompts.
 fn told(error: &(dyn Error + 'static)) -> String {
     adage::redact::printable(&chain(error))
 }

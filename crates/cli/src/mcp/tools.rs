@@ -1,4 +1,4 @@
-//! The tools of the server: what each takes, gives and does.
+//! The tools of the server: their inputs, outputs and actions.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -17,10 +17,10 @@ use serde_json::{Value, json};
 use super::memory::Memory;
 use crate::change::undo_in;
 
-/// Lessons that a list shows unless it is asked for more.
+/// The default limit of a list.
 const LISTED: usize = 20;
 
-/// What a tool gives back.
+/// The answer of a tool.
 pub(super) struct Answer {
     pub(super) text: String,
     pub(super) object: Value,
@@ -61,7 +61,7 @@ struct Recalled {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Learn {
-    /// Situation in which the lesson holds
+    /// Situation in which the lesson applies
     trigger: String,
     /// What to do
     solution: String,
@@ -165,7 +165,7 @@ impl Tool {
     const ALL: [Self; 7] =
         [Self::Recall, Self::Learn, Self::Outcome, Self::List, Self::Remove, Self::Undo, Self::Apply];
 
-    /// The tools of a server. What awaits review is applied by an agent only where its user said so.
+    /// The tools of a server. `apply` is offered only if the user has allowed it.
     pub(super) fn offered(may_apply: bool) -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(move |tool| may_apply || *tool != Self::Apply)
     }
@@ -182,7 +182,7 @@ impl Tool {
         }
     }
 
-    /// What clients are told: description, schemas, and whether it changes anything.
+    /// The description for clients: text, schemas, and whether it changes anything.
     pub(super) fn described(self) -> rmcp::model::Tool {
         let [reads, adds] = [ToolAnnotations::new().read_only(true), ToolAnnotations::new().destructive(false)];
         let removes = ToolAnnotations::new().destructive(true);
@@ -304,7 +304,7 @@ fn list(memory: &Memory, asked: &List) -> Result<Answer, Box<dyn Error>> {
     Ok(answer(lines.join("\n"), Listed { lessons }))
 }
 
-/// The first playbook that has a lesson.
+/// The first playbook that contains a lesson.
 fn holder(memory: &Memory, lesson: &str) -> Result<(Playbook, LessonRef), Box<dyn Error>> {
     let reference = LessonRef::from(lesson);
     let (playbook, found) = memory.trusted()?.find(reference)?;
@@ -330,7 +330,7 @@ fn undo(memory: &Memory, asked: &Undo) -> Result<Answer, Box<dyn Error>> {
     ))
 }
 
-/// Applies one proposal. Its text stays out of the answer: a person reads it with `adage inbox show`.
+/// Applies one proposal. The answer does not contain its text: a person reads it with `adage inbox show`.
 fn apply(memory: &Memory, asked: &Apply) -> Result<Answer, Box<dyn Error>> {
     let name: ProposalName = asked.name.parse()?;
     let inbox = memory.global.inbox(&memory.global.open()?);

@@ -513,7 +513,7 @@ fn skills_are_matched_and_curated() {
     assert_eq!((&plan["applied"], &plan["change"]), (&json!(false), &json!(null)));
     assert_eq!(
         plan["steps"][0],
-        json!({"what": "merge", "skill": "two", "into": "one", "why": "merge two into one: they say the same"})
+        json!({"what": "merge", "skill": "two", "into": "one", "why": "merge two into one: their bodies are equal"})
     );
     assert_eq!(shell.json(&["curate", "--dry-run"]), plan);
     let matched = shell.json(&["skills", "match", "compile docker images", "--embedder", "none"]);

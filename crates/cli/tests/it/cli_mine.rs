@@ -62,7 +62,7 @@ fn files_and_folders_are_mined_once() {
     assert_eq!((&objects[0]["heuristic"], &objects[0]["session"]), (&json!("error-recovery"), &json!("monday")));
     assert!(objects[0]["learned"].as_str().unwrap().starts_with("awaits review as "), "{objects:?}");
     let both = shell.call(&["mine", folder.to_str().unwrap()]);
-    assert!(both.out.contains("refused: it was drawn from session monday before"), "{}", both.out);
+    assert!(both.out.contains("refused: session monday taught the same before"), "{}", both.out);
     assert!(both.out.ends_with("2 sessions, 1 suggestion, 0 learned, 0 for review\n"), "{}", both.out);
     assert_eq!(n_waiting(&shell), 1, "what two sessions of a project suggest waits once");
 

@@ -69,7 +69,7 @@ fn what_a_session_taught_is_retracted_and_can_come_back() {
     let removed = retracted["removed"].as_array().unwrap();
     assert_eq!((removed.len(), shell.json(&["stats"])["n_lessons"].clone()), (2, json!(2)));
     let none = shell.call(&["retract", "s-1"]);
-    assert!(none.code == 1 && none.err.contains("no lesson was drawn from session s-1"), "{}", none.err);
+    assert!(none.code == 1 && none.err.contains("no lesson was mined from session s-1"), "{}", none.err);
     shell.json(&["undo", removed[0]["change"].as_str().unwrap()]);
     assert_eq!(shell.json(&["stats"])["n_lessons"], 3);
 }
@@ -113,7 +113,7 @@ fn a_lesson_too_long_to_be_shown_is_told_when_it_is_learned() {
     assert!(learn(700).contains("before a tool runs an agent is shown 400"), "hooks");
     let said = learn(2_100);
     assert!(
-        said.contains("no context of the usual budget can show this lesson") && said.contains("budget=1200"),
+        said.contains("the lesson is longer than the default token budget") && said.contains("budget=1200"),
         "{said}"
     );
 }

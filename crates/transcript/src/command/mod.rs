@@ -1,4 +1,4 @@
-//! Command lines: which program, which subcommand, what it is for, and what differs between two of them.
+//! Command lines: program, subcommand, purpose, and the difference between two lines.
 
 mod normal;
 mod program;
@@ -14,7 +14,7 @@ pub use word_diff::WordChange;
 
 use shell::Part;
 
-/// A command line, split by shell grammar. Nothing of it is ever run.
+/// A command line, parsed by shell grammar. It is never run.
 ///
 /// ```
 /// let line = adage_transcript::CommandLine::parse("cd /srv && sudo docker build -t myapp:v1 . | tail -5");
@@ -25,47 +25,48 @@ use shell::Part;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandLine {
     text: String,
-    /// Every simple command, in order, wrappers such as `sudo` taken off.
+    /// Every simple command, in order, without wrappers such as `sudo`.
     parts: Vec<Part>,
 }
 
 /// Whether a command line changes anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It lists, prints, searches.
+    /// It only lists, prints or searches.
     Looks,
-    /// It builds, tests, installs, writes; also whatever is not known.
+    /// It builds, tests, installs or writes; also any unknown program.
     Acts,
 }
 
 impl CommandLine {
-    /// Splits a command line. Broken ones are split by words and operators alone; an empty one has no parts.
+    /// Parses a command line. A line that does not fit the grammar is split by words and operators only; an empty one has no
+    /// parts.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let parts = shell::split(text).into_iter().flat_map(program::unwrap).collect();
         Self { text: text.trim().to_owned(), parts }
     }
 
-    /// The line as it was written, without blanks around it.
+    /// The line as written, without surrounding white space.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The program of the first command that is more than preparation (`cd`, `export`, `echo` …): its base name, without
-    /// `VAR=value`, `sudo`, `time` and quotes. None when there is no command.
+    /// The program of the first command that is not preparation (`cd`, `export`, `echo`, …): its base name, without
+    /// `VAR=value`, `sudo`, `time` and quotes. None if there is no command.
     #[must_use]
     pub fn program(&self) -> Option<&str> {
         self.main_parts().first().map(|part| part.program())
     }
 
-    /// Every program that the line runs, preparation and filters too.
+    /// Every program that the line runs, including preparation and filters.
     pub fn programs(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().map(Part::program)
     }
 
-    /// Every simple command of the line, in order: the program's base name and its arguments, quotes removed. What is inside
-    /// of a substitution is not among them.
+    /// Every simple command of the line, in order: the program's base name and its arguments, without quotes. Commands in
+    /// substitutions are not included.
     ///
     /// ```
     /// let line = adage_transcript::CommandLine::parse("sudo git log -1 | head");
@@ -76,20 +77,20 @@ impl CommandLine {
         self.parts.iter().map(|part| (part.program(), part.words().skip(1).collect()))
     }
 
-    /// The paths among the arguments of what the line is about.
+    /// The paths among the arguments of the main commands.
     pub fn operands(&self) -> impl Iterator<Item = &str> {
         let words = self.main_parts().into_iter().flat_map(|part| &part.arguments);
         words.map(|word| word.text.as_str()).filter(|word| !word.starts_with('-') && word.contains(['/', '.']))
     }
 
-    /// The program, lower-cased; `unknown` when there is none.
+    /// The program in lower case; `unknown` if there is none.
     #[must_use]
     pub fn topic(&self) -> String {
         self.program().map(str::to_lowercase).filter(|topic| !topic.is_empty()).unwrap_or_else(|| "unknown".to_owned())
     }
 
-    /// The line reduced to what it does, for comparing: programs and subcommands are kept, flags, values, paths, versions
-    /// and quoted text are left out, URLs become `<url>`. Several commands are joined by ` && `.
+    /// A normalised form of the line for comparisons: it keeps programs and subcommands, and omits flags, values, paths,
+    /// versions and quoted text. URLs become `<url>`. Several commands are joined by ` && `.
     #[must_use]
     pub fn normal_form(&self) -> String {
         let mut forms: Vec<String> = self.main_parts().into_iter().map(normal::form).collect();
@@ -103,33 +104,33 @@ impl CommandLine {
         slug(&self.normal_form())
     }
 
-    /// How a later command line relates to this one, which failed. None when it does not.
+    /// How a later command line relates to this one, which failed; none if they are unrelated.
     #[must_use]
     pub fn relation_to(&self, later: &Self) -> Option<Relation> {
         related::relation(self, later)
     }
 
-    /// The program as it was written, with its folder, where one is named.
+    /// The program as written, with its folder, if one is named.
     #[must_use]
     pub fn program_path(&self) -> Option<&str> {
         self.main_parts().first().map(|part| part.original())
     }
 
-    /// A program that the line runs, as it was written, with its folder, where one is named.
+    /// A program that the line runs, as written, with its folder, if one is named.
     #[must_use]
     pub fn path_of(&self, program: &str) -> Option<&str> {
         self.parts.iter().find(|part| part.program() == program).map(Part::original)
     }
 
-    /// True when a later line runs another program on an operand of this one: what somebody does whose program is not there.
+    /// True if a later line runs another program on an operand of this one, as when a program is not installed.
     #[must_use]
     pub fn is_replaced_by(&self, later: &Self) -> bool {
         related::is_replaced(self, later)
     }
 
-    /// The command of this line that failed, and what it became in a later one, where the error begins with the name of its
-    /// program: of `sed -n 2p f | cat -A` and `sed -n 2p f | cat -v` it is `cat -A` and `cat -v`. None where both lines are nothing
-    /// else, or where nobody knows which of them it was.
+    /// The command of this line whose program's name begins the error, and the corresponding command of a later line. For `sed
+    /// -n 2p f | cat -A` and `sed -n 2p f | cat -v` these are `cat -A` and `cat -v`. None if both lines consist of one command,
+    /// or if the command is ambiguous.
     #[must_use]
     pub fn blamed_by(&self, error: &str, later: &Self) -> Option<(Self, Self)> {
         let name = error.split(':').next().map(str::trim)?;
@@ -146,9 +147,9 @@ impl CommandLine {
         (!is_all && own != other).then(|| (Self::of(own), Self::of(other)))
     }
 
-    /// The command of this line whose operand an output names, and what became of it in a later line; both with the operands that are
-    /// named and no other. Of `git add a out/b && git commit -m x`, after "ignored: out", it is `git add out/b`. None where the
-    /// output names operands of several commands, or of the only one.
+    /// The command of this line whose operand an output names, and the corresponding command of a later line, both with only
+    /// the named operands. For `git add a out/b && git commit -m x` after "ignored: out", it is `git add out/b`. None if the
+    /// output names operands of several commands, or if the line has only one command.
     #[must_use]
     pub fn named_in(&self, output: &str, later: &Self) -> Option<(Self, Self)> {
         let said: Vec<&str> =
@@ -180,8 +181,8 @@ impl CommandLine {
         (own != other).then(|| (Self::of(own), Self::of(other)))
     }
 
-    /// The command of this line that has a word without quotes, and the same program's in a later line that quotes it; both with this
-    /// word alone. Of `ls x; grep --include=*.c y` it is `grep --include=*.c`. None where the line is nothing else.
+    /// The command of this line with an unquoted word, and the same program's command in a later line that quotes it, both with
+    /// only this word. For `ls x; grep --include=*.c y`, it is `grep --include=*.c`. None if the line consists of nothing else.
     #[must_use]
     pub fn quoted_in(&self, word: &str, later: &Self) -> Option<(Self, Self)> {
         let bare = |line: &Self, program: Option<&str>, form: shell::Form| {
@@ -197,8 +198,8 @@ impl CommandLine {
         Some((Self::of(own), Self::of(other)))
     }
 
-    /// The only command of this line that has a flag, and the only one of a later line that does the same. None where this line is
-    /// nothing else, or where nobody knows which of them it was.
+    /// The only command of this line with a flag, and the only one of a later line that does the same. None if this line
+    /// consists of nothing else, or if the command is ambiguous.
     #[must_use]
     pub fn flagged_by(&self, flag: &str, later: &Self) -> Option<(Self, Self)> {
         let only = |line: &Self, is_it: &dyn Fn(&Part) -> bool| {
@@ -215,13 +216,13 @@ impl CommandLine {
         Self { text: part.written(), parts: vec![part] }
     }
 
-    /// What has to be changed in this line, word by word, to get the other one; empty when they have the same words.
+    /// The word changes that turn this line into the other one; empty if they have the same words.
     #[must_use]
     pub fn word_changes(&self, other: &Self) -> Vec<WordChange> {
         word_diff::changes(&self.text, &other.text)
     }
 
-    /// True when the status of the line is not that of what it is about: behind a pipe, before another command or an "or".
+    /// True if the status of the line is not that of its main command: it is before a pipe, another command or an "or".
     ///
     /// ```
     /// use adage_transcript::CommandLine;
@@ -243,8 +244,8 @@ impl CommandLine {
         if acts { Effect::Acts } else { Effect::Looks }
     }
 
-    /// The commands of the line that are worth running again as they were written, in order: no errands, nothing narrowed to one
-    /// test, nothing in a temporary folder. These files and the folders they are in are replaced by placeholders.
+    /// The commands of the line that can be run again as written, in order. Excluded are errands, checks narrowed to one test,
+    /// and commands in a temporary folder. These files and their folders are replaced by placeholders.
     #[must_use]
     pub fn steps(&self, files: &ChangedFiles) -> Vec<Step> {
         let steps = self.parts.iter().filter_map(Step::of).map(|step| step.without_changed(files));
@@ -257,13 +258,13 @@ impl CommandLine {
         self.parts.iter().any(|part| matches!(normal::form(part).as_str(), "git commit" | "hg commit" | "svn commit"))
     }
 
-    /// True when every command of the line has to do with version control or its host: what follows a commit.
+    /// True if every command of the line concerns version control or its host, as the lines after a commit do.
     #[must_use]
     pub fn publishes(&self) -> bool {
         self.main_parts().iter().all(|part| program::is_version_control(part.program()))
     }
 
-    /// True for a line that closes an issue, a task, a ticket.
+    /// True for a line that closes an issue, a task or a ticket.
     #[must_use]
     pub fn closes(&self) -> bool {
         let closes = |part: &Part| {
@@ -273,7 +274,7 @@ impl CommandLine {
         self.parts.iter().any(closes)
     }
 
-    /// What the line is for: the purpose of its commands where they share one.
+    /// The purpose of the line's commands, if they share one.
     #[must_use]
     pub fn purpose(&self) -> Purpose {
         let mut purposes = self.main_parts().into_iter().map(program::purpose);
@@ -281,8 +282,7 @@ impl CommandLine {
         if purposes.all(|purpose| purpose == first) { first } else { Purpose::Other }
     }
 
-    /// The line without what only cuts its output or comments on it, where the rest of it can be run as it was written; otherwise
-    /// the whole line.
+    /// The line without filters of its output and comments, if the rest can be run as written; otherwise the whole line.
     #[must_use]
     pub fn plain_text(&self) -> String {
         let acting = self.main_parts();
@@ -294,21 +294,21 @@ impl CommandLine {
         folder.into_iter().chain(steps.iter().map(Step::text)).collect::<Vec<_>>().join(" && ")
     }
 
-    /// The commands that the line is about: without preparation, without the filters at the end of a pipe, and of the rest
-    /// those that act, if any does: that `ls` runs beside a build says nothing of the build.
+    /// The main commands: without preparation and without filters at the end of a pipe. If any of them acts, only those that
+    /// act: an `ls` next to a build says nothing about the build.
     fn main_parts(&self) -> Vec<&Part> {
         let main: Vec<&Part> = self.parts.iter().filter(|part| program::is_main(part)).collect();
         let acting: Vec<&Part> = main.iter().copied().filter(|part| program::effect(part) == Effect::Acts).collect();
         match (acting.is_empty(), main.is_empty()) {
             (false, _) => acting,
             (true, false) => main,
-            // Nothing but preparation.
+            // The line has only preparation.
             (true, true) => self.parts.iter().take(1).collect(),
         }
     }
 }
 
-/// A text as a name: lower-case letters, digits and single hyphens, at most 60 characters; `unknown` when nothing is left.
+/// A text as a name: lower-case letters, digits and single hyphens, at most 60 characters; `unknown` if nothing is left.
 #[must_use]
 pub fn slug(text: &str) -> String {
     const MAX_CHARS: usize = 60;
@@ -317,8 +317,8 @@ pub fn slug(text: &str) -> String {
     if cut.is_empty() { "unknown".to_owned() } else { cut.to_owned() }
 }
 
-/// A text in lower case, with one hyphen for each run of characters that are not kept and none at its start; one may be at its
-/// end.
+/// A text in lower case, with each run of other characters replaced by one hyphen. There is none at its start; there may be one
+/// at its end.
 #[must_use]
 pub fn hyphenated(text: &str, is_kept: fn(char) -> bool) -> String {
     let mut out = String::new();

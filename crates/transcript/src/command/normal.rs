@@ -1,9 +1,10 @@
-//! The normal form of a command: what it does, without what it does it to (docs/spec/capture.md, 2.2). For comparing, never for showing.
+//! The normal form of a command: its action without the objects (docs/spec/capture.md, 2.2). It is for comparisons and is not
+//! shown.
 
 use super::program::{family, is_plain};
 use super::shell::{Part, Word, base_name};
 
-/// Subcommands that have subcommands (or scripts) of their own.
+/// Subcommands that have subcommands or scripts of their own.
 const NESTED: [(&str, &[&str]); 16] = [
     ("docker", &["compose", "container", "image", "volume", "network", "buildx", "system"]),
     ("npm", &["run", "run-script", "exec"]),
@@ -32,7 +33,7 @@ const PLAIN: [&str; 66] = [
     "export", "source", "ping", "pytest", "sqlite3", "psql", "mysql",
 ];
 
-/// Flags before a subcommand that take a value, of any program.
+/// Flags before a subcommand that take a value, in any program.
 const VALUE_FLAGS: [&str; 29] = [
     "-C",
     "-c",
@@ -65,7 +66,7 @@ const VALUE_FLAGS: [&str; 29] = [
     "--subscription",
 ];
 
-/// Programs that run a script; the script is what is done.
+/// Programs that run a script; the script is the action.
 const INTERPRETERS: [&str; 14] = [
     "python",
     "node",
@@ -103,7 +104,7 @@ pub(super) fn interprets(program: &str) -> bool {
     INTERPRETERS.contains(&canonical(program))
 }
 
-/// `python3.11` is Python; but `apt-get` stays itself.
+/// `python3.11` becomes Python; `apt-get` is unchanged.
 fn canonical(program: &str) -> &str {
     match family(program) {
         name @ ("python" | "pip" | "node" | "ruby" | "php") => name,
@@ -127,7 +128,7 @@ fn script(arguments: &[Word]) -> (Vec<String>, &[Word]) {
     }
 }
 
-/// How many words below the program say what is done. Programs that are not listed: one, if it follows at once.
+/// The number of words after the program that name the action. For a program that is not listed: one, if it follows directly.
 fn depth(program: &str) -> Option<usize> {
     match program {
         "tox" | "pacman" | "ansible" => Some(0),
@@ -142,7 +143,7 @@ fn depth(program: &str) -> Option<usize> {
     }
 }
 
-/// The words that say what is done, and what follows them.
+/// The words that name the action, and the words after them.
 fn subcommands<'a>(program: &str, arguments: &'a [Word]) -> (Vec<String>, &'a [Word]) {
     let known = depth(canonical(program));
     if PLAIN.contains(&program) {
@@ -173,7 +174,7 @@ fn subcommands<'a>(program: &str, arguments: &'a [Word]) -> (Vec<String>, &'a [W
     (found, rest)
 }
 
-/// The shape of a subcommand, a target, a script's name: no path, no version, no file.
+/// True for the form of a subcommand, a target or a script's name: not a path, version or file.
 fn is_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_alphabetic())
         && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'))

@@ -1,9 +1,9 @@
-//! What is known of programs: which only run others, which prepare, filter or look, which have subcommands.
+//! Facts about programs: wrappers, preparation, filters, programs without effect, subcommands.
 
 use super::shell::{self, Form, Input, Output, Part, Word};
 use super::{Effect, normal};
 
-/// Programs that run the program named in their arguments, with the flags of theirs that take a value.
+/// Programs that run the program named in their arguments, with those of their flags that take a value.
 const WRAPPERS: [(&str, &[&str]); 14] = [
     ("sudo", &["-u", "-g", "-h", "-p", "-C", "-U", "-r", "-t", "--user", "--group"]),
     ("doas", &["-u", "-C"]),
@@ -24,14 +24,14 @@ const WRAPPERS: [(&str, &[&str]); 14] = [
 /// Shells run the text after `-c`.
 const SHELLS: [&str; 6] = ["bash", "sh", "zsh", "dash", "ksh", "fish"];
 
-/// Commands that prepare others, or only speak.
+/// Commands that prepare others or only print.
 const PREPARATION: [&str; 32] = [
     "cd", "pushd", "popd", "export", "set", "unset", "source", ".", "echo", "printf", "sleep", "true", "false", ":",
     "wait", "test", "[", "exit", "ulimit", "umask", "alias", "trap", "read", "local", "pwd", "clear", "yes", "return",
     "shift", "declare", "shopt", "nvm",
 ];
 
-/// Commands that cut the output of another to what is worth reading.
+/// Commands that filter or shorten the output of another one.
 const FILTERS: [&str; 24] = [
     "head", "tail", "grep", "egrep", "fgrep", "rg", "wc", "sort", "uniq", "cut", "tr", "awk", "sed", "tee", "less",
     "more", "cat", "jq", "column", "fold", "nl", "rev", "tac", "xxd",
@@ -82,11 +82,11 @@ const LOOKING_SUBCOMMANDS: [(&str, &[&str]); 12] = [
     ("helm", &["list", "status", "get"]),
 ];
 
-/// Subcommands that change nothing in any program.
+/// Subcommands that change nothing, in any program.
 const LOOKING_WORDS: [&str; 10] =
     ["show", "list", "ls", "status", "view", "info", "logs", "describe", "version", "ready"];
 
-/// Words that say that a command checks what is there: it passes or fails, and mends nothing.
+/// Words of commands that check something and repair nothing.
 const CHECKS: [&str; 29] = [
     "test",
     "tests",
@@ -119,7 +119,7 @@ const CHECKS: [&str; 29] = [
     "validate",
 ];
 
-/// Words that say that a command puts code into shape.
+/// Words of commands that format code.
 const FORMATTERS: [&str; 12] = [
     "gofmt",
     "goimports",
@@ -135,21 +135,21 @@ const FORMATTERS: [&str; 12] = [
     "autopep8",
 ];
 
-/// Programs for one thing at a time: what they were run for once is nobody's next step.
+/// Programs that act on one object: their use is not a step to repeat.
 const ERRANDS: [&str; 30] = [
     "mv", "cp", "rm", "mkdir", "rmdir", "touch", "chmod", "chown", "ln", "sed", "awk", "perl", "curl", "wget", "kill",
     "pkill", "killall", "open", "sqlite3", "psql", "mysql", "tar", "zip", "unzip", "dd", "truncate", "jq", "od",
     "xargs", "patch",
 ];
 
-/// What running a command is for.
+/// The purpose of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// It passes or fails.
+    /// It checks: it passes or fails.
     Checks,
-    /// It puts code into shape.
+    /// It formats code.
     Formats,
-    /// It does something to this one thing.
+    /// It acts on this one object only.
     Errand,
     /// None of these.
     Other,
@@ -181,9 +181,9 @@ pub(super) fn is_assignment(word: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// The commands that a part really runs: the wrapper's program, the shell's script.
+/// The commands that a part runs: the wrapper's program, the shell's script.
 pub(super) fn unwrap(part: Part) -> Vec<Part> {
-    // `sudo env bash -c "…"` is as deep as people go.
+    // `sudo env bash -c "…"` is the deepest nesting in practice.
     const MAX_DEPTH: usize = 4;
     let mut done = Vec::new();
     let mut open = vec![(part, MAX_DEPTH)];
@@ -197,7 +197,7 @@ pub(super) fn unwrap(part: Part) -> Vec<Part> {
     done
 }
 
-/// What a wrapper or a shell runs; none for any other program.
+/// The commands that a wrapper or a shell runs; none for any other program.
 fn inner(part: &Part) -> Option<Vec<Part>> {
     if SHELLS.contains(&part.program()) {
         let flags = part.arguments.iter().take_while(|word| word.text.starts_with('-')).count();
@@ -220,7 +220,7 @@ fn inner(part: &Part) -> Option<Vec<Part>> {
             break;
         }
     }
-    // `xargs` reads a pipe for its program, whose own input is something else.
+    // `xargs` reads the pipe itself; the input of its program is different.
     let input = if part.program() == "xargs" { Input::Own } else { part.input };
     let n_own = part.arguments.len() - words.len();
     let mut inner = Part::new(words.to_vec(), input, part.output)?;
@@ -233,7 +233,7 @@ fn inner(part: &Part) -> Option<Vec<Part>> {
     Some(vec![inner])
 }
 
-/// True when the line could be about this part: no preparation, no filter behind a pipe.
+/// True if the part may be the main command: neither preparation nor a filter after a pipe.
 pub(super) fn is_main(part: &Part) -> bool {
     let is_filter = part.input == Input::Pipe && FILTERS.contains(&part.program());
     !is_filter && !PREPARATION.contains(&part.program()) && !is_assignment(part.program())
@@ -243,7 +243,7 @@ pub(super) fn effect(part: &Part) -> Effect {
     if part.output == Output::File { Effect::Acts } else { own_effect(part) }
 }
 
-/// What it does, excluding writing its output somewhere.
+/// The effect of the program, regardless of redirected output.
 pub(super) fn own_effect(part: &Part) -> Effect {
     let program = part.program();
     let has_flag = |flag: &str| part.arguments.iter().any(|word| word.text == flag);
@@ -257,7 +257,7 @@ pub(super) fn own_effect(part: &Part) -> Effect {
         || PREPARATION.contains(&program)
         || (program == "sed" && !part.arguments.iter().any(|word| word.text.starts_with("-i")))
         || normal::form(part).split(' ').skip(1).any(|word| LOOKING_WORDS.contains(&word))
-        // `git remote -v`, `git branch -a`: with nothing but flags they list.
+        // `git remote -v`, `git branch -a`: with only flags, they list.
         || (program == "git" && lists_without_operand(part))
         || LOOKING_SUBCOMMANDS.iter().any(|(name, subcommands)| {
             *name == family(program)
@@ -276,7 +276,7 @@ fn lists_without_operand(part: &Part) -> bool {
     words.next().is_some_and(|word| matches!(word.text.as_str(), "remote" | "branch" | "tag")) && words.next().is_none()
 }
 
-/// Programs that are one under several names.
+/// The common name of programs that exist under several names.
 pub(super) fn family(program: &str) -> &str {
     let bare = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     match bare {
@@ -289,7 +289,7 @@ pub(super) fn family(program: &str) -> &str {
     }
 }
 
-/// True for an operand that the shell takes as it is written.
+/// True for an operand that the shell passes unchanged.
 pub(super) fn is_plain(word: &Word) -> bool {
     word.form == Form::Plain && !word.text.starts_with('-')
 }

@@ -1,4 +1,4 @@
-//! Whether a later command has to do with one that failed.
+//! The relation of a later command to one that failed.
 
 use serde::Serialize;
 use similar::{Algorithm, capture_diff_slices, get_diff_ratio};
@@ -8,25 +8,26 @@ use super::shell::Part;
 use super::word_diff::words;
 use super::{CommandLine, normal};
 
-/// How a later command line relates to an earlier one, the nearest kind first.
+/// How a later command line relates to an earlier one; nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
-    /// The same once more.
+    /// The same line again.
     Rerun,
-    /// The same, with something before or around it: `mkdir build && …`, `sudo …`, another folder, a longer pipe.
+    /// The same command with something before or around it: `mkdir build && …`, `sudo …`, another folder, a longer pipe.
     Prepared,
     /// The same program and subcommand with other arguments.
     SameAction,
-    /// The program or its subcommand written otherwise, the rest alike: `gti status` and `git status`.
+    /// The program or its subcommand spelled differently, the rest equal: `gti status` and `git status`.
     Respelled,
-    /// The same program doing something else.
+    /// The same program with another action.
     SameProgram,
     /// Another program on the same operand.
     Replaced,
 }
 
-/// Names this much alike are one name and a slip: twice the letters they share in order, over all their letters.
+/// The minimum similarity of two spellings: twice the number of letters they share in order, divided by the number of all
+/// letters.
 const MIN_LIKENESS: f32 = 0.6;
 
 pub(super) fn relation(failed: &CommandLine, later: &CommandLine) -> Option<Relation> {
@@ -52,9 +53,9 @@ pub(super) fn relation(failed: &CommandLine, later: &CommandLine) -> Option<Rela
     pairs().any(|(part, other)| family(part.program()) == family(other.program())).then_some(Relation::SameProgram)
 }
 
-/// True when another program does something to an operand of the failed one: a path, an address, a name of some length.
+/// True if another program is run on an operand of the failed one: a path, an address, or a name of some length.
 pub(super) fn is_replaced(failed: &CommandLine, later: &CommandLine) -> bool {
-    /// A shorter word is no sign.
+    /// A shorter word is too common.
     const MIN_CHARS: usize = 4;
     let operands = |line: &CommandLine| -> Vec<String> {
         let words =
@@ -65,8 +66,8 @@ pub(super) fn is_replaced(failed: &CommandLine, later: &CommandLine) -> bool {
     failed.program() != later.program() && gone.iter().any(|word| come.contains(word))
 }
 
-/// The words of the second are in the first, after others: `git clone URL` holds `URL`, `$ make all` holds `make all`.
-/// A single plain word is no sign: `git commit -m make` has nothing to do with `make`.
+/// True if the first part contains the words of the second after others: `git clone URL` contains `URL`, `$ make all` contains
+/// `make all`. A single plain word does not count: `git commit -m make` is unrelated to `make`.
 fn holds(longer: &Part, shorter: &Part) -> bool {
     let words: Vec<&str> = shorter.words().collect();
     let is_telling = words.len() > 1 || shorter.original().contains(['/', '@', ':']);
@@ -76,13 +77,13 @@ fn holds(longer: &Part, shorter: &Part) -> bool {
         && longer.windows(shorter.len().max(1)).skip(1).any(|window| window == shorter)
 }
 
-/// One word is written otherwise, or two run together, and the other words are mostly the same.
+/// True if one word is spelled differently, or two are joined, and the other words are mostly equal.
 fn is_respelled(part: &Part, other: &Part) -> bool {
     let (a, b): (Vec<&str>, Vec<&str>) = (part.words().collect(), other.words().collect());
     if squeezed(&a) == squeezed(&b) {
         return true;
     }
-    // The first word, or the second where the first is right.
+    // The first word; if it is equal, the second.
     let place = usize::from(a.first() == b.first());
     let (Some(&name), Some(&other_name)) = (a.get(place), b.get(place)) else { return false };
     let rest = |words: &[&str]| words.iter().skip(1 + place).map(|word| (*word).to_owned()).collect::<Vec<_>>();

@@ -1,13 +1,13 @@
-//! Shell grammar: a command line as simple commands. The parser is a library's; this file walks its tree.
+//! Shell grammar: parses a command line into simple commands. The parser is a library; this module walks its tree.
 
 use rable::{ListOperator, Node, NodeKind};
 
 /// One word of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
-    /// Quotes removed.
+    /// Without quotes.
     pub(super) text: String,
-    /// As it was typed.
+    /// As typed.
     pub(super) raw: String,
     pub(super) form: Form,
 }
@@ -15,43 +15,43 @@ pub(super) struct Word {
 /// How a word was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// As it was written.
+    /// Without quotes or expansions.
     Plain,
-    /// With quotes or an expansion in it.
+    /// With a quote or an expansion.
     Quoted,
 }
 
-/// Where a command reads from.
+/// The source of a command's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Input {
-    /// From wherever.
+    /// Its own input.
     Own,
-    /// From the command before it in a pipe.
+    /// The command before it in a pipe.
     Pipe,
 }
 
-/// Where a command writes to.
+/// The target of a command's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Output {
-    /// To the terminal, a pipe, or nowhere.
+    /// The terminal, a pipe, or none.
     Shown,
-    /// Into a file.
+    /// A file.
     File,
 }
 
-/// Whether a command means the same without the line around it.
+/// Whether a command can be run on its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// It does, in the folder that the line went to before; none when it did not.
+    /// It can, in the folder to which the line changed before; none if it did not.
     Alone { folder: Option<String> },
-    /// It is in a loop, behind a pipe or an "or", in the background, or reads a document.
+    /// It cannot: it is in a loop, after a pipe or an "or", in the background, or reads a here-document.
     Within,
 }
 
 /// A simple command; it has at least one word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// The program as it was written, quotes removed.
+    /// The program as written, without quotes.
     original: String,
     /// Its base name.
     program: String,
@@ -60,12 +60,12 @@ pub(super) struct Part {
     pub(super) input: Input,
     pub(super) output: Output,
     pub(super) standing: Standing,
-    /// What is before the program, as it was typed: settings, `sudo`.
+    /// The words before the program as typed: assignments, `sudo`.
     pub(super) lead: Vec<Word>,
 }
 
 impl Part {
-    /// A command [`Within`](Standing::Within) its line. None without a word that names a program.
+    /// A command that is [`Within`](Standing::Within) its line. None if no word names a program.
     pub(super) fn new(words: Vec<Word>, input: Input, output: Output) -> Option<Self> {
         let mut words = words.into_iter();
         let first = words.next()?;
@@ -82,7 +82,7 @@ impl Part {
         &self.original
     }
 
-    /// As it was typed, without what became of its output.
+    /// As typed, without redirections of the output.
     pub(super) fn written(&self) -> String {
         let lead = self.lead.iter().map(|word| word.raw.as_str());
         let arguments = self.arguments.iter().map(|word| word.raw.as_str());
@@ -104,11 +104,11 @@ pub(super) fn base_name(path: &str) -> &str {
     name.strip_suffix(".exe").unwrap_or(name)
 }
 
-/// Longer lines are split by words alone: they are scripts, and the time the parser needs grows faster than they do.
+/// Longer lines are split by words only: they are scripts, and parsing takes more than linear time.
 const MAX_BYTES: usize = 32 * 1024;
-/// The parser descends into `$(…)` and `<(…)` again and again: 50 levels take it a tenth of a second, 300 the whole stack.
+/// The parser's time grows steeply with nested `$(…)` and `<(…)`: 50 levels take a tenth of a second, 300 overflow the stack.
 const MAX_SUBSTITUTIONS: usize = 40;
-/// Blocks cost it stack: 900 nested ones are too many.
+/// The parser recurses into blocks: 900 nested ones overflow the stack.
 const MAX_BLOCKS: usize = 120;
 
 pub(super) fn split(text: &str) -> Vec<Part> {
@@ -137,32 +137,32 @@ fn n_blocks(text: &str) -> usize {
     words + nested
 }
 
-/// Where in the line a node is.
+/// The position of a node in the line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// It runs once, whatever else the line does.
+    /// It runs exactly once.
     Top,
-    /// It may not run, or more than once.
+    /// It may run never or more than once.
     Inside,
 }
 
-/// The tree of a line, walked in order.
+/// A walk over the tree of a line, in order.
 #[derive(Default)]
 struct Walk {
     parts: Vec<Part>,
-    /// Where the line went.
+    /// The current folder of the line.
     folder: Folder,
-    /// The functions that it defined.
+    /// The functions that it has defined.
     functions: Vec<String>,
 }
 
 #[derive(Default)]
 enum Folder {
-    /// Nowhere yet.
+    /// Unchanged so far.
     #[default]
     Own,
     Named(String),
-    /// To what an expansion said.
+    /// Changed to the value of an expansion.
     Lost,
 }
 
@@ -222,7 +222,7 @@ impl Walk {
             NodeKind::Time { pipeline, .. } => self.node(pipeline, input, place),
             // A function is defined, not run.
             NodeKind::Function { name, .. } => self.functions.push(name.clone()),
-            // The rest holds no command.
+            // Other nodes contain no command.
             _ => {}
         }
     }
@@ -265,14 +265,14 @@ fn word(node: &Node) -> Option<Word> {
 }
 
 impl Word {
-    /// True when the shell puts something else in its place.
+    /// True if the shell expands the word.
     pub(super) fn expands(&self) -> bool {
         let is_literal = self.raw.len() > 1 && self.raw.starts_with('\'') && self.raw.ends_with('\'');
         !is_literal && self.raw.contains(['$', '`'])
     }
 }
 
-/// A word without its quotes. What is not one word by the rules of quoting stays as it is.
+/// A word without its quotes. A text that quoting rules do not make one word is unchanged.
 fn unquote(raw: &str) -> String {
     match shlex::split(raw).as_deref() {
         Some([word]) => word.clone(),
@@ -281,9 +281,9 @@ fn unquote(raw: &str) -> String {
     }
 }
 
-/// What is left when the grammar does not fit: words, and the operators that are words of their own or end one.
+/// The fallback if the grammar does not fit: words, and operators that are words of their own or end a word.
 fn split_by_words(text: &str) -> Vec<Part> {
-    // Only the first lines can name programs for certain: what follows may be a document.
+    // Only the first lines certainly contain programs: a here-document may follow.
     const MAX_LINES: usize = 3;
     text.lines().filter(|line| !line.trim_start().starts_with('#')).take(MAX_LINES).flat_map(split_line).collect()
 }

@@ -1,4 +1,4 @@
-//! A command of a line that can be run again as it was written: what a lesson may tell someone to run.
+//! A command of a line that can be run again as written, so that a lesson may recommend it.
 
 use std::collections::HashSet;
 
@@ -7,36 +7,36 @@ use super::program::{Purpose, own_effect, purpose};
 use super::shell::{Form, Part, Standing, Word, base_name};
 use super::{normal, program};
 
-/// A longer command is a script for one occasion.
+/// The maximum characters of a command; a longer one is a script for one occasion.
 const MAX_CHARS: usize = 160;
-/// A longer quoted text is one.
+/// The maximum characters of a quoted text; a longer one is a script.
 const MAX_QUOTED_CHARS: usize = 60;
 
-/// Flags whose text is for people and different each time, in any program.
+/// Flags, in any program, whose text is for people and differs each time.
 const TEXT_FLAGS: [&str; 10] =
     ["-m", "-am", "--message", "--body", "--title", "--reason", "--comment", "--notes", "--description", "--subject"];
-/// What replaces such a text.
+/// The placeholder for such a text.
 const TEXT: &str = "\"<text>\"";
 
-/// One command, without what only cut its output; with the folder it was run in, where the line named one.
+/// A command without filters of its output, with the folder that the line changed to, if any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Program and subcommand, for comparing.
+    /// Program and subcommand, for comparisons.
     pub form: String,
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// The folder that the line went to before.
+    /// The folder that the line changed to before.
     pub folder: Option<String>,
-    /// The words as they were typed.
+    /// The words as typed.
     pub words: Vec<String>,
 }
 
-/// Flags that narrow a check to what their value names.
+/// Flags that narrow a check to the tests named by their value.
 const NARROWING_FLAGS: [&str; 8] =
     ["-run", "--run", "-k", "--filter", "--grep", "--only", "--testNamePattern", "--test-name-pattern"];
 
 impl Step {
-    /// False for an errand, for a script, for a check narrowed to one test, and for what was done in a folder for the occasion.
+    /// False for an errand, for a script, for a check narrowed to one test, and for a command in a temporary folder.
     pub(super) fn is_lasting(&self) -> bool {
         let narrows = |word: &str| NARROWING_FLAGS.contains(&word.split('=').next().unwrap_or(word));
         let is_narrow = self.purpose == Purpose::Checks && self.words.iter().any(|word| narrows(word));
@@ -53,8 +53,8 @@ impl Step {
         program::is_version_control(self.program())
     }
 
-    /// None for what only looks, and for what cannot be run again as it was written: a part of a loop, a reader of a pipe or a
-    /// document, a text that the shell puts something into, a script.
+    /// None for a command without effect, and for one that cannot be run again as written: a part of a loop, a reader of a pipe
+    /// or a here-document, a word with an expansion, a script.
     pub(super) fn of(part: &Part) -> Option<Self> {
         let Standing::Alone { folder } = &part.standing else { return None };
         if own_effect(part) == Effect::Looks || !program::is_main(part) {
@@ -77,34 +77,34 @@ impl Step {
         (is_whole && !step.text().contains('\n')).then_some(step)
     }
 
-    /// Its base name.
+    /// The program's base name.
     #[must_use]
     pub fn program(&self) -> &str {
         self.form.split(' ').next().unwrap_or_default()
     }
 
-    /// The base name of what it writes with `-o`.
+    /// The base name of the file that it writes with `-o`.
     #[must_use]
     pub fn built(&self) -> Option<String> {
         let place = self.words.iter().position(|word| word == "-o" || word == "--output")?;
         self.words.get(place + 1).map(|path| base_name(path).to_owned())
     }
 
-    /// The command, to be run.
+    /// The command as text.
     #[must_use]
     pub fn text(&self) -> String {
         self.words.join(" ")
     }
 
-    /// True where no operand names a part: `go test ./...`, `npm test`.
+    /// True if no operand selects a part: `go test ./...`, `npm test`.
     #[must_use]
     pub fn takes_all(&self) -> bool {
         let is_part = |word: &&String| !word.starts_with('-') && word.contains(['/', '<']) && word.as_str() != "./...";
         self.words.iter().skip(1).find(is_part).is_none()
     }
 
-    /// The command with placeholders for those of its operands that are among the files, or are folders of them: what was just
-    /// changed will be something else the next time.
+    /// The command with placeholders for operands that are among the files or their folders: the next time, other files will
+    /// have changed.
     pub(super) fn without_changed(&self, files: &ChangedFiles) -> Self {
         let mut words: Vec<String> = Vec::new();
         for word in &self.words {
@@ -123,7 +123,7 @@ impl Step {
     }
 }
 
-/// Of `git push -u origin fix-12`, another time the branch is another one.
+/// Replaces the branch in `git push -u origin fix-12`: the next time it is another one.
 fn name_no_branch(words: &mut [String]) {
     const LASTING: [&str; 5] = ["main", "master", "develop", "trunk", "HEAD"];
     let is_first_push = words.iter().any(|word| matches!(word.as_str(), "-u" | "--set-upstream"));
@@ -133,16 +133,16 @@ fn name_no_branch(words: &mut [String]) {
     }
 }
 
-/// The files that a session changed, to be looked up by name and by folder.
+/// The files that a session changed, indexed by name and by folder.
 #[derive(Clone, Debug, Default)]
 pub struct ChangedFiles {
     names: HashSet<String>,
-    /// Every run of two names or more of their folders' paths.
+    /// Every run of two or more names in the paths of their folders.
     folders: HashSet<String>,
 }
 
 impl ChangedFiles {
-    /// True for a relative path of two names or more, also with Go's `/...`, that leads to one of the files.
+    /// True for a relative path of two or more names, also with Go's `/...`, that leads to one of the files.
     fn has_folder(&self, word: &str) -> bool {
         let path = word.trim_end_matches("...").trim_end_matches('/').trim_start_matches("./");
         !word.starts_with('-') && self.folders.contains(path)
@@ -151,7 +151,7 @@ impl ChangedFiles {
 
 impl<'f> FromIterator<&'f str> for ChangedFiles {
     fn from_iter<I: IntoIterator<Item = &'f str>>(files: I) -> Self {
-        /// Names of a path that are looked at, the last ones.
+        /// The maximum number of names of a path that are indexed, from its end.
         const MAX_DEPTH: usize = 24;
         let mut changed = Self::default();
         for file in files {

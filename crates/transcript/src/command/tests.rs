@@ -77,7 +77,7 @@ fn commands_have_a_topic_and_a_normal_form() {
 }
 
 #[test]
-fn broken_lines_still_have_a_topic() {
+fn malformed_lines_have_a_topic() {
     for (command, topic) in [
         ("git commit -m \"oops", "git"),
         ("cd x && go test $(", "go"),
@@ -165,9 +165,9 @@ fn steps_are_what_can_be_run_again() {
         ("CI=1 npm test", &["CI=1 npm test"]),
         ("git commit -m \"the whole of\nthe message\"", &["git commit -m \"<text>\""]),
         ("issue close a-1 --reason=\"all done\"", &["issue close a-1 --reason=\"<text>\""]),
-        // What only looks, prepares, speaks.
+        // Commands without effect, preparation and output.
         ("ls; git status; git remote -v; pods list", &[]),
-        // Within a loop, behind a pipe or an "or", in the background, from a document, a function's, with a variable.
+        // In a loop, after a pipe or an "or", in the background, with a here-document, a call of a function, with a variable.
         ("for f in a b; do make $f; done", &[]),
         ("cat x | load", &[]),
         ("make || make again", &["make"]),
@@ -176,7 +176,7 @@ fn steps_are_what_can_be_run_again() {
         ("show() { cat $1; }; show x", &[]),
         ("F=/x; tool \"$F\"", &[]),
         ("cd $HOME/x && make", &[]),
-        // For one thing, one test, one occasion.
+        // For one object, one test, one occasion.
         ("mkdir -p out && rm -rf old", &[]),
         ("python3 -c 'print(1)'", &[]),
         ("go test -run TestRead ./...", &[]),
@@ -203,7 +203,7 @@ fn plain_lines_are_without_filters() {
     for (line, expected) in [
         ("make all 2>&1 | tail -5; echo \"EXIT=$?\"", "make all"),
         ("cd web && npm test | grep -v ok && npm run lint", "cd web && npm test && npm run lint"),
-        // Where a part cannot stand alone, the line stays.
+        // If a part cannot be run on its own, the line is unchanged.
         ("make $X | tail -5", "make $X | tail -5"),
         ("ls | head", "ls | head"),
     ] {
@@ -229,7 +229,7 @@ fn commands_have_a_purpose() {
     assert!(CommandLine::parse("git push && gh pr create").publishes() && !CommandLine::parse("make").publishes());
 }
 
-/// The parser descends: what is let through to it must fit the 2 MiB stack of a thread.
+/// The parser recurses: any line that it is given must fit the 2 MiB stack of a thread.
 #[test]
 fn nesting_fits_the_stack() {
     for (opener, closer, count) in [
@@ -259,13 +259,13 @@ fn the_command_whose_operand_an_output_names() {
     let failed = "git add a.rs out/b.css && git commit -m 'x y'";
     let later = "git add -f out/b.css && git add a.rs && git commit -m 'x y'";
     assert_eq!(named(failed, "ignored:\nout/b.css", later), told("git add out/b.css", "git add -f out/b.css"));
-    // A folder of it is named as well; a word of the output that is no path is not.
+    // A folder of the operand is detected as well; a word of the output that is not a path is not.
     let deep = failed.replace("out/", "web/out/");
     let later_deep = later.replace("out/", "web/out/");
     let expected = told("git add web/out/b.css", "git add -f web/out/b.css");
     assert_eq!(named(&deep, "ignored: 'web/out'.", &later_deep), expected);
     assert_eq!(named(&deep, "ignored: web", &later_deep), None);
-    // Nothing is named, it is named twice, there is but one command, or it became nothing else.
+    // No operand is named, or operands of several commands are; or there is only one command, or it did not change.
     assert_eq!(named(failed, "ignored", later), None);
     assert_eq!(named("lint a.rs && test a.rs", "a.rs: no", "lint -x a.rs && test a.rs"), None);
     assert_eq!(named("git add out/b.css", "out/b.css", "git add -f out/b.css"), None);
@@ -280,7 +280,7 @@ fn a_flag_leads_to_its_command() {
         assert_eq!(found, expected, "{line} / {later}");
     };
     check("cd x; tool sync -u 7 | tail", "tool sync -s 7; ls", Some(("tool sync -u 7", "tool sync -s 7")));
-    // Nobody knows which of two it was, or what became of it.
+    // Several commands have the flag, or the later command is ambiguous.
     check("tool sync -u 7; tool list -u", "tool sync -s 7", None);
     check("cd x; tool sync -u 7", "tool sync -s 7; tool sync -s 8", None);
     check("cd x; tool sync -u 7", "tool list", None);

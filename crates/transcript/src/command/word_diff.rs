@@ -1,4 +1,4 @@
-//! What changed between two command lines, word by word.
+//! The word-level difference of two command lines.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::fmt;
 use serde::Serialize;
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-/// Neighbouring words that were replaced, added or taken away. Displays as `request → requests`, `+ --force`, `− -x`.
+/// Consecutive words that were replaced, added or removed. Displays as `request → requests`, `+ --force`, `− -x`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WordChange {
-    /// The words that were taken away; empty when some were only added.
+    /// The removed words; empty for an addition.
     pub before: String,
-    /// The words that were added; empty when some were only taken away.
+    /// The added words; empty for a removal.
     pub after: String,
 }
 
@@ -26,7 +26,7 @@ impl fmt::Display for WordChange {
     }
 }
 
-/// The words of a line. One with blanks in it is quoted again: what is shown can be typed.
+/// The words of a line. A word with white space is quoted again, so that it can be typed.
 pub(super) fn words(line: &str) -> Vec<String> {
     let Some(words) = shlex::split(line) else { return line.split_whitespace().map(str::to_owned).collect() };
     let quoted = |word: String| {

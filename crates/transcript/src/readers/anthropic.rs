@@ -17,7 +17,7 @@ pub(super) fn read(message: &Value, recorder: &mut Recorder) {
             blocks(role, content, recorder, |block| block.get("is_error").and_then(Value::as_bool).map(ended));
         }
         "system" | "developer" => recorder.say(content, Recorder::system),
-        // The head of a document: `system` beside `messages`.
+        // The head of a document: `system` next to `messages`.
         "" if message.get("system").is_some() => {
             recorder.say(message.get("system").unwrap_or(&missing), Recorder::system);
         }
@@ -26,12 +26,12 @@ pub(super) fn read(message: &Value, recorder: &mut Recorder) {
     }
 }
 
-/// The status that an error mark means.
+/// The status for an error flag.
 pub(super) fn ended(is_error: bool) -> Status {
     if is_error { Status::Failed } else { Status::Succeeded }
 }
 
-/// The blocks of one message, in order; `told` reads the status out of a tool result's record.
+/// The blocks of one message, in order; `told` reads the status from a tool result's record.
 pub(super) fn blocks(role: &str, content: &Value, recorder: &mut Recorder, told: impl Fn(&Value) -> Option<Status>) {
     let say = if role == "assistant" { Recorder::assistant } else { Recorder::user };
     let Value::Array(list) = content else { return recorder.say(content, say) };

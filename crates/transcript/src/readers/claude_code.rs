@@ -1,4 +1,4 @@
-//! Claude Code's session files: one JSON object a line.
+//! Claude Code's session files: one JSON object per line.
 //!
 //! | record | becomes |
 //! |---|---|
@@ -24,9 +24,9 @@ use super::recorder::{Recorder, is_set, str_of};
 use super::{Owner, ReadLimits, ReadReport};
 use crate::Status;
 
-/// Both conversations a file can hold, until it is clear whose it is.
+/// The two conversations that a file can contain, until its owner is known.
 pub(super) struct ClaudeCode {
-    /// The sidechain, as long as nothing else was seen.
+    /// The sidechain, as long as the file has no other records.
     side: Option<Box<Recorder>>,
     n_side: u64,
 }
@@ -67,7 +67,7 @@ impl ClaudeCode {
         }
     }
 
-    /// The session: the person's, or the sub-agent's where there is no other.
+    /// The person's session; if there is none, the sub-agent's.
     pub(super) fn finish(self, main: Recorder) -> Recorder {
         match self.side {
             Some(mut side) if main.transcript.turns.is_empty() && self.n_side > 0 => {
@@ -120,7 +120,7 @@ fn has_results(content: &Value) -> bool {
     content.as_array().is_some_and(|list| list.iter().any(|block| str_of(block, "type") == "tool_result"))
 }
 
-/// True when all there is is text that this message has said before.
+/// True if the content is only text that this message contained before.
 fn is_repeated(id: &str, content: &Value, recorder: &mut Recorder) -> bool {
     let Value::Array(list) = content else { return false };
     let mut n_new = list.len();

@@ -1,14 +1,14 @@
-//! Long texts cut to their head and tail.
+//! Shortens long texts to their head and tail.
 
 use std::ops::Range;
 
-/// How far a cut may move to fall on a blank, so that no word (and no secret, which is one) is left in halves.
+/// How far a cut may move to be at white space, so that no word (or secret) is split.
 const SLACK: usize = 512;
-/// The longest line that is kept from the part that is cut out.
+/// The maximum length of a line that is kept from the part that is cut out.
 const MAX_KEPT_LINE: usize = 512;
 
-/// The text with its middle replaced by a mark, when it is longer than `max` bytes. `keep` is a line that stays even if it
-/// stands in the middle: what went wrong is worth more than what was printed around it.
+/// The text with its middle replaced by a mark, if it is longer than `max` bytes. `keep` is a line that is kept even if it is
+/// in the middle: the error is more useful than the output around it.
 ///
 /// The mark is `[… N bytes cut …]` on a line of its own.
 pub(super) fn clip(text: &str, max: usize, keep: Option<Range<usize>>) -> Option<String> {
@@ -22,7 +22,7 @@ pub(super) fn clip(text: &str, max: usize, keep: Option<Range<usize>>) -> Option
     let tail = text.get(tail_from..).unwrap_or_default();
     let tail_start = tail_from + tail.find(char::is_whitespace).filter(|start| *start <= SLACK).unwrap_or(0);
     let kept = keep.filter(|line| line.start >= head_end && line.end <= tail_start);
-    // Room for all of it at once: grown by doubling, it would take twice what it holds for as long as it is kept.
+    // Allocated at once: growing by doubling would reserve up to twice the size for as long as the text is kept.
     let mut out = String::with_capacity(max + kept.as_ref().map_or(64, |_| 128 + MAX_KEPT_LINE));
     out.push_str(text.get(..head_end).unwrap_or_default());
     let mut cut_from = head_end;
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_fall_on_blanks() {
+    fn cuts_are_at_white_space() {
         let text = "word ".repeat(1_000);
         let cut = clip(&text, 1_000, None).unwrap();
         assert!(cut.split_whitespace().all(|word| word == "word" || !word.contains("wo")), "{cut}");

@@ -25,7 +25,7 @@ use super::anthropic::ended;
 use super::recorder::{Recorder, arguments, str_of, text_of};
 use crate::Status;
 
-/// Exit codes that events gave of calls whose results are still to come.
+/// Exit codes from events for calls whose results follow later.
 #[derive(Default)]
 pub(super) struct Codex {
     told: HashMap<String, Status>,
@@ -102,8 +102,8 @@ fn message(item: &Value, recorder: &mut Recorder) {
     }
 }
 
-/// The text of an output and the status that it gives: a string (which may be JSON with `output` and `metadata`),
-/// `{"content", "success"}`, or a list of parts.
+/// The text of an output and its status. The output is a string (which may be JSON with `output` and `metadata`), `{"content",
+/// "success"}`, or a list of parts.
 fn output(value: &Value, recorder: &mut Recorder) -> (String, Option<Status>) {
     let success = value.get("success").and_then(Value::as_bool).map(|success| ended(!success));
     match value {

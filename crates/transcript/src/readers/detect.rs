@@ -1,4 +1,4 @@
-//! What a source is, by its first records.
+//! Detects the format of a source from its first records.
 
 use std::io::Read;
 
@@ -7,28 +7,28 @@ use serde_json::Value;
 use super::recorder::str_of;
 use super::{Format, document, record};
 
-/// How a source holds its records.
+/// How the records of a source are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
-    /// One a line.
+    /// One per line.
     Lines,
     /// All in one JSON document.
     Document,
 }
 
-/// What a source looks like.
+/// The detected properties of a source.
 pub(super) struct Looks {
-    /// The format; none when it was to be found and was not.
+    /// The format; none if it was not given and could not be detected.
     pub(super) format: Option<Format>,
     pub(super) layout: Layout,
 }
 
-/// How far to look before the answer is taken as it is: most sources tell within the first step.
+/// How many bytes are examined, step by step: most formats are detected in the first step.
 const STEPS: [usize; 3] = [1 << 16, 1 << 20, usize::MAX];
-/// Records that are looked at.
+/// The maximum number of records that are examined.
 const N_RECORDS: usize = 64;
 
-/// Looks at the beginning of a source; no further than `max` bytes. Returns what was taken from it, to be read again.
+/// Examines at most `max` bytes of a source. Returns the bytes that were read, to be read again.
 pub(super) fn looked_at(source: &mut impl Read, named: Format, max: usize) -> std::io::Result<(Vec<u8>, Looks)> {
     let mut peeked = Vec::new();
     for step in STEPS {
@@ -48,7 +48,7 @@ pub(super) fn looked_at(source: &mut impl Read, named: Format, max: usize) -> st
     Ok((peeked, Looks { format, layout: Layout::Lines }))
 }
 
-/// None when more has to be seen.
+/// None if more bytes are needed.
 fn look(start: &str, is_all: bool, named: Format) -> Option<Looks> {
     let looks = |found: Option<Format>, layout| {
         let format = if named == Format::Auto { found } else { Some(named) };
@@ -71,16 +71,17 @@ fn look(start: &str, is_all: bool, named: Format) -> Option<Looks> {
             messages.push(value);
         }
     };
-    // An error tells nothing here: the beginning of a document is no document.
+    // An error is expected: the beginning of a document is not a document.
     document::read(start.as_bytes(), usize::MAX, &mut take).ok()?;
     if start.starts_with('[') || messages.iter().any(|message| message.get("role").or(message.get("type")).is_some()) {
         return looks(vote(messages.iter()), Layout::Document);
     }
-    // A first line that is broken, and good ones below it.
+    // The first line may be malformed and later ones valid.
     if values.is_empty() { None } else { looks(vote(values.iter()), Layout::Lines) }
 }
 
-/// The first record that can only be of one format decides; else messages with a role are the more general [`Format::OpenAi`].
+/// The first record that can belong to only one format decides; otherwise messages with a role are read as [`Format::OpenAi`],
+/// the more general format.
 fn vote<'v>(records: impl Iterator<Item = &'v Value>) -> Option<Format> {
     let mut has_role = false;
     for record in records {

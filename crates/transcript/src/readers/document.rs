@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 use super::BrokenReason;
 use super::record::{Bounded, MAX_VALUES};
 
-/// Takes a record, whether all of it is there, and the line it ends on.
+/// Takes a record, whether it is complete, and the line that it ends on.
 pub(super) type Take<'t> = &'t mut dyn FnMut(Value, bool, u64);
 
-/// Gives every message to `take`, and what else the document holds as a record of its own: before its messages, and
-/// what follows them after. Returns where and why the document broke off, if it did.
+/// Passes every message to `take`. The other content of the document is passed as records of its own: one before the messages,
+/// and one after them. Returns where and why the document is invalid, if it is.
 pub(super) fn read(source: impl BufRead, max: usize, take: Take) -> io::Result<Option<(u64, BrokenReason)>> {
     let left = Cell::new(max);
     let line = Cell::new(1);
@@ -33,7 +33,7 @@ pub(super) fn read(source: impl BufRead, max: usize, take: Take) -> io::Result<O
     Ok(Some((number, BrokenReason::BreaksOff(error.to_string()))))
 }
 
-/// A source that fails when one message is longer than the limit.
+/// A source that fails if a message is longer than the limit.
 struct Capped<'c, R> {
     source: R,
     left: &'c Cell<usize>,
@@ -114,7 +114,7 @@ impl<'de> Visitor<'de> for Document<'_, '_> {
     }
 }
 
-/// The list below `messages`.
+/// The list under `messages`.
 struct Messages<'d, 'c, 't>(&'d mut Document<'c, 't>);
 
 impl<'de> DeserializeSeed<'de> for Messages<'_, '_, '_> {

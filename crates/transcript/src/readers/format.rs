@@ -1,4 +1,4 @@
-//! The formats by name.
+//! The supported formats.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::error::Error;
 
-/// What wrote a session down.
+/// The format of a session file.
 ///
 /// ```
 /// use adage_transcript::Format;
@@ -19,7 +19,7 @@ use crate::error::Error;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Format {
-    /// Found by looking at the first records.
+    /// Detected from the first records.
     #[default]
     Auto,
     /// Claude Code's session files.
@@ -30,18 +30,18 @@ pub enum Format {
     Gemini,
     /// Sessions of the pi coding agent.
     Pi,
-    /// Chat messages as `OpenAI` has them.
+    /// Chat messages in `OpenAI`'s format.
     OpenAi,
     /// Anthropic messages.
     Anthropic,
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Self; 7] =
         [Self::Auto, Self::ClaudeCode, Self::Codex, Self::Gemini, Self::Pi, Self::OpenAi, Self::Anthropic];
 
-    /// The name, as [`FromStr`] reads it.
+    /// The name, as parsed by [`FromStr`].
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -19,7 +19,7 @@ use super::Owner;
 use super::recorder::{Recorder, str_of, text_of};
 use crate::{Status, Turn};
 
-/// The messages so far, each as the turns it became.
+/// The messages so far, each with the turns made from it.
 #[derive(Default)]
 pub(super) struct Gemini {
     messages: Vec<(String, Vec<Turn>)>,
@@ -87,7 +87,7 @@ fn head(record: &Value, recorder: &mut Recorder) {
 }
 
 fn tool_call(call: &Value, recorder: &mut Recorder) {
-    // A message is written again with the same calls, so the place makes the id, not the call's own.
+    // A message is written again with the same calls, so the id is made from the position, not from the call's own id.
     let id = format!("turn {}", recorder.transcript.turns.len());
     recorder.forget(&id);
     recorder.call(&id, str_of(call, "name"), call.get("args").cloned().unwrap_or_default());

@@ -1,19 +1,19 @@
-//! Lines of a source, none longer than a limit.
+//! Reads lines of limited length from a source.
 
 use std::io::BufRead;
 
-/// What the next line is.
+/// The result of reading a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// It is in the buffer, without its end.
+    /// The line is in the buffer, without its end.
     Whole,
-    /// It is longer than the limit and was passed over.
+    /// The line is longer than the limit and was skipped.
     TooLong,
-    /// There is none.
+    /// There are no more lines.
     End,
 }
 
-/// Capacity that a buffer may keep from one line to the next.
+/// The maximum capacity that a buffer keeps between lines.
 const KEPT_CAPACITY: usize = 1 << 20;
 
 /// Reads up to the next newline or the end.

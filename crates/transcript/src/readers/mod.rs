@@ -1,8 +1,8 @@
-//! Sessions as agents write them down, read into one [`Transcript`] (docs/spec/capture.md, 1.2 and 1.6).
+//! Readers of session files, which produce a [`Transcript`] (docs/spec/capture.md, 1.2 and 1.6).
 //!
-//! A source is read once, front to back, a line or a message at a time; what is kept of it is what people typed and the
-//! heads and tails of the rest, so that memory follows what was said and not what was printed. One bad line costs that
-//! line: it is reported with its number and the next one is read. The shapes are described in the module of each format.
+//! A source is read once, front to back, one line or message at a time. The texts that people typed and the heads and tails of
+//! the rest are kept, so that the memory used depends on the conversation and not on printed output. A malformed line is
+//! reported with its number, and reading continues with the next one. The formats are described in their modules.
 
 mod anthropic;
 mod claude_code;
@@ -34,18 +34,18 @@ use crate::error::Error;
 pub use format::Format;
 pub use report::{Broken, BrokenReason, Owner, ReadReport, Reading};
 
-/// How much of a source is read and kept.
+/// Limits of how much of a source is read and kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadLimits {
-    /// Bytes of one line, or of one message of a document; a longer line is reported and skipped, a longer message ends
-    /// the document. Default 16 MiB.
+    /// The maximum bytes of one line, or of one message of a document. A longer line is reported and skipped; a longer message
+    /// ends the document. Default 16 MiB.
     pub max_record_bytes: usize,
-    /// Bytes read of a source; the rest is reported and left. Default 2 GiB.
+    /// The maximum bytes read of a source; if it is longer, that is reported. Default 2 GiB.
     pub max_source_bytes: u64,
-    /// Bytes kept of what a person typed at once; a longer text keeps its head and tail. Default 1 MiB.
+    /// The maximum bytes kept of one text typed by a person; a longer text keeps its head and tail. Default 1 MiB.
     pub max_user_bytes: usize,
-    /// Bytes kept of a tool result, of each text in a call's input, and of an assistant or system turn: half of it the
-    /// head, half the tail, and the line that says what went wrong. Default 8 KiB.
+    /// The maximum bytes kept of a tool result, of each text in a call's input, and of an assistant or system turn: half for
+    /// the head, half for the tail, plus the line with the error. Default 8 KiB.
     pub max_kept_bytes: usize,
 }
 
@@ -55,7 +55,7 @@ impl Default for ReadLimits {
     }
 }
 
-/// Reads what an agent wrote down of a session.
+/// Reads session files of agents.
 ///
 /// ```
 /// use adage_transcript::{Format, TranscriptReader, Turn};
@@ -83,11 +83,11 @@ impl TranscriptReader {
         Self { limits }
     }
 
-    /// Reads a session to its end. A source without a turn is an empty transcript; look at the report.
+    /// Reads a session to its end. A source without turns gives an empty transcript; see the report for the cause.
     ///
     /// # Errors
-    /// [`Error::UnknownFormat`] when the format is [`Format::Auto`] and the first records are of none, or there is no
-    /// record; [`Error::Source`] when the source cannot be read any further.
+    /// [`Error::UnknownFormat`] if the format is [`Format::Auto`] and the first records match no format, or there are no
+    /// records; [`Error::Source`] if reading the source fails.
     pub fn read(&self, source: impl Read, format: Format) -> Result<Reading, Error> {
         let max = self.limits.max_source_bytes;
         let mut source = source.take(max);
@@ -103,7 +103,7 @@ impl TranscriptReader {
         Ok(session.finish())
     }
 
-    /// The outer error is the source's.
+    /// The outer error is that of the source.
     fn session(&self, source: impl Read, format: Format) -> std::io::Result<Result<Session, Error>> {
         let mut source = BufReader::with_capacity(1 << 16, source);
         let (peeked, looks) = looked_at(&mut source, format, self.limits.max_record_bytes)?;
@@ -118,7 +118,7 @@ impl TranscriptReader {
     }
 }
 
-/// A session being read: what its format has to remember, and the transcript in the making.
+/// A session that is being read: the state of its format, and the transcript so far.
 struct Session {
     records: Records,
     recorder: Recorder,
@@ -177,7 +177,7 @@ impl Session {
         }
     }
 
-    /// Reads the one document that the source is.
+    /// Reads a source that is a single document.
     fn document(&mut self, source: impl BufRead) -> std::io::Result<()> {
         let max = self.limits.max_record_bytes;
         let end = document::read(source, max, &mut |value, is_whole, line| self.value(value, is_whole, line))?;

@@ -18,7 +18,7 @@ pub(super) fn read(message: &Value, recorder: &mut Recorder) {
                 function(str_of(call, "id"), call.get("function").or(call.get("custom")), recorder);
             }
             if let Some(call) = message.get("function_call") {
-                // Without ids: one is under way at a time, and it is answered by name.
+                // There are no ids: one call is open at a time, and its result has its name.
                 let id = str_of(call, "name");
                 recorder.forget(id);
                 function(id, Some(call), recorder);

@@ -21,7 +21,7 @@ use super::anthropic::ended;
 use super::recorder::{Recorder, is_set, str_of, text_of};
 use crate::Status;
 
-/// The words by which other harnesses say that a person stopped the agent.
+/// The text by which other harnesses record that a person stopped the agent.
 const INTERRUPTED: &str = "[Request interrupted by user]";
 
 pub(super) fn read(entry: &Value, recorder: &mut Recorder) {
@@ -68,7 +68,7 @@ fn message(id: &str, message: &Value, recorder: &mut Recorder) {
     }
 }
 
-/// A part of what the agent said.
+/// A part of an assistant message.
 fn said(block: &Value, recorder: &mut Recorder) {
     match str_of(block, "type") {
         "text" => recorder.assistant(str_of(block, "text")),
@@ -87,7 +87,7 @@ mod tests {
     use crate::{Format, Status, TranscriptReader, Turn};
 
     #[test]
-    fn a_session_is_read_with_what_the_person_ran_and_stopped() {
+    fn a_session_is_read_with_commands_and_interrupts_of_the_person() {
         let message = |id: &str, message: serde_json::Value| json!({"type": "message", "id": id, "parentId": null, "message": message});
         let said = message(
             "c",

@@ -1,5 +1,5 @@
-//! One record as a value of bounded size: strings as they are (the record's length bounds them), no more than
-//! [`MAX_VALUES`] values, the rest of a larger record dropped and said so.
+//! Parses one record into a value of bounded size: strings are kept (the record's length bounds them), but at most
+//! [`MAX_VALUES`] values. The rest of a larger record is dropped and reported.
 
 use std::cell::Cell;
 use std::fmt;
@@ -7,10 +7,10 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// Values in one record. A byte array of an image would otherwise take 32 times its length.
+/// The maximum number of values in one record. A byte array of an image would otherwise take 32 times its length.
 pub(super) const MAX_VALUES: usize = 1 << 16;
 
-/// Reads a value, counting down.
+/// Parses a value and counts down.
 #[derive(Clone, Copy)]
 pub(super) struct Bounded<'b> {
     left: &'b Cell<usize>,
@@ -28,7 +28,7 @@ impl<'b> Bounded<'b> {
     }
 }
 
-/// A whole text as one value, and whether all of it is in there.
+/// A whole text as one value, and whether the value is complete.
 pub(super) fn parse(text: &str) -> Result<(Value, bool), serde_json::Error> {
     let left = Cell::new(MAX_VALUES);
     let mut source = serde_json::Deserializer::from_str(text);
@@ -108,8 +108,8 @@ impl<'de> Visitor<'de> for Bounded<'_> {
     }
 }
 
-/// A text with each half of a UTF-16 pair without its other half replaced; none when there is no such half. JavaScript writes
-/// them where it cuts a string within a pair.
+/// The text with each unpaired UTF-16 surrogate replaced; none if there is no such surrogate. JavaScript writes them when it
+/// cuts a string within a pair.
 pub(super) fn mend_surrogates(text: &str) -> Option<String> {
     let unit = |at: usize| {
         let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
@@ -128,7 +128,7 @@ pub(super) fn mend_surrogates(text: &str) -> Option<String> {
                 kept = at;
             }
             Some(_) => at += 6,
-            // The backslash and the character behind it, which may be one of several bytes.
+            // The backslash and the character after it, which may have several bytes.
             None => at += 1 + text.get(at + 1..)?.chars().next().map_or(0, char::len_utf8),
         }
     }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_of_pairs_are_mended() {
+    fn unpaired_surrogates_are_replaced() {
         assert_eq!(mend_surrogates(r#""a\ud83d\n""#).unwrap(), r#""a\ufffd\n""#);
         assert_eq!(mend_surrogates(r#""\ude00é\\ud83d""#).unwrap(), r#""\ufffdé\\ud83d""#);
         assert_eq!(mend_surrogates(r#""\ud83d\ude00 \u00e9""#), None);

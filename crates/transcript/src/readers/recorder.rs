@@ -1,4 +1,4 @@
-//! Turns in the making: what every format's reader writes down what it finds with.
+//! Builds the turns of a transcript; used by the reader of every format.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -12,14 +12,14 @@ use crate::injected::{is_not_made, said_at_refusal, split};
 use crate::outcome::{Said, error_span, status_of};
 use crate::{Status, ToolCall, Transcript, Turn};
 
-/// A transcript being written and the account of it.
+/// A transcript under construction, and its report.
 pub(super) struct Recorder {
     pub(super) transcript: Transcript,
     pub(super) report: ReadReport,
     limits: ReadLimits,
-    /// Calls without a result yet: their places among the turns, the oldest first. Some agents use an id again.
+    /// Calls without a result yet: their indexes among the turns, oldest first. Some agents use an id several times.
     open: HashMap<String, VecDeque<usize>>,
-    /// Every call and every text with a message id, so that a repeated history counts once.
+    /// Every call and every text with a message id, so that a repeated history is recorded once.
     seen: HashSet<u64>,
 }
 
@@ -32,14 +32,14 @@ impl Recorder {
         self.report.skip(kind);
     }
 
-    /// True the first time.
+    /// True for the first occurrence.
     pub(super) fn is_new(&mut self, what: impl Hash) -> bool {
         let mut hasher = DefaultHasher::new();
         what.hash(&mut hasher);
         self.seen.insert(hasher.finish())
     }
 
-    /// Where, when and what session, from wherever a record says so first.
+    /// Sets session, project and start from the first record that gives each.
     pub(super) fn header(&mut self, session: Option<&Value>, project: Option<&Value>, time: Option<&Value>) {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).map(|text| text.chars().take(1_024).collect());
         if self.transcript.session.is_empty() {
@@ -54,7 +54,7 @@ impl Recorder {
         }
     }
 
-    /// A message in a user's role: what a person typed becomes a user turn, what a harness wrote a system turn.
+    /// A message with the role user: text of a person becomes a user turn, text of a harness a system turn.
     pub(super) fn user(&mut self, text: &str) {
         if self.report.owner == Owner::Agent {
             self.system(text);
@@ -67,13 +67,13 @@ impl Recorder {
         self.typed(&parts.typed);
     }
 
-    /// What a person typed, whole up to [`ReadLimits::max_user_bytes`].
-    /// The text of a content, written down by one of the methods here.
+    /// Records the text of a content with one of the methods below.
     pub(super) fn say(&mut self, content: &Value, write: fn(&mut Self, &str)) {
         let text = text_of(content, self);
         write(self, &text);
     }
 
+    /// Records what a person typed, clipped to [`ReadLimits::max_user_bytes`].
     fn typed(&mut self, text: &str) {
         if !text.trim().is_empty() {
             let text = self.clipped(text, self.limits.max_user_bytes);
@@ -95,9 +95,9 @@ impl Recorder {
         }
     }
 
-    /// A call. Its result, found by the id, may come later.
+    /// Records a call. Its result, found by the id, may follow later.
     pub(super) fn call(&mut self, id: &str, tool: &str, mut input: Value) {
-        // A repeated history holds the same call; another one with the same id is another call.
+        // A repeated history contains the same call; a different call with the same id is another call.
         let is_new_id = id.is_empty() || self.is_new(("call", id));
         let is_new_call = id.is_empty() || self.is_new(("call", id, tool, input.to_string()));
         if !is_new_id && !is_new_call {
@@ -113,7 +113,7 @@ impl Recorder {
         }
     }
 
-    /// Lets an id be used again, in formats that have none of their own.
+    /// Allows an id to be used again, in formats without ids of their own.
     pub(super) fn forget(&mut self, id: &str) {
         let mut hasher = DefaultHasher::new();
         ("call", id).hash(&mut hasher);
@@ -121,7 +121,7 @@ impl Recorder {
         self.open.remove(id);
     }
 
-    /// The result of a call. `told` is what the record says of its end; none where it says nothing.
+    /// Records the result of a call. `told` is the status in the record; none if it has none.
     pub(super) fn result(&mut self, id: &str, output: &str, told: Option<Status>) {
         let place = self.open.get_mut(id).and_then(VecDeque::pop_front);
         let Some(place) = place else {
@@ -172,14 +172,14 @@ impl Recorder {
     }
 }
 
-/// True for a call that runs a command: by what it was called with, else by its name.
+/// True for a call that runs a command, by its input, otherwise by its name.
 fn is_terminal(call: &ToolCall) -> bool {
     let has_command = ["command", "cmd"].iter().any(|key| call.input.get(key).is_some());
     let tool = call.tool.to_lowercase();
     has_command || ["shell", "bash", "terminal", "exec"].iter().any(|name| tool.contains(name))
 }
 
-/// The text of a content: a string, or the text parts of a list, one below the other. Parts that are no text are counted.
+/// The text of a content: a string, or the text parts of a list, joined by newlines. Other parts are counted as skipped.
 pub(super) fn text_of(content: &Value, recorder: &mut Recorder) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -198,17 +198,17 @@ pub(super) fn text_of(content: &Value, recorder: &mut Recorder) -> String {
     }
 }
 
-/// A text field; empty when it is missing.
+/// A text field; empty if it is missing.
 pub(super) fn str_of<'v>(record: &'v Value, key: &str) -> &'v str {
     record.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// A flag; off when it is missing.
+/// A boolean field; false if it is missing.
 pub(super) fn is_set(record: &Value, key: &str) -> bool {
     record.get(key).and_then(Value::as_bool).unwrap_or_default()
 }
 
-/// Arguments that came as JSON within a string, as providers send them.
+/// Arguments that are JSON within a string, as providers send them.
 pub(super) fn arguments(value: Option<&Value>) -> Value {
     match value {
         Some(Value::String(text)) => {
@@ -224,7 +224,7 @@ mod tests {
     use crate::{Format, TranscriptReader, Turn};
 
     #[test]
-    fn a_call_id_that_comes_again_loses_nothing() {
+    fn a_repeated_call_id_loses_no_call() {
         let call = |command: &str| {
             let arguments = serde_json::json!({ "command": command }).to_string();
             let call = serde_json::json!({"id": "call_0", "function": {"name": "bash", "arguments": arguments}});
@@ -232,7 +232,7 @@ mod tests {
         };
         let result =
             |said: &str| serde_json::json!({"role": "tool", "tool_call_id": "call_0", "content": said}).to_string();
-        // The last line repeats history.
+        // The last line repeats the history.
         let lines = [call("ls a"), result("a1"), call("ls b"), call("ls c"), result("b1"), result("c1"), call("ls a")];
         let reading = TranscriptReader::new().read(lines.join("\n").as_bytes(), Format::OpenAi).unwrap();
         let calls = reading.transcript.turns.iter().filter_map(Turn::as_call);

@@ -1,4 +1,4 @@
-//! What became of a source: the transcript and an account of everything that is not in it.
+//! The result of reading a source: the transcript, and a report on everything that is not in it.
 
 use std::collections::BTreeMap;
 
@@ -9,61 +9,61 @@ use serde_json::Value;
 use super::Format;
 use crate::Transcript;
 
-/// A session that was read, and how that went.
+/// The result of reading a session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Reading {
     /// The session.
     pub transcript: Transcript,
-    /// What was counted, left out and found broken.
+    /// What was counted, skipped and malformed.
     pub report: ReadReport,
 }
 
-/// An account of a reading. Nothing that was left out is left out silently.
+/// A report on a reading. Everything that was left out is counted here.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ReadReport {
-    /// The format that was read, found or named.
+    /// The format, detected or given.
     pub format: Format,
-    /// Whose session it is.
+    /// The author of the user turns.
     pub owner: Owner,
-    /// The latest time that a record names: when the session was last written to, as far as it says.
+    /// The latest time in a record, as an estimate of when the session was last written.
     pub last_record: Option<DateTime<FixedOffset>>,
-    /// Records read: lines, or messages of a document, broken ones not counted.
+    /// The number of records read: lines, or messages of a document, without malformed ones.
     pub n_records: u64,
-    /// Records and parts that are in no turn, by kind: an unknown type, a mirrored event, a duplicate.
+    /// The number of records and parts that are in no turn, by kind: an unknown type, a mirrored event, a duplicate.
     pub skipped: BTreeMap<String, u64>,
-    /// Records that could not be read, all of them.
+    /// The number of malformed records.
     pub n_broken: u64,
-    /// The first 20 of them.
+    /// The first 20 malformed records.
     pub broken: Vec<Broken>,
-    /// Tool results, inputs and texts that were cut to their head and tail.
+    /// The number of tool results, inputs and texts that were cut to their head and tail.
     pub n_cut: u64,
-    /// Calls without a result.
+    /// The number of calls without a result.
     pub n_unanswered: u64,
-    /// Bytes read.
+    /// The number of bytes read.
     pub n_bytes: u64,
 }
 
-/// Whose words the user turns of a session are.
+/// The author of the user turns of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Owner {
-    /// A person's.
+    /// A person.
     #[default]
     Person,
-    /// Another agent's: the session is a sub-agent's. It has no user turns; what it was asked is in system turns.
+    /// Another agent: the session is a sub-agent's. It has no user turns; its task is in system turns.
     Agent,
 }
 
-/// A record that could not be read.
+/// A malformed record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Broken {
-    /// The line it begins on, from 1.
+    /// The line that it begins on, counted from 1.
     pub line: u64,
-    /// Why.
+    /// The reason.
     pub reason: BrokenReason,
 }
 
@@ -72,32 +72,32 @@ pub struct Broken {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BrokenReason {
-    /// It is no JSON.
+    /// It is not JSON.
     #[error("not JSON: {0}")]
     NotJson(String),
-    /// It is JSON and no object.
+    /// It is JSON, but not an object.
     #[error("not a JSON object")]
     NotAnObject,
     /// It is longer than the limit.
     #[error("longer than {max} bytes")]
     TooLong {
-        /// The limit.
+        /// The maximum length in bytes.
         max: usize,
     },
-    /// The document ends or breaks here; what came before it is read.
+    /// The document is invalid from here on; the part before it was read.
     #[error("the document breaks off: {0}")]
     BreaksOff(String),
-    /// The source is longer than the limit; what came before it is read.
+    /// The source is longer than the limit; the part before it was read.
     #[error("the source is longer than {max} bytes")]
     SourceTooLong {
-        /// The limit.
+        /// The maximum length in bytes.
         max: u64,
     },
 }
 
-/// How many broken records are listed.
+/// The maximum number of listed malformed records.
 const MAX_LISTED: usize = 20;
-/// How many kinds of skipped records are counted separately; the rest are counted as `other`.
+/// The maximum number of kinds of skipped records that are counted separately; the rest are counted as `other`.
 const MAX_KINDS: usize = 64;
 
 impl ReadReport {

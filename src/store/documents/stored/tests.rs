@@ -1,4 +1,4 @@
-//! What a cache that was forged, or that is of another log, can do.
+//! Caches that are forged or belong to another log.
 
 #![allow(clippy::disallowed_methods, reason = "the tests write files by themselves")]
 
@@ -12,7 +12,7 @@ fn open(folder: &std::path::Path) -> DocumentLog {
     DocumentLog { folder: Folder::open(folder, Box::new(RealDisk), Access::ReadWrite).unwrap() }
 }
 
-/// A log of three documents, and what describes it.
+/// A log of three documents, and their descriptions.
 fn written(log: &DocumentLog) -> (LogMark, Vec<Described>) {
     let mut known = LogMark::default();
     let documents = ["a", "b", "c"].map(|id| Document::new(id, format!("text of {id}")).with("type", "note"));
@@ -29,7 +29,7 @@ fn written(log: &DocumentLog) -> (LogMark, Vec<Described>) {
 }
 
 #[test]
-fn numbers_that_cannot_be_cost_no_more_than_the_documents_they_are_of() {
+fn impossible_numbers_lose_no_more_than_their_documents() {
     let check = |forge: fn(&mut Columns), expected: [Option<&str>; 3], n_notes: Option<usize>| {
         let folder = tempfile::tempdir().unwrap();
         let log = open(folder.path());
@@ -62,7 +62,7 @@ fn numbers_that_cannot_be_cost_no_more_than_the_documents_they_are_of() {
 }
 
 #[test]
-fn places_are_used_for_the_log_of_their_name_and_no_newer_one() {
+fn positions_are_used_only_for_the_log_with_their_id_and_version() {
     let check = |change: fn(&str) -> String, expected: bool| {
         let folder = tempfile::tempdir().unwrap();
         let log = open(folder.path());
@@ -73,7 +73,7 @@ fn places_are_used_for_the_log_of_their_name_and_no_newer_one() {
         let payload = change(&header["{\"crc\":\"xxxxxxxx\",".len()..]);
         let changed = format!("{{\"crc\":\"{:08x}\",{payload}\n{rest}", crc32fast::hash(payload.as_bytes()));
         fs::write(&path, &changed).unwrap();
-        // The checksum is of the changed bytes, so that only the header is left to differ.
+        // The checksum is that of the changed bytes, so that only the header differs.
         known.checksum = crc32fast::hash(changed.as_bytes());
         let lock = log.folder.try_lock().unwrap().unwrap();
         log.store(&known, described.into_iter(), &lock).unwrap();
