@@ -46,8 +46,8 @@ const SIGNS: [&str; 12] = [
     r"^(?:[\w./-]+: )+.*\b(?:cannot|can't|could not|unable to)\b",
 ];
 
-/// A test runner's word for a test, a package or all of it.
-const TEST_FAILED: &str = r"^\W*(?-i:FAIL)(?:[\s:]|$)";
+/// A test runner's word for a test, a package or all of it; pytest's is `FAILED`.
+const TEST_FAILED: &str = r"^\W*(?-i:FAIL(?:ED)?)(?:[\s:]|$)";
 
 /// A test runner's word that all of it went well: Go's, Rust's, `ExUnit`'s and `RSpec`'s, pytest's, Jest's.
 const TESTS_PASSED: &str = r"^(?:PASS|ok\s+\S+\s+[\d(].*|test result: ok\..*|(?:[0-9]+ [a-z]+, )*[0-9]+ (?:tests?|examples?), 0 failures.*|=+ [0-9]+ passed .*|Tests: +[0-9]+ passed, [0-9]+ total)$";
@@ -300,6 +300,7 @@ mod tests {
     fn failures_behind_a_filter() {
         for (output, expected) in [
             ("--- FAIL: TestRead (0.01s)\nFAIL", true),
+            ("FAILED tests/test_load.py::test_empty - KeyError: 'a'", true),
             ("EXIT=", true),
             ("BUILD_EXIT=1", true),
             ("tests exit: 2", true),
