@@ -143,7 +143,7 @@ impl CommandLine {
         let does_the_same = |part: &Part| is_named(part) && normal::form(part) == form;
         let other = only(later, &does_the_same).or_else(|| only(later, &is_named))?;
         let is_all = self.parts.len() == 1 && later.parts.len() == 1;
-        (!is_all && own != other).then(|| (Self::of(own), Self::of(other)))
+        (!is_all && own.written() != other.written()).then(|| (Self::of(own), Self::of(other)))
     }
 
     /// The command of this line whose operand an output names, and what became of it in a later line; both with the operands that are

@@ -8,7 +8,7 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 use super::account::Account;
 use super::ended::{Ending, is_settings};
 use super::{MAX_BETWEEN, Recovery};
-use crate::capture::heuristics::error_line::{blames_the_command, place, said_below};
+use crate::capture::heuristics::error_line::{absent_program, blames_the_command, place, said_below};
 use crate::capture::heuristics::session::Session;
 use crate::capture::heuristics::wording::listed;
 use crate::capture::heuristics::{Author, Candidate, Heuristic, mined};
@@ -100,7 +100,10 @@ impl Recovery<'_, '_> {
         if let Some((absent, other)) = programs.filter(|_| self.relation == Relation::Replaced) {
             return format!("`{absent}` is not installed here: use `{other}`, as in {fixed}.");
         }
-        if self.before.program_path() != self.after.program_path() && self.before.program() == self.after.program() {
+        let is_elsewhere = self.before.program() == self.after.program()
+            && self.before.program_path() != self.after.program_path()
+            && self.error.and_then(absent_program).is_some();
+        if is_elsewhere && steps.is_empty() {
             return format!("{} is not found here: call it as {fixed}.", self.shown(&self.before));
         }
         if self.ending == Ending::OtherError {

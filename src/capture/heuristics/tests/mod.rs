@@ -1,4 +1,5 @@
 mod corrections;
+mod elsewhere;
 mod explained;
 mod procedures;
 mod recoveries;

@@ -1,0 +1,37 @@
+//! The same thing run otherwise: by another program that runs it, in another folder, from another place.
+
+use super::*;
+
+#[track_caller]
+fn solution(lines: &[&str], expected: &str) {
+    assert_eq!(lesson(Heuristic::ErrorRecovery, lines)["correct_pattern"], expected, "{lines:?}");
+}
+
+#[test]
+fn a_program_is_run_by_another_one() {
+    let absent = "! pytest # zsh: command not found: pytest";
+    solution(&[absent, "$ python3 -m pytest"], "Run `python3 -m pytest` (+ python3 -m).");
+    let absent = "! npx vite build # sh: vite: command not found";
+    solution(&[absent, "$ pnpm exec vite build"], "Run `pnpm exec vite build` (npx → pnpm exec).");
+    let denied = "! ./seed.sh -f # zsh: permission denied: ./seed.sh";
+    solution(&[denied, "$ bash seed.sh -f"], "Run `bash seed.sh -f` (./seed.sh → bash seed.sh).");
+    let absent = "! python load.py # ModuleNotFoundError: No module named 'flask'";
+    solution(&[absent, "$ uv run load.py"], "Run `uv run load.py` (python → uv run).");
+    // Tests that fail are the code's fault, whoever runs them.
+    let fails = "! pytest # FAILED tests/test_load.py::test_empty";
+    check(Heuristic::ErrorRecovery, &[fails, "$ uv run python -m pytest"], &[]);
+}
+
+#[test]
+fn a_program_of_another_place_does_not_leave_out_what_was_done_before() {
+    let managed = "! pip install flask # error: externally-managed-environment";
+    let lines = [managed, "$ python3 -m venv .venv", "$ .venv/bin/pip install flask"];
+    solution(&lines, "First run `python3 -m venv .venv`; then `.venv/bin/pip install flask` passes.");
+    solution(&[managed, "$ .venv/bin/pip install flask"], "Run `.venv/bin/pip install flask` (pip → .venv/bin/pip).");
+}
+
+#[test]
+fn a_command_is_run_in_another_folder() {
+    let lines = ["! go vet ./... # go: cannot find main module", "$ cd web && go vet ./..."];
+    solution(&lines, "Run `cd web && go vet ./...` (+ cd web &&).");
+}
