@@ -24,6 +24,8 @@ fn error_recovery() {
     // A command line that hides its exit status is not a success.
     check(&["! make", "$ ./configure", "$ make || true"], &[]);
     check(&["! make", "$ ./configure", "$ make 2>&1 | grep -v error"], &[]);
+    check(&["! make", "$ ./configure", "$ make 2>&1 | grep -i warn"], &[]);
+    check(&["! make", "$ ./configure", "$ make 2>&1 | grep linked # app is linked"], &["error-make"]);
     check(&["! make | grep -v note", "$ ./configure", "$ make | grep -v note"], &["error-make"]);
     // Fewer tests pass: the code is what failed. A change, and another command: nobody knows which it was.
     check(&["! go test ./... # --- FAIL: TestRead (0.01s)", "$ go test ./a"], &[]);
