@@ -248,9 +248,11 @@ impl<'s, 't> Recovery<'s, 't> {
         let remedies: Vec<&TerminalCall<'_>> = between.filter(|call| may_mend(call, failed)).collect();
         let shown = |error| {
             let blamed = called_by_path(error, failed, fixed).or_else(|| failed.line.blamed_by(error, &fixed.line));
-            let quoted = || failed.line.quoted_in(unmatched(error)?, &fixed.line);
+            let quoted = || failed.line.quoted_in(&unmatched(error)?, &fixed.line);
             let flagged = || failed.line.flagged_by(unknown_flag(error)?, &fixed.line);
-            blamed.or_else(quoted).or_else(flagged).or_else(|| failed.line.named_in(failed.output(), &fixed.line))
+            let named = || failed.line.named_in(failed.output(), &fixed.line);
+            let only = || failed.line.counterparts(&fixed.line).filter(|_| blames_the_command(error));
+            blamed.or_else(quoted).or_else(flagged).or_else(named).or_else(only)
         };
         let blamed = error.filter(|_| edits.is_empty() && remedies.is_empty());
         let (mut before, mut after) =
@@ -341,7 +343,8 @@ impl<'s, 't> Recovery<'s, 't> {
     /// True when only quotes were put around words, as for a pattern that the shell would not leave alone.
     fn is_requoted(&self) -> bool {
         let is_blamed = self.error.is_some_and(blames_the_command);
-        is_blamed && self.changes.is_empty() && self.before.text() != self.after.text()
+        let is_named = || self.error.and_then(unmatched).is_some_and(|word| self.after.text().contains(&word));
+        is_blamed && (self.changes.is_empty() || is_named()) && self.before.text() != self.after.text()
     }
 
     /// True when the words that differ are few enough to be told.

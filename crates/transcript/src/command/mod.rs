@@ -180,12 +180,15 @@ impl CommandLine {
         (own != other).then(|| (Self::of(own), Self::of(other)))
     }
 
-    /// The command of this line that has a word without quotes, and the same program's in a later line that quotes it; both with this
-    /// word alone. Of `ls x; grep --include=*.c y` it is `grep --include=*.c`. None where the line is nothing else.
+    /// The command of this line that has a word without quotes, and the same program's in a later line that has it in quotes; both with
+    /// this word alone. Of `ls x; grep --include=*.c y` it is `grep --include=*.c`. None where the line is nothing else.
     #[must_use]
     pub fn quoted_in(&self, word: &str, later: &Self) -> Option<(Self, Self)> {
         let bare = |line: &Self, program: Option<&str>, form: shell::Form| {
-            let is_it = |argument: &shell::Word| argument.text == word && argument.form == form;
+            let is_it = |argument: &shell::Word| {
+                argument.form == form
+                    && (argument.text == word || (form == shell::Form::Quoted && argument.text.contains(word)))
+            };
             let mut parts = line.parts.iter().filter(|part| program.is_none_or(|name| part.program() == name));
             let mut part = parts.find(|part| part.arguments.iter().any(is_it))?.clone();
             part.arguments.retain(is_it);
@@ -209,6 +212,18 @@ impl CommandLine {
         let form = normal::form(&own);
         let other = only(later, &|part| normal::form(part) == form)?;
         (self.parts.len() > 1 && own != other).then(|| (Self::of(own), Self::of(other)))
+    }
+
+    /// The only command of this line that a later line does again, and that one. None where both are nothing else.
+    #[must_use]
+    pub fn counterparts(&self, later: &Self) -> Option<(Self, Self)> {
+        let (own, others) = (self.main_parts(), later.main_parts());
+        let is_pair = |one: &Part, two: &Part| normal::form(one) == normal::form(two);
+        let mut pairs = own.iter().flat_map(|one| others.iter().map(move |two| (*one, *two)));
+        let (one, two) =
+            pairs.find(|(one, two)| is_pair(one, two)).filter(|_| !pairs.any(|(one, two)| is_pair(one, two)))?;
+        let is_all = self.parts.len() == 1 && later.parts.len() == 1;
+        (!is_all && one.written() != two.written()).then(|| (Self::of(one.untimed()), Self::of(two.untimed())))
     }
 
     fn of(part: Part) -> Self {

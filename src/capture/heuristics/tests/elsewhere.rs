@@ -35,3 +35,35 @@ fn a_command_is_run_in_another_folder() {
     let lines = ["! go vet ./... # go: cannot find main module", "$ cd web && go vet ./..."];
     solution(&lines, "Run `cd web && go vet ./...` (+ cd web &&).");
 }
+
+#[test]
+fn a_shell_that_cannot_read_a_word_blames_it() {
+    let lines = [
+        "! ls web | head -3; echo ===; ls app # index.ts\n(eval):1: == not found",
+        "$ ls web; echo \"=== app ===\"; ls app",
+    ];
+    let found = lesson(Heuristic::ErrorRecovery, &lines);
+    assert_eq!(found["trigger"], "`echo ===` fails: (eval):1: == not found");
+    assert_eq!(found["correct_pattern"], "Run `echo \"=== app ===\"` (other quotes).");
+}
+
+#[test]
+fn of_a_line_the_command_that_is_written_otherwise_is_told() {
+    let lines = [
+        "$ cd /srv/app\n./tool sync web --trace 2>&1 | tail -30 # \n  ERROR\n\n  `Trace` requires a `file` to be specified.\n",
+        "$ ./tool sync --help 2>&1 | grep -i trace",
+        "$ cd /srv/app\ntime ./tool sync web --trace --file out 2>&1 | grep -iE 'spans|total|slow' | tail -40",
+    ];
+    let found = lesson(Heuristic::ErrorRecovery, &lines);
+    assert_eq!(found["trigger"], "`./tool sync web --trace` fails: `Trace` requires a `file` to be specified.");
+    assert_eq!(found["correct_pattern"], "Run `./tool sync web --trace --file out` (+ --file out).");
+}
+
+#[test]
+fn an_exit_code_that_was_not_printed_says_nothing() {
+    let lines = [
+        "$ go build -o app ./... 2>&1 | head; echo \"EXIT=${PIPESTATUS[0]}\" # go: cannot write multiple packages to non-directory app\nEXIT=",
+        "$ go build -o app . 2>&1 | head; echo \"EXIT=${PIPESTATUS[0]}\" # EXIT=",
+    ];
+    solution(&lines, "Run `go build -o app .` (./... → .).");
+}
