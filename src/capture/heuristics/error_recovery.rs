@@ -3,6 +3,7 @@
 mod account;
 mod attempts;
 mod ended;
+mod reported;
 mod told;
 
 use std::collections::HashSet;
@@ -63,6 +64,7 @@ pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> 
     let trials = failures.map(|(place, failed)| judge(session, place, failed, config.recovery_window));
     let mut trials: Vec<Trial> = trials.collect();
     keep_last_of_each_success(&mut trials);
+    trials.extend(reported::find(session));
     trials
 }
 

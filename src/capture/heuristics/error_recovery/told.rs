@@ -25,8 +25,7 @@ const CONFIDENCE: f64 = 0.45;
 impl Recovery<'_, '_> {
     /// What the edits changed, in words; none where the calls do not say, or it is too much for a lesson.
     pub(super) fn edits_told(&self) -> Option<String> {
-        let told: Option<Vec<String>> = self.edits.iter().map(|call| edit_told(call, self.project)).collect();
-        told.filter(|told| !told.is_empty()).map(|told| told.join(" and "))
+        edits_told(&self.edits, self.project)
     }
 
     pub(super) fn candidate(&self, session: &Session<'_>) -> Candidate {
@@ -191,6 +190,12 @@ fn placeholder(word: &str, file: &str) -> Option<&'static str> {
     let path = word.trim_start_matches("./").trim_end_matches(['/', '.']).trim_end_matches('/');
     let is_it = path.strip_suffix(folder).is_some_and(|before| before.is_empty() || before.ends_with('/'));
     is_it.then_some(FOLDER)
+}
+
+/// What edits changed, in words; none where a call does not say, or it is too much for a lesson.
+pub(super) fn edits_told(edits: &[&ToolCall], project: &str) -> Option<String> {
+    let told: Option<Vec<String>> = edits.iter().map(|call| edit_told(call, project)).collect();
+    told.filter(|told| (1..=MAX_BETWEEN).contains(&told.len())).map(|told| told.join(" and "))
 }
 
 /// What one edit changed: `in a.rs, replace ‹x› by ‹y›`.

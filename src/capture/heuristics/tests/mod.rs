@@ -3,6 +3,7 @@ mod elsewhere;
 mod explained;
 mod procedures;
 mod recoveries;
+mod reported;
 
 use adage_transcript::{Status, ToolCall, Turn};
 use proptest::prelude::*;
