@@ -266,6 +266,13 @@ impl CommandLine {
         steps.filter(Step::is_lasting).collect()
     }
 
+    /// True for a line that only changes where and how the next ones run: `cd web`, `export X=1`, `source .venv/bin/activate`.
+    #[must_use]
+    pub fn sets_the_scene(&self) -> bool {
+        let sets = |part: &Part| program::sets_the_scene(part.program());
+        !self.parts.is_empty() && self.parts.iter().all(sets)
+    }
+
     /// True for a line that commits to version control.
     #[must_use]
     pub fn commits(&self) -> bool {

@@ -114,6 +114,20 @@ fn word_changes_show_what_to_type() {
 }
 
 #[test]
+fn what_sets_the_scene() {
+    for (line, expected) in [
+        ("cd web", true),
+        ("export PORT=1 && cd web", true),
+        (". .venv/bin/activate", true),
+        ("cd web && ls", false),
+        ("echo $PORT", false),
+        ("", false),
+    ] {
+        assert_eq!(CommandLine::parse(line).sets_the_scene(), expected, "{line}");
+    }
+}
+
+#[test]
 fn relations() {
     for (failed, later, expected) in [
         ("go test ./...", "go  test ./...", Some(Relation::Rerun)),
