@@ -239,7 +239,7 @@ static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Not yet known.
 static HEDGED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:might|maybe|perhaps|probably|possibly|likely|could be|may be|may have|seems?|appears?|suspect|not sure|unclear|looks? like|i think|i wonder|presumably|if (?:that|this|it)|whether)\b|\?\W*$").ok()
+    Regex::new(r"(?i)\b(?:might|maybe|perhaps|probably|possibly|likely|could be|may be|may have|seems?|appears?|suspect|not sure|unclear|looks? like|i think|i wonder|presumably|if (?:that|this|it)|whether|(?:pre-?)?existing (?:issue|bug|problem|failure)|unrelated|out of scope|not something)\b|\?\W*$").ok()
 });
 
 fn matches(words: &LazyLock<Option<Regex>>, text: &str) -> bool {

@@ -118,7 +118,7 @@ fn hides_failure(fixed: &TerminalCall<'_>, failed: &CommandLine) -> bool {
 
 /// True for a file that says what a project consists of and how it is set up, and holds no code of its own.
 pub(super) fn is_settings(path: &str) -> bool {
-    const SUFFIXES: [&str; 14] = [
+    const SUFFIXES: [&str; 20] = [
         "toml",
         "json",
         "yaml",
@@ -133,8 +133,14 @@ pub(super) fn is_settings(path: &str) -> bool {
         "lock",
         "mod",
         "gemspec",
+        "csproj",
+        "props",
+        "kts",
+        "nix",
+        "tfvars",
+        "plist",
     ];
-    const NAMES: [&str; 10] = [
+    const NAMES: [&str; 15] = [
         "Makefile",
         "Dockerfile",
         "Containerfile",
@@ -145,12 +151,18 @@ pub(super) fn is_settings(path: &str) -> bool {
         "mix.exs",
         "setup.py",
         "CMakeLists.txt",
+        "Pipfile",
+        "Podfile",
+        "Brewfile",
+        "Vagrantfile",
+        "go.sum",
     ];
     let mut parts = path.rsplit(['/', '\\']);
     let name = parts.next().unwrap_or_default();
     let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
     let is_of_config = name.contains(".config.")
         || name.starts_with('.')
+        || name.starts_with("Dockerfile.")
         || (name.starts_with("requirements") && suffix == "txt")
         // Elixir's and Ruby's are scripts.
         || (parts.next() == Some("config") && matches!(suffix, "exs" | "rb"));

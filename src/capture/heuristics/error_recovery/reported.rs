@@ -6,14 +6,15 @@
 use std::sync::LazyLock;
 
 use adage_redact::one_line;
-use adage_transcript::{ToolCall, command::slug, outcome};
+use adage_transcript::command::slug;
+use adage_transcript::{CommandLine, ToolCall, outcome};
 use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::account::{Account, account, is_tied, report};
 use super::ended::is_settings;
 use super::told::{edits_told, within};
-use super::{MAX_FILES, edit_text, is_go_ahead, is_test};
+use super::{MAX_BETWEEN, MAX_FILES, edit_text, is_go_ahead, is_test};
 use crate::capture::heuristics::session::Session;
 use crate::capture::heuristics::wording::listed;
 use crate::capture::heuristics::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
@@ -75,6 +76,22 @@ pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
     let end = session.transcript.turns.len();
     trials.extend(open.and_then(|report| judge(session, &report, end, Confirmed::No)));
     trials
+}
+
+/// The command that the person says that they ran: "I ran `npm install`".
+pub(super) fn ran_by_person(session: &Session<'_>, turn: usize, text: &str) -> Option<CommandLine> {
+    static RAN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)\bI(?:['’]ve| have)?(?: just| already| now)* (?:ran|run|executed|did)\b:? (?:`([^`\n]+)`|([a-z][\w./-]*(?: [\w@=./-]*[\w@=/-])+))\W*$").ok()
+    });
+    const ENGLISH: [&str; 14] =
+        ["the", "it", "a", "an", "this", "that", "all", "some", "into", "your", "my", "our", "out", "another"];
+    let own = own_sentences(session, turn, text);
+    let mut found = own.iter().filter_map(|sentence| RAN.as_ref()?.captures(sentence));
+    let found = found.next().filter(|_| found.next().is_none())?;
+    let command = found.get(1).or_else(|| found.get(2))?.as_str();
+    let line = CommandLine::parse(command);
+    let is_word = line.program().is_none_or(|program| ENGLISH.contains(&program));
+    (!is_word && !own.iter().any(|sentence| fails(sentence))).then_some(line)
 }
 
 fn own_sentences<'t>(session: &Session<'_>, turn: usize, text: &'t str) -> Vec<&'t str> {
@@ -216,7 +233,8 @@ fn solution(
 ) -> String {
     let project = session.transcript.project.as_str();
     let calls: Vec<&ToolCall> = edits.iter().map(|(_, call)| *call).collect();
-    let change = edits_told(&calls, project).unwrap_or_else(|| format!("change {}", listed(files)));
+    let told = edits_told(&calls, project).filter(|_| calls.len() <= MAX_BETWEEN);
+    let change = told.unwrap_or_else(|| format!("change {}", listed(files)));
     let end = if confirmed == Confirmed::Yes { "; then it works" } else { "" };
     format!("{} To do so, {change}{end}.", within(&account.text, project))
 }

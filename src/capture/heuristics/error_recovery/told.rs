@@ -5,9 +5,9 @@ use adage_transcript::command::slug;
 use adage_transcript::{CommandLine, Relation, ToolCall, outcome};
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
+use super::Recovery;
 use super::account::Account;
 use super::ended::{Ending, is_settings};
-use super::{MAX_BETWEEN, Recovery};
 use crate::capture::heuristics::error_line::{absent_program, blames_the_command, place, said_below};
 use crate::capture::heuristics::session::Session;
 use crate::capture::heuristics::wording::listed;
@@ -86,10 +86,10 @@ impl Recovery<'_, '_> {
     }
 
     fn solution(&self) -> String {
-        let remedies: Vec<String> = self.remedies.iter().map(|call| self.shown(&call.line)).collect();
+        let lines = self.remedies.iter().map(|call| &call.line).chain(&self.ran_by_person);
+        let remedies: Vec<String> = lines.map(|line| self.shown(line)).collect();
         let run = (!remedies.is_empty()).then(|| format!("run {}", listed(&remedies)));
-        let n_between = self.edits.len() + self.remedies.len();
-        let edits = self.edits_told().filter(|_| n_between <= MAX_BETWEEN);
+        let edits = self.edits_told().filter(|_| self.n_between() <= self.max_between());
         let fixed = self.shown(&self.after);
         if let Some(account) = &self.account {
             return self.explained(account, edits, &remedies, &fixed);
@@ -195,7 +195,11 @@ fn placeholder(word: &str, file: &str) -> Option<&'static str> {
 /// What edits changed, in words; none where a call does not say, or it is too much for a lesson.
 pub(super) fn edits_told(edits: &[&ToolCall], project: &str) -> Option<String> {
     let told: Option<Vec<String>> = edits.iter().map(|call| edit_told(call, project)).collect();
-    told.filter(|told| (1..=MAX_BETWEEN).contains(&told.len())).map(|told| told.join(" and "))
+    match told?.as_slice() {
+        [] => None,
+        [only] => Some(only.clone()),
+        [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
+    }
 }
 
 /// What one edit changed: `in a.rs, replace ‹x› by ‹y›`.

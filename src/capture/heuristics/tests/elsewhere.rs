@@ -34,6 +34,13 @@ fn a_program_of_another_place_does_not_leave_out_what_was_done_before() {
 fn a_command_is_run_in_another_folder() {
     let lines = ["! go vet ./... # go: cannot find main module", "$ cd web && go vet ./..."];
     solution(&lines, "Run `cd web && go vet ./...` (+ cd web &&).");
+    let absent = "! npm test # npm error enoent Could not read package.json";
+    solution(&[absent, "$ cd web", "$ npm test"], "First run `cd web`; then `npm test` passes.");
+    let absent = "! python load.py # ModuleNotFoundError: No module named 'flask'";
+    let lines = [absent, "$ source .venv/bin/activate", "$ python load.py"];
+    solution(&lines, "First run `source .venv/bin/activate`; then `python load.py` passes.");
+    // Looking there is not going there.
+    check(Heuristic::ErrorRecovery, &[absent, "$ cd web && ls", "$ python load.py"], &[]);
 }
 
 #[test]
@@ -66,4 +73,11 @@ fn an_exit_code_that_was_not_printed_says_nothing() {
         "$ go build -o app . 2>&1 | head; echo \"EXIT=${PIPESTATUS[0]}\" # EXIT=",
     ];
     solution(&lines, "Run `go build -o app .` (./... → .).");
+}
+
+#[test]
+fn what_only_looks_may_lack_the_right_to_look() {
+    let denied = "! docker ps # permission denied while trying to connect to the docker socket";
+    solution(&[denied, "$ sudo docker ps"], "Run `sudo docker ps` (+ sudo).");
+    check(Heuristic::ErrorRecovery, &["! docker ps # error: no daemon", "$ sudo docker ps"], &[]);
 }

@@ -232,3 +232,23 @@ fn the_nearest_that_does_the_same_is_the_recovery() {
     let suggestions = suggest(&transcript, &CaptureConfig::default());
     assert_eq!(suggestions.candidates[0].turns, [0, 2]);
 }
+
+#[test]
+fn settings_that_belong_together_are_all_told() {
+    let lines = [
+        "! npm run build # error: the target has no top-level await",
+        "~ /srv/app/tsconfig.json: \"es2020\" => \"es2022\"",
+        "~ /srv/app/package.json: \"node\": \"16\" => \"node\": \"20\"",
+        "~ /srv/app/Dockerfile.web: FROM node:16 => FROM node:20",
+        "$ npm install",
+        "$ npm run build",
+    ];
+    let found = lesson(Heuristic::ErrorRecovery, &lines);
+    let solution = "First replace `\"es2020\"` by `\"es2022\"` in tsconfig.json, replace `\"node\": \"16\"` by `\"node\": \"20\"` in \
+                    package.json and replace `FROM node:16` by `FROM node:20` in Dockerfile.web, run `npm install`; then `npm run \
+                    build` passes.";
+    assert_eq!(found["correct_pattern"], solution);
+    let mut lines = lines;
+    lines[3] = "~ /srv/app/src/main.ts: 1 => 2";
+    check(Heuristic::ErrorRecovery, &lines, &[]);
+}

@@ -86,3 +86,21 @@ fn what_was_pasted_and_mended_in_settings_needs_no_word_of_success() {
     none(&[pasted, why, edit, "> It still says that.", "< Hm."]);
     none(&[pasted, why, "~ /srv/app/web/report.ts", "< Done."]);
 }
+
+#[test]
+fn what_the_person_ran_is_the_remedy() {
+    let failed = "! npx vitest run # Error: Cannot find package 'happy-dom' imported from setup.js";
+    let passed = "$ npx vitest run";
+    for said in ["Try the tests again... I ran `npm install`", "I just ran npm install. Please go on."] {
+        let found =
+            lesson(Heuristic::ErrorRecovery, &[failed, "~ a.ts", "$ npm pkg fix", &format!("> {said}"), passed]);
+        assert_eq!(found["correct_pattern"], "First run `npm install`; then `npx vitest run` passes.", "{said}");
+    }
+    for said in
+        ["I ran the tests and now they pass.", "I ran `npm install` and it still fails.", "I changed something."]
+    {
+        none(&[failed, &format!("> {said}"), passed]);
+    }
+    // Something else was done after it.
+    none(&[failed, "> I ran `npm install`", "~ a.ts", passed]);
+}
