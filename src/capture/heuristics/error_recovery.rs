@@ -260,7 +260,10 @@ impl<'s, 't> Recovery<'s, 't> {
         let edits = if ran_by_person.is_some() { Vec::new() } else { edits };
         let between = next.iter().take(end.n_before).copied();
         let is_in_doubt = ran_by_person.is_none();
-        let remedies: Vec<&TerminalCall<'_>> = between.filter(|call| is_in_doubt && may_mend(call, failed)).collect();
+        // Beside an edit, going somewhere is how the next command was typed.
+        let is_aside = |call: &TerminalCall<'_>| !edits.is_empty() && call.line.sets_the_scene();
+        let remedies: Vec<&TerminalCall<'_>> =
+            between.filter(|call| is_in_doubt && may_mend(call, failed) && !is_aside(call)).collect();
         let shown = |error| {
             let blamed = called_by_path(error, failed, fixed).or_else(|| failed.line.blamed_by(error, &fixed.line));
             let quoted = || failed.line.quoted_in(&unmatched(error)?, &fixed.line);

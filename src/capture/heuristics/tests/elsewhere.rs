@@ -39,6 +39,8 @@ fn a_command_is_run_in_another_folder() {
     let absent = "! python load.py # ModuleNotFoundError: No module named 'flask'";
     let lines = [absent, "$ source .venv/bin/activate", "$ python load.py"];
     solution(&lines, "First run `source .venv/bin/activate`; then `python load.py` passes.");
+    let lines = [absent, "~ pyproject.toml: [] => [\"flask\"]", "$ cd /srv/app", "$ python load.py"];
+    solution(&lines, "First replace `[]` by `[\"flask\"]` in pyproject.toml; then `python load.py` passes.");
     // Looking there is not going there.
     check(Heuristic::ErrorRecovery, &[absent, "$ cd web && ls", "$ python load.py"], &[]);
 }
