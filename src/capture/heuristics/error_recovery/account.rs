@@ -90,6 +90,23 @@ pub(super) fn report(session: &Session<'_>, from: usize, to: usize, evidence: &s
     Some(Account { text, turn: said.get(done)?.turn })
 }
 
+/// What the agent tells the person to do, in the last of the turns `from..to` in which it says why: the reason, and every step.
+pub(super) fn advice(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Account> {
+    const MAX_STEPS: usize = 3;
+    let said = said_in(session, from, to, evidence);
+    let advises = |one: &&Said| matches(&ADVISES, &one.text) && !matches(&HEDGED, &one.text);
+    let turn = said.iter().rfind(advises)?.turn;
+    let steps: Vec<&str> =
+        said.iter().filter(|one| one.turn == turn).filter(advises).map(|one| one.text.as_str()).collect();
+    let reason = said.iter().position(|one| one.turn == turn && one.is_cause && one.is_tied)?;
+    let why = said.get(introduced(&said, reason)..=reason)?.iter().map(|one| one.text.as_str());
+    let text = why
+        .chain(steps.iter().copied().filter(|step| said.get(reason).is_none_or(|why| why.text != *step)))
+        .collect::<Vec<_>>()
+        .join(" ");
+    (steps.len() <= MAX_STEPS && text.chars().count() <= MAX_CHARS).then_some(Account { text, turn })
+}
+
 /// The sentences of the agent in turns `from..to`.
 fn said_in(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Vec<Said> {
     let evidence = evidence.to_lowercase();
@@ -230,6 +247,11 @@ static CAUSE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// A sentence that says how something has to be.
 static PRESCRIBES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:needs? to be|needs? to (?:use|have|come|go|match|include|run)|must|should (?:be|use)|has to|have to|requires?|expects?|instead of)\b|^needs? ").ok()
+});
+
+/// A sentence that tells a person to do something, with the command or the value.
+static ADVISES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:\d+[.)] *)?(?:(?:you (?:can|need to|have to|should|must)|please|now|then|just|to fix (?:this|it|that),?) )*(?:run|execute|restart|set|install|export|use|delete|remove|quit|update|upgrade|rebuild|enable|disable|add|clear|unset|switch)\b[^`]*`[^`]+`").ok()
 });
 
 /// A sentence that says what was done: `The loader now reads both`, `Moved the key under [sync]`.

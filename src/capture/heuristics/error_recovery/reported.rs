@@ -11,11 +11,11 @@ use adage_transcript::{CommandLine, ToolCall, outcome};
 use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::account::{Account, account, is_tied, report};
+use super::account::{Account, account, advice, is_tied, report};
 use super::ended::is_settings;
 use super::told::{edits_told, within};
 use super::{MAX_BETWEEN, MAX_FILES, edit_text, is_go_ahead, is_test};
-use crate::capture::heuristics::session::Session;
+use crate::capture::heuristics::session::{Session, TerminalCall};
 use crate::capture::heuristics::wording::listed;
 use crate::capture::heuristics::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::lesson::build_lesson;
@@ -156,7 +156,7 @@ fn fails(sentence: &str) -> bool {
         let state = "(?:\\w+ing|found|there|visible|available|detected|recogni[sz]ed|picked|applied|able|reachable|saved|updated|rendered)";
         let not = "(?:n['’]?t| not)";
         Regex::new(&format!(
-            r"(?i)\b(?:(?:does|did|ca|could|wo|will|can){not} (?:even |actually |always |really )?{does}|(?:is|are|was|were){not} (?:even |actually |being )?{state})\b|\b(?:nope|still|fails?|failed|failing|crash\w*|broken|hangs?|stuck|not work\w*|no luck|nothing (?:happens|is|in)|no longer|there(?:['’]s| is| are| was) (?:no|nothing)|(?:got|get|gets|see|shows?) (?:no|nothing)|get(?:s|ting)? (?:an? |this |these |the )?(?:\w+ )?(?:errors?|warnings?|exceptions?))\b"
+            r"(?i)\b(?:(?:does|did|ca|could|wo|will|can){not} (?:even |actually |always |really )?{does}|(?:is|are|was|were){not} (?:even |actually |being )?{state})\b|\b(?:nope|still|fails?|failed|failing|crash\w*|broken|hangs?|stuck|not work\w*|no luck|nothing (?:happens|is|in)|no longer|funktioniert nicht|geht nicht|no funciona|ne (?:fonctionne|marche) pas|there(?:['’]s| is| are| was) (?:no|nothing)|(?:got|get|gets|see|shows?) (?:no|nothing)|get(?:s|ting)? (?:an? |this |these |the )?(?:\w+ )?(?:errors?|warnings?|exceptions?))\b|不行|报错|没有反应"
         ))
         .ok()
     });
@@ -182,6 +182,9 @@ fn says_it_works(sentence: &str) -> bool {
 
 /// The lesson of a failure that was reported, up to the turn that says how it ended. None where nothing was changed.
 fn judge(session: &Session<'_>, report: &Report, end: usize, confirmed: Confirmed) -> Option<Trial> {
+    if session.edits_in(report.first(), end).next().is_none() {
+        return if confirmed == Confirmed::Yes { advised(session, report, end) } else { None };
+    }
     let edits: Vec<(usize, &ToolCall)> = session.edits_in(report.first(), end).collect();
     let (first, last) =
         edits.iter().find(|(turn, _)| *turn > report.last()).map(|(turn, _)| *turn).zip(edits.last())?;
@@ -203,6 +206,19 @@ fn judge(session: &Session<'_>, report: &Report, end: usize, confirmed: Confirme
     let candidate =
         candidate(session, report, end, &trigger, &solution(session, &account, &edits, &files, confirmed), &files);
     Some(Trial::fired(report.last(), candidate, FiredBecause::Reported { n_edited: files.len() }))
+}
+
+/// The lesson of a failure that the person mended as the agent said; none where the agent changed something itself.
+fn advised(session: &Session<'_>, report: &Report, end: usize) -> Option<Trial> {
+    if session.acts(report.first(), end).iter().any(|act| act.command.is_some_and(TerminalCall::succeeded)) {
+        return None;
+    }
+    let evidence = format!("{}\n{}", report.pasted.as_deref().unwrap_or_default(), report.told.join("\n"));
+    let account = advice(session, report.last(), end, &evidence)?;
+    let trigger = trigger(report, &account, &[])?;
+    let text = within(&account.text, &session.transcript.project);
+    let candidate = candidate(session, report, end, &trigger, &text, &[]);
+    Some(Trial::fired(report.last(), candidate, FiredBecause::Reported { n_edited: 0 }))
 }
 
 /// What was changed; tests only where nothing else was.

@@ -88,6 +88,23 @@ fn what_was_pasted_and_mended_in_settings_needs_no_word_of_success() {
 }
 
 #[test]
+fn what_the_agent_tells_the_person_to_do_is_told_with_every_step() {
+    let failed = "> On my laptop the build stops with this:\nld: error: library 'System' not found in the SDK";
+    let advice = "< `ld` looks for the SDK of the command line tools, because `xcode-select` still points there.\n\n1. Run `sudo xcode-select --reset`.\n2. Then restart `Simulator`.";
+    let found = lesson(Heuristic::ErrorRecovery, &[failed, advice, "> That fixed it, thanks!"]);
+    assert_eq!(found["trigger"], "ld: error: library 'System' not found in the SDK");
+    assert_eq!(
+        found["correct_pattern"],
+        "`ld` looks for the SDK of the command line tools, because `xcode-select` still points there. Run `sudo xcode-select --reset`. \
+         Then restart `Simulator`."
+    );
+    none(&[failed, advice, "> Thanks, I will try that tomorrow."]);
+    none(&[failed, "< Let me look at it.", "> It works now."]);
+    // The agent did something too.
+    none(&[failed, "$ brew install llvm", advice, "> That fixed it, thanks!"]);
+}
+
+#[test]
 fn what_the_person_ran_is_the_remedy() {
     let failed = "! npx vitest run # Error: Cannot find package 'happy-dom' imported from setup.js";
     let passed = "$ npx vitest run";
