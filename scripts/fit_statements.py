@@ -29,11 +29,13 @@ MIN_WEIGHT = 0.06  # Smaller ones are left out of the table.
 # sessions hardly hold ("from now on") is not worth nothing.
 PRIOR = {
     "tells": {
+        "standing_order": 1.0,
         "always_never": 1.0, "from_now_on": 1.5, "remember_opening": 2.0, "make_sure": 0.8, "prefer": 0.8, "dislike": 0.8,
         "we_fact": 0.5, "instead": 0.5, "wrong": 0.5, "blame": 1.0, "said_before": 1.0, "agent_says_right": 1.5,
         "agent_agrees": 0.5, "no_opening": 0.5, "interrupted": 1.0, "refused": 1.0, "dont_opening": 0.5, "undo": 0.5, "in_project": 0.5,
     },
     "holds": {
+        "standing_order": 2.0,
         "always_never": 2.0, "from_now_on": 2.5, "remember_opening": 2.5, "make_sure": 1.0, "convention": 1.0, "we_fact": 1.0,
         "is_fact": 0.5, "generic": 0.5, "prefer": 1.5, "dont": 0.5, "dont_opening": 0.7, "must": 0.5, "only": 0.5,
         "use_opening": 0.5, "because": 0.3, "in_project": 1.0, "first_turn": -0.5, "task_opening": -0.5, "ask_opening": -0.5, "ends_asking": -0.7,

@@ -48,8 +48,8 @@ const SIGNS: [&str; 12] = [
     r"^(?:[\w./-]+: )+.*\b(?:cannot|can't|could not|unable to)\b",
 ];
 
-/// A test runner's report that a test, a package or the whole run failed.
-const TEST_FAILED: &str = r"^\W*(?-i:FAIL)(?:[\s:]|$)";
+/// A test runner's report that a test, a package or the whole run failed. pytest's is `FAILED`.
+const TEST_FAILED: &str = r"^\W*(?-i:FAIL(?:ED)?)(?:[\s:]|$)";
 
 /// A test runner's report of success: Go's, Rust's, `ExUnit`'s and `RSpec`'s, pytest's, Jest's.
 const TESTS_PASSED: &str = r"^(?:PASS|ok\s+\S+\s+[\d(].*|test result: ok\..*|(?:[0-9]+ [a-z]+, )*[0-9]+ (?:tests?|examples?), 0 failures.*|=+ [0-9]+ passed .*|Tests: +[0-9]+ passed, [0-9]+ total)$";
@@ -74,6 +74,10 @@ pub fn error_line(output: &str) -> Option<&str> {
 /// The position of [`error_line`]. An exit code, and the heading of a Python traceback, are reported only if no other line
 /// gives the cause.
 pub(crate) fn error_span(output: &str) -> Option<Range<usize>> {
+    let headed = headed(output);
+    if headed.is_some() {
+        return headed;
+    }
     let mut only = None;
     for (start, line) in lines(output) {
         let is_heading = line.starts_with("Traceback (");
@@ -85,6 +89,26 @@ pub(crate) fn error_span(output: &str) -> Option<Range<usize>> {
         }
     }
     only
+}
+
+/// What is below a first line that says nothing but `ERROR`: how some programs head what they have to say.
+///
+/// ```
+/// assert_eq!(adage_transcript::outcome::headed_error("\n  ERROR\n\n  No such pod."), Some("  No such pod."));
+/// assert_eq!(adage_transcript::outcome::headed_error("ERROR: no such pod"), None);
+/// ```
+#[must_use]
+pub fn headed_error(output: &str) -> Option<&str> {
+    headed(output).and_then(|span| output.get(span))
+}
+
+fn headed(output: &str) -> Option<Range<usize>> {
+    const HEADINGS: [&str; 3] = ["ERROR", "Error", "FATAL"];
+    let mut said = lines(output).filter(|(_, line)| !line.trim().is_empty() && exit_code(line).is_none());
+    let (_, heading) = said.next()?;
+    let (start, line) = said.next()?;
+    let is_heading = HEADINGS.contains(&strip_terminal(heading).trim_matches(|c: char| !c.is_alphanumeric()));
+    is_heading.then(|| start..start + line.len())
 }
 
 /// The status of a call with this output. Pass the whole output, before it is cut.
@@ -118,10 +142,10 @@ fn ends_well(output: &str) -> bool {
 #[must_use]
 pub fn tells_of_failure(output: &str) -> bool {
     static PRINTED: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?i)(?:^|[\W_])exit(?: ?code| ?status)?\s*[=:]\s*(?:(\d+)\b|$)").ok());
+        LazyLock::new(|| Regex::new(r"(?i)(?:^|[\W_])exit(?: ?code| ?status)?\s*[=:]\s*(\d+)\b").ok());
     let is_printed = |line: &str| {
         let found = PRINTED.as_ref().and_then(|printed| printed.captures(line.trim_end()));
-        found.is_some_and(|found| found.get(1).is_none_or(|code| !code.as_str().trim_start_matches('0').is_empty()))
+        found.is_some_and(|found| found.get(1).is_some_and(|code| !code.as_str().trim_start_matches('0').is_empty()))
     };
     output.lines().any(|line| is_failed_test(line) || is_printed(line))
 }
@@ -238,6 +262,15 @@ mod tests {
     }
 
     #[test]
+    fn a_heading_alone_leads_to_what_it_heads() {
+        let output = "\n  \u{1b}[41m ERROR \u{1b}[0m\n\n  `Trace` requires `file` to be given.\n\n  Try --help\n";
+        assert_eq!(error_line(output), Some("  `Trace` requires `file` to be given."));
+        assert_eq!(status_of(output, Said::NothingOfCommand), Status::Failed);
+        assert_eq!(error_line("ERROR"), None);
+        assert_eq!(error_line("name level\nERROR\n3 lines"), None);
+    }
+
+    #[test]
     fn lines_that_only_look_like_failures_are_not() {
         for line in [
             "",
@@ -301,7 +334,8 @@ mod tests {
     fn failures_before_a_filter_are_detected() {
         for (output, expected) in [
             ("--- FAIL: TestRead (0.01s)\nFAIL", true),
-            ("EXIT=", true),
+            ("FAILED tests/test_load.py::test_empty - KeyError: 'a'", true),
+            ("EXIT=", false),
             ("BUILD_EXIT=1", true),
             ("tests exit: 2", true),
             ("exit=0", false),

@@ -1,8 +1,10 @@
 //! The line of a failed command's output that says what went wrong, for a lesson.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use adage_transcript::outcome;
+use regex::Regex;
 
 /// The line that tells a failure; else the first that says how the command was to be written, or which place of a file is
 /// wrong; else the first line of a short output, if it is a sentence. Only the rule of recoveries reads these as errors: successful
@@ -16,6 +18,9 @@ pub(super) fn error_line(output: &str) -> Option<&str> {
 
 /// The first line with a sign of a failure that says what failed.
 fn told_error(output: &str) -> Option<&str> {
+    if let Some(headed) = outcome::headed_error(output) {
+        return Some(headed.trim());
+    }
     let mut signs = output.lines().filter_map(outcome::error_line).map(str::trim);
     signs.find(|line| !is_bare(line) && !line.starts_with("Traceback ("))
 }
@@ -62,7 +67,7 @@ pub(super) fn is_finding(line: &str) -> bool {
 
 /// True when an error says that the command was written wrongly, not that something is not there.
 pub(super) fn blames_the_command(line: &str) -> bool {
-    const MARKS: [&str; 37] = [
+    const MARKS: [&str; 43] = [
         "command not found",
         // What zsh says of a pattern that is not quoted.
         "no matches found",
@@ -100,24 +105,48 @@ pub(super) fn blames_the_command(line: &str) -> bool {
         "accepts at most",
         "accepts 1 arg",
         "missing script",
+        "missing required",
+        "mutually exclusive",
+        "cannot be used with",
+        "cannot be combined with",
+        "must be specified",
+        "to be specified",
         "no rule to make target",
         "does not contain recipe",
     ];
     let lower = line.to_lowercase();
-    MARKS.iter().any(|mark| lower.contains(mark))
+    MARKS.iter().any(|mark| lower.contains(mark)) || shell_complaint(line).is_some()
 }
 
-/// The program that a shell did not find: `bash: line 1: tree: command not found`, zsh's `command not found: tree`.
+/// What a shell itself says of a line that it cannot read: `(eval):1: == not found`, `bash: line 3: syntax error near …`. Not that a
+/// file is not there, or may not be run.
+fn shell_complaint(line: &str) -> Option<&str> {
+    static SHELL: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"^-?(?:\(eval\)|(?:/bin/)?(?:ba|z|da|k)?sh)(?::(?: line)? ?\d+)?: (.+)$").ok());
+    const OF_FILES: [&str; 5] = ["no such file", "denied", "directory", "cannot execute", "killed"];
+    let said = SHELL.as_ref()?.captures(line.trim())?.get(1)?.as_str();
+    let lower = said.to_lowercase();
+    (!OF_FILES.iter().any(|mark| lower.contains(mark))).then_some(said)
+}
+
+/// The program that a shell did not find: `bash: line 1: tree: command not found`, zsh's `command not found: tree`, dash's `sh: 1: tree: not
+/// found`, PowerShell's `The term 'tree' is not recognized`.
 pub(super) fn absent_program(line: &str) -> Option<&str> {
     const MARK: &str = "command not found";
-    let (before, after) = line.split_once(MARK)?;
+    let Some((before, after)) = line.split_once(MARK) else {
+        let quoted = line.split_once("' is not recognized as ").and_then(|(before, _)| before.rsplit('\'').next());
+        return quoted.or_else(|| shell_complaint(line)?.strip_suffix(": not found"));
+    };
     let name = after.strip_prefix(": ").or_else(|| before.strip_suffix(": ")?.rsplit(": ").next())?;
     name.split_whitespace().next()
 }
 
-/// The pattern that zsh found no file for: `(eval):1: no matches found: --include=*.go`.
-pub(super) fn unmatched(line: &str) -> Option<&str> {
-    line.split_once("no matches found: ").map(|(_, pattern)| pattern.trim())
+/// The word that zsh did not leave as it was: of `(eval):1: no matches found: --include=*.go` the pattern; of `== not found` it is `===`,
+/// for `=name` stands for where a program is.
+pub(super) fn unmatched(line: &str) -> Option<String> {
+    let pattern = line.split_once("no matches found: ").map(|(_, pattern)| pattern.trim().to_owned());
+    let name = || shell_complaint(line)?.strip_suffix(" not found").filter(|name| !name.contains([' ', ':']));
+    pattern.or_else(|| name().map(|name| format!("={name}")))
 }
 
 /// The flag that a program does not know: `unknown flag: --al`, `unknown shorthand flag: 'u' in -u`.
@@ -218,6 +247,12 @@ mod tests {
             ("fatal: The current branch fix-12 has no upstream branch.", false),
             ("error: No such file or directory", false),
             ("error[E0432]: unresolved import", false),
+            ("(eval):1: == not found", true),
+            ("bash: line 2: unexpected EOF while looking for matching `\"'", true),
+            ("zsh: read-only variable: status", true),
+            ("zsh: permission denied: ./seed.sh", false),
+            ("bash: ./seed.sh: No such file or directory", false),
+            ("flags --json and --quiet are mutually exclusive", true),
         ] {
             assert_eq!(blames_the_command(line), is_blamed, "{line}");
         }
@@ -241,9 +276,25 @@ mod tests {
             ("(eval):1: command not found: tree", Some("tree")),
             ("bash: line 1: tree: command not found", Some("tree")),
             ("tree: command not found", Some("tree")),
+            ("sh: 1: tree: not found", Some("tree")),
+            ("'tree' is not recognized as an internal or external command,", Some("tree")),
+            ("tree : The term 'tree' is not recognized as the name of a cmdlet", Some("tree")),
+            ("(eval):1: == not found", None),
             ("tree: no such file or directory", None),
         ] {
             assert_eq!(absent_program(line), name, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_the_shell_did_not_leave_alone_is_named() {
+        for (line, word) in [
+            ("(eval):1: no matches found: --include=*.go", Some("--include=*.go")),
+            ("(eval):1: == not found", Some("===")),
+            ("zsh: command not found: tree", None),
+            ("sh: 1: tree: not found", None),
+        ] {
+            assert_eq!(unmatched(line).as_deref(), word, "{line}");
         }
     }
 

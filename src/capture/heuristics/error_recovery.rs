@@ -3,6 +3,7 @@
 mod account;
 mod attempts;
 mod ended;
+mod reported;
 mod told;
 
 use std::collections::HashSet;
@@ -22,6 +23,7 @@ use crate::config::CaptureConfig;
 use account::{Account, account};
 use attempts::{Attempts, attempts};
 use ended::{End, Ending, end_of, is_settings};
+use reported::ran_by_person;
 use told::within;
 
 /// More changes than these are another command.
@@ -46,6 +48,8 @@ struct Recovery<'s, 't> {
     error: Option<&'s str>,
     /// The user's turn between the two.
     said_between: Option<usize>,
+    /// What the user did between the two, and nobody else anything after it.
+    ran_by_person: Option<CommandLine>,
     edits: Vec<&'t ToolCall>,
     edited: Vec<String>,
     /// Commands between the two that may have mended it.
@@ -63,6 +67,7 @@ pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> 
     let trials = failures.map(|(place, failed)| judge(session, place, failed, config.recovery_window));
     let mut trials: Vec<Trial> = trials.collect();
     keep_last_of_each_success(&mut trials);
+    trials.extend(reported::find(session));
     trials
 }
 
@@ -177,7 +182,8 @@ fn is_test(file: &str) -> bool {
 /// build.
 fn may_mend(call: &TerminalCall<'_>, failed: &TerminalCall<'_>) -> bool {
     let is_aside = (call.line.commits() || call.line.closes() || call.line.publishes()) && !failed.line.publishes();
-    call.succeeded() && call.acts() && call.line.purpose() != Purpose::Checks && !is_aside
+    let changes = call.acts() || call.line.sets_the_scene();
+    call.succeeded() && changes && call.line.purpose() != Purpose::Checks && !is_aside
 }
 
 /// True for a check of all that a failed check complained about: on all of its files or more, or on what its output says failed.
@@ -244,15 +250,29 @@ impl<'s, 't> Recovery<'s, 't> {
         let project = session.transcript.project.as_str();
         let within = |line: &CommandLine| CommandLine::parse(&within(line.text(), project));
         let said = session.user_turns().filter(|(turn, text)| *turn > failed.turn && !is_go_ahead(text));
+        let mut said = said.take_while(|(turn, _)| *turn < fixed.turn);
+        let said_between = said.next();
+        let ran_by_person = said_between.filter(|_| said.next().is_none()).and_then(|(turn, text)| {
+            let is_last = session.acts(turn, fixed.turn).iter().all(|act| act.turn <= turn);
+            ran_by_person(session, turn, text).filter(|_| is_last)
+        });
+        // Whatever came before did not help.
+        let edits = if ran_by_person.is_some() { Vec::new() } else { edits };
         let between = next.iter().take(end.n_before).copied();
-        let remedies: Vec<&TerminalCall<'_>> = between.filter(|call| may_mend(call, failed)).collect();
+        let is_in_doubt = ran_by_person.is_none();
+        // Beside an edit, going somewhere is how the next command was typed.
+        let is_aside = |call: &TerminalCall<'_>| !edits.is_empty() && call.line.sets_the_scene();
+        let remedies: Vec<&TerminalCall<'_>> =
+            between.filter(|call| is_in_doubt && may_mend(call, failed) && !is_aside(call)).collect();
         let shown = |error| {
             let blamed = called_by_path(error, failed, fixed).or_else(|| failed.line.blamed_by(error, &fixed.line));
-            let quoted = || failed.line.quoted_in(unmatched(error)?, &fixed.line);
+            let quoted = || failed.line.quoted_in(&unmatched(error)?, &fixed.line);
             let flagged = || failed.line.flagged_by(unknown_flag(error)?, &fixed.line);
-            blamed.or_else(quoted).or_else(flagged).or_else(|| failed.line.named_in(failed.output(), &fixed.line))
+            let named = || failed.line.named_in(failed.output(), &fixed.line);
+            let only = || failed.line.counterparts(&fixed.line).filter(|_| blames_the_command(error));
+            blamed.or_else(quoted).or_else(flagged).or_else(named).or_else(only)
         };
-        let blamed = error.filter(|_| edits.is_empty() && remedies.is_empty());
+        let blamed = error.filter(|_| edits.is_empty() && remedies.is_empty() && is_in_doubt);
         let (mut before, mut after) =
             blamed.and_then(shown).unwrap_or_else(|| (failed.line.clone(), fixed.line.clone()));
         if (is_script(&before.plain_text()) || is_script(&after.plain_text()))
@@ -277,12 +297,13 @@ impl<'s, 't> Recovery<'s, 't> {
             before,
             after,
             error,
-            said_between: said.map(|(turn, _)| turn).next().filter(|turn| *turn < fixed.turn),
+            said_between: said_between.map(|(turn, _)| turn).filter(|_| is_in_doubt),
+            edited: if is_in_doubt { session.edited_files(failed.turn, fixed.turn) } else { Vec::new() },
             edits,
-            edited: session.edited_files(failed.turn, fixed.turn),
             remedies,
             ending: end.ending,
-            account: account_of(session, failed, end.call),
+            account: account_of(session, failed, end.call).filter(|_| is_in_doubt),
+            ran_by_person,
             tried,
             project,
         }
@@ -291,7 +312,7 @@ impl<'s, 't> Recovery<'s, 't> {
     /// What speaks against it.
     fn hurdle(&self) -> Option<RejectedBecause> {
         let is_blamed = self.error.is_some_and(blames_the_command);
-        if !self.failed.acts() && !is_blamed {
+        if !self.failed.acts() && !is_blamed && !self.is_elevated() {
             // That a file was not here but there teaches nothing; that a flag is not known here does.
             return Some(RejectedBecause::OnlyLooked);
         }
@@ -323,14 +344,34 @@ impl<'s, 't> Recovery<'s, 't> {
                 return Some(RejectedBecause::OtherRun { n_edited: self.edits.len() });
             }
         }
-        let n_between = self.edits.len() + self.remedies.len();
+        let n_between = self.n_between();
         let is_explained =
             self.account.is_some() && self.remedies.len() <= MAX_BETWEEN && self.edited.len() <= MAX_FILES;
         let is_told =
-            is_explained || (n_between <= MAX_BETWEEN && (self.edits.is_empty() || self.edits_told().is_some()));
+            is_explained || (n_between <= self.max_between() && (self.edits.is_empty() || self.edits_told().is_some()));
         let is_written_otherwise = self.differs() || self.is_requoted() || self.relation == Relation::Replaced;
         let is_mended = n_between > 0 || (is_written_otherwise && self.ending == Ending::Passed);
         (!is_told || !is_mended).then_some(RejectedBecause::NothingTold { n_between, n_changes: self.changes.len() })
+    }
+
+    /// What may have mended it.
+    fn n_between(&self) -> usize {
+        self.edits.len() + self.remedies.len() + usize::from(self.ran_by_person.is_some())
+    }
+
+    /// How much of it can be told. Settings belong together, and all of them are needed.
+    fn max_between(&self) -> usize {
+        const MAX_SETTINGS: usize = 4;
+        let are_settings = self.edits.iter().all(|call| call.changed_path().is_some_and(is_settings));
+        if are_settings && !self.edits.is_empty() { MAX_SETTINGS } else { MAX_BETWEEN }
+    }
+
+    /// True where nothing but the right to do it was missing.
+    fn is_elevated(&self) -> bool {
+        let has = |line: &CommandLine| ["sudo ", "doas "].iter().any(|word| line.text().contains(word));
+        let is_denied =
+            self.error.is_some_and(|error| ["denied", "not permitted", "root"].iter().any(|word| error.contains(word)));
+        is_denied && has(&self.fixed.line) && !has(&self.failed.line)
     }
 
     /// True when the command that passed is not the one that failed.
@@ -341,7 +382,8 @@ impl<'s, 't> Recovery<'s, 't> {
     /// True when only quotes were put around words, as for a pattern that the shell would not leave alone.
     fn is_requoted(&self) -> bool {
         let is_blamed = self.error.is_some_and(blames_the_command);
-        is_blamed && self.changes.is_empty() && self.before.text() != self.after.text()
+        let is_named = || self.error.and_then(unmatched).is_some_and(|word| self.after.text().contains(&word));
+        is_blamed && (self.changes.is_empty() || is_named()) && self.before.text() != self.after.text()
     }
 
     /// True when the words that differ are few enough to be told.

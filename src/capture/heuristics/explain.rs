@@ -48,6 +48,11 @@ pub enum FiredBecause {
         /// Files edited between the two.
         n_edited: usize,
     },
+    /// The user reported a failure, and that it works after something was changed.
+    Reported {
+        /// Files edited between the two.
+        n_edited: usize,
+    },
     /// The user stated a rule that is meant to last.
     Told {
         /// How likely it is.
@@ -126,6 +131,8 @@ pub enum RejectedBecause {
     OnlyLooked,
     /// The output does not say what went wrong.
     NoError,
+    /// The user reported a failure, and nobody says that it works now.
+    NotConfirmed,
     /// The agent ran the command to see it fail.
     MeantToFail,
     /// The user said something between the failure and the success.

@@ -196,6 +196,14 @@ fn max_of_rule(heuristic: Heuristic, config: &CaptureConfig) -> usize {
     }
 }
 
+/// True for a fourth or fifth recovery that commands and settings alone prove, without anybody's words.
+fn is_proven(fired: &Fired) -> bool {
+    const MAX: usize = 5;
+    const MIN_SCORE: f64 = 0.7;
+    let Fired { candidate, place, .. } = fired;
+    candidate.heuristic == Heuristic::ErrorRecovery && *place < MAX && candidate.score >= MIN_SCORE
+}
+
 impl Suggestions {
     fn explain(&mut self, heuristic: Heuristic, turn: usize, because: Because) {
         self.explanations.push(Explanation { heuristic, turn, because });
@@ -219,7 +227,8 @@ impl Suggestions {
     /// Adds candidates up to the limits, in their order: the best of every rule has a place before the second of any.
     fn take(&mut self, fired: Vec<Fired>, config: &CaptureConfig) {
         let max = if config.selection == Selection::All { usize::MAX } else { config.max_candidates };
-        let is_allowed = |fired: &Fired| fired.place < max_of_rule(fired.candidate.heuristic, config);
+        let is_allowed =
+            |fired: &Fired| fired.place < max_of_rule(fired.candidate.heuristic, config) || is_proven(fired);
         let mut n_best_left = fired.iter().filter(|fired| fired.place == 0).count();
         for fired in fired {
             n_best_left -= usize::from(fired.place == 0);

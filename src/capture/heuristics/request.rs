@@ -134,10 +134,15 @@ pub(super) fn points_back(sentence: &str) -> bool {
 fn points_by(sentence: &str, is_pointing: impl Fn(&str) -> bool) -> bool {
     /// After so many words of content, a word points at one of them.
     const NAMED_AFTER: usize = 3;
+    /// "This project" is where the reader is.
+    const PLACES: [&str; 8] =
+        ["repo", "repository", "project", "codebase", "workspace", "crate", "package", "monorepo"];
     let lower = folded(sentence);
     let mut n_content = 0;
-    for word in lower.unicode_words() {
-        if is_pointing(word) && n_content < NAMED_AFTER {
+    let mut words = lower.unicode_words().peekable();
+    while let Some(word) = words.next() {
+        let is_place = matches!(word, "this" | "our") && words.peek().is_some_and(|next| PLACES.contains(next));
+        if is_pointing(word) && !is_place && n_content < NAMED_AFTER {
             return true;
         }
         n_content += usize::from(is_content(word));

@@ -144,7 +144,7 @@ impl CommandLine {
         let does_the_same = |part: &Part| is_named(part) && normal::form(part) == form;
         let other = only(later, &does_the_same).or_else(|| only(later, &is_named))?;
         let is_all = self.parts.len() == 1 && later.parts.len() == 1;
-        (!is_all && own != other).then(|| (Self::of(own), Self::of(other)))
+        (!is_all && own.written() != other.written()).then(|| (Self::of(own), Self::of(other)))
     }
 
     /// The command of this line whose operand an output names, and the corresponding command of a later line, both with only
@@ -186,7 +186,10 @@ impl CommandLine {
     #[must_use]
     pub fn quoted_in(&self, word: &str, later: &Self) -> Option<(Self, Self)> {
         let bare = |line: &Self, program: Option<&str>, form: shell::Form| {
-            let is_it = |argument: &shell::Word| argument.text == word && argument.form == form;
+            let is_it = |argument: &shell::Word| {
+                argument.form == form
+                    && (argument.text == word || (form == shell::Form::Quoted && argument.text.contains(word)))
+            };
             let mut parts = line.parts.iter().filter(|part| program.is_none_or(|name| part.program() == name));
             let mut part = parts.find(|part| part.arguments.iter().any(is_it))?.clone();
             part.arguments.retain(is_it);
@@ -210,6 +213,18 @@ impl CommandLine {
         let form = normal::form(&own);
         let other = only(later, &|part| normal::form(part) == form)?;
         (self.parts.len() > 1 && own != other).then(|| (Self::of(own), Self::of(other)))
+    }
+
+    /// The only command of this line that a later line does again, and that one. None where both are nothing else.
+    #[must_use]
+    pub fn counterparts(&self, later: &Self) -> Option<(Self, Self)> {
+        let (own, others) = (self.main_parts(), later.main_parts());
+        let is_pair = |one: &Part, two: &Part| normal::form(one) == normal::form(two);
+        let mut pairs = own.iter().flat_map(|one| others.iter().map(move |two| (*one, *two)));
+        let (one, two) =
+            pairs.find(|(one, two)| is_pair(one, two)).filter(|_| !pairs.any(|(one, two)| is_pair(one, two)))?;
+        let is_all = self.parts.len() == 1 && later.parts.len() == 1;
+        (!is_all && one.written() != two.written()).then(|| (Self::of(one.untimed()), Self::of(two.untimed())))
     }
 
     fn of(part: Part) -> Self {
@@ -250,6 +265,13 @@ impl CommandLine {
     pub fn steps(&self, files: &ChangedFiles) -> Vec<Step> {
         let steps = self.parts.iter().filter_map(Step::of).map(|step| step.without_changed(files));
         steps.filter(Step::is_lasting).collect()
+    }
+
+    /// True for a line that only changes where and how the next ones run: `cd web`, `export X=1`, `source .venv/bin/activate`.
+    #[must_use]
+    pub fn sets_the_scene(&self) -> bool {
+        let sets = |part: &Part| program::sets_the_scene(part.program());
+        !self.parts.is_empty() && self.parts.iter().all(sets)
     }
 
     /// True for a line that commits to version control.

@@ -31,6 +31,10 @@ const PREPARATION: [&str; 32] = [
     "shift", "declare", "shopt", "nvm",
 ];
 
+/// Of these, what the next commands run in.
+const SCENE: [&str; 12] =
+    ["cd", "pushd", "popd", "export", "source", ".", "unset", "ulimit", "umask", "alias", "set", "nvm"];
+
 /// Commands that filter or shorten the output of another one.
 const FILTERS: [&str; 24] = [
     "head", "tail", "grep", "egrep", "fgrep", "rg", "wc", "sort", "uniq", "cut", "tr", "awk", "sed", "tee", "less",
@@ -173,6 +177,10 @@ pub(super) fn purpose(part: &Part) -> Purpose {
 /// True for version control and its hosts.
 pub(super) fn is_version_control(program: &str) -> bool {
     matches!(program, "git" | "gh" | "hg" | "svn" | "glab")
+}
+
+pub(super) fn sets_the_scene(program: &str) -> bool {
+    SCENE.contains(&program) || is_assignment(program)
 }
 
 pub(super) fn is_assignment(word: &str) -> bool {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use similar::{Algorithm, capture_diff_slices, get_diff_ratio};
 
 use super::program::family;
-use super::shell::Part;
+use super::shell::{Part, base_name};
 use super::word_diff::words;
 use super::{CommandLine, normal};
 
@@ -18,7 +18,8 @@ pub enum Relation {
     Prepared,
     /// The same program and subcommand with other arguments.
     SameAction,
-    /// The program or its subcommand spelled differently, the rest equal: `gti status` and `git status`.
+    /// The program or its subcommand spelled differently, the rest equal: `gti status` and `git status`; or run by another program: `pytest`
+    /// and `python -m pytest`.
     Respelled,
     /// The same program with another action.
     SameProgram,
@@ -47,7 +48,7 @@ pub(super) fn relation(failed: &CommandLine, later: &CommandLine) -> Option<Rela
     if pairs().any(|(part, other)| normal::form(part) == normal::form(other)) {
         return Some(Relation::SameAction);
     }
-    if pairs().any(|(part, other)| is_respelled(part, other) || holds(part, other)) {
+    if pairs().any(|(part, other)| is_respelled(part, other) || holds(part, other) || is_run_otherwise(part, other)) {
         return Some(Relation::Respelled);
     }
     pairs().any(|(part, other)| family(part.program()) == family(other.program())).then_some(Relation::SameProgram)
@@ -91,6 +92,73 @@ fn is_respelled(part: &Part, other: &Part) -> bool {
     let is_rest_alike = rest_a.is_empty() || ratio(&rest_a, &rest_b) >= 0.5;
     let letters = |word: &str| word.chars().map(|c| c.to_string()).collect::<Vec<_>>();
     name != other_name && is_rest_alike && ratio(&letters(name), &letters(other_name)) >= MIN_LIKENESS
+}
+
+/// Programs that run the program named next, and after which words of theirs: `uv run`, `bundle exec`.
+const RUNNERS: [(&str, &[&str]); 14] = [
+    ("npx", &[]),
+    ("bunx", &[]),
+    ("uvx", &[]),
+    ("npm", &["exec", "run", "x"]),
+    ("pnpm", &["exec", "run", "dlx"]),
+    ("yarn", &["exec", "run", "dlx"]),
+    ("bun", &["x", "run"]),
+    ("uv", &["run"]),
+    ("poetry", &["run"]),
+    ("pipenv", &["run"]),
+    ("pdm", &["run"]),
+    ("hatch", &["run"]),
+    ("bundle", &["exec"]),
+    ("mise", &["exec"]),
+];
+
+/// True when both run the same, by different means: `pytest` and `python -m pytest`, `./run.sh` and `bash run.sh`, `npx vite` and
+/// `pnpm exec vite`.
+fn is_run_otherwise(part: &Part, other: &Part) -> bool {
+    let (one, two) = (run_in_the_end(part), run_in_the_end(other));
+    let is_same = |a: &[&str], b: &[&str]| match (a, b) {
+        ([a, rest @ ..], [b, others @ ..]) => base_name(a) == base_name(b) && rest == others,
+        _ => false,
+    };
+    is_same(&one, &two)
+}
+
+/// The words of a part without the programs that only run what follows, and their flags.
+fn run_in_the_end(part: &Part) -> Vec<&str> {
+    /// `uv run python -m pytest` is as deep as people go.
+    const MAX_DEPTH: usize = 3;
+    let words: Vec<&str> = part.originals().collect();
+    let mut left = words.as_slice();
+    for _ in 0..MAX_DEPTH {
+        let Some(inner) = run_by(left).filter(|inner| !inner.is_empty()) else { break };
+        left = inner;
+    }
+    left.to_vec()
+}
+
+/// What a runner or an interpreter runs.
+fn run_by<'w, 'a>(words: &'w [&'a str]) -> Option<&'w [&'a str]> {
+    let [program, rest @ ..] = words else { return None };
+    let program = base_name(program);
+    if let Some((_, verbs)) = RUNNERS.iter().find(|(name, _)| *name == program) {
+        let is_verb = rest.first().is_some_and(|word| verbs.contains(word));
+        let rest = rest.get(usize::from(is_verb)..)?;
+        let n_flags = rest.iter().take_while(|word| word.starts_with('-')).count();
+        // `yarn vite` runs a program too, `npm install` and `uv sync` do not.
+        return rest.get(n_flags..).filter(|_| verbs.is_empty() || is_verb || matches!(program, "yarn" | "pnpm"));
+    }
+    match rest {
+        [flag, inner @ ..] if matches!((family(program), *flag), ("python", "-m") | (_, "-Command")) => Some(inner),
+        [script, ..] if runs_scripts(program) && script.contains(['.', '/']) && !script.starts_with('-') => Some(rest),
+        _ => None,
+    }
+}
+
+/// True for a program that runs the file named first.
+fn runs_scripts(program: &str) -> bool {
+    const SHELLS: [&str; 6] = ["bash", "sh", "zsh", "ksh", "pwsh", "powershell"];
+    matches!(family(program), "python" | "node" | "ruby" | "perl" | "php" | "tsx" | "ts-node")
+        || SHELLS.contains(&program)
 }
 
 fn squeezed(words: &[&str]) -> String {

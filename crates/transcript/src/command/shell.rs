@@ -89,6 +89,16 @@ impl Part {
         lead.chain([self.original.as_str()]).chain(arguments).collect::<Vec<_>>().join(" ")
     }
 
+    /// Without what only measures it or keeps it in the background.
+    pub(super) fn untimed(&self) -> Self {
+        let measures = |word: &Word| matches!(base_name(&word.text), "time" | "nice" | "ionice" | "nohup" | "stdbuf");
+        let mut part = self.clone();
+        if part.lead.first().is_some_and(measures) {
+            part.lead.clear();
+        }
+        part
+    }
+
     pub(super) fn originals(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.original.as_str()).chain(self.arguments.iter().map(|word| word.text.as_str()))
     }

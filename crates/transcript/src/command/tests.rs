@@ -114,6 +114,20 @@ fn word_changes_show_what_to_type() {
 }
 
 #[test]
+fn what_sets_the_scene() {
+    for (line, expected) in [
+        ("cd web", true),
+        ("export PORT=1 && cd web", true),
+        (". .venv/bin/activate", true),
+        ("cd web && ls", false),
+        ("echo $PORT", false),
+        ("", false),
+    ] {
+        assert_eq!(CommandLine::parse(line).sets_the_scene(), expected, "{line}");
+    }
+}
+
+#[test]
 fn relations() {
     for (failed, later, expected) in [
         ("go test ./...", "go  test ./...", Some(Relation::Rerun)),
@@ -128,6 +142,17 @@ fn relations() {
         ("cd..", "cd ..", Some(Relation::Respelled)),
         ("https://x.y/z.git", "git clone https://x.y/z.git", Some(Relation::Prepared)),
         ("$ make all", "make all", Some(Relation::Respelled)),
+        ("pytest", "python3 -m pytest", Some(Relation::Respelled)),
+        ("npx vite build", "pnpm exec vite build", Some(Relation::Respelled)),
+        ("npm run build", "yarn build", Some(Relation::Respelled)),
+        ("eslint", "npx --yes eslint", Some(Relation::Respelled)),
+        ("./tools/seed.sh -f", "bash tools/seed.sh -f", Some(Relation::Respelled)),
+        ("python load.py", "uv run load.py", Some(Relation::Respelled)),
+        ("powershell -Command Get-Item", "pwsh -Command Get-Item", Some(Relation::Respelled)),
+        ("npm run build", "npm install", Some(Relation::SameProgram)),
+        ("pytest", "python3 -m mypy", None),
+        ("npm install", "yarn install", None),
+        ("bash seed.sh", "bash -c date", None),
         ("make", "git commit -m make", None),
         ("git push", "git status", Some(Relation::SameProgram)),
         ("git push", "ls", None),

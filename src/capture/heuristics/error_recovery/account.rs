@@ -15,6 +15,8 @@ use crate::capture::heuristics::wording::{capitalised, sentences};
 
 /// Longer is a report, not the reason of one failure.
 const MAX_CHARS: usize = 420;
+/// A report of what was done is longer.
+const MAX_REPORT_CHARS: usize = 700;
 /// Sentences from the reason to what is to be done, at most.
 const MAX_SENTENCES: usize = 4;
 
@@ -45,21 +47,75 @@ struct Said {
 /// The reason and the remedy of a failure, among what the agent said in turns `from..to`. The evidence is the text that the
 /// sentences must have a name in common with: the output, the command, the changes.
 pub(super) fn account(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Account> {
+    let said = said_in(session, from, to, evidence);
+    // The last word is nearest to the truth.
+    let last = said.iter().rposition(|sentence| sentence.is_remedy && is_founded(&said, sentence))?;
+    let remedy = said.get(last)?;
+    let is_whole = remedy.is_cause && remedy.is_remedy;
+    let is_reason = |one: &Said| one.is_cause && (one.is_tied || (remedy.is_tied && one.turn == remedy.turn));
+    let reason = said.iter().take(last + usize::from(is_whole)).rposition(is_reason)?;
+    let texts = [introduced(&said, reason), reason].map(|start| told(&said, start, last));
+    let text = texts.into_iter().find(|text| text.chars().count() <= MAX_CHARS)?;
+    Some(Account { text, turn: remedy.turn })
+}
+
+/// Where a reason begins: with the sentence before it, where it says "it" or "this" of what is named there.
+fn introduced(said: &[Said], reason: usize) -> usize {
+    static POINTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(?:it|it['’]s|its|this|that|they|they['’]re|them|yours|ours|these|those)\b").ok()
+    });
+    let before = reason.checked_sub(1).and_then(|before| said.get(before));
+    let points = said.get(reason).is_some_and(|one| {
+        matches(&POINTS, &one.text) && before.is_some_and(|before| before.turn == one.turn && !before.is_idle)
+    });
+    reason - usize::from(points)
+}
+
+/// What the agent says in turns `from..to` of what it did: why it failed, and how it is now.
+pub(super) fn report(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Account> {
+    let said = said_in(session, from, to, evidence);
+    let reason = said.iter().position(|one| one.is_cause && one.is_tied && !one.is_remedy)?;
+    let turn = said.get(reason)?.turn;
+    let is_done =
+        |one: &Said| (one.is_tied || one.turn == turn) && matches(&DONE, &one.text) && !matches(&HEDGED, &one.text);
+    let done = reason + said.get(reason..)?.iter().position(is_done)?;
+    let whole = told(&said, reason, done);
+    let fits = |text: &String| text.chars().count() <= MAX_REPORT_CHARS;
+    // What follows a dash is how, in all detail.
+    let short = || {
+        let (why, how) = (said.get(reason)?, said.get(done)?);
+        Some(format!("{} {}", why.text, ended(how.text.split(" — ").next()?)))
+    };
+    let text = Some(whole).filter(fits).or_else(|| short().filter(fits))?;
+    Some(Account { text, turn: said.get(done)?.turn })
+}
+
+/// What the agent tells the person to do, in the last of the turns `from..to` in which it says why: the reason, and every step.
+pub(super) fn advice(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Account> {
+    const MAX_STEPS: usize = 3;
+    let said = said_in(session, from, to, evidence);
+    let advises = |one: &&Said| matches(&ADVISES, &one.text) && !matches(&HEDGED, &one.text);
+    let turn = said.iter().rfind(advises)?.turn;
+    let steps: Vec<&str> =
+        said.iter().filter(|one| one.turn == turn).filter(advises).map(|one| one.text.as_str()).collect();
+    let reason = said.iter().position(|one| one.turn == turn && one.is_cause && one.is_tied)?;
+    let why = said.get(introduced(&said, reason)..=reason)?.iter().map(|one| one.text.as_str());
+    let text = why
+        .chain(steps.iter().copied().filter(|step| said.get(reason).is_none_or(|why| why.text != *step)))
+        .collect::<Vec<_>>()
+        .join(" ");
+    (steps.len() <= MAX_STEPS && text.chars().count() <= MAX_CHARS).then_some(Account { text, turn })
+}
+
+/// The sentences of the agent in turns `from..to`.
+fn said_in(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Vec<Said> {
     let evidence = evidence.to_lowercase();
     let turns = session.transcript.turns.iter().enumerate().skip(from).take(to.saturating_sub(from));
     let texts = turns.filter_map(|(turn, said)| match said {
         Turn::Assistant(text) => Some((turn, text.as_str())),
         _ => None,
     });
-    let said: Vec<Said> = texts.flat_map(|(turn, text)| read(turn, text, &evidence)).collect();
-    // The last word is nearest to the truth.
-    let last = said.iter().rposition(|sentence| sentence.is_remedy && is_founded(&said, sentence))?;
-    let remedy = said.get(last)?;
-    let is_whole = remedy.is_cause && remedy.is_remedy;
-    let is_reason = |one: &Said| one.is_cause && (one.is_tied || (remedy.is_tied && one.turn == remedy.turn));
-    let reason = said.iter().take(last + usize::from(is_whole)).rposition(is_reason);
-    let text = told(&said, reason?, last);
-    (text.chars().count() <= MAX_CHARS).then_some(Account { text, turn: remedy.turn })
+    texts.flat_map(|(turn, text)| read(turn, text, &evidence)).collect()
 }
 
 /// True for a remedy that has to do with the failure: itself, or by a reason given in the same breath.
@@ -193,9 +249,19 @@ static PRESCRIBES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:needs? to be|needs? to (?:use|have|come|go|match|include|run)|must|should (?:be|use)|has to|have to|requires?|expects?|instead of)\b|^needs? ").ok()
 });
 
+/// A sentence that tells a person to do something, with the command or the value.
+static ADVISES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:\d+[.)] *)?(?:(?:you (?:can|need to|have to|should|must)|please|now|then|just|to fix (?:this|it|that),?) )*(?:run|execute|restart|set|install|export|use|delete|remove|quit|update|upgrade|rebuild|enable|disable|add|clear|unset|switch)\b[^`]*`[^`]+`").ok()
+});
+
+/// A sentence that says what was done: `The loader now reads both`, `Moved the key under [sync]`.
+static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)\bnow\b|^(?:fix|added|moved|changed|replaced|switched|set|removed|renamed|pointed|pinned|raised|lowered|extended|registered)\b").ok()
+});
+
 /// Not yet known.
 static HEDGED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:might|maybe|perhaps|probably|possibly|likely|could be|may be|may have|seems?|appears?|suspect|not sure|unclear|looks? like|i think|i wonder|presumably|if (?:that|this|it)|whether)\b|\?\W*$").ok()
+    Regex::new(r"(?i)\b(?:might|maybe|perhaps|probably|possibly|likely|could be|may be|may have|seems?|appears?|suspect|not sure|unclear|looks? like|i think|i wonder|presumably|if (?:that|this|it)|whether|(?:pre-?)?existing (?:issue|bug|problem|failure)|unrelated|out of scope|not something)\b|\?\W*$").ok()
 });
 
 fn matches(words: &LazyLock<Option<Regex>>, text: &str) -> bool {
@@ -203,7 +269,7 @@ fn matches(words: &LazyLock<Option<Regex>>, text: &str) -> bool {
 }
 
 /// True for a sentence that names something of what failed or was changed: code, or a word that is not everybody's.
-fn is_tied(text: &str, evidence: &str) -> bool {
+pub(super) fn is_tied(text: &str, evidence: &str) -> bool {
     const MIN_CHARS: usize = 3;
     let is_name = |word: &str| {
         let is_code = word.contains(['_', '.', '/', '-', ':', '=', '@']) || word.chars().any(|c| c.is_ascii_digit());

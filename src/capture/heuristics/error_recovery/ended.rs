@@ -53,7 +53,7 @@ fn passed<'s, 't>(
 ) -> Option<End<'s, 't>> {
     let end = |n_before, relation, call| End { call, n_before, relation, ending: Ending::Passed };
     let succeeded =
-        next.iter().enumerate().filter(|(_, later)| later.succeeded() && !hides_failure(&later.line, &failed.line));
+        next.iter().enumerate().filter(|(_, later)| later.succeeded() && !hides_failure(later, &failed.line));
     let related = succeeded.filter_map(|(before, later)| {
         let relation = failed.line.relation_to(&later.line)?;
         // What acts is not mended by looking, unless looking is what was meant.
@@ -105,15 +105,20 @@ fn is_set_up(session: &Session<'_>, failed: &TerminalCall<'_>, later: &TerminalC
     is_named && (paths.peek().is_none() || (paths.all(is_test) && account_of(session, failed, later).is_some()))
 }
 
-/// True when a line hides how the command ended, and the line that failed did not: its success says nothing.
-fn hides_failure(fixed: &CommandLine, failed: &CommandLine) -> bool {
-    const MARKS: [&str; 7] = ["|| ", "; true", "2>/dev/null", "2> /dev/null", "&>/dev/null", "| grep ", "grep -v"];
-    MARKS.iter().any(|mark| fixed.text().contains(mark) && !failed.text().contains(mark))
+/// True when a line hides how the command ended, and the line that failed did not: its success says nothing. What was searched
+/// for in the output, and found, says that there was some.
+fn hides_failure(fixed: &TerminalCall<'_>, failed: &CommandLine) -> bool {
+    const MARKS: [&str; 6] = ["|| ", "; true", "2>/dev/null", "2> /dev/null", "&>/dev/null", "grep -v"];
+    const COMPLAINTS: [&str; 3] = ["error", "fail", "warn"];
+    let is_new = |mark: &str| fixed.line.text().contains(mark) && !failed.text().contains(mark);
+    let lower = fixed.line.text().to_lowercase();
+    let has_found = || !fixed.output().trim().is_empty() && !COMPLAINTS.iter().any(|word| lower.contains(word));
+    MARKS.iter().any(|mark| is_new(mark)) || (is_new("| grep ") && !has_found())
 }
 
 /// True for a file that says what a project consists of and how it is set up, and holds no code of its own.
 pub(super) fn is_settings(path: &str) -> bool {
-    const SUFFIXES: [&str; 14] = [
+    const SUFFIXES: [&str; 20] = [
         "toml",
         "json",
         "yaml",
@@ -128,8 +133,14 @@ pub(super) fn is_settings(path: &str) -> bool {
         "lock",
         "mod",
         "gemspec",
+        "csproj",
+        "props",
+        "kts",
+        "nix",
+        "tfvars",
+        "plist",
     ];
-    const NAMES: [&str; 10] = [
+    const NAMES: [&str; 15] = [
         "Makefile",
         "Dockerfile",
         "Containerfile",
@@ -140,12 +151,18 @@ pub(super) fn is_settings(path: &str) -> bool {
         "mix.exs",
         "setup.py",
         "CMakeLists.txt",
+        "Pipfile",
+        "Podfile",
+        "Brewfile",
+        "Vagrantfile",
+        "go.sum",
     ];
     let mut parts = path.rsplit(['/', '\\']);
     let name = parts.next().unwrap_or_default();
     let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
     let is_of_config = name.contains(".config.")
         || name.starts_with('.')
+        || name.starts_with("Dockerfile.")
         || (name.starts_with("requirements") && suffix == "txt")
         // Elixir's and Ruby's are scripts.
         || (parts.next() == Some("config") && matches!(suffix, "exs" | "rb"));

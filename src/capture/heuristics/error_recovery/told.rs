@@ -5,10 +5,10 @@ use adage_transcript::command::slug;
 use adage_transcript::{CommandLine, Relation, ToolCall, outcome};
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
+use super::Recovery;
 use super::account::Account;
 use super::ended::{Ending, is_settings};
-use super::{MAX_BETWEEN, Recovery};
-use crate::capture::heuristics::error_line::{blames_the_command, place, said_below};
+use crate::capture::heuristics::error_line::{absent_program, blames_the_command, place, said_below};
 use crate::capture::heuristics::session::Session;
 use crate::capture::heuristics::wording::listed;
 use crate::capture::heuristics::{Author, Candidate, Heuristic, mined};
@@ -25,8 +25,7 @@ const CONFIDENCE: f64 = 0.45;
 impl Recovery<'_, '_> {
     /// What the edits changed, in words; none where the calls do not say, or it is too much for a lesson.
     pub(super) fn edits_told(&self) -> Option<String> {
-        let told: Option<Vec<String>> = self.edits.iter().map(|call| edit_told(call, self.project)).collect();
-        told.filter(|told| !told.is_empty()).map(|told| told.join(" and "))
+        edits_told(&self.edits, self.project)
     }
 
     pub(super) fn candidate(&self, session: &Session<'_>) -> Candidate {
@@ -87,10 +86,10 @@ impl Recovery<'_, '_> {
     }
 
     fn solution(&self) -> String {
-        let remedies: Vec<String> = self.remedies.iter().map(|call| self.shown(&call.line)).collect();
+        let lines = self.remedies.iter().map(|call| &call.line).chain(&self.ran_by_person);
+        let remedies: Vec<String> = lines.map(|line| self.shown(line)).collect();
         let run = (!remedies.is_empty()).then(|| format!("run {}", listed(&remedies)));
-        let n_between = self.edits.len() + self.remedies.len();
-        let edits = self.edits_told().filter(|_| n_between <= MAX_BETWEEN);
+        let edits = self.edits_told().filter(|_| self.n_between() <= self.max_between());
         let fixed = self.shown(&self.after);
         if let Some(account) = &self.account {
             return self.explained(account, edits, &remedies, &fixed);
@@ -100,7 +99,10 @@ impl Recovery<'_, '_> {
         if let Some((absent, other)) = programs.filter(|_| self.relation == Relation::Replaced) {
             return format!("`{absent}` is not installed here: use `{other}`, as in {fixed}.");
         }
-        if self.before.program_path() != self.after.program_path() && self.before.program() == self.after.program() {
+        let is_elsewhere = self.before.program() == self.after.program()
+            && self.before.program_path() != self.after.program_path()
+            && self.error.and_then(absent_program).is_some();
+        if is_elsewhere && steps.is_empty() {
             return format!("{} is not found here: call it as {fixed}.", self.shown(&self.before));
         }
         if self.ending == Ending::OtherError {
@@ -188,6 +190,16 @@ fn placeholder(word: &str, file: &str) -> Option<&'static str> {
     let path = word.trim_start_matches("./").trim_end_matches(['/', '.']).trim_end_matches('/');
     let is_it = path.strip_suffix(folder).is_some_and(|before| before.is_empty() || before.ends_with('/'));
     is_it.then_some(FOLDER)
+}
+
+/// What edits changed, in words; none where a call does not say, or it is too much for a lesson.
+pub(super) fn edits_told(edits: &[&ToolCall], project: &str) -> Option<String> {
+    let told: Option<Vec<String>> = edits.iter().map(|call| edit_told(call, project)).collect();
+    match told?.as_slice() {
+        [] => None,
+        [only] => Some(only.clone()),
+        [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
+    }
 }
 
 /// What one edit changed: `in a.rs, replace ‹x› by ‹y›`.

@@ -7,7 +7,24 @@ use regex::Regex;
 use crate::capture::heuristics::wording::folded;
 
 /// Each cue and the words that it stands for, in lower case. English, and the same words in German, Spanish and Chinese.
-const WORDS: [(&str, &str); 39] = [
+///
+/// A *standing order* says itself that it holds: "always" and "never" where a clause begins or after "you must" ("please never push"),
+/// which do not describe something ("it is never called", "you always break it"); words for "from now on"; and what "we" do, or
+/// are to use, in the whole project.
+const WORDS: [(&str, &str); 40] = [
+    (
+        "standing_order",
+        concat!(
+            r"(?:^\W*|[,;:.!–—-]\s*|\b(?:please|bitte|por favor|and|so|then|but|must|should|shall|have to|need to|are to)\s+)",
+            r"(?:always|never(?: ever)?|immer|nie|niemals|siempre|nunca)\s+\w+",
+            r"|\b(?:don't|do not|dont) ever\b",
+            r"|\b(?:from now on|from here on|going forward|ab jetzt|ab sofort|künftig|in zukunft|a partir de ahora|de ahora en adelante)\b",
+            r"|(?:\bwe (?:don't|do not|never|always|only|use|work with)|(?:^|[,;:.!]\s*)(?:please\s+)?(?:use|don't use|do not use))\b.*\b(?:in|for|across)",
+            r" (?:this|our|the whole|the entire) (?:repo|repository|project|codebase|workspace|crate|package)\b",
+            r"|\bin (?:this|our) (?:repo|repository|project|codebase|workspace|crate|package),? (?:we )?(?:don't|do not|never|always|only|use)\b",
+            r"|(?:^|[，。；,;])\s*(?:请)?(?:永远|总是|每次|绝不|从不|以后)|从现在(?:开始|起)|今後は|これからは|앞으로",
+        ),
+    ),
     (
         "always_never",
         r"\b(always|never|ever again|every time|each time|whenever|immer|niemals|nie|jedes mal|siempre|nunca|jamás)\b|永远|总是|从不|绝不|每次",

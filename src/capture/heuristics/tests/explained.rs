@@ -33,6 +33,9 @@ fn an_edit_of_which_nothing_is_recorded_is_told_in_the_words_of_the_agent() {
     for said in ["Let me check the `@app/theme` alias first.", "The `@app/theme` import is broken. Let me fix it."] {
         none(&[FAILED, &format!("< {said}"), "~ tsconfig.json", "$ npm run build"]);
     }
+    // Nor what is not about it.
+    let aside = "< The `@app/theme` alias is a pre-existing issue of the build. I need to add it to tsconfig.json.";
+    none(&[FAILED, aside, "~ tsconfig.json", "$ npm run build"]);
     // Something else was meant.
     none(&[FAILED, "< The docs are missing a chapter. I need to add the chapter now.", "~ a.md", "$ npm run build"]);
     // The build still fails.

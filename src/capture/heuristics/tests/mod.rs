@@ -1,7 +1,9 @@
 mod corrections;
+mod elsewhere;
 mod explained;
 mod procedures;
 mod recoveries;
+mod reported;
 
 use adage_transcript::{Status, ToolCall, Turn};
 use proptest::prelude::*;
@@ -144,8 +146,10 @@ fn several_recoveries_of_a_session_leave_room_for_the_other_rules() {
     ];
     let told = |lines: &[&str]| names(&sketch(lines), &CaptureConfig::default(), Heuristic::ErrorRecovery);
     assert_eq!(told(&lines), ["error-make", "error-cat", "error-pip"]);
-    let more = [&lines[..], &["! npm i a # npm ERR! 404", "$ npm i b"]].concat();
+    // A fourth has to be proven by the calls alone: a command that passes once something else has run is not.
+    let more = [&lines[..], &["! npm run b # npm ERR! 404", "$ npm run a", "$ npm run b"]].concat();
     assert_eq!(told(&more).len(), 3);
+    assert_eq!(told(&[&lines[..], &["! npm i a # npm ERR! 404", "$ npm i b"]].concat()).len(), 4);
     let all = CaptureConfig { selection: Selection::All, ..CaptureConfig::default() };
     assert_eq!(names(&sketch(&more), &all, Heuristic::ErrorRecovery).len(), 4);
 }

@@ -24,6 +24,8 @@ fn error_recovery() {
     // A command line that hides its exit status is not a success.
     check(&["! make", "$ ./configure", "$ make || true"], &[]);
     check(&["! make", "$ ./configure", "$ make 2>&1 | grep -v error"], &[]);
+    check(&["! make", "$ ./configure", "$ make 2>&1 | grep -i warn"], &[]);
+    check(&["! make", "$ ./configure", "$ make 2>&1 | grep linked # app is linked"], &["error-make"]);
     check(&["! make | grep -v note", "$ ./configure", "$ make | grep -v note"], &["error-make"]);
     // Fewer tests pass: the code is what failed. A change, and another command: nobody knows which it was.
     check(&["! go test ./... # --- FAIL: TestRead (0.01s)", "$ go test ./a"], &[]);
@@ -229,4 +231,24 @@ fn the_nearest_that_does_the_same_is_the_recovery() {
     let transcript = sketch(&["! git push", "$ git status", "$ git push -u origin main", "$ git push"]);
     let suggestions = suggest(&transcript, &CaptureConfig::default());
     assert_eq!(suggestions.candidates[0].turns, [0, 2]);
+}
+
+#[test]
+fn settings_that_belong_together_are_all_told() {
+    let lines = [
+        "! npm run build # error: the target has no top-level await",
+        "~ /srv/app/tsconfig.json: \"es2020\" => \"es2022\"",
+        "~ /srv/app/package.json: \"node\": \"16\" => \"node\": \"20\"",
+        "~ /srv/app/Dockerfile.web: FROM node:16 => FROM node:20",
+        "$ npm install",
+        "$ npm run build",
+    ];
+    let found = lesson(Heuristic::ErrorRecovery, &lines);
+    let solution = "First replace `\"es2020\"` by `\"es2022\"` in tsconfig.json, replace `\"node\": \"16\"` by `\"node\": \"20\"` in \
+                    package.json and replace `FROM node:16` by `FROM node:20` in Dockerfile.web, run `npm install`; then `npm run \
+                    build` passes.";
+    assert_eq!(found["correct_pattern"], solution);
+    let mut lines = lines;
+    lines[3] = "~ /srv/app/src/main.ts: 1 => 2";
+    check(Heuristic::ErrorRecovery, &lines, &[]);
 }

@@ -1,0 +1,277 @@
+//! A failure that a person reports, what the agent changed about it, and that the person says it works now.
+//!
+//! The person runs what the agent cannot: another machine, a window, a pipeline. There is no command of which the record says that it
+//! failed and passed; both are in the person's words, or in what they pasted.
+
+use std::sync::LazyLock;
+
+use adage_redact::one_line;
+use adage_transcript::command::slug;
+use adage_transcript::{CommandLine, ToolCall, outcome};
+use regex::Regex;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::account::{Account, account, advice, is_tied, report};
+use super::ended::is_settings;
+use super::told::{edits_told, within};
+use super::{MAX_BETWEEN, MAX_FILES, edit_text, is_go_ahead, is_test};
+use crate::capture::heuristics::session::{Session, TerminalCall};
+use crate::capture::heuristics::wording::listed;
+use crate::capture::heuristics::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
+use crate::lesson::build_lesson;
+
+/// A longer turn is a document.
+const MAX_TURN_CHARS: usize = 4_000;
+const MAX_TRIGGER_CHARS: usize = 200;
+const CONFIDENCE: f64 = 0.4;
+/// Below what a command proves.
+const SCORE: f64 = 0.5;
+
+/// A failure that the person reported, in one turn or several.
+struct Report {
+    /// In which turns, rising.
+    turns: Vec<usize>,
+    /// What a program said, as it was pasted.
+    pasted: Option<String>,
+    /// What the person says, a sentence each.
+    told: Vec<String>,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Confirmed {
+    /// The person says that it works.
+    Yes,
+    /// The person says nothing more of it.
+    No,
+}
+
+pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
+    /// Turns between, in which the person answers questions.
+    const MAX_OTHERS: usize = 1;
+    let mut trials = Vec::new();
+    let mut open: Option<Report> = None;
+    let mut n_others = 0;
+    for (turn, text) in session.user_turns().filter(|(_, text)| text.chars().count() <= MAX_TURN_CHARS) {
+        let own = own_sentences(session, turn, text);
+        let reported = read(turn, text, &own);
+        if own.iter().take(2).any(|sentence| says_it_works(sentence)) {
+            trials.extend(open.take().and_then(|report| judge(session, &report, turn, Confirmed::Yes)));
+            (open, n_others) = (reported, 0);
+        } else if let Some(next) = reported {
+            open = Some(match open.take() {
+                Some(report) => report.and(next),
+                None => next,
+            });
+            n_others = 0;
+        } else if !own.is_empty() && !is_go_ahead(text) {
+            n_others += 1;
+            if n_others <= MAX_OTHERS && !has_edits(session, open.as_ref(), turn) {
+                continue;
+            }
+            // Something else is asked for.
+            trials.extend(open.take().and_then(|report| judge(session, &report, turn, Confirmed::No)));
+        }
+    }
+    let end = session.transcript.turns.len();
+    trials.extend(open.and_then(|report| judge(session, &report, end, Confirmed::No)));
+    trials
+}
+
+/// The command that the person says that they ran: "I ran `npm install`".
+pub(super) fn ran_by_person(session: &Session<'_>, turn: usize, text: &str) -> Option<CommandLine> {
+    static RAN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)\bI(?:['’]ve| have)?(?: just| already| now)* (?:ran|run|executed|did)\b:? (?:`([^`\n]+)`|([a-z][\w./-]*(?: [\w@=./-]*[\w@=/-])+))\W*$").ok()
+    });
+    const ENGLISH: [&str; 14] =
+        ["the", "it", "a", "an", "this", "that", "all", "some", "into", "your", "my", "our", "out", "another"];
+    let own = own_sentences(session, turn, text);
+    let mut found = own.iter().filter_map(|sentence| RAN.as_ref()?.captures(sentence));
+    let found = found.next().filter(|_| found.next().is_none())?;
+    let command = found.get(1).or_else(|| found.get(2))?.as_str();
+    let line = CommandLine::parse(command);
+    let is_word = line.program().is_none_or(|program| ENGLISH.contains(&program));
+    (!is_word && !own.iter().any(|sentence| fails(sentence))).then_some(line)
+}
+
+fn own_sentences<'t>(session: &Session<'_>, turn: usize, text: &'t str) -> Vec<&'t str> {
+    session.typed.sentences(turn, text).iter().map(|sentence| sentence.text).collect()
+}
+
+fn has_edits(session: &Session<'_>, report: Option<&Report>, turn: usize) -> bool {
+    report.is_some_and(|report| session.edits_in(report.last(), turn).next().is_some())
+}
+
+impl Report {
+    fn last(&self) -> usize {
+        self.turns.last().copied().unwrap_or_default()
+    }
+
+    fn first(&self) -> usize {
+        self.turns.first().copied().unwrap_or_default()
+    }
+
+    /// The same failure, reported once more.
+    fn and(mut self, next: Self) -> Self {
+        self.turns.extend(next.turns);
+        self.pasted = self.pasted.or(next.pasted);
+        self.told.extend(next.told);
+        self
+    }
+}
+
+/// The failure that a turn reports, if it does.
+fn read(turn: usize, text: &str, own: &[&str]) -> Option<Report> {
+    let pasted = text.lines().map(str::trim).find(|line| !own.contains(line) && is_pasted_error(line));
+    let told = own.iter().enumerate().filter(|(_, sentence)| fails(sentence));
+    let told: Vec<String> = told.map(|(place, said)| introduced(own, place, said)).collect();
+    let report = Report { turns: vec![turn], pasted: pasted.map(|line| one_line(line, MAX_TRIGGER_CHARS)), told };
+    (report.pasted.is_some() || !report.told.is_empty()).then_some(report)
+}
+
+/// A sentence, with the one before it where it points there: "but the sidebar does not show that one".
+fn introduced(own: &[&str], place: usize, said: &str) -> String {
+    static POINTS: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?i)^(?:but|and|so)\b|\b(?:it|this|that|they|them|these|those|there)\b").ok());
+    let points = POINTS.as_ref().is_some_and(|points| points.is_match(said));
+    let before = place.checked_sub(1).and_then(|before| own.get(before)).filter(|_| points);
+    let whole = before.map(|before| format!("{before} {said}"));
+    whole.filter(|whole| whole.chars().count() <= MAX_TRIGGER_CHARS).unwrap_or_else(|| said.to_owned())
+}
+
+/// What a program says: `Restore cache failed: no lock file was found`.
+fn is_pasted_error(line: &str) -> bool {
+    static SAYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)^[\w .\[\]/-]{0,60}\b(?:failed|error|exception|denied|refused|not found)\b\s*: *\S").ok()
+    });
+    const MIN_WORDS: usize = 4;
+    let is_said = outcome::error_line(line).is_some() || SAYS.as_ref().is_some_and(|says| says.is_match(line));
+    is_said && line.unicode_words().count() >= MIN_WORDS
+}
+
+/// True for a sentence that says that something does not work; no question, nothing about how it is to be, or about what the agent did.
+fn fails(sentence: &str) -> bool {
+    static FAILS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let does = "(?:work|show|load|start|run|open|see|find|appear|compile|build|respond|connect|updat|sav|render|happen|do anything|get|recogni[sz]|pick|accept|detect|print|return|exit|clos|stop|launch|boot|sync|install|trigger|fir|persist|exist|resolv|pass|change anything)\\w*";
+        let state = "(?:\\w+ing|found|there|visible|available|detected|recogni[sz]ed|picked|applied|able|reachable|saved|updated|rendered)";
+        let not = "(?:n['’]?t| not)";
+        Regex::new(&format!(
+            r"(?i)\b(?:(?:does|did|ca|could|wo|will|can){not} (?:even |actually |always |really )?{does}|(?:is|are|was|were){not} (?:even |actually |being )?{state})\b|\b(?:nope|still|fails?|failed|failing|crash\w*|broken|hangs?|stuck|not work\w*|no luck|nothing (?:happens|is|in)|no longer|funktioniert nicht|geht nicht|no funciona|ne (?:fonctionne|marche) pas|there(?:['’]s| is| are| was) (?:no|nothing)|(?:got|get|gets|see|shows?) (?:no|nothing)|get(?:s|ting)? (?:an? |this |these |the )?(?:\w+ )?(?:errors?|warnings?|exceptions?))\b|不行|报错|没有反应"
+        ))
+        .ok()
+    });
+    static WISHES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(?:should|shouldn['’]?t|must|please|let['’]?s|make sure|want|need|needs|would|if|your?|you['’]re|you['’]ve)\b|\?\W*$").ok()
+    });
+    let is = |words: &LazyLock<Option<Regex>>| words.as_ref().is_some_and(|words| words.is_match(sentence));
+    is(&FAILS) && !is(&WISHES)
+}
+
+/// True for a sentence that says that it works now.
+fn says_it_works(sentence: &str) -> bool {
+    static WORKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(?:works?|worked|working|fixed|solved|resolved|passes|compiles|shows up|did it|did the trick|funktioniert|klappt|funciona|fonctionne)\b|可以了|好了|^\W*(?:perfect|awesome|excellent|amazing|brilliant|much better|all good|(?:\w+ ){0,3}looks? (?:good|great|fine|right|correct))(?: now)?\W*$|^\W*(?:🎉|👍|✅)+\W*$").ok()
+    });
+    static BUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)n['’]t\b|\b(?:not|no|never|only|still|but|except|almost|partial\w*|half|would|should|could|can|will|if|when|how|why|what|where|whether|make|get|let|before|until|used to|working on|to be|nicht|aber|pero|mais)\b|\?\W*$").ok()
+    });
+    const MAX_WORDS: usize = 24;
+    let is = |words: &LazyLock<Option<Regex>>| words.as_ref().is_some_and(|words| words.is_match(sentence));
+    is(&WORKS) && !is(&BUT) && sentence.unicode_words().count() <= MAX_WORDS
+}
+
+/// The lesson of a failure that was reported, up to the turn that says how it ended. None where nothing was changed.
+fn judge(session: &Session<'_>, report: &Report, end: usize, confirmed: Confirmed) -> Option<Trial> {
+    if session.edits_in(report.first(), end).next().is_none() {
+        return if confirmed == Confirmed::Yes { advised(session, report, end) } else { None };
+    }
+    let edits: Vec<(usize, &ToolCall)> = session.edits_in(report.first(), end).collect();
+    let (first, last) =
+        edits.iter().find(|(turn, _)| *turn > report.last()).map(|(turn, _)| *turn).zip(edits.last())?;
+    let are_settings = edits.iter().all(|(_, call)| call.changed_path().is_some_and(is_settings));
+    if confirmed == Confirmed::No && !(are_settings && report.pasted.is_some()) {
+        return Some(Trial::refused(report.last(), RejectedBecause::NotConfirmed));
+    }
+    let mut evidence = format!("{}\n{}", report.pasted.as_deref().unwrap_or_default(), report.told.join("\n"));
+    evidence.extend(edits.iter().map(|(_, call)| edit_text(call)));
+    let said = |to| account(session, report.last(), to, &evidence);
+    let found = said(first).or_else(|| said(last.0)).or_else(|| self::report(session, last.0, end, &evidence));
+    let files = changed_files(session, report.first(), end);
+    let n_edits = edits.len();
+    let refused = |hurdle| Some(Trial::refused(report.last(), hurdle));
+    let Some(account) = found.filter(|_| (1..=MAX_FILES).contains(&files.len())) else {
+        return refused(RejectedBecause::NothingTold { n_between: n_edits, n_changes: 0 });
+    };
+    let Some(trigger) = trigger(report, &account, &files) else { return refused(RejectedBecause::NoError) };
+    let candidate =
+        candidate(session, report, end, &trigger, &solution(session, &account, &edits, &files, confirmed), &files);
+    Some(Trial::fired(report.last(), candidate, FiredBecause::Reported { n_edited: files.len() }))
+}
+
+/// The lesson of a failure that the person mended as the agent said; none where the agent changed something itself.
+fn advised(session: &Session<'_>, report: &Report, end: usize) -> Option<Trial> {
+    if session.acts(report.first(), end).iter().any(|act| act.command.is_some_and(TerminalCall::succeeded)) {
+        return None;
+    }
+    let evidence = format!("{}\n{}", report.pasted.as_deref().unwrap_or_default(), report.told.join("\n"));
+    let account = advice(session, report.last(), end, &evidence)?;
+    let trigger = trigger(report, &account, &[])?;
+    let text = within(&account.text, &session.transcript.project);
+    let candidate = candidate(session, report, end, &trigger, &text, &[]);
+    Some(Trial::fired(report.last(), candidate, FiredBecause::Reported { n_edited: 0 }))
+}
+
+/// What was changed; tests only where nothing else was.
+fn changed_files(session: &Session<'_>, from: usize, to: usize) -> Vec<String> {
+    let all = session.edited_files(from, to);
+    let others: Vec<String> = all.iter().filter(|file| !is_test(file)).cloned().collect();
+    if others.is_empty() { all } else { others }
+}
+
+/// What fails: what was pasted, else a sentence that can be understood alone.
+fn trigger(report: &Report, account: &Account, files: &[String]) -> Option<String> {
+    const MIN_WORDS: usize = 5;
+    let evidence = format!("{}\n{}", account.text, files.join("\n")).to_lowercase();
+    let is_clear = |said: &&String| {
+        said.unicode_words().count() >= MIN_WORDS
+            && said.chars().count() <= MAX_TRIGGER_CHARS
+            && is_tied(said, &evidence)
+    };
+    report.pasted.clone().or_else(|| report.told.iter().find(is_clear).cloned())
+}
+
+fn solution(
+    session: &Session<'_>,
+    account: &Account,
+    edits: &[(usize, &ToolCall)],
+    files: &[String],
+    confirmed: Confirmed,
+) -> String {
+    let project = session.transcript.project.as_str();
+    let calls: Vec<&ToolCall> = edits.iter().map(|(_, call)| *call).collect();
+    let told = edits_told(&calls, project).filter(|_| calls.len() <= MAX_BETWEEN);
+    let change = told.unwrap_or_else(|| format!("change {}", listed(files)));
+    let end = if confirmed == Confirmed::Yes { "; then it works" } else { "" };
+    format!("{} To do so, {change}{end}.", within(&account.text, project))
+}
+
+fn candidate(
+    session: &Session<'_>,
+    report: &Report,
+    end: usize,
+    trigger: &str,
+    solution: &str,
+    files: &[String],
+) -> Candidate {
+    let topic = files.first().and_then(|file| file.split('.').find(|part| !part.is_empty())).unwrap_or("unknown");
+    let mut turns = report.turns.clone();
+    turns.push(end.min(session.transcript.turns.len().saturating_sub(1)));
+    Candidate {
+        heuristic: Heuristic::ErrorRecovery,
+        name: format!("error-{}", slug(topic)),
+        draft: mined(build_lesson(trigger, solution).domains([slug(topic)]), session, CONFIDENCE, Vec::new()),
+        turns,
+        score: SCORE,
+        author: Author::Agent,
+    }
+}

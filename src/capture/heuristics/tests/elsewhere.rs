@@ -1,0 +1,85 @@
+//! The same thing run otherwise: by another program that runs it, in another folder, from another place.
+
+use super::*;
+
+#[track_caller]
+fn solution(lines: &[&str], expected: &str) {
+    assert_eq!(lesson(Heuristic::ErrorRecovery, lines)["correct_pattern"], expected, "{lines:?}");
+}
+
+#[test]
+fn a_program_is_run_by_another_one() {
+    let absent = "! pytest # zsh: command not found: pytest";
+    solution(&[absent, "$ python3 -m pytest"], "Run `python3 -m pytest` (+ python3 -m).");
+    let absent = "! npx vite build # sh: vite: command not found";
+    solution(&[absent, "$ pnpm exec vite build"], "Run `pnpm exec vite build` (npx → pnpm exec).");
+    let denied = "! ./seed.sh -f # zsh: permission denied: ./seed.sh";
+    solution(&[denied, "$ bash seed.sh -f"], "Run `bash seed.sh -f` (./seed.sh → bash seed.sh).");
+    let absent = "! python load.py # ModuleNotFoundError: No module named 'flask'";
+    solution(&[absent, "$ uv run load.py"], "Run `uv run load.py` (python → uv run).");
+    // Tests that fail are the code's fault, whoever runs them.
+    let fails = "! pytest # FAILED tests/test_load.py::test_empty";
+    check(Heuristic::ErrorRecovery, &[fails, "$ uv run python -m pytest"], &[]);
+}
+
+#[test]
+fn a_program_of_another_place_does_not_leave_out_what_was_done_before() {
+    let managed = "! pip install flask # error: externally-managed-environment";
+    let lines = [managed, "$ python3 -m venv .venv", "$ .venv/bin/pip install flask"];
+    solution(&lines, "First run `python3 -m venv .venv`; then `.venv/bin/pip install flask` passes.");
+    solution(&[managed, "$ .venv/bin/pip install flask"], "Run `.venv/bin/pip install flask` (pip → .venv/bin/pip).");
+}
+
+#[test]
+fn a_command_is_run_in_another_folder() {
+    let lines = ["! go vet ./... # go: cannot find main module", "$ cd web && go vet ./..."];
+    solution(&lines, "Run `cd web && go vet ./...` (+ cd web &&).");
+    let absent = "! npm test # npm error enoent Could not read package.json";
+    solution(&[absent, "$ cd web", "$ npm test"], "First run `cd web`; then `npm test` passes.");
+    let absent = "! python load.py # ModuleNotFoundError: No module named 'flask'";
+    let lines = [absent, "$ source .venv/bin/activate", "$ python load.py"];
+    solution(&lines, "First run `source .venv/bin/activate`; then `python load.py` passes.");
+    let lines = [absent, "~ pyproject.toml: [] => [\"flask\"]", "$ cd /srv/app", "$ python load.py"];
+    solution(&lines, "First replace `[]` by `[\"flask\"]` in pyproject.toml; then `python load.py` passes.");
+    // Looking there is not going there.
+    check(Heuristic::ErrorRecovery, &[absent, "$ cd web && ls", "$ python load.py"], &[]);
+}
+
+#[test]
+fn a_shell_that_cannot_read_a_word_blames_it() {
+    let lines = [
+        "! ls web | head -3; echo ===; ls app # index.ts\n(eval):1: == not found",
+        "$ ls web; echo \"=== app ===\"; ls app",
+    ];
+    let found = lesson(Heuristic::ErrorRecovery, &lines);
+    assert_eq!(found["trigger"], "`echo ===` fails: (eval):1: == not found");
+    assert_eq!(found["correct_pattern"], "Run `echo \"=== app ===\"` (other quotes).");
+}
+
+#[test]
+fn of_a_line_the_command_that_is_written_otherwise_is_told() {
+    let lines = [
+        "$ cd /srv/app\n./tool sync web --trace 2>&1 | tail -30 # \n  ERROR\n\n  `Trace` requires a `file` to be specified.\n",
+        "$ ./tool sync --help 2>&1 | grep -i trace",
+        "$ cd /srv/app\ntime ./tool sync web --trace --file out 2>&1 | grep -iE 'spans|total|slow' | tail -40",
+    ];
+    let found = lesson(Heuristic::ErrorRecovery, &lines);
+    assert_eq!(found["trigger"], "`./tool sync web --trace` fails: `Trace` requires a `file` to be specified.");
+    assert_eq!(found["correct_pattern"], "Run `./tool sync web --trace --file out` (+ --file out).");
+}
+
+#[test]
+fn an_exit_code_that_was_not_printed_says_nothing() {
+    let lines = [
+        "$ go build -o app ./... 2>&1 | head; echo \"EXIT=${PIPESTATUS[0]}\" # go: cannot write multiple packages to non-directory app\nEXIT=",
+        "$ go build -o app . 2>&1 | head; echo \"EXIT=${PIPESTATUS[0]}\" # EXIT=",
+    ];
+    solution(&lines, "Run `go build -o app .` (./... → .).");
+}
+
+#[test]
+fn what_only_looks_may_lack_the_right_to_look() {
+    let denied = "! docker ps # permission denied while trying to connect to the docker socket";
+    solution(&[denied, "$ sudo docker ps"], "Run `sudo docker ps` (+ sudo).");
+    check(Heuristic::ErrorRecovery, &["! docker ps # error: no daemon", "$ sudo docker ps"], &[]);
+}

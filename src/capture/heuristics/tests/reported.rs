@@ -1,0 +1,123 @@
+//! Failures that a person reports.
+
+use super::*;
+
+const TOLD: &str = "> The map is fine on the tablet. But the legend does not show up there.";
+const WHY: &str = "< `legend.css` hides the panel below 900px, because the tablet reports 820px. I need to lower the breakpoint to 700px.";
+const EDIT: &str = "~ /srv/app/web/legend.css";
+
+#[track_caller]
+fn none(lines: &[&str]) {
+    check(Heuristic::ErrorRecovery, lines, &[]);
+}
+
+#[test]
+fn what_the_person_says_fails_and_then_works_is_a_recovery() {
+    let found = lesson(
+        Heuristic::ErrorRecovery,
+        &[TOLD, WHY, EDIT, "< Done.", "> Great, the legend works now. Next: the scale."],
+    );
+    assert_eq!(found["trigger"], "The map is fine on the tablet. But the legend does not show up there.");
+    assert_eq!(
+        found["correct_pattern"],
+        "`legend.css` hides the panel below 900px, because the tablet reports 820px. Lower the breakpoint to 700px. To do so, change \
+         legend.css; then it works."
+    );
+    // Nobody says that it works, it only half does, it is a question, or somebody wants it to.
+    for last in [
+        "> Now draw the scale.",
+        "> It works on the phone but not on the tablet.",
+        "> Does it work now?",
+        "> Make sure that it works on the phone.",
+        "> It only works for large screens.",
+    ] {
+        none(&[TOLD, WHY, EDIT, last]);
+    }
+    none(&[TOLD, WHY, EDIT]);
+    // Nothing was changed; nobody knows what, or why.
+    none(&[TOLD, WHY, "> It works now."]);
+    none(&[TOLD, EDIT, "> It works now."]);
+    // Nothing was reported: a question, what the agent did, what is not wanted.
+    for first in ["Should the legend not be on the left?", "You did not run the tests.", "This file isn't needed."] {
+        none(&[&format!("> {first}"), WHY, EDIT, "> It works now."]);
+    }
+    // Something else came between.
+    none(&[TOLD, "> Now draw the scale.", "> And the north arrow.", WHY, EDIT, "> It works now."]);
+}
+
+#[test]
+fn what_helped_in_the_end_and_all_that_was_changed_are_told() {
+    let first = "< `legend.css` hides it, because the panel is too wide. I need to narrow the panel to 200px.";
+    let lines = [
+        TOLD,
+        first,
+        "~ /srv/app/web/panel.css",
+        "> nope, still the same",
+        "< Is it a new tablet?",
+        "> It is the one from last year.",
+        WHY,
+        EDIT,
+        "> Perfect!",
+    ];
+    let found = lesson(Heuristic::ErrorRecovery, &lines);
+    let solution = found["correct_pattern"].as_str().unwrap();
+    assert!(solution.starts_with("`legend.css` hides the panel below 900px"), "{solution}");
+    assert!(solution.ends_with("To do so, change panel.css and legend.css; then it works."), "{solution}");
+}
+
+#[test]
+fn the_report_of_what_was_done_says_it_too() {
+    let report = "< The legend was hidden, because `legend.css` treats 820px as a phone. I checked that on two tablets.\n\n- The breakpoint of `legend.css` is now 700px — see the comment there.\n\nTry it again.";
+    let found = lesson(Heuristic::ErrorRecovery, &[TOLD, "< Let me look.", EDIT, report, "> It works!"]);
+    let solution = found["correct_pattern"].as_str().unwrap();
+    assert!(solution.starts_with("The legend was hidden, because `legend.css` treats 820px as a phone."), "{solution}");
+    assert!(solution.contains("The breakpoint of `legend.css` is now 700px"), "{solution}");
+}
+
+#[test]
+fn what_was_pasted_and_mended_in_settings_needs_no_word_of_success() {
+    let pasted = "> I get this from the nightly run:\nUpload report failed: artifact name web-report is not unique\nCan you have a look?";
+    let why = "< `upload-artifact` expects a unique name, and both jobs of the matrix use `web-report`. I need to add the job's index to the artifact name.";
+    let edit = "~ /srv/app/.github/workflows/nightly.yml";
+    let found = lesson(Heuristic::ErrorRecovery, &[pasted, why, edit, "< Done."]);
+    assert_eq!(found["trigger"], "Upload report failed: artifact name web-report is not unique");
+    assert!(found["correct_pattern"].as_str().unwrap().ends_with("To do so, change nightly.yml."), "{found}");
+    // It still fails; it is code.
+    none(&[pasted, why, edit, "> It still says that.", "< Hm."]);
+    none(&[pasted, why, "~ /srv/app/web/report.ts", "< Done."]);
+}
+
+#[test]
+fn what_the_agent_tells_the_person_to_do_is_told_with_every_step() {
+    let failed = "> On my laptop the build stops with this:\nld: error: library 'System' not found in the SDK";
+    let advice = "< `ld` looks for the SDK of the command line tools, because `xcode-select` still points there.\n\n1. Run `sudo xcode-select --reset`.\n2. Then restart `Simulator`.";
+    let found = lesson(Heuristic::ErrorRecovery, &[failed, advice, "> That fixed it, thanks!"]);
+    assert_eq!(found["trigger"], "ld: error: library 'System' not found in the SDK");
+    assert_eq!(
+        found["correct_pattern"],
+        "`ld` looks for the SDK of the command line tools, because `xcode-select` still points there. Run `sudo xcode-select --reset`. \
+         Then restart `Simulator`."
+    );
+    none(&[failed, advice, "> Thanks, I will try that tomorrow."]);
+    none(&[failed, "< Let me look at it.", "> It works now."]);
+    // The agent did something too.
+    none(&[failed, "$ brew install llvm", advice, "> That fixed it, thanks!"]);
+}
+
+#[test]
+fn what_the_person_ran_is_the_remedy() {
+    let failed = "! npx vitest run # Error: Cannot find package 'happy-dom' imported from setup.js";
+    let passed = "$ npx vitest run";
+    for said in ["Try the tests again... I ran `npm install`", "I just ran npm install. Please go on."] {
+        let found =
+            lesson(Heuristic::ErrorRecovery, &[failed, "~ a.ts", "$ npm pkg fix", &format!("> {said}"), passed]);
+        assert_eq!(found["correct_pattern"], "First run `npm install`; then `npx vitest run` passes.", "{said}");
+    }
+    for said in
+        ["I ran the tests and now they pass.", "I ran `npm install` and it still fails.", "I changed something."]
+    {
+        none(&[failed, &format!("> {said}"), passed]);
+    }
+    // Something else was done after it.
+    none(&[failed, "> I ran `npm install`", "~ a.ts", passed]);
+}
