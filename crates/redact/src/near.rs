@@ -34,16 +34,40 @@ fn words(text: &str, max_len: usize) -> impl Iterator<Item = Range<usize>> + '_ 
 pub(crate) fn words_until(
     text: &str,
     max_len: usize,
-    is_end: fn(char) -> bool,
-) -> impl Iterator<Item = Range<usize>> + '_ {
-    let mut at = 0;
-    let words = text.split(is_end).map(move |word| {
-        let start = at;
-        let end = start + word.len();
-        at = end + text.get(end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-        trimmed(text, start..end)
-    });
+    is_end: impl Fn(char) -> bool,
+) -> impl Iterator<Item = Range<usize>> {
+    let words = words_between(text, is_end).map(|word| trimmed(text, word));
     words.filter(move |word| (1..=max_len).contains(&word.len()))
+}
+
+/// What is between some characters.
+pub(crate) fn words_between(text: &str, is_gap: impl Fn(char) -> bool) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < text.len() {
+            let (end, next) = end_of_word(text, at, &is_gap);
+            let word = std::mem::replace(&mut at, next)..end;
+            if !word.is_empty() {
+                return Some(word);
+            }
+        }
+        None
+    })
+}
+
+/// Where a word ends, and where the next one begins.
+fn end_of_word(text: &str, start: usize, is_end: impl Fn(char) -> bool) -> (usize, usize) {
+    let mut at = start;
+    while let Some(byte) = text.as_bytes().get(at) {
+        let next =
+            if byte.is_ascii() { Some(char::from(*byte)) } else { text.get(at..).and_then(|rest| rest.chars().next()) };
+        let Some(next) = next else { break };
+        if is_end(next) {
+            return (at, at + next.len_utf8());
+        }
+        at += next.len_utf8();
+    }
+    (at, text.len())
 }
 
 /// The fields of a row of a table that is written without blanks.
@@ -60,10 +84,11 @@ fn fields(text: &str, row: Range<usize>) -> impl Iterator<Item = Range<usize>> +
 
 /// A word without the brackets and stops around it.
 fn trimmed(text: &str, word: Range<usize>) -> Range<usize> {
-    let whole = text.get(word.clone()).unwrap_or_default();
-    let front = whole.trim_start_matches(['(', '[', '{', ',', ';', ':', '=', '|']);
-    let start = word.end - front.len();
-    start..start + front.trim_end_matches([')', ']', '}', ',', ';', ':', '.', '|']).len()
+    let bytes = text.as_bytes().get(word.clone()).unwrap_or_default();
+    let lead = bytes.iter().take_while(|b| matches!(b, b'(' | b'[' | b'{' | b',' | b';' | b':' | b'=' | b'|')).count();
+    let front = bytes.get(lead..).unwrap_or_default();
+    let is_tail = |b: &&u8| matches!(b, b')' | b']' | b'}' | b',' | b';' | b':' | b'.' | b'|');
+    word.start + lead..word.end - front.iter().rev().take_while(is_tail).count()
 }
 
 /// The length of a flag or a user before the password in the same word.

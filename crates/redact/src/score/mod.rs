@@ -13,6 +13,7 @@ mod traits;
 mod weights;
 mod words;
 
+use std::cell::LazyCell;
 use std::ops::Range;
 
 use self::traits::{Measured, Measurer};
@@ -166,7 +167,7 @@ fn measured(
         let rules = hit.and_then(|hit| hits.get(hit)).map_or(&[][..], |hit| &hit.rules);
         let mut one = measurer.measure(text, &range, said, weights);
         let why = || match other(&range) {
-            Other::None if is_public && range.len() >= 16 => Other::NearPublic,
+            Other::None if range.len() >= 16 && is_public() => Other::NearPublic,
             other => other,
         };
         let is_near = |one: &Measured<'_>| weights.sum(&one.levels(rules.len()), &[]) >= -reach;
@@ -208,22 +209,22 @@ fn each_candidate(
     text: &str,
     places: &[Range<usize>],
     hits: &[Hit],
-    mut visit: impl FnMut(Range<usize>, Option<usize>, &[Said], bool),
+    mut visit: impl FnMut(Range<usize>, Option<usize>, &[Said], &dyn Fn() -> bool),
 ) {
     for window in windows(text, &all_places(text, places, hits)) {
         let Some(piece) = text.get(window.clone()) else { continue };
         let said = words::said(piece, window.start);
         let promises: Vec<Said> = said.iter().copied().filter(|said| said.says.promises()).collect();
-        let is_public = PUBLIC.iter().any(|head| piece.contains(head));
+        let is_public = LazyCell::new(|| PUBLIC.iter().any(|head| piece.contains(head)));
         for (index, hit) in hits.iter().enumerate() {
             if window.contains(&hit.range.start) {
-                visit(hit.range.clone(), Some(index), &said, is_public);
+                visit(hit.range.clone(), Some(index), &said, &|| *is_public);
             }
         }
         for at in cut::candidates(piece, window.start) {
             let value = text.get(at.clone()).unwrap_or_default();
             if is_worth(text, value, &at, &promises) {
-                visit(at, None, &said, is_public);
+                visit(at, None, &said, &|| *is_public);
             }
         }
     }
