@@ -1,5 +1,6 @@
 //! What is written in a value and around it, as buckets of a hash: the fit learns which words promise a secret and which do not.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::shape::words;
@@ -56,21 +57,59 @@ pub(super) struct Around<'t> {
     pub(super) form: u16,
 }
 
-struct Buckets(Vec<u16>);
+/// Reads the grams of candidates. What is around them is the same for all candidates of a line, so it is kept until the next line.
+#[derive(Default)]
+pub(super) struct Grams {
+    buckets: Buckets,
+    line: LineWords,
+    earlier: Earlier,
+}
+
+/// The words of a line, each with its bucket.
+#[derive(Default)]
+struct LineWords {
+    at: Range<usize>,
+    words: Vec<(Range<usize>, u16)>,
+}
+
+/// The buckets of the words of the lines before, and the last character there.
+#[derive(Default)]
+struct Earlier {
+    line: Option<usize>,
+    buckets: Vec<u16>,
+    last: Range<usize>,
+}
+
+/// Buckets, each once.
+#[derive(Default)]
+struct Buckets {
+    all: Vec<u16>,
+    /// For each bucket whether it is among them, as bits.
+    has: Vec<u64>,
+}
 
 impl Buckets {
+    fn clear(&mut self) {
+        self.has.resize(N_BUCKETS / 64, 0);
+        for bucket in self.all.drain(..) {
+            if let Some(part) = self.has.get_mut(usize::from(bucket / 64)) {
+                *part = 0;
+            }
+        }
+    }
+
+    fn put(&mut self, bucket: u16) {
+        let Some(part) = self.has.get_mut(usize::from(bucket / 64)) else { return };
+        let bit = 1 << (bucket % 64);
+        if *part & bit == 0 {
+            *part |= bit;
+            self.all.push(bucket);
+        }
+    }
+
     /// A gram of words, in whatever case.
     fn add(&mut self, kind: Kind, parts: &[&str]) {
-        let mut hash = Hash::of(kind);
-        for part in parts {
-            if part.is_ascii() {
-                part.bytes().for_each(|byte| hash.add(byte.to_ascii_lowercase()));
-            } else {
-                part.to_lowercase().bytes().for_each(|byte| hash.add(byte));
-            }
-            hash.add(0);
-        }
-        self.0.push(hash.bucket());
+        self.put(bucket(kind, parts));
     }
 
     /// A gram of how a word begins: its end is another in another place of a sentence.
@@ -87,8 +126,22 @@ impl Buckets {
         for part in parts {
             part.bytes().chain([0]).for_each(|byte| hash.add(byte));
         }
-        self.0.push(hash.bucket());
+        self.put(hash.bucket());
     }
+}
+
+/// The bucket of words, in whatever case.
+fn bucket(kind: Kind, parts: &[&str]) -> u16 {
+    let mut hash = Hash::of(kind);
+    for part in parts {
+        if part.is_ascii() {
+            part.bytes().for_each(|byte| hash.add(byte.to_ascii_lowercase()));
+        } else {
+            part.to_lowercase().bytes().for_each(|byte| hash.add(byte));
+        }
+        hash.add(0);
+    }
+    hash.bucket()
 }
 
 /// FNV-1a, and a mix of its bits.
@@ -109,49 +162,55 @@ impl Hash {
     }
 }
 
-/// The buckets of a value, each once, in order.
-pub(super) fn buckets(around: &Around<'_>) -> Vec<u16> {
-    let mut out = Buckets(Vec::with_capacity(96));
-    let Around { text, at, form, .. } = around;
-    let form = form.to_string();
-    of_line(&mut out, around, &form);
-    of_earlier(&mut out, around);
-    edges(&mut out, around);
-    of_value(&mut out, text.get(at.clone()).unwrap_or_default());
-    out.0.sort_unstable();
-    out.0.dedup();
-    out.0
+impl Grams {
+    /// The buckets of what was read, each once.
+    pub(super) fn buckets(&self) -> &[u16] {
+        &self.buckets.all
+    }
+
+    /// Reads a value and what is around it.
+    pub(super) fn read(&mut self, around: &Around<'_>) {
+        self.buckets.clear();
+        self.line.read(around);
+        self.earlier.read(around);
+        let out = &mut self.buckets;
+        let Around { text, at, form, .. } = around;
+        of_name(out, around, &form.to_string());
+        self.line.add(out, around);
+        self.earlier.add(out, around);
+        edges(out, around);
+        of_value(out, text.get(at.clone()).unwrap_or_default());
+    }
+
+    /// Takes buckets that were read before.
+    pub(super) fn restore(&mut self, buckets: &[u16]) {
+        self.buckets.clear();
+        buckets.iter().for_each(|bucket| self.buckets.put(*bucket));
+    }
+
+    /// Adds the buckets of the rules that found the value.
+    pub(super) fn add_rules(&mut self, rules: &[[&'static str; 2]], form: u16) {
+        let form = form.to_string();
+        for [rule, check] in rules {
+            self.buckets.add_exactly(Kind::Rule, &[rule, check]);
+            self.buckets.add_exactly(Kind::RuleForm, &[rule, &form]);
+        }
+    }
 }
 
-/// With the buckets of the rules that found it.
-pub(super) fn add_rules(buckets: &mut Vec<u16>, rules: &[[&'static str; 2]], form: u16) {
-    if rules.is_empty() {
-        return;
-    }
-    let mut out = Buckets(std::mem::take(buckets));
-    let form = form.to_string();
-    for [rule, check] in rules {
-        out.add_exactly(Kind::Rule, &[rule, check]);
-        out.add_exactly(Kind::RuleForm, &[rule, &form]);
-    }
-    out.0.sort_unstable();
-    out.0.dedup();
-    *buckets = out.0;
-}
-
-/// The name of the value, and the words of its line.
-fn of_line(out: &mut Buckets, around: &Around<'_>, form: &str) {
-    let Around { text, at, line, name, .. } = around;
+/// The name of the value, and the words before it.
+fn of_name(out: &mut Buckets, around: &Around<'_>, form: &str) {
+    let Around { text, line, name, .. } = around;
     let written = text.get(name.clone()).unwrap_or_default();
-    let mut last = String::new();
-    if written.is_ascii() {
+    let last = if written.is_ascii() {
         words(written).for_each(|word| out.add(Kind::Name, &[word]));
-        last.extend(words(written).last().map(str::to_ascii_lowercase));
+        let last = words(written).last().unwrap_or_default();
+        if last.bytes().any(|b| b.is_ascii_uppercase()) { last.to_ascii_lowercase().into() } else { last.into() }
     } else {
         out.add(Kind::Name, &[written]);
-        last = written.to_lowercase();
-    }
-    let last = if written.len() <= 3 { written } else { &last };
+        Cow::Owned(written.to_lowercase())
+    };
+    let last = if written.len() <= 3 { written } else { &*last };
     out.add_exactly(Kind::LastName, &[last]);
     out.add_exactly(Kind::NameForm, &[last, form]);
     let before = text.get(line.start..name.start.max(line.start)).unwrap_or_default();
@@ -167,62 +226,110 @@ fn of_line(out: &mut Buckets, around: &Around<'_>, form: &str) {
     for word in [last, first, second] {
         out.add_stem(word);
     }
-    let whole = text.get(line.start..at.start).unwrap_or_default();
-    let program = spoken(whole).next().unwrap_or_default();
+    let program = program(around);
     out.add(Kind::Program, &[program]);
     out.add(Kind::ProgramName, &[program, last]);
-    let end = text.floor_char_boundary(line.end.max(at.end));
-    let after = text.get(at.end..end).unwrap_or_default();
-    for word in spoken(whole).chain(spoken(after)).filter(|word| word.len() >= 3).take(N_LINE) {
-        out.add(Kind::Line, &[word]);
+}
+
+/// The first word of the line, which in a command is the program.
+fn program<'t>(around: &Around<'t>) -> &'t str {
+    let before = around.text.get(around.line.start..around.at.start).unwrap_or_default();
+    spoken(before).next().unwrap_or_default()
+}
+
+/// A word that is not too short to say something.
+fn says_something(word: &&str) -> bool {
+    word.len() >= 3
+}
+
+impl LineWords {
+    fn read(&mut self, around: &Around<'_>) {
+        let Around { text, line, at, .. } = around;
+        let whole = line.start..text.floor_char_boundary(line.end.max(at.end));
+        if self.at == whole {
+            return;
+        }
+        let line = text.get(whole.clone()).unwrap_or_default();
+        let place = |word: &str| whole.start + (word.as_ptr() as usize - line.as_ptr() as usize);
+        self.words.clear();
+        let words = spoken(line).filter(says_something);
+        self.words.extend(words.map(|word| (place(word)..place(word) + word.len(), bucket(Kind::Line, &[word]))));
+        self.at = whole;
+    }
+
+    /// The words of the line but for those of the value.
+    fn add(&self, out: &mut Buckets, around: &Around<'_>) {
+        let Around { text, at, .. } = around;
+        let cut = |word: Range<usize>| {
+            let word = text.get(word).filter(says_something)?;
+            Some(bucket(Kind::Line, &[word]))
+        };
+        let parts = self.words.iter().flat_map(|(word, bucket)| {
+            if word.end <= at.start || word.start >= at.end {
+                return [Some(*bucket), None];
+            }
+            // What is left of a word that the value is a part of.
+            [cut(word.start..at.start.max(word.start)), cut(at.end.min(word.end)..word.end)]
+        });
+        parts.flatten().take(N_LINE).for_each(|bucket| out.put(bucket));
     }
 }
 
-/// The words of the line before.
-fn of_earlier(out: &mut Buckets, around: &Around<'_>) {
-    let Around { text, at, line, .. } = around;
-    let start = text.floor_char_boundary(line.start.saturating_sub(EARLIER));
-    let before = text.get(start..line.start).unwrap_or_default().trim_end();
-    let (further, earlier) = before.rsplit_once('\n').unwrap_or(("", before));
-    for word in spoken(further).rev().filter(|word| word.len() >= 3).take(N_LINE) {
-        out.add(Kind::Further, &[word]);
+impl Earlier {
+    fn read(&mut self, around: &Around<'_>) {
+        let Around { text, line, .. } = around;
+        if self.line == Some(line.start) {
+            return;
+        }
+        let start = text.floor_char_boundary(line.start.saturating_sub(EARLIER));
+        let before = text.get(start..line.start).unwrap_or_default().trim_end();
+        let (further, earlier) = before.rsplit_once('\n').unwrap_or(("", before));
+        self.buckets.clear();
+        let mut add = |kind: Kind, word: &str| self.buckets.push(bucket(kind, &[word]));
+        spoken(further).rev().filter(says_something).take(N_LINE).for_each(|word| add(Kind::Further, word));
+        spoken(earlier).rev().take(N_EARLIER).for_each(|word| add(Kind::Earlier, word));
+        spoken(earlier).rev().filter(says_something).take(N_LINE).for_each(|word| add(Kind::Above, word));
+        let end = start + before.len();
+        self.last = end - earlier.chars().next_back().map_or(0, char::len_utf8)..end;
+        self.line = Some(line.start);
     }
-    for word in spoken(earlier).rev().take(N_EARLIER) {
-        out.add(Kind::Earlier, &[word]);
+
+    /// The words of the lines before.
+    fn add(&self, out: &mut Buckets, around: &Around<'_>) {
+        self.buckets.iter().for_each(|bucket| out.put(*bucket));
+        let last = around.text.get(self.last.clone()).unwrap_or_default();
+        out.add(Kind::LastEarlier, &[last, program(around)]);
     }
-    for word in spoken(earlier).rev().filter(|word| word.len() >= 3).take(N_LINE) {
-        out.add(Kind::Above, &[word]);
-    }
-    let program = spoken(text.get(line.start..at.start).unwrap_or_default()).next().unwrap_or_default();
-    let last = earlier.chars().next_back().map(String::from).unwrap_or_default();
-    out.add(Kind::LastEarlier, &[&last, program]);
 }
 
 /// What touches the value, and the word behind it.
 fn edges(out: &mut Buckets, around: &Around<'_>) {
     let Around { text, at, name, .. } = around;
     let mark = text.get(name.end..at.start).unwrap_or_default();
-    let mark: String = mark.chars().take(4).collect();
-    out.add_exactly(Kind::Mark, &[&mark]);
+    out.add_exactly(Kind::Mark, &[first_chars(mark, 4)]);
     let start = text.floor_char_boundary(at.start.saturating_sub(3));
     let lead = text.get(start..at.start).unwrap_or_default();
     let behind = text.get(at.end..text.floor_char_boundary((at.end + 40).min(text.len()))).unwrap_or_default();
     let behind = behind.lines().next().unwrap_or_default();
-    let tail: String = behind.chars().take(2).collect();
+    let tail = first_chars(behind, 2);
     out.add_exactly(Kind::Edge, &[lead]);
-    out.add_exactly(Kind::Edge, &[" ", &tail]);
-    let lead = lead.chars().next_back().map(String::from).unwrap_or_default();
-    let tail = tail.chars().next().map(String::from).unwrap_or_default();
-    out.add_exactly(Kind::Edge, &[&lead, &tail]);
+    out.add_exactly(Kind::Edge, &[" ", tail]);
+    let last = lead.char_indices().next_back().and_then(|(at, _)| lead.get(at..)).unwrap_or_default();
+    out.add_exactly(Kind::Edge, &[last, first_chars(tail, 1)]);
     out.add(Kind::After, &[spoken(behind).next().unwrap_or_default()]);
+}
+
+/// At most so many characters from the start.
+fn first_chars(text: &str, n_chars: usize) -> &str {
+    let end = text.char_indices().nth(n_chars).map_or(text.len(), |(at, _)| at);
+    text.get(..end).unwrap_or_default()
 }
 
 fn of_value(out: &mut Buckets, value: &str) {
     out.add(Kind::Value, &[value]);
     let shape = shape(value);
     out.add_exactly(Kind::Shape, &[&shape]);
-    let start: String = value.chars().take(4).collect();
-    out.add(Kind::Start, &[&start]);
+    out.add(Kind::Start, &[first_chars(value, 4)]);
     for word in words(value).filter(|word| word.len() >= 3).take(4) {
         out.add(Kind::ValueWord, &[word]);
     }
@@ -262,7 +369,11 @@ mod tests {
         let start = text.find(value).unwrap_or(0);
         let line = text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1)..text.len();
         let around = Around { text, at: start..start + value.len(), line, name: start..start, form: 0 };
-        buckets(&around)
+        let mut grams = Grams::default();
+        grams.read(&around);
+        let mut buckets = grams.buckets().to_vec();
+        buckets.sort_unstable();
+        buckets
     }
 
     fn n_shared(one: &[u16], other: &[u16]) -> usize {
