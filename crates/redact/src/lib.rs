@@ -18,6 +18,7 @@
 //! ```
 
 pub mod block;
+mod byte_set;
 mod fence;
 mod invisible;
 mod line;

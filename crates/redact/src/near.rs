@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use crate::byte_set::ByteSet;
 use crate::shape::{is_constant, is_other, looks_random};
 
 /// Shorter words are too often names.
@@ -97,7 +98,8 @@ pub(crate) fn mark_len(word: &str) -> usize {
     if flag.is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['-', '='])) {
         return 2;
     }
-    let user = word.bytes().take_while(|b| b.is_ascii_alphanumeric() || b"_.-/\\".contains(b)).count();
+    static USER: ByteSet = ByteSet::alphanumeric_and(b"_.-/\\");
+    let user = word.bytes().take_while(|b| USER.has(*b)).count();
     let mark = word.as_bytes().get(user).is_some_and(|b| b":,%=".contains(b));
     if (1..=40).contains(&user) && mark {
         return user + 1;
@@ -112,7 +114,8 @@ pub(crate) fn is_odd(word: &str) -> bool {
     let body = word.trim_start_matches(['$', '#', '@', '%', '&', '*', '-', '+', '~', '^']);
     // Marks around a word are those of Markdown.
     let body = if body.len() < word.len() { body.trim_end_matches(['*', '+', '~']) } else { body };
-    let symbol = body.bytes().any(|b| b"!#$%&*+?^~@".contains(&b));
+    static SYMBOLS: ByteSet = ByteSet::of(b"!#$%&*+?^~@");
+    let symbol = SYMBOLS.is_in(body);
     let both = has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit);
     let hex = word.strip_prefix("0x").unwrap_or(word).bytes().all(|b| b.is_ascii_hexdigit() || b"-:".contains(&b));
     let long_enough = (MIN_LEN..=64).contains(&word.len());
@@ -144,7 +147,8 @@ pub(crate) fn is_jumble(word: &str) -> bool {
     if word.len() < MIN_LEN || !has(u8::is_ascii_digit) {
         return false;
     }
-    let marked = word.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%^&*+?~-_.".contains(&b))
+    static CHARS: ByteSet = ByteSet::alphanumeric_and(b"!#$%^&*+?~-_.");
+    let marked = word.bytes().all(|b| CHARS.has(b))
         && has(|b| b"!#$%^&*+?~".contains(b))
         && has(u8::is_ascii_uppercase)
         && has(u8::is_ascii_lowercase);

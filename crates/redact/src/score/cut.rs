@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::form::is_spice;
+use crate::byte_set::ByteSet;
 use crate::near;
 use crate::rules::touches;
 use crate::shape::is_base64_key;
@@ -48,7 +49,8 @@ pub(super) fn candidates(text: &str, offset: usize) -> Vec<Range<usize>> {
 
 /// Most words have none of the marks that a word is cut at, or that make it a key.
 fn is_plain(word: &str) -> bool {
-    !word.starts_with('-') && !word.bytes().any(|b| b"=:,;|&?/@()[]{}%+".contains(&b))
+    static MARKS: ByteSet = ByteSet::of(b"=:,;|&?/@()[]{}%+");
+    !word.starts_with('-') && !MARKS.is_in(word)
 }
 
 /// A word with marks, or its parts.
@@ -93,7 +95,8 @@ fn trimmed(text: &str, at: Range<usize>) -> Range<usize> {
 /// A name and its value, a row, or an address.
 fn has_parts(word: &str) -> bool {
     let body = word.trim_end_matches('=');
-    let name = body.bytes().take_while(|b| b.is_ascii_alphanumeric() || b"_-.".contains(b)).count();
+    static NAME: ByteSet = ByteSet::alphanumeric_and(b"_-.");
+    let name = body.bytes().take_while(|b| NAME.has(*b)).count();
     let assigned = name > 0 && body.as_bytes().get(name).is_some_and(|b| b"=:".contains(b));
     assigned || body.contains([',', '|', ';']) || body.contains("://")
 }
@@ -104,8 +107,9 @@ fn parts(text: &str, word: &Range<usize>, add: &mut impl FnMut(Range<usize>)) {
     if inner > 0 {
         add(word.start + inner..word.end);
     }
-    let is_mark = |c: char| "=:,;|&?/@()[]{}".contains(c);
-    if !whole.contains(is_mark) {
+    static MARKS: ByteSet = ByteSet::of(b"=:,;|&?/@()[]{}");
+    let is_mark = |c: char| u8::try_from(c).is_ok_and(|b| MARKS.has(b));
+    if !MARKS.is_in(whole) {
         return;
     }
     let body = whole.trim_end_matches('=');
@@ -142,14 +146,14 @@ fn is_end(c: char) -> bool {
 
 /// Quoted words with blanks between: passphrases are written so.
 fn phrases(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    static BORDERS: ByteSet = ByteSet::of(b"\"'`\n");
     let bytes = text.as_bytes();
-    let is_quote = |b: &u8| matches!(b, b'"' | b'\'' | b'`');
     let (mut at, mut is_open) = (0, false);
     std::iter::from_fn(move || {
         while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
-            let length = rest.iter().position(|b| is_quote(b) || *b == b'\n').unwrap_or(rest.len());
+            let length = rest.iter().position(|b| BORDERS.has(*b)).unwrap_or(rest.len());
             let piece = at..at + length;
-            let is_closed = rest.get(length).is_some_and(is_quote);
+            let is_closed = rest.get(length).is_some_and(|b| *b != b'\n');
             let is_quoted = std::mem::replace(&mut is_open, is_closed) && is_closed;
             at = piece.end + 1;
             if is_quoted && text.get(piece.clone()).is_some_and(is_phrase) {
@@ -235,14 +239,17 @@ fn rows_of_words(text: &str) -> impl Iterator<Item = Vec<Range<usize>>> + '_ {
 
 /// Four groups or more of as many letters and digits, with a blank or a colon between each.
 fn groups(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    static ALPHANUMERIC: ByteSet = ByteSet::alphanumeric_and(b"");
     let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
         while at < bytes.len() {
             let start = at;
-            let length = |from: usize| {
-                bytes.get(from..).unwrap_or_default().iter().take(9).take_while(|b| b.is_ascii_alphanumeric()).count()
+            let run = |from: usize, longest: usize| {
+                let run = bytes.get(from..).unwrap_or_default().iter().take(longest);
+                run.take_while(|b| ALPHANUMERIC.has(**b)).count()
             };
+            let length = |from: usize| run(from, 9);
             let first = length(start);
             if first == 0 {
                 at += 1;
@@ -256,11 +263,7 @@ fn groups(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
                     n_groups += 1;
                 }
             }
-            at = if n_groups > 1 {
-                end
-            } else {
-                start + bytes.get(start..).unwrap_or_default().iter().take_while(|b| b.is_ascii_alphanumeric()).count()
-            };
+            at = if n_groups > 1 { end } else { start + first + run(start + first, usize::MAX) };
             if n_groups >= 4 && end - start >= 15 {
                 return Some(start..end);
             }

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::byte_set::ByteSet;
+
 use super::form::{self, Form};
 use super::grams::{Around, Grams};
 use super::weights::Weights;
@@ -202,8 +204,9 @@ impl<'t> Measurer<'t> {
 
     /// Only small letters, or words of programs, as names are.
     pub(super) fn is_name(&mut self, value: &'t str, weights: &Weights) -> bool {
-        let bare = |b: u8| b.is_ascii_digit() || b.is_ascii_uppercase() || b == b' ' || form::is_spice(b);
-        if value.bytes().any(|b| b.is_ascii_lowercase()) && !value.bytes().any(bare) {
+        // Those of names in small letters are not measured.
+        static OTHERS: ByteSet = ByteSet::of(b" 0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%&*+?@^~");
+        if value.bytes().any(|b| b.is_ascii_lowercase()) && !OTHERS.is_in(value) {
             return true;
         }
         let [_, _, _, _, switches, digits, spice, case, known] = self.of_value(value, weights);
