@@ -21,6 +21,7 @@ pub mod block;
 mod byte_set;
 mod fence;
 mod invisible;
+mod judged;
 mod line;
 mod near;
 mod redactor;

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use aho_corasick::AhoCorasick;
 use regex::{Regex, RegexBuilder};
 
+use crate::judged::Question;
 use crate::score;
 use crate::shape::words;
 use crate::word_set::WordSet;
@@ -63,6 +64,8 @@ pub(crate) struct Rule {
     pub(crate) group: usize,
     pub(crate) entropy: f64,
     pub(crate) check: &'static str,
+    /// What the check asks of a value.
+    pub(crate) question: Question,
     /// What the rule finds has a digit, behind the keyword.
     pub(crate) needs_digit: bool,
     /// Where the form is described.
@@ -115,6 +118,7 @@ impl Rule {
             group,
             entropy,
             check,
+            question: Question::of(check),
             needs_digit: has_digit && matches!(kind, Kind::After | Kind::Word | Kind::Near),
             #[cfg(test)]
             source: columns.clone().next()?,
