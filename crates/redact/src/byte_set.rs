@@ -1,6 +1,9 @@
 //! Sets of bytes, for loops that look at every byte of a text.
 
+use std::ops::RangeInclusive;
+
 /// Bytes, looked up in a table.
+#[derive(Debug)]
 pub(crate) struct ByteSet([bool; 256]);
 
 impl ByteSet {
@@ -21,6 +24,14 @@ impl ByteSet {
             at += 1;
         }
         self
+    }
+
+    pub(crate) fn add(&mut self, range: RangeInclusive<u8>) {
+        for byte in range {
+            if let Some(has) = self.0.get_mut(usize::from(byte)) {
+                *has = true;
+            }
+        }
     }
 
     pub(crate) fn has(&self, byte: u8) -> bool {

@@ -28,6 +28,7 @@ mod redactor;
 mod rules;
 mod score;
 mod shape;
+mod start;
 mod terminal;
 mod tokens;
 mod traced;

@@ -255,7 +255,11 @@ impl Redactor {
         if inside || touches(text, Some(word.end), joined) {
             return None;
         }
-        let (regex, window) = (rule.regex()?, window(text, word.end));
+        let window = window(text, word.end);
+        if !rule.may_match(window.as_bytes()) {
+            return None;
+        }
+        let regex = rule.regex()?;
         let piece = if rule.group == 0 { regex.find(window) } else { regex.captures(window)?.get(rule.group) }?;
         let start = word.end + piece.start();
         let mut words = near::candidates(piece.as_str());
@@ -336,7 +340,11 @@ impl Redactor {
         if rule.kind == Kind::Word && !begins_a_word(text, word.start) {
             return None;
         }
-        let (regex, window) = (rule.regex()?, window(text, word.end));
+        let window = window(text, word.end);
+        if !rule.may_match(window.as_bytes()) {
+            return None;
+        }
+        let regex = rule.regex()?;
         // Seldom, and cheaper than to ask for the groups.
         if !regex.is_match(window) {
             return None;
