@@ -75,6 +75,15 @@ pub struct Redactor {
     scored: Option<usize>,
 }
 
+/// What a rule has read of a text.
+#[derive(Clone, Copy, Default)]
+struct Read {
+    /// It does not look at what is before.
+    until: usize,
+    /// Behind a keyword that ends here is nothing; other keywords may end here, too.
+    in_vain: Option<usize>,
+}
+
 /// A keyword, and by their index the rules that wait for it.
 #[derive(Default)]
 struct Keyword {
@@ -175,8 +184,7 @@ impl Redactor {
         judged: &Judged<'t>,
     ) -> Vec<(usize, Range<usize>)> {
         let mut found = Vec::new();
-        // Up to where each rule has read already.
-        let mut read = vec![0; self.rules.len()];
+        let mut read: Vec<Read> = self.rules.iter().map(|_| Read::default()).collect();
         let mut next_digit = 0;
         for hit in self.finder.find_overlapping_iter(text) {
             let Some(keyword) = self.keywords.get(hit.pattern().as_usize()) else {
@@ -186,7 +194,7 @@ impl Redactor {
                 places.push(hit.range());
             }
             let mut run = |index: usize| {
-                if let Some(read) = read.get_mut(index).filter(|read| hit.start() >= **read) {
+                if let Some(read) = read.get_mut(index).filter(|read| hit.start() >= read.until) {
                     self.run(index, text, (hit.range(), &keyword.word), (read, judged), &mut found);
                 }
             };
@@ -210,7 +218,7 @@ impl Redactor {
         index: usize,
         text: &'t str,
         (at, word): (Range<usize>, &str),
-        (read, judged): (&mut usize, &Judged<'t>),
+        (read, judged): (&mut Read, &Judged<'t>),
         found: &mut Vec<(usize, Range<usize>)>,
     ) {
         let Some(rule) = self.rules.get(index) else { return };
@@ -220,10 +228,10 @@ impl Redactor {
             }
         };
         match rule.kind {
-            Kind::Find => rule.search(text, read).into_iter().for_each(add),
-            Kind::Prefix => rule.tail(text, at, word, read).into_iter().for_each(add),
+            Kind::Find => rule.search(text, &mut read.until).into_iter().for_each(add),
+            Kind::Prefix => rule.tail(text, at, word, &mut read.until).into_iter().for_each(add),
             Kind::Near => self.near(rule, text, at, judged).into_iter().for_each(add),
-            Kind::Around => self.around(rule, text, at, (read, judged)).into_iter().for_each(add),
+            Kind::Around => self.around(rule, text, at, (&mut read.until, judged)).into_iter().for_each(add),
             Kind::After | Kind::Word => self.behind(rule, text, at, read).into_iter().for_each(add),
             Kind::Scored | Kind::Token => {}
         }
@@ -336,7 +344,7 @@ impl Redactor {
     }
 
     /// The value behind a keyword, unless the words around mean no secret.
-    fn behind(&self, rule: &Rule, text: &str, word: Range<usize>, read: &mut usize) -> Option<Range<usize>> {
+    fn behind(&self, rule: &Rule, text: &str, word: Range<usize>, read: &mut Read) -> Option<Range<usize>> {
         if rule.kind == Kind::Word && !begins_a_word(text, word.start) {
             return None;
         }
@@ -346,13 +354,17 @@ impl Redactor {
         }
         let regex = rule.regex()?;
         // Seldom, and cheaper than to ask for the groups.
+        if read.in_vain == Some(word.end) {
+            return None;
+        }
         if !regex.is_match(window) {
+            read.in_vain = Some(word.end);
             return None;
         }
         let caught = regex.captures(window)?;
         let value = caught.get(rule.group)?;
         let range = value.start() + word.end..run_on(text, word.end, value.end());
-        mark_read(&range, read);
+        mark_read(&range, &mut read.until);
         let Some(tail) = caught.name("tail") else {
             let example = rule.check == "literal" && self.skips.is_made_up(value.as_str());
             let is_local = example && is_local(text.get(range.end..).unwrap_or_default());

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::near;
 use crate::shape::words;
 
 /// The buckets that a gram can fall into.
@@ -19,7 +20,7 @@ const STEM: usize = 4;
 const EARLIER: usize = 160;
 
 /// What a gram says; the same word is another gram in another place.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Name = 1,
     LastName,
@@ -57,28 +58,30 @@ pub(super) struct Around<'t> {
     pub(super) form: u16,
 }
 
-/// Reads the grams of candidates. What is around them is the same for all candidates of a line, so it is kept until the next line.
+/// Reads the grams of candidates.
 #[derive(Default)]
 pub(super) struct Grams {
     buckets: Buckets,
-    line: LineWords,
-    earlier: Earlier,
+    words: Words,
 }
 
-/// The words of a line, each with its bucket.
+/// The words of a part of the text. The same words are around many candidates, so their buckets are kept.
 #[derive(Default)]
-struct LineWords {
+struct Words {
+    part: Range<usize>,
+    words: Vec<Word>,
+}
+
+/// A word, and its buckets of the kinds of [`AROUND`].
+struct Word {
     at: Range<usize>,
-    words: Vec<(Range<usize>, u16)>,
+    buckets: [u16; AROUND.len()],
 }
 
-/// The buckets of the words of the lines before, and the last character there.
-#[derive(Default)]
-struct Earlier {
-    line: Option<usize>,
-    buckets: Vec<u16>,
-    last: Range<usize>,
-}
+/// What a word around a candidate may be.
+const AROUND: [Kind; 4] = [Kind::Line, Kind::Above, Kind::Further, Kind::Earlier];
+/// Words that are no longer near are dropped when there are so many.
+const MANY: usize = 4096;
 
 /// Buckets, each once.
 #[derive(Default)]
@@ -171,13 +174,13 @@ impl Grams {
     /// Reads a value and what is around it.
     pub(super) fn read(&mut self, around: &Around<'_>) {
         self.buckets.clear();
-        self.line.read(around);
-        self.earlier.read(around);
         let out = &mut self.buckets;
-        let Around { text, at, form, .. } = around;
+        let Around { text, at, line, form, .. } = around;
+        let start = text.floor_char_boundary(line.start.saturating_sub(EARLIER));
+        self.words.read(text, start..text.floor_char_boundary(line.end.max(at.end)));
         of_name(out, around, &form.to_string());
-        self.line.add(out, around);
-        self.earlier.add(out, around);
+        of_line(out, around, &self.words);
+        of_earlier(out, around, &self.words);
         edges(out, around);
         of_value(out, text.get(at.clone()).unwrap_or_default());
     }
@@ -237,69 +240,94 @@ fn program<'t>(around: &Around<'t>) -> &'t str {
     spoken(before).next().unwrap_or_default()
 }
 
-/// A word that is not too short to say something.
-fn says_something(word: &&str) -> bool {
-    word.len() >= 3
+/// The words of the line but for those of the value.
+fn of_line(out: &mut Buckets, around: &Around<'_>, words: &Words) {
+    let Around { text, at, line, .. } = around;
+    let end = text.floor_char_boundary(line.end.max(at.end));
+    let before = words.within(text, line.start..at.start, Kind::Line);
+    let of_line = before.chain(words.within(text, at.end..end, Kind::Line));
+    of_line.filter(says_something).take(N_LINE).for_each(|(_, bucket)| out.put(bucket));
 }
 
-impl LineWords {
-    fn read(&mut self, around: &Around<'_>) {
-        let Around { text, line, at, .. } = around;
-        let whole = line.start..text.floor_char_boundary(line.end.max(at.end));
-        if self.at == whole {
-            return;
+/// The words of the lines before.
+fn of_earlier(out: &mut Buckets, around: &Around<'_>, words: &Words) {
+    let Around { text, line, .. } = around;
+    let start = text.floor_char_boundary(line.start.saturating_sub(EARLIER));
+    let before = text.get(start..line.start).unwrap_or_default().trim_end();
+    let end = start + before.len();
+    let (further, earlier) = match before.rfind('\n') {
+        Some(at) => (start..start + at, start + at + 1..end),
+        None => (start..start, start..end),
+    };
+    let mut put = |(_, bucket)| out.put(bucket);
+    let nearest = |part: &Range<usize>, kind: Kind| words.within(text, part.clone(), kind).rev();
+    nearest(&further, Kind::Further).filter(says_something).take(N_LINE).for_each(&mut put);
+    nearest(&earlier, Kind::Earlier).take(N_EARLIER).for_each(&mut put);
+    nearest(&earlier, Kind::Above).filter(says_something).take(N_LINE).for_each(&mut put);
+    let last = text.get(earlier).and_then(|earlier| Some(earlier.char_indices().next_back()?.0 + end - earlier.len()));
+    let last = last.and_then(|last| text.get(last..end)).unwrap_or_default();
+    out.add(Kind::LastEarlier, &[last, program(around)]);
+}
+
+/// A word that is not too short to say something, by its length and its bucket.
+fn says_something((length, _): &(usize, u16)) -> bool {
+    *length >= 3
+}
+
+impl Words {
+    /// Has all words of a part of the text, and perhaps others.
+    fn read(&mut self, text: &str, part: Range<usize>) {
+        if part.start < self.part.start || part.start > self.part.end {
+            self.words.clear();
+            self.part = part.start..part.start;
+        } else if self.words.len() >= MANY {
+            let n_passed = self.words.partition_point(|word| word.at.end <= part.start);
+            self.words.drain(..n_passed);
+            self.part.start = part.start;
         }
-        let line = text.get(whole.clone()).unwrap_or_default();
-        let place = |word: &str| whole.start + (word.as_ptr() as usize - line.as_ptr() as usize);
-        self.words.clear();
-        let words = spoken(line).filter(says_something);
-        self.words.extend(words.map(|word| (place(word)..place(word) + word.len(), bucket(Kind::Line, &[word]))));
-        self.at = whole;
+        let offset = self.part.end;
+        let ahead = text.get(offset..).unwrap_or_default();
+        let mut words = near::words_between(ahead, |c| !c.is_alphanumeric());
+        while self.part.end < part.end {
+            let Some(word) = words.next() else {
+                self.part.end = text.len();
+                break;
+            };
+            let buckets = buckets_around(ahead.get(word.clone()).unwrap_or_default());
+            self.part.end = offset + word.end;
+            self.words.push(Word { at: offset + word.start..offset + word.end, buckets });
+        }
     }
 
-    /// The words of the line but for those of the value.
-    fn add(&self, out: &mut Buckets, around: &Around<'_>) {
-        let Around { text, at, .. } = around;
-        let cut = |word: Range<usize>| {
-            let word = text.get(word).filter(says_something)?;
-            Some(bucket(Kind::Line, &[word]))
-        };
-        let parts = self.words.iter().flat_map(|(word, bucket)| {
-            if word.end <= at.start || word.start >= at.end {
-                return [Some(*bucket), None];
-            }
-            // What is left of a word that the value is a part of.
-            [cut(word.start..at.start.max(word.start)), cut(at.end.min(word.end)..word.end)]
-        });
-        parts.flatten().take(N_LINE).for_each(|bucket| out.put(bucket));
+    /// The length of each word of a part of the text, and its bucket as a word of a kind of [`AROUND`]. Words end with the part.
+    fn within<'w>(
+        &'w self,
+        text: &'w str,
+        part: Range<usize>,
+        kind: Kind,
+    ) -> impl DoubleEndedIterator<Item = (usize, u16)> + 'w {
+        let from = self.words.partition_point(|word| word.at.end <= part.start);
+        let to = self.words.partition_point(|word| word.at.start < part.end);
+        let slot = AROUND.iter().position(|it| *it == kind).unwrap_or_default();
+        self.words.get(from..to).unwrap_or_default().iter().map(move |word| {
+            let at = word.at.start.max(part.start)..word.at.end.min(part.end);
+            let known = (at == word.at).then(|| word.buckets.get(slot).copied()).flatten();
+            (at.len(), known.unwrap_or_else(|| bucket(kind, &[text.get(at).unwrap_or_default()])))
+        })
     }
 }
 
-impl Earlier {
-    fn read(&mut self, around: &Around<'_>) {
-        let Around { text, line, .. } = around;
-        if self.line == Some(line.start) {
-            return;
-        }
-        let start = text.floor_char_boundary(line.start.saturating_sub(EARLIER));
-        let before = text.get(start..line.start).unwrap_or_default().trim_end();
-        let (further, earlier) = before.rsplit_once('\n').unwrap_or(("", before));
-        self.buckets.clear();
-        let mut add = |kind: Kind, word: &str| self.buckets.push(bucket(kind, &[word]));
-        spoken(further).rev().filter(says_something).take(N_LINE).for_each(|word| add(Kind::Further, word));
-        spoken(earlier).rev().take(N_EARLIER).for_each(|word| add(Kind::Earlier, word));
-        spoken(earlier).rev().filter(says_something).take(N_LINE).for_each(|word| add(Kind::Above, word));
-        let end = start + before.len();
-        self.last = end - earlier.chars().next_back().map_or(0, char::len_utf8)..end;
-        self.line = Some(line.start);
+/// The buckets of a word for each kind of [`AROUND`], as of [`bucket`].
+fn buckets_around(word: &str) -> [u16; AROUND.len()] {
+    let mut hashes = AROUND.map(Hash::of);
+    let mut add = |byte: u8| hashes.iter_mut().for_each(|hash| hash.add(byte));
+    if word.is_ascii() {
+        word.bytes().for_each(|byte| add(byte.to_ascii_lowercase()));
+    } else {
+        word.to_lowercase().bytes().for_each(&mut add);
     }
-
-    /// The words of the lines before.
-    fn add(&self, out: &mut Buckets, around: &Around<'_>) {
-        self.buckets.iter().for_each(|bucket| out.put(*bucket));
-        let last = around.text.get(self.last.clone()).unwrap_or_default();
-        out.add(Kind::LastEarlier, &[last, program(around)]);
-    }
+    add(0);
+    hashes.map(|hash| hash.bucket())
 }
 
 /// What touches the value, and the word behind it.
