@@ -18,14 +18,17 @@
 //! ```
 
 pub mod block;
+mod byte_set;
 mod fence;
 mod invisible;
+mod judged;
 mod line;
 mod near;
 mod redactor;
 mod rules;
 mod score;
 mod shape;
+mod start;
 mod terminal;
 mod tokens;
 mod traced;

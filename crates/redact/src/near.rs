@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use crate::byte_set::ByteSet;
 use crate::shape::{is_constant, is_other, looks_random};
 
 /// Shorter words are too often names.
@@ -34,16 +35,40 @@ fn words(text: &str, max_len: usize) -> impl Iterator<Item = Range<usize>> + '_ 
 pub(crate) fn words_until(
     text: &str,
     max_len: usize,
-    is_end: fn(char) -> bool,
-) -> impl Iterator<Item = Range<usize>> + '_ {
-    let mut at = 0;
-    let words = text.split(is_end).map(move |word| {
-        let start = at;
-        let end = start + word.len();
-        at = end + text.get(end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-        trimmed(text, start..end)
-    });
+    is_end: impl Fn(char) -> bool,
+) -> impl Iterator<Item = Range<usize>> {
+    let words = words_between(text, is_end).map(|word| trimmed(text, word));
     words.filter(move |word| (1..=max_len).contains(&word.len()))
+}
+
+/// What is between some characters.
+pub(crate) fn words_between(text: &str, is_gap: impl Fn(char) -> bool) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < text.len() {
+            let (end, next) = end_of_word(text, at, &is_gap);
+            let word = std::mem::replace(&mut at, next)..end;
+            if !word.is_empty() {
+                return Some(word);
+            }
+        }
+        None
+    })
+}
+
+/// Where a word ends, and where the next one begins.
+fn end_of_word(text: &str, start: usize, is_end: impl Fn(char) -> bool) -> (usize, usize) {
+    let mut at = start;
+    while let Some(byte) = text.as_bytes().get(at) {
+        let next =
+            if byte.is_ascii() { Some(char::from(*byte)) } else { text.get(at..).and_then(|rest| rest.chars().next()) };
+        let Some(next) = next else { break };
+        if is_end(next) {
+            return (at, at + next.len_utf8());
+        }
+        at += next.len_utf8();
+    }
+    (at, text.len())
 }
 
 /// The fields of a row of a table that is written without blanks.
@@ -60,10 +85,11 @@ fn fields(text: &str, row: Range<usize>) -> impl Iterator<Item = Range<usize>> +
 
 /// A word without the brackets and stops around it.
 fn trimmed(text: &str, word: Range<usize>) -> Range<usize> {
-    let whole = text.get(word.clone()).unwrap_or_default();
-    let front = whole.trim_start_matches(['(', '[', '{', ',', ';', ':', '=', '|']);
-    let start = word.end - front.len();
-    start..start + front.trim_end_matches([')', ']', '}', ',', ';', ':', '.', '|']).len()
+    let bytes = text.as_bytes().get(word.clone()).unwrap_or_default();
+    let lead = bytes.iter().take_while(|b| matches!(b, b'(' | b'[' | b'{' | b',' | b';' | b':' | b'=' | b'|')).count();
+    let front = bytes.get(lead..).unwrap_or_default();
+    let is_tail = |b: &&u8| matches!(b, b')' | b']' | b'}' | b',' | b';' | b':' | b'.' | b'|');
+    word.start + lead..word.end - front.iter().rev().take_while(is_tail).count()
 }
 
 /// The length of a flag or a user before the password in the same word.
@@ -72,7 +98,8 @@ pub(crate) fn mark_len(word: &str) -> usize {
     if flag.is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['-', '='])) {
         return 2;
     }
-    let user = word.bytes().take_while(|b| b.is_ascii_alphanumeric() || b"_.-/\\".contains(b)).count();
+    static USER: ByteSet = ByteSet::alphanumeric_and(b"_.-/\\");
+    let user = word.bytes().take_while(|b| USER.has(*b)).count();
     let mark = word.as_bytes().get(user).is_some_and(|b| b":,%=".contains(b));
     if (1..=40).contains(&user) && mark {
         return user + 1;
@@ -87,7 +114,8 @@ pub(crate) fn is_odd(word: &str) -> bool {
     let body = word.trim_start_matches(['$', '#', '@', '%', '&', '*', '-', '+', '~', '^']);
     // Marks around a word are those of Markdown.
     let body = if body.len() < word.len() { body.trim_end_matches(['*', '+', '~']) } else { body };
-    let symbol = body.bytes().any(|b| b"!#$%&*+?^~@".contains(&b));
+    static SYMBOLS: ByteSet = ByteSet::of(b"!#$%&*+?^~@");
+    let symbol = SYMBOLS.is_in(body);
     let both = has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit);
     let hex = word.strip_prefix("0x").unwrap_or(word).bytes().all(|b| b.is_ascii_hexdigit() || b"-:".contains(&b));
     let long_enough = (MIN_LEN..=64).contains(&word.len());
@@ -119,7 +147,8 @@ pub(crate) fn is_jumble(word: &str) -> bool {
     if word.len() < MIN_LEN || !has(u8::is_ascii_digit) {
         return false;
     }
-    let marked = word.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%^&*+?~-_.".contains(&b))
+    static CHARS: ByteSet = ByteSet::alphanumeric_and(b"!#$%^&*+?~-_.");
+    let marked = word.bytes().all(|b| CHARS.has(b))
         && has(|b| b"!#$%^&*+?~".contains(b))
         && has(u8::is_ascii_uppercase)
         && has(u8::is_ascii_lowercase);

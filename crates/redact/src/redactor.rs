@@ -18,12 +18,13 @@ use aho_corasick::AhoCorasick;
 use regex::Regex;
 
 use self::beside::{begins_a_word, digit_from, identifier_before, is_in_resource, is_local, line_before, name_at_end};
+use crate::judged::{Judged, Question};
 use crate::near;
 use crate::rules::{Kind, Rule, Scope, Skips, mark_read, run_on, touches, window};
 use crate::shape::{
-    are_codes, claims_nothing, encodes_a_name, entropy, is_base64_key, is_constant, is_digest, is_hash,
-    is_likely_password, is_other, is_path_like, is_phrase, is_pin, is_strong, is_uuid, is_weak_password,
-    is_word_and_number, is_word_list, looks_random, repeats_a_group, word_before, words,
+    are_codes, claims_nothing, encodes_a_name, is_base64_key, is_constant, is_digest, is_hash, is_likely_password,
+    is_other, is_path_like, is_phrase, is_pin, is_strong, is_uuid, is_weak_password, is_word_and_number, is_word_list,
+    looks_random, repeats_a_group, word_before, words,
 };
 use crate::tokens::{self, Sign};
 
@@ -72,6 +73,15 @@ pub struct Redactor {
     keywords: Vec<Keyword>,
     /// The rule under whose name values are redacted by their score.
     scored: Option<usize>,
+}
+
+/// What a rule has read of a text.
+#[derive(Clone, Copy, Default)]
+struct Read {
+    /// It does not look at what is before.
+    until: usize,
+    /// Behind a keyword that ends here is nothing; other keywords may end here, too.
+    in_vain: Option<usize>,
 }
 
 /// A keyword, and by their index the rules that wait for it.
@@ -158,19 +168,23 @@ impl Redactor {
         let mut found = Vec::new();
         for (offset, part) in unmarked(text) {
             let shift = |(rule, at): (usize, Range<usize>)| (rule, at.start + offset..at.end + offset);
-            let mut places = Vec::new();
-            let mut of_part = self.scan(part, &mut places);
-            of_part.extend(self.tokens(part));
+            let (mut places, judged) = (Vec::new(), Judged::default());
+            let mut of_part = self.scan(part, &mut places, &judged);
+            of_part.extend(self.tokens(part, &judged));
             found.extend(self.scored(part, &places, of_part).into_iter().map(shift));
         }
         self.merge(found)
     }
 
     /// What the rules find; where a word promises a secret goes to `places`.
-    fn scan(&self, text: &str, places: &mut Vec<Range<usize>>) -> Vec<(usize, Range<usize>)> {
+    fn scan<'t>(
+        &self,
+        text: &'t str,
+        places: &mut Vec<Range<usize>>,
+        judged: &Judged<'t>,
+    ) -> Vec<(usize, Range<usize>)> {
         let mut found = Vec::new();
-        // Up to where each rule has read already.
-        let mut read = vec![0; self.rules.len()];
+        let mut read: Vec<Read> = self.rules.iter().map(|_| Read::default()).collect();
         let mut next_digit = 0;
         for hit in self.finder.find_overlapping_iter(text) {
             let Some(keyword) = self.keywords.get(hit.pattern().as_usize()) else {
@@ -180,8 +194,8 @@ impl Redactor {
                 places.push(hit.range());
             }
             let mut run = |index: usize| {
-                if let Some(read) = read.get_mut(index).filter(|read| hit.start() >= **read) {
-                    self.run(index, text, (hit.range(), &keyword.word), read, &mut found);
+                if let Some(read) = read.get_mut(index).filter(|read| hit.start() >= read.until) {
+                    self.run(index, text, (hit.range(), &keyword.word), (read, judged), &mut found);
                 }
             };
             keyword.always.iter().copied().for_each(&mut run);
@@ -199,32 +213,36 @@ impl Redactor {
     }
 
     /// What one rule finds at a keyword.
-    fn run(
+    fn run<'t>(
         &self,
         index: usize,
-        text: &str,
+        text: &'t str,
         (at, word): (Range<usize>, &str),
-        read: &mut usize,
+        (read, judged): (&mut Read, &Judged<'t>),
         found: &mut Vec<(usize, Range<usize>)>,
     ) {
         let Some(rule) = self.rules.get(index) else { return };
         let add = |span: Range<usize>| {
-            if text.get(span.clone()).is_some_and(|value| self.is_secret(rule, value)) {
+            if text.get(span.clone()).is_some_and(|value| self.is_secret(rule, value, judged)) {
                 found.push((index, span));
             }
         };
         match rule.kind {
-            Kind::Find => rule.search(text, read).into_iter().for_each(add),
-            Kind::Prefix => rule.tail(text, at, word, read).into_iter().for_each(add),
-            Kind::Near => self.near(rule, text, at).into_iter().for_each(add),
-            Kind::Around => self.around(rule, text, at, read).into_iter().for_each(add),
+            Kind::Find => rule.search(text, &mut read.until).into_iter().for_each(add),
+            Kind::Prefix => rule.tail(text, at, word, &mut read.until).into_iter().for_each(add),
+            Kind::Near => self.near(rule, text, at, judged).into_iter().for_each(add),
+            Kind::Around => self.around(rule, text, at, (&mut read.until, judged)).into_iter().for_each(add),
             Kind::After | Kind::Word => self.behind(rule, text, at, read).into_iter().for_each(add),
             Kind::Scored | Kind::Token => {}
         }
     }
 
     /// Random tokens that only their form and place tell.
-    fn tokens<'s>(&'s self, text: &'s str) -> impl Iterator<Item = (usize, Range<usize>)> + 's {
+    fn tokens<'s, 't: 's>(
+        &'s self,
+        text: &'t str,
+        judged: &'s Judged<'t>,
+    ) -> impl Iterator<Item = (usize, Range<usize>)> + 's {
         let index = |id| self.rules.iter().position(|rule| rule.kind == Kind::Token && rule.id == id);
         let [prefixed, named] = ["prefixed-token", "named-token"].map(index);
         tokens::find(text, &self.skips).filter_map(move |(sign, range)| {
@@ -233,24 +251,28 @@ impl Redactor {
                 Sign::Name => named?,
             };
             let value = text.get(range.clone())?;
-            (self.is_secret(self.rules.get(index)?, value)).then_some((index, range))
+            (self.is_secret(self.rules.get(index)?, value, judged)).then_some((index, range))
         })
     }
 
     /// The first word behind a keyword that is a secret.
-    fn near(&self, rule: &Rule, text: &str, word: Range<usize>) -> Option<Range<usize>> {
+    fn near<'t>(&self, rule: &Rule, text: &'t str, word: Range<usize>, judged: &Judged<'t>) -> Option<Range<usize>> {
         let joined = |b: &u8| b.is_ascii_alphanumeric() || b"_-".contains(b);
         let is_word = touches(text, Some(word.start), u8::is_ascii_alphanumeric);
         let inside = is_word && touches(text, word.start.checked_sub(1), u8::is_ascii_alphanumeric);
         if inside || touches(text, Some(word.end), joined) {
             return None;
         }
-        let (regex, window) = (rule.regex()?, window(text, word.end));
+        let window = window(text, word.end);
+        if !rule.may_match(window.as_bytes()) {
+            return None;
+        }
+        let regex = rule.regex()?;
         let piece = if rule.group == 0 { regex.find(window) } else { regex.captures(window)?.get(rule.group) }?;
         let start = word.end + piece.start();
         let mut words = near::candidates(piece.as_str());
         let secret =
-            words.find(|at| piece.as_str().get(at.clone()).is_some_and(|value| self.is_secret(rule, value)))?;
+            words.find(|at| piece.as_str().get(at.clone()).is_some_and(|value| self.is_secret(rule, value, judged)))?;
         let name = text.get(word.start - identifier_before(text, word.start)..word.end)?;
         if rule.id == "generic-secret" && (self.is_public(text, word.start) || self.skips.has_stem(name)) {
             return None;
@@ -260,7 +282,13 @@ impl Redactor {
 
     /// Every word around a keyword that is a secret: of the lines before it as far as [`BEFORE`], of those behind it as far as
     /// [`BEHIND`].
-    fn around(&self, rule: &Rule, text: &str, word: Range<usize>, read: &mut usize) -> Vec<Range<usize>> {
+    fn around<'t>(
+        &self,
+        rule: &Rule,
+        text: &'t str,
+        word: Range<usize>,
+        (read, judged): (&mut usize, &Judged<'t>),
+    ) -> Vec<Range<usize>> {
         if !begins_a_word(text, word.start) {
             return Vec::new();
         }
@@ -284,7 +312,7 @@ impl Redactor {
         }
         let is_secret = |at: &Range<usize>| {
             let value = piece.get(at.clone());
-            value.is_some_and(|value| self.is_secret(rule, value))
+            value.is_some_and(|value| self.is_secret(rule, value, judged))
                 && !self.is_named_otherwise(line_before(text, start + at.start))
         };
         let secrets = near::candidates(piece).filter(is_secret);
@@ -316,19 +344,27 @@ impl Redactor {
     }
 
     /// The value behind a keyword, unless the words around mean no secret.
-    fn behind(&self, rule: &Rule, text: &str, word: Range<usize>, read: &mut usize) -> Option<Range<usize>> {
+    fn behind(&self, rule: &Rule, text: &str, word: Range<usize>, read: &mut Read) -> Option<Range<usize>> {
         if rule.kind == Kind::Word && !begins_a_word(text, word.start) {
             return None;
         }
-        let (regex, window) = (rule.regex()?, window(text, word.end));
+        let window = window(text, word.end);
+        if !rule.may_match(window.as_bytes()) {
+            return None;
+        }
+        let regex = rule.regex()?;
         // Seldom, and cheaper than to ask for the groups.
+        if read.in_vain == Some(word.end) {
+            return None;
+        }
         if !regex.is_match(window) {
+            read.in_vain = Some(word.end);
             return None;
         }
         let caught = regex.captures(window)?;
         let value = caught.get(rule.group)?;
         let range = value.start() + word.end..run_on(text, word.end, value.end());
-        mark_read(&range, read);
+        mark_read(&range, &mut read.until);
         let Some(tail) = caught.name("tail") else {
             let example = rule.check == "literal" && self.skips.is_made_up(value.as_str());
             let is_local = example && is_local(text.get(range.end..).unwrap_or_default());
@@ -355,29 +391,47 @@ impl Redactor {
         (!(nameless || sum || is_id || digest || resource || code || other)).then_some(range)
     }
 
-    fn is_secret(&self, rule: &Rule, value: &str) -> bool {
+    fn is_secret<'t>(&self, rule: &Rule, value: &'t str, judged: &Judged<'t>) -> bool {
+        judged.judge(value, |answers| {
+            let is_shaped = answers.ask(rule.question, || self.is_shaped(rule.question, value));
+            let is_sample = || self.skips.is_sample(value);
+            match rule.question {
+                Question::Pin => is_shaped,
+                Question::Any => answers.entropy(value) >= rule.entropy && !is_sample(),
+                _ => {
+                    is_shaped
+                        && answers.entropy(value) >= rule.entropy
+                        && !answers.ask(Question::Placeholder, || self.is_shaped(Question::Placeholder, value))
+                }
+            }
+        })
+    }
+
+    /// What the check of a rule asks of a value alone.
+    fn is_shaped(&self, question: Question, value: &str) -> bool {
         let letters = |b: u8| b.is_ascii_alphabetic() || b"._-=".contains(&b);
-        let shaped = match rule.check {
-            "any" => return entropy(value) >= rule.entropy && !self.skips.is_sample(value),
-            "literal" => true,
-            "seed" => value.bytes().any(|b| b.is_ascii_digit()) || !value.bytes().any(|b| b.is_ascii_lowercase()),
-            "codes" => are_codes(value),
-            "base64" => is_base64_key(value),
-            "pin" => return is_pin(value),
-            "named" => !self.skips.is_made_up(value),
-            "strong" => is_strong(value) && !self.skips.is_made_up(value),
-            "phrase" => (near::is_odd(value) || is_phrase(value)) && !self.skips.is_made_up(value),
-            "odd" => near::is_odd(value) && !self.skips.is_made_up(value),
-            "chosen" => (is_likely_password(value) || is_word_list(value)) && !self.skips.is_made_up(value),
-            "weak" => is_weak_password(value) && !self.skips.is_made_up(value),
-            "jumble" => near::is_jumble(value) && self.is_random(value) && !is_other(value),
-            "likely" => is_likely_password(value) && !self.skips.is_made_up(value),
-            "claims" => !claims_nothing(value),
-            "password" => !value.bytes().all(letters) && !is_constant(value) && !self.skips.is_made_up(value),
-            "encoded" => looks_random(value),
-            _ => self.is_random(value),
-        };
-        shaped && entropy(value) >= rule.entropy && !self.skips.is_sample(value) && !self.skips.stands_in(value)
+        match question {
+            Question::Any | Question::Literal => true,
+            Question::Seed => {
+                value.bytes().any(|b| b.is_ascii_digit()) || !value.bytes().any(|b| b.is_ascii_lowercase())
+            }
+            Question::Codes => are_codes(value),
+            Question::Base64 => is_base64_key(value),
+            Question::Pin => is_pin(value),
+            Question::Named => !self.skips.is_made_up(value),
+            Question::Strong => is_strong(value) && !self.skips.is_made_up(value),
+            Question::Phrase => (near::is_odd(value) || is_phrase(value)) && !self.skips.is_made_up(value),
+            Question::Odd => near::is_odd(value) && !self.skips.is_made_up(value),
+            Question::Chosen => (is_likely_password(value) || is_word_list(value)) && !self.skips.is_made_up(value),
+            Question::Weak => is_weak_password(value) && !self.skips.is_made_up(value),
+            Question::Jumble => near::is_jumble(value) && self.is_random(value) && !is_other(value),
+            Question::Likely => is_likely_password(value) && !self.skips.is_made_up(value),
+            Question::Claims => !claims_nothing(value),
+            Question::Password => !value.bytes().all(letters) && !is_constant(value) && !self.skips.is_made_up(value),
+            Question::Encoded => looks_random(value),
+            Question::Random => self.is_random(value),
+            Question::Placeholder => self.skips.is_sample(value) || self.skips.stands_in(value),
+        }
     }
 
     /// Random characters, and no name in any disguise.

@@ -6,8 +6,10 @@ use std::sync::OnceLock;
 use aho_corasick::AhoCorasick;
 use regex::{Regex, RegexBuilder};
 
+use crate::judged::Question;
 use crate::score;
 use crate::shape::words;
+use crate::start::Start;
 use crate::word_set::WordSet;
 
 const TABLE: &str = include_str!("rules.tsv");
@@ -63,6 +65,8 @@ pub(crate) struct Rule {
     pub(crate) group: usize,
     pub(crate) entropy: f64,
     pub(crate) check: &'static str,
+    /// What the check asks of a value.
+    pub(crate) question: Question,
     /// What the rule finds has a digit, behind the keyword.
     pub(crate) needs_digit: bool,
     /// Where the form is described.
@@ -71,6 +75,8 @@ pub(crate) struct Rule {
     pattern: &'static str,
     /// Compiled at the first hit, as most processes never need most rules.
     regex: OnceLock<Option<Regex>>,
+    /// What a match behind a keyword begins with; read at the first hit, too.
+    start: OnceLock<Option<Start>>,
 }
 
 /// What is known not to be a secret.
@@ -115,11 +121,13 @@ impl Rule {
             group,
             entropy,
             check,
+            question: Question::of(check),
             needs_digit: has_digit && matches!(kind, Kind::After | Kind::Word | Kind::Near),
             #[cfg(test)]
             source: columns.clone().next()?,
             pattern: columns.nth(1)?,
             regex: OnceLock::new(),
+            start: OnceLock::new(),
         })
     }
 
@@ -154,6 +162,18 @@ impl Rule {
         self.regex.get_or_init(build).as_ref()
     }
 
+    /// False where the regex, which is to match right there, does not: a look at a few bytes.
+    pub(crate) fn may_match(&self, text: &[u8]) -> bool {
+        self.start.get_or_init(|| Start::of(&expand(self.pattern))).as_ref().is_none_or(|start| start.may_match(text))
+    }
+
+    /// The pattern of what has to be right behind the keyword.
+    #[cfg(test)]
+    pub(crate) fn anchored(&self) -> Option<String> {
+        let is_anchored = matches!(self.kind, Kind::Prefix | Kind::After | Kind::Word | Kind::Near);
+        is_anchored.then(|| expand(self.pattern))
+    }
+
     /// All secrets of the text, looked for once only.
     pub(crate) fn search(&self, text: &str, read: &mut usize) -> Vec<Range<usize>> {
         *read = text.len();
@@ -169,7 +189,11 @@ impl Rule {
         if text.get(at.clone()) != Some(word) || !free(at.start.checked_sub(1)) {
             return None;
         }
-        let tail = self.regex()?.find(window(text, at.end))?;
+        let window = window(text, at.end);
+        if !self.may_match(window.as_bytes()) {
+            return None;
+        }
+        let tail = self.regex()?.find(window)?;
         let end = run_on(text, at.end, tail.end());
         mark_read(&(at.start..end), read);
         free(Some(end)).then_some(at.start..end)

@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 use data_encoding::{BASE64_NOPAD, Encoding};
 use serde_json::Value;
 
+use crate::byte_set::ByteSet;
+
 /// Shannon entropy of the text's bytes, bits a byte: 0 for one byte repeated, at most 8.
 pub(crate) fn entropy(text: &str) -> f64 {
     let mut counts = [0_u32; 256];
@@ -274,14 +276,18 @@ fn decode(text: &str) -> Option<Vec<u8>> {
 
 /// Spoken like a word: enough vowels and no long row of consonants.
 fn is_wordy(piece: &str) -> bool {
-    let vowel = |&b: &u8| b"aeiouyAEIOUY".contains(&b);
-    let vowels = piece.bytes().filter(vowel).count();
-    let row = piece.as_bytes().split(vowel).map(<[u8]>::len).max().unwrap_or(0);
-    match piece.len() {
-        0..=2 => false,
-        3..=4 => true,
-        len => vowels * 6 >= len && row <= 4,
+    static VOWELS: ByteSet = ByteSet::of(b"aeiouyAEIOUY");
+    if piece.len() <= 4 {
+        return piece.len() >= 3;
     }
+    let (mut n_vowels, mut row, mut longest_row) = (0, 0, 0);
+    for byte in piece.bytes() {
+        let is_vowel = VOWELS.has(byte);
+        n_vowels += usize::from(is_vowel);
+        row = if is_vowel { 0 } else { row + 1 };
+        longest_row = longest_row.max(row);
+    }
+    n_vowels * 6 >= piece.len() && longest_row <= 4
 }
 
 /// Letters and digits change places often with nothing between, or a long number hangs on
@@ -296,15 +302,29 @@ fn mixed_in_one_run(value: &str) -> bool {
     })
 }
 
+/// 1 for a small letter, 2 for a capital, 3 for a digit and 0 for all else.
+fn class(byte: u8) -> u8 {
+    static CLASSES: [u8; 256] = {
+        let mut classes = [0; 256];
+        let mut byte = 0;
+        while byte < 128 {
+            classes[byte as usize] = match byte {
+                b'a'..=b'z' => 1,
+                b'A'..=b'Z' => 2,
+                b'0'..=b'9' => 3,
+                _ => 0,
+            };
+            byte += 1;
+        }
+        classes
+    };
+    CLASSES.get(usize::from(byte)).copied().unwrap_or_default()
+}
+
 /// The words and numbers of an identifier: cut at other characters, between letters and digits, and at humps (`myAPIKey2` gives
 /// `my`, `API`, `Key`, `2`).
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
-    let class = |at: usize| match text.as_bytes().get(at) {
-        Some(b'a'..=b'z') => 1,
-        Some(b'A'..=b'Z') => 2,
-        Some(b'0'..=b'9') => 3,
-        _ => 0,
-    };
+    let class = |at: usize| text.as_bytes().get(at).map_or(0, |byte| class(*byte));
     let (mut start, mut at, mut here) = (0, 0, class(0));
     std::iter::from_fn(move || {
         while at < text.len() {

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use crate::byte_set::ByteSet;
 use crate::rules::Skips;
 use crate::shape::{claims_nothing, encodes_a_name, is_digest, is_uuid, looks_random, words};
 
@@ -41,7 +42,8 @@ pub(crate) fn find<'t>(text: &'t str, skips: &'t Skips) -> impl Iterator<Item = 
 
 /// Maximal runs of token bytes of a possible length. Most bytes are skipped: a gap in the next few says that no run begins before.
 fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
-    let is_token = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'~' | b'|');
+    static TOKEN: ByteSet = ByteSet::alphanumeric_and(b"_-.~|");
+    let is_token = |b: &u8| TOKEN.has(*b);
     let bytes = text.as_bytes();
     let mut start = 0;
     std::iter::from_fn(move || {

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
+use crate::judged::Judged;
 use crate::rules::{Rule, touches};
 use crate::score::{self, Candidate, Hit, Other};
 use crate::shape::{
@@ -107,9 +108,9 @@ impl Redactor {
     #[doc(hidden)]
     #[must_use]
     pub fn measured(&self, text: &str) -> Value {
-        let mut places = Vec::new();
-        let mut found = self.scan(text, &mut places);
-        found.extend(self.tokens(text));
+        let (mut places, judged) = (Vec::new(), Judged::default());
+        let mut found = self.scan(text, &mut places, &judged);
+        found.extend(self.tokens(text, &judged));
         let (sure, hits) = self.hits(found);
         let hits: Vec<Hit> = hits.into_iter().map(|(_, hit)| hit).collect();
         let candidates = score::candidates(text, &places, &hits, |at| self.other(text, at)).into_iter();

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::form::is_spice;
+use crate::byte_set::ByteSet;
 use crate::near;
 use crate::rules::touches;
 use crate::shape::is_base64_key;
@@ -11,6 +12,8 @@ use crate::shape::is_base64_key;
 const MIN_LEN: usize = 4;
 /// Longer ones are data.
 const MAX_LEN: usize = 512;
+/// So many words at least are those of a wallet.
+const SEED: usize = 12;
 /// A shorter word is not odd by itself.
 const ODD_LEN: usize = 8;
 const LOWER: u8 = 1;
@@ -21,44 +24,62 @@ const END: u8 = 16;
 
 /// The words of a text, and the parts of those that have marks of an assignment, a list or an address in them.
 pub(super) fn candidates(text: &str, offset: usize) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
+    let (mut found, mut cut) = (Vec::new(), Vec::new());
     for word in near::words_until(text, MAX_LEN, is_end) {
-        let first = found.len();
         let mut add = |at: Range<usize>| {
             let at = trimmed(text, at);
-            let is_path = |value: &str| value.len() < 16 || value.get(1..).unwrap_or_default().contains(['/', '.']);
-            let flag = text.get(at.clone()).is_none_or(|value| {
-                value.starts_with(['-', ')', ']', '}']) || (value.starts_with('/') && is_path(value))
-            });
-            if !flag && (MIN_LEN..=MAX_LEN).contains(&at.len()) {
-                found.push(at.start + offset..at.end + offset);
+            if (MIN_LEN..=MAX_LEN).contains(&at.len()) && !is_flag_or_path(text, &at) {
+                cut.push(at.start + offset..at.end + offset);
             }
         };
         let whole = text.get(word.clone()).unwrap_or_default();
-        if whole.contains("base64,") {
-            continue;
+        if is_plain(whole) {
+            add(word);
+        } else {
+            of_word(text, &word, whole, &mut add);
+            cut.sort_unstable_by_key(|at| (at.start, at.end));
+            cut.dedup();
         }
-        let from = whole.find(['=', ':', ',']).map_or(0, |at| at + 1);
-        let rest = whole.get(from..).unwrap_or_default();
-        let is_key = whole.len() >= 24 && is_base64_key(whole);
-        if !is_key && from > 0 && rest.len() >= 24 && is_base64_key(rest) {
-            add(word.start + from..word.end);
-            continue;
-        }
-        if is_key || !has_parts(whole) {
-            add(word.clone());
-        }
-        if !is_key {
-            parts(text, &word, &mut add);
-        }
-        let mut rest = found.split_off(first);
-        rest.sort_by_key(|at| (at.start, at.end));
-        rest.dedup();
-        found.append(&mut rest);
+        found.append(&mut cut);
     }
     let of_many = phrases(text).chain(rests(text)).chain(groups(text)).chain(seeds(text));
     found.extend(of_many.map(|at| at.start + offset..at.end + offset));
     found
+}
+
+/// Most words have none of the marks that a word is cut at, or that make it a key.
+fn is_plain(word: &str) -> bool {
+    static MARKS: ByteSet = ByteSet::of(b"=:,;|&?/@()[]{}%+");
+    !word.starts_with('-') && !MARKS.is_in(word)
+}
+
+/// A word with marks, or its parts.
+fn of_word(text: &str, word: &Range<usize>, whole: &str, add: &mut impl FnMut(Range<usize>)) {
+    if whole.contains("base64,") {
+        return;
+    }
+    let from = whole.find(['=', ':', ',']).map_or(0, |at| at + 1);
+    let rest = whole.get(from..).unwrap_or_default();
+    let is_key = whole.len() >= 24 && is_base64_key(whole);
+    if !is_key && from > 0 && rest.len() >= 24 && is_base64_key(rest) {
+        return add(word.start + from..word.end);
+    }
+    if is_key || !has_parts(whole) {
+        add(word.clone());
+    }
+    if !is_key {
+        parts(text, word, add);
+    }
+}
+
+/// A flag, a closing bracket, or a path from the root.
+fn is_flag_or_path(text: &str, at: &Range<usize>) -> bool {
+    let Some(value) = text.get(at.clone()) else { return true };
+    match value.as_bytes().first() {
+        Some(b'-' | b')' | b']' | b'}') => true,
+        Some(b'/') => value.len() < 16 || value.get(1..).unwrap_or_default().contains(['/', '.']),
+        _ => false,
+    }
 }
 
 /// Without the letter of an escape before it, and without marks behind it that pad nothing.
@@ -74,7 +95,8 @@ fn trimmed(text: &str, at: Range<usize>) -> Range<usize> {
 /// A name and its value, a row, or an address.
 fn has_parts(word: &str) -> bool {
     let body = word.trim_end_matches('=');
-    let name = body.bytes().take_while(|b| b.is_ascii_alphanumeric() || b"_-.".contains(b)).count();
+    static NAME: ByteSet = ByteSet::alphanumeric_and(b"_-.");
+    let name = body.bytes().take_while(|b| NAME.has(*b)).count();
     let assigned = name > 0 && body.as_bytes().get(name).is_some_and(|b| b"=:".contains(b));
     assigned || body.contains([',', '|', ';']) || body.contains("://")
 }
@@ -85,8 +107,9 @@ fn parts(text: &str, word: &Range<usize>, add: &mut impl FnMut(Range<usize>)) {
     if inner > 0 {
         add(word.start + inner..word.end);
     }
-    let is_mark = |c: char| "=:,;|&?/@()[]{}".contains(c);
-    if !whole.contains(is_mark) {
+    static MARKS: ByteSet = ByteSet::of(b"=:,;|&?/@()[]{}");
+    let is_mark = |c: char| u8::try_from(c).is_ok_and(|b| MARKS.has(b));
+    if !MARKS.is_in(whole) {
         return;
     }
     let body = whole.trim_end_matches('=');
@@ -123,18 +146,21 @@ fn is_end(c: char) -> bool {
 
 /// Quoted words with blanks between: passphrases are written so.
 fn phrases(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
-    let mut at = 0;
-    let pieces = text.split(['"', '\'', '`', '\n']).map(move |piece| {
-        let start = at;
-        at += piece.len() + 1;
-        start..start + piece.len()
-    });
-    pieces.filter(|at| {
-        let quoted = |place: Option<usize>| {
-            place.and_then(|place| text.as_bytes().get(place)).is_some_and(|b| b"\"'`".contains(b))
-        };
-        let piece = text.get(at.clone()).unwrap_or_default();
-        quoted(at.start.checked_sub(1)) && quoted(Some(at.end)) && is_phrase(piece)
+    static BORDERS: ByteSet = ByteSet::of(b"\"'`\n");
+    let bytes = text.as_bytes();
+    let (mut at, mut is_open) = (0, false);
+    std::iter::from_fn(move || {
+        while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
+            let length = rest.iter().position(|b| BORDERS.has(*b)).unwrap_or(rest.len());
+            let piece = at..at + length;
+            let is_closed = rest.get(length).is_some_and(|b| *b != b'\n');
+            let is_quoted = std::mem::replace(&mut is_open, is_closed) && is_closed;
+            at = piece.end + 1;
+            if is_quoted && text.get(piece.clone()).is_some_and(is_phrase) {
+                return Some(piece);
+            }
+        }
+        None
     })
 }
 
@@ -159,7 +185,8 @@ fn rests(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
         (start, line)
     });
     lines.filter_map(|(start, line)| {
-        let mark = line.rfind(": ").map(|at| at + 2).or_else(|| line.find('=').map(|at| at + 1))?;
+        let colon = line.as_bytes().array_windows().rposition(|pair| pair == b": ");
+        let mark = colon.map(|at| at + 2).or_else(|| line.find('=').map(|at| at + 1))?;
         let rest = line.get(mark..)?;
         let value = rest.trim();
         let start = start + mark + (rest.len() - rest.trim_start().len());
@@ -175,50 +202,54 @@ fn seeds(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
         "can", "all", "will", "its", "when", "then", "than", "into", "they", "their", "what", "which", "der", "die",
         "das", "und", "ist", "les", "des", "une", "est", "que", "los", "las", "una",
     ];
-    // Rows of so many words are rare, so the stop words are looked up only in them.
-    let rows = rows_of_words(text).filter(|row| row.len() >= 12);
-    rows.flat_map(move |row| {
+    // Long rows are rare, so the stop words are looked up only in them.
+    rows_of_words(text).flat_map(move |row| {
         let is_stop = |word: &Range<usize>| text.get(word.clone()).is_some_and(|word| STOPS.contains(&word));
-        let parts = row.split(is_stop).filter(|part| part.len() >= 12);
+        let parts = row.split(is_stop).filter(|part| part.len() >= SEED);
         parts.filter_map(|part| Some(part.first()?.start..part.last()?.end)).collect::<Vec<_>>()
     })
 }
 
-/// Rows of words of three to eight small letters, with little between two of them.
+/// Long rows of words of three to eight small letters, with little between two of them.
 fn rows_of_words(text: &str) -> impl Iterator<Item = Vec<Range<usize>>> + '_ {
-    let is_gap = |c: char| c.is_whitespace() || c.is_ascii_digit() || ",.)".contains(c);
-    let place = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
-    let is_of_row = |word: &&str| (3..=8).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_lowercase());
-    let mut words = text.split(is_gap).filter(|word| !word.is_empty());
+    let is_gap = |c: char| c.is_whitespace() || c.is_ascii_digit() || matches!(c, ',' | '.' | ')');
+    let is_of_row = |word: &Range<usize>| {
+        let bytes = text.as_bytes().get(word.clone()).unwrap_or_default();
+        (3..=8).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_lowercase)
+    };
+    let mut words = near::words_between(text, is_gap);
     let mut row: Vec<Range<usize>> = Vec::new();
     std::iter::from_fn(move || {
         loop {
             let word = words.next();
-            let Some(at) = word.filter(is_of_row).map(|word| place(word)..place(word) + word.len()) else {
-                if !row.is_empty() {
-                    return Some(std::mem::take(&mut row));
-                }
+            let at = word.clone().filter(is_of_row);
+            let is_next = |at: &Range<usize>| row.last().is_none_or(|last| at.start - last.end <= 8);
+            if at.as_ref().is_some_and(is_next) {
+                row.extend(at);
+            } else if row.len() >= SEED {
+                return Some(std::mem::replace(&mut row, Vec::from_iter(at)));
+            } else {
+                row.clear();
+                row.extend(at);
                 word?;
-                continue;
-            };
-            if row.last().is_some_and(|last| at.start - last.end > 8) {
-                return Some(std::mem::replace(&mut row, vec![at]));
             }
-            row.push(at);
         }
     })
 }
 
 /// Four groups or more of as many letters and digits, with a blank or a colon between each.
 fn groups(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    static ALPHANUMERIC: ByteSet = ByteSet::alphanumeric_and(b"");
     let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
         while at < bytes.len() {
             let start = at;
-            let length = |from: usize| {
-                bytes.get(from..).unwrap_or_default().iter().take(9).take_while(|b| b.is_ascii_alphanumeric()).count()
+            let run = |from: usize, longest: usize| {
+                let run = bytes.get(from..).unwrap_or_default().iter().take(longest);
+                run.take_while(|b| ALPHANUMERIC.has(**b)).count()
             };
+            let length = |from: usize| run(from, 9);
             let first = length(start);
             if first == 0 {
                 at += 1;
@@ -232,11 +263,7 @@ fn groups(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
                     n_groups += 1;
                 }
             }
-            at = if n_groups > 1 {
-                end
-            } else {
-                start + bytes.get(start..).unwrap_or_default().iter().take_while(|b| b.is_ascii_alphanumeric()).count()
-            };
+            at = if n_groups > 1 { end } else { start + first + run(start + first, usize::MAX) };
             if n_groups >= 4 && end - start >= 15 {
                 return Some(start..end);
             }
@@ -297,6 +324,21 @@ fn is_odd(word: &[u8], kinds: u8) -> bool {
 }
 
 fn kind(byte: u8) -> u8 {
+    static KINDS: [u8; 256] = {
+        let mut kinds = [0; 256];
+        let mut byte = 0_u8;
+        loop {
+            kinds[byte as usize] = kind_of(byte);
+            match byte.checked_add(1) {
+                Some(next) => byte = next,
+                None => break kinds,
+            }
+        }
+    };
+    KINDS.get(usize::from(byte)).copied().unwrap_or_default()
+}
+
+const fn kind_of(byte: u8) -> u8 {
     match byte {
         b'a'..=b'z' => LOWER,
         b'A'..=b'Z' => UPPER,

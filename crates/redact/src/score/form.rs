@@ -35,7 +35,7 @@ impl Form {
 }
 
 /// Marks that passwords have and names do not.
-pub(super) fn is_spice(byte: u8) -> bool {
+pub(super) const fn is_spice(byte: u8) -> bool {
     matches!(byte, b'!' | b'#' | b'$' | b'%' | b'&' | b'*' | b'+' | b'?' | b'@' | b'^' | b'~')
 }
 

@@ -1,7 +1,9 @@
 //! What is written in a value and around it, as buckets of a hash: the fit learns which words promise a secret and which do not.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::near;
 use crate::shape::words;
 
 /// The buckets that a gram can fall into.
@@ -18,7 +20,7 @@ const STEM: usize = 4;
 const EARLIER: usize = 160;
 
 /// What a gram says; the same word is another gram in another place.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Name = 1,
     LastName,
@@ -56,21 +58,61 @@ pub(super) struct Around<'t> {
     pub(super) form: u16,
 }
 
-struct Buckets(Vec<u16>);
+/// Reads the grams of candidates.
+#[derive(Default)]
+pub(super) struct Grams {
+    buckets: Buckets,
+    words: Words,
+}
+
+/// The words of a part of the text. The same words are around many candidates, so their buckets are kept.
+#[derive(Default)]
+struct Words {
+    part: Range<usize>,
+    words: Vec<Word>,
+}
+
+/// A word, and its buckets of the kinds of [`AROUND`].
+struct Word {
+    at: Range<usize>,
+    buckets: [u16; AROUND.len()],
+}
+
+/// What a word around a candidate may be.
+const AROUND: [Kind; 4] = [Kind::Line, Kind::Above, Kind::Further, Kind::Earlier];
+/// Words that are no longer near are dropped when there are so many.
+const MANY: usize = 4096;
+
+/// Buckets, each once.
+#[derive(Default)]
+struct Buckets {
+    all: Vec<u16>,
+    /// For each bucket whether it is among them, as bits.
+    has: Vec<u64>,
+}
 
 impl Buckets {
+    fn clear(&mut self) {
+        self.has.resize(N_BUCKETS / 64, 0);
+        for bucket in self.all.drain(..) {
+            if let Some(part) = self.has.get_mut(usize::from(bucket / 64)) {
+                *part = 0;
+            }
+        }
+    }
+
+    fn put(&mut self, bucket: u16) {
+        let Some(part) = self.has.get_mut(usize::from(bucket / 64)) else { return };
+        let bit = 1 << (bucket % 64);
+        if *part & bit == 0 {
+            *part |= bit;
+            self.all.push(bucket);
+        }
+    }
+
     /// A gram of words, in whatever case.
     fn add(&mut self, kind: Kind, parts: &[&str]) {
-        let mut hash = Hash::of(kind);
-        for part in parts {
-            if part.is_ascii() {
-                part.bytes().for_each(|byte| hash.add(byte.to_ascii_lowercase()));
-            } else {
-                part.to_lowercase().bytes().for_each(|byte| hash.add(byte));
-            }
-            hash.add(0);
-        }
-        self.0.push(hash.bucket());
+        self.put(bucket(kind, parts));
     }
 
     /// A gram of how a word begins: its end is another in another place of a sentence.
@@ -87,8 +129,22 @@ impl Buckets {
         for part in parts {
             part.bytes().chain([0]).for_each(|byte| hash.add(byte));
         }
-        self.0.push(hash.bucket());
+        self.put(hash.bucket());
     }
+}
+
+/// The bucket of words, in whatever case.
+fn bucket(kind: Kind, parts: &[&str]) -> u16 {
+    let mut hash = Hash::of(kind);
+    for part in parts {
+        if part.is_ascii() {
+            part.bytes().for_each(|byte| hash.add(byte.to_ascii_lowercase()));
+        } else {
+            part.to_lowercase().bytes().for_each(|byte| hash.add(byte));
+        }
+        hash.add(0);
+    }
+    hash.bucket()
 }
 
 /// FNV-1a, and a mix of its bits.
@@ -109,49 +165,55 @@ impl Hash {
     }
 }
 
-/// The buckets of a value, each once, in order.
-pub(super) fn buckets(around: &Around<'_>) -> Vec<u16> {
-    let mut out = Buckets(Vec::with_capacity(96));
-    let Around { text, at, form, .. } = around;
-    let form = form.to_string();
-    of_line(&mut out, around, &form);
-    of_earlier(&mut out, around);
-    edges(&mut out, around);
-    of_value(&mut out, text.get(at.clone()).unwrap_or_default());
-    out.0.sort_unstable();
-    out.0.dedup();
-    out.0
+impl Grams {
+    /// The buckets of what was read, each once.
+    pub(super) fn buckets(&self) -> &[u16] {
+        &self.buckets.all
+    }
+
+    /// Reads a value and what is around it.
+    pub(super) fn read(&mut self, around: &Around<'_>) {
+        self.buckets.clear();
+        let out = &mut self.buckets;
+        let Around { text, at, line, form, .. } = around;
+        let start = text.floor_char_boundary(line.start.saturating_sub(EARLIER));
+        self.words.read(text, start..text.floor_char_boundary(line.end.max(at.end)));
+        of_name(out, around, &form.to_string());
+        of_line(out, around, &self.words);
+        of_earlier(out, around, &self.words);
+        edges(out, around);
+        of_value(out, text.get(at.clone()).unwrap_or_default());
+    }
+
+    /// Takes buckets that were read before.
+    pub(super) fn restore(&mut self, buckets: &[u16]) {
+        self.buckets.clear();
+        buckets.iter().for_each(|bucket| self.buckets.put(*bucket));
+    }
+
+    /// Adds the buckets of the rules that found the value.
+    pub(super) fn add_rules(&mut self, rules: &[[&'static str; 2]], form: u16) {
+        let form = form.to_string();
+        for [rule, check] in rules {
+            self.buckets.add_exactly(Kind::Rule, &[rule, check]);
+            self.buckets.add_exactly(Kind::RuleForm, &[rule, &form]);
+        }
+    }
 }
 
-/// With the buckets of the rules that found it.
-pub(super) fn add_rules(buckets: &mut Vec<u16>, rules: &[[&'static str; 2]], form: u16) {
-    if rules.is_empty() {
-        return;
-    }
-    let mut out = Buckets(std::mem::take(buckets));
-    let form = form.to_string();
-    for [rule, check] in rules {
-        out.add_exactly(Kind::Rule, &[rule, check]);
-        out.add_exactly(Kind::RuleForm, &[rule, &form]);
-    }
-    out.0.sort_unstable();
-    out.0.dedup();
-    *buckets = out.0;
-}
-
-/// The name of the value, and the words of its line.
-fn of_line(out: &mut Buckets, around: &Around<'_>, form: &str) {
-    let Around { text, at, line, name, .. } = around;
+/// The name of the value, and the words before it.
+fn of_name(out: &mut Buckets, around: &Around<'_>, form: &str) {
+    let Around { text, line, name, .. } = around;
     let written = text.get(name.clone()).unwrap_or_default();
-    let mut last = String::new();
-    if written.is_ascii() {
+    let last = if written.is_ascii() {
         words(written).for_each(|word| out.add(Kind::Name, &[word]));
-        last.extend(words(written).last().map(str::to_ascii_lowercase));
+        let last = words(written).last().unwrap_or_default();
+        if last.bytes().any(|b| b.is_ascii_uppercase()) { last.to_ascii_lowercase().into() } else { last.into() }
     } else {
         out.add(Kind::Name, &[written]);
-        last = written.to_lowercase();
-    }
-    let last = if written.len() <= 3 { written } else { &last };
+        Cow::Owned(written.to_lowercase())
+    };
+    let last = if written.len() <= 3 { written } else { &*last };
     out.add_exactly(Kind::LastName, &[last]);
     out.add_exactly(Kind::NameForm, &[last, form]);
     let before = text.get(line.start..name.start.max(line.start)).unwrap_or_default();
@@ -167,62 +229,135 @@ fn of_line(out: &mut Buckets, around: &Around<'_>, form: &str) {
     for word in [last, first, second] {
         out.add_stem(word);
     }
-    let whole = text.get(line.start..at.start).unwrap_or_default();
-    let program = spoken(whole).next().unwrap_or_default();
+    let program = program(around);
     out.add(Kind::Program, &[program]);
     out.add(Kind::ProgramName, &[program, last]);
+}
+
+/// The first word of the line, which in a command is the program.
+fn program<'t>(around: &Around<'t>) -> &'t str {
+    let before = around.text.get(around.line.start..around.at.start).unwrap_or_default();
+    spoken(before).next().unwrap_or_default()
+}
+
+/// The words of the line but for those of the value.
+fn of_line(out: &mut Buckets, around: &Around<'_>, words: &Words) {
+    let Around { text, at, line, .. } = around;
     let end = text.floor_char_boundary(line.end.max(at.end));
-    let after = text.get(at.end..end).unwrap_or_default();
-    for word in spoken(whole).chain(spoken(after)).filter(|word| word.len() >= 3).take(N_LINE) {
-        out.add(Kind::Line, &[word]);
+    let before = words.within(text, line.start..at.start, Kind::Line);
+    let of_line = before.chain(words.within(text, at.end..end, Kind::Line));
+    of_line.filter(says_something).take(N_LINE).for_each(|(_, bucket)| out.put(bucket));
+}
+
+/// The words of the lines before.
+fn of_earlier(out: &mut Buckets, around: &Around<'_>, words: &Words) {
+    let Around { text, line, .. } = around;
+    let start = text.floor_char_boundary(line.start.saturating_sub(EARLIER));
+    let before = text.get(start..line.start).unwrap_or_default().trim_end();
+    let end = start + before.len();
+    let (further, earlier) = match before.rfind('\n') {
+        Some(at) => (start..start + at, start + at + 1..end),
+        None => (start..start, start..end),
+    };
+    let mut put = |(_, bucket)| out.put(bucket);
+    let nearest = |part: &Range<usize>, kind: Kind| words.within(text, part.clone(), kind).rev();
+    nearest(&further, Kind::Further).filter(says_something).take(N_LINE).for_each(&mut put);
+    nearest(&earlier, Kind::Earlier).take(N_EARLIER).for_each(&mut put);
+    nearest(&earlier, Kind::Above).filter(says_something).take(N_LINE).for_each(&mut put);
+    let last = text.get(earlier).and_then(|earlier| Some(earlier.char_indices().next_back()?.0 + end - earlier.len()));
+    let last = last.and_then(|last| text.get(last..end)).unwrap_or_default();
+    out.add(Kind::LastEarlier, &[last, program(around)]);
+}
+
+/// A word that is not too short to say something, by its length and its bucket.
+fn says_something((length, _): &(usize, u16)) -> bool {
+    *length >= 3
+}
+
+impl Words {
+    /// Has all words of a part of the text, and perhaps others.
+    fn read(&mut self, text: &str, part: Range<usize>) {
+        if part.start < self.part.start || part.start > self.part.end {
+            self.words.clear();
+            self.part = part.start..part.start;
+        } else if self.words.len() >= MANY {
+            let n_passed = self.words.partition_point(|word| word.at.end <= part.start);
+            self.words.drain(..n_passed);
+            self.part.start = part.start;
+        }
+        let offset = self.part.end;
+        let ahead = text.get(offset..).unwrap_or_default();
+        let mut words = near::words_between(ahead, |c| !c.is_alphanumeric());
+        while self.part.end < part.end {
+            let Some(word) = words.next() else {
+                self.part.end = text.len();
+                break;
+            };
+            let buckets = buckets_around(ahead.get(word.clone()).unwrap_or_default());
+            self.part.end = offset + word.end;
+            self.words.push(Word { at: offset + word.start..offset + word.end, buckets });
+        }
+    }
+
+    /// The length of each word of a part of the text, and its bucket as a word of a kind of [`AROUND`]. Words end with the part.
+    fn within<'w>(
+        &'w self,
+        text: &'w str,
+        part: Range<usize>,
+        kind: Kind,
+    ) -> impl DoubleEndedIterator<Item = (usize, u16)> + 'w {
+        let from = self.words.partition_point(|word| word.at.end <= part.start);
+        let to = self.words.partition_point(|word| word.at.start < part.end);
+        let slot = AROUND.iter().position(|it| *it == kind).unwrap_or_default();
+        self.words.get(from..to).unwrap_or_default().iter().map(move |word| {
+            let at = word.at.start.max(part.start)..word.at.end.min(part.end);
+            let known = (at == word.at).then(|| word.buckets.get(slot).copied()).flatten();
+            (at.len(), known.unwrap_or_else(|| bucket(kind, &[text.get(at).unwrap_or_default()])))
+        })
     }
 }
 
-/// The words of the line before.
-fn of_earlier(out: &mut Buckets, around: &Around<'_>) {
-    let Around { text, at, line, .. } = around;
-    let start = text.floor_char_boundary(line.start.saturating_sub(EARLIER));
-    let before = text.get(start..line.start).unwrap_or_default().trim_end();
-    let (further, earlier) = before.rsplit_once('\n').unwrap_or(("", before));
-    for word in spoken(further).rev().filter(|word| word.len() >= 3).take(N_LINE) {
-        out.add(Kind::Further, &[word]);
+/// The buckets of a word for each kind of [`AROUND`], as of [`bucket`].
+fn buckets_around(word: &str) -> [u16; AROUND.len()] {
+    let mut hashes = AROUND.map(Hash::of);
+    let mut add = |byte: u8| hashes.iter_mut().for_each(|hash| hash.add(byte));
+    if word.is_ascii() {
+        word.bytes().for_each(|byte| add(byte.to_ascii_lowercase()));
+    } else {
+        word.to_lowercase().bytes().for_each(&mut add);
     }
-    for word in spoken(earlier).rev().take(N_EARLIER) {
-        out.add(Kind::Earlier, &[word]);
-    }
-    for word in spoken(earlier).rev().filter(|word| word.len() >= 3).take(N_LINE) {
-        out.add(Kind::Above, &[word]);
-    }
-    let program = spoken(text.get(line.start..at.start).unwrap_or_default()).next().unwrap_or_default();
-    let last = earlier.chars().next_back().map(String::from).unwrap_or_default();
-    out.add(Kind::LastEarlier, &[&last, program]);
+    add(0);
+    hashes.map(|hash| hash.bucket())
 }
 
 /// What touches the value, and the word behind it.
 fn edges(out: &mut Buckets, around: &Around<'_>) {
     let Around { text, at, name, .. } = around;
     let mark = text.get(name.end..at.start).unwrap_or_default();
-    let mark: String = mark.chars().take(4).collect();
-    out.add_exactly(Kind::Mark, &[&mark]);
+    out.add_exactly(Kind::Mark, &[first_chars(mark, 4)]);
     let start = text.floor_char_boundary(at.start.saturating_sub(3));
     let lead = text.get(start..at.start).unwrap_or_default();
     let behind = text.get(at.end..text.floor_char_boundary((at.end + 40).min(text.len()))).unwrap_or_default();
     let behind = behind.lines().next().unwrap_or_default();
-    let tail: String = behind.chars().take(2).collect();
+    let tail = first_chars(behind, 2);
     out.add_exactly(Kind::Edge, &[lead]);
-    out.add_exactly(Kind::Edge, &[" ", &tail]);
-    let lead = lead.chars().next_back().map(String::from).unwrap_or_default();
-    let tail = tail.chars().next().map(String::from).unwrap_or_default();
-    out.add_exactly(Kind::Edge, &[&lead, &tail]);
+    out.add_exactly(Kind::Edge, &[" ", tail]);
+    let last = lead.char_indices().next_back().and_then(|(at, _)| lead.get(at..)).unwrap_or_default();
+    out.add_exactly(Kind::Edge, &[last, first_chars(tail, 1)]);
     out.add(Kind::After, &[spoken(behind).next().unwrap_or_default()]);
+}
+
+/// At most so many characters from the start.
+fn first_chars(text: &str, n_chars: usize) -> &str {
+    let end = text.char_indices().nth(n_chars).map_or(text.len(), |(at, _)| at);
+    text.get(..end).unwrap_or_default()
 }
 
 fn of_value(out: &mut Buckets, value: &str) {
     out.add(Kind::Value, &[value]);
     let shape = shape(value);
     out.add_exactly(Kind::Shape, &[&shape]);
-    let start: String = value.chars().take(4).collect();
-    out.add(Kind::Start, &[&start]);
+    out.add(Kind::Start, &[first_chars(value, 4)]);
     for word in words(value).filter(|word| word.len() >= 3).take(4) {
         out.add(Kind::ValueWord, &[word]);
     }
@@ -262,7 +397,11 @@ mod tests {
         let start = text.find(value).unwrap_or(0);
         let line = text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1)..text.len();
         let around = Around { text, at: start..start + value.len(), line, name: start..start, form: 0 };
-        buckets(&around)
+        let mut grams = Grams::default();
+        grams.read(&around);
+        let mut buckets = grams.buckets().to_vec();
+        buckets.sort_unstable();
+        buckets
     }
 
     fn n_shared(one: &[u16], other: &[u16]) -> usize {

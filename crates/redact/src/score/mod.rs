@@ -13,11 +13,12 @@ mod traits;
 mod weights;
 mod words;
 
+use std::cell::LazyCell;
 use std::ops::Range;
 
 use self::traits::{Measured, Measurer};
 use self::weights::Weights;
-use self::words::Said;
+use self::words::{Said, SaidWords};
 
 /// So many bytes before a word that promises a secret are read.
 const BEFORE: usize = 160;
@@ -113,14 +114,30 @@ pub(crate) fn find(
 ) -> (Vec<usize>, Vec<Range<usize>>) {
     let weights = Weights::shared();
     let (mut kept, mut scored) = (Vec::new(), Vec::new());
-    for one in measured(text, places, hits, other, REACH) {
-        let sum = weights.sum(&one.levels, &one.buckets);
-        match one.hit {
+    each_measured(text, places, hits, |measurer, range, hit, one, why| {
+        let value = text.get(range.clone()).unwrap_or_default();
+        let rules = hit.and_then(|hit| hits.get(hit)).map_or(&[][..], |hit| &hit.rules);
+        let threshold = if hit.is_some() { -weights.ease } else { 0.0 };
+        let is_near = |one: &Measured<'_>| weights.of_levels(&one.levels(rules.len())) >= -REACH;
+        if !is_near(one) {
+            return;
+        }
+        let of_buckets = measurer.buckets(one, rules, |buckets| weights.of_buckets(buckets));
+        // Why it may be something else is asked last, as most are no secrets whatever the answer.
+        let sum = |one: &Measured<'_>| weights.of_levels(&one.levels(rules.len())) + of_buckets;
+        if sum(one) + weights.most_for_other() < threshold {
+            return;
+        }
+        if one.why(|| why(other(&range))).decides(hit.is_some(), value) || !is_near(one) {
+            return;
+        }
+        let sum = sum(one);
+        match hit {
             Some(hit) if sum + weights.ease >= 0.0 => kept.push(hit),
-            None if sum >= 0.0 => scored.push((sum, one.range)),
+            None if sum >= 0.0 => scored.push((sum, range)),
             _ => {}
         }
-    }
+    });
     scored.sort_by_key(|(_, at)| (at.start, at.end));
     let mut found: Vec<(f32, Range<usize>)> = Vec::new();
     for (sum, range) in scored {
@@ -144,41 +161,45 @@ pub(crate) fn candidates(
     hits: &[Hit],
     other: impl Fn(&Range<usize>) -> Other,
 ) -> Vec<Candidate> {
-    measured(text, places, hits, other, f32::INFINITY)
+    let mut found = Vec::new();
+    each_measured(text, places, hits, |measurer, range, hit, one, why| {
+        let value = text.get(range.clone()).unwrap_or_default();
+        if one.why(|| why(other(&range))).decides(hit.is_some(), value) {
+            return;
+        }
+        let rules = hit.and_then(|hit| hits.get(hit)).map_or(&[][..], |hit| &hit.rules);
+        let mut buckets = measurer.buckets(one, rules, <[u16]>::to_vec);
+        buckets.sort_unstable();
+        found.push(Candidate { range, levels: one.levels(rules.len()).to_vec(), buckets, hit });
+    });
+    found
 }
 
-/// Candidates without those whose form and place alone are so far below the threshold.
-fn measured(
-    text: &str,
+/// Measures the hits and what else is worth it, and visits each; what is passed on last adds the doubt about keys that may be seen.
+fn each_measured<'t>(
+    text: &'t str,
     places: &[Range<usize>],
     hits: &[Hit],
-    other: impl Fn(&Range<usize>) -> Other,
-    reach: f32,
-) -> Vec<Candidate> {
+    mut visit: impl FnMut(&mut Measurer<'t>, Range<usize>, Option<usize>, &mut Measured<'t>, &dyn Fn(Other) -> Other),
+) {
     let weights = Weights::shared();
-    let (mut found, mut measurer) = (Vec::new(), Measurer::default());
+    let mut measurer = Measurer::default();
     each_candidate(text, places, hits, |range, hit, said, is_public| {
         let value = text.get(range.clone()).unwrap_or_default();
         let is_told = || is_assigned(text, range.start) || (is_joined(value) && is_right_behind(&range, said));
         if hit.is_none() && measurer.is_name(value, weights) && !is_told() {
             return;
         }
-        let rules = hit.and_then(|hit| hits.get(hit)).map_or(&[][..], |hit| &hit.rules);
         let mut one = measurer.measure(text, &range, said, weights);
-        let why = || match other(&range) {
-            Other::None if is_public && range.len() >= 16 => Other::NearPublic,
+        let why = |other: Other| match other {
+            Other::None if value.len() >= 16 && is_public() => Other::NearPublic,
             other => other,
         };
-        let is_near = |one: &Measured<'_>| weights.sum(&one.levels(rules.len()), &[]) >= -reach;
-        if is_near(&one) && !one.why(why).decides(hit.is_some(), value) && is_near(&one) {
-            let (levels, buckets) = (one.levels(rules.len()).to_vec(), one.buckets(rules));
-            found.push(Candidate { range: range.clone(), levels, buckets, hit });
-        }
+        visit(&mut measurer, range.clone(), hit, &mut one, &why);
         if hit.is_some() {
             measurer.keep(range, one);
         }
     });
-    found
 }
 
 /// More than the letters of a word of a sentence.
@@ -187,9 +208,9 @@ fn is_joined(value: &str) -> bool {
 }
 
 /// Right behind a word for a password or a secret, or a short word away.
-fn is_right_behind(at: &Range<usize>, said: &[Said]) -> bool {
-    let (before, _) = said.split_at(said.partition_point(|said| said.end <= at.start));
-    before
+fn is_right_behind(at: &Range<usize>, said: &SaidWords) -> bool {
+    said.split_at(at.start)
+        .0
         .last()
         .is_some_and(|last| last.says.promises() && last.says != words::Says::Weak && at.start - last.end <= SHORT)
 }
@@ -203,27 +224,27 @@ fn is_assigned(text: &str, at: usize) -> bool {
     is_cell || is_flag() || before.ends_with(['"', '\'', '`', '=', ':', '>', '(', '|', '\t', '→', '：', '「', '«'])
 }
 
-/// Visits the hits and the values that are worth measuring, each with the words that are said around it.
+/// Visits the hits, which are in order, and the values that are worth measuring, each with the words that are said around it.
 fn each_candidate(
     text: &str,
     places: &[Range<usize>],
     hits: &[Hit],
-    mut visit: impl FnMut(Range<usize>, Option<usize>, &[Said], bool),
+    mut visit: impl FnMut(Range<usize>, Option<usize>, &SaidWords, &dyn Fn() -> bool),
 ) {
     for window in windows(text, &all_places(text, places, hits)) {
         let Some(piece) = text.get(window.clone()) else { continue };
-        let said = words::said(piece, window.start);
-        let promises: Vec<Said> = said.iter().copied().filter(|said| said.says.promises()).collect();
-        let is_public = PUBLIC.iter().any(|head| piece.contains(head));
-        for (index, hit) in hits.iter().enumerate() {
-            if window.contains(&hit.range.start) {
-                visit(hit.range.clone(), Some(index), &said, is_public);
-            }
+        let said = SaidWords::of(words::said(piece, window.start));
+        let promises = SaidWords::of(said.words.iter().copied().filter(|said| said.says.promises()).collect());
+        let is_public = LazyCell::new(|| PUBLIC.iter().any(|head| piece.contains(head)));
+        let first = hits.partition_point(|hit| hit.range.start < window.start);
+        let of_window = hits.iter().enumerate().skip(first).take_while(|(_, hit)| hit.range.start < window.end);
+        for (index, hit) in of_window {
+            visit(hit.range.clone(), Some(index), &said, &|| *is_public);
         }
         for at in cut::candidates(piece, window.start) {
             let value = text.get(at.clone()).unwrap_or_default();
             if is_worth(text, value, &at, &promises) {
-                visit(at, None, &said, is_public);
+                visit(at, None, &said, &|| *is_public);
             }
         }
     }
@@ -239,18 +260,18 @@ fn all_places(text: &str, places: &[Range<usize>], hits: &[Hit]) -> Vec<Range<us
 }
 
 /// Whether a value is worth measuring: plain words and numbers only right behind a word that promises a secret.
-fn is_worth(text: &str, value: &str, at: &Range<usize>, promises: &[Said]) -> bool {
+fn is_worth(text: &str, value: &str, at: &Range<usize>, promises: &SaidWords) -> bool {
     if value.len() >= MANY && (value.contains('\n') || value.contains(' ')) {
-        return !promises.is_empty();
+        return !promises.words.is_empty();
     }
-    if promises.is_empty() && !cut::is_odd_word(value) {
+    if promises.words.is_empty() && !cut::is_odd_word(value) {
         return false;
     }
-    let (before, behind) = promises.split_at(promises.partition_point(|said| said.end <= at.start));
+    let (before, behind) = promises.split_at(at.start);
     let gap = |said: &Said| text.get(said.end..at.start).unwrap_or_default();
     // A promise of data is on the same line unless it says so by itself.
     let promises_data = |said: &Said| said.says != words::Says::Weak || !gap(said).contains('\n');
-    let is_data = (promises.is_empty() && value.len() >= LONG) || value.len() >= DATA;
+    let is_data = (promises.words.is_empty() && value.len() >= LONG) || value.len() >= DATA;
     if is_data && !before.iter().rev().any(promises_data) {
         return false;
     }

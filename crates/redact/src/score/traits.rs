@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::byte_set::ByteSet;
+
 use super::form::{self, Form};
-use super::grams::{self, Around};
+use super::grams::{Around, Grams};
 use super::weights::Weights;
-use super::words::{Said, Says};
+use super::words::{Said, SaidWords, Says};
 use super::{Other, known};
 
 /// So many bytes before a candidate are looked at for words.
@@ -20,7 +22,7 @@ const N_PROMISES: u16 = 12;
 /// The levels of the traits of separators.
 const N_SEPARATORS: u16 = 9;
 /// The trait of why a value may be something else, and those of how many rules have found it.
-const OTHER: usize = 32;
+pub(super) const OTHER: usize = 32;
 const RULES: usize = 33;
 const FORM_RULES: usize = 34;
 /// Words between a name and its value, in several languages.
@@ -81,8 +83,8 @@ struct Place<'t> {
     text: &'t str,
     at: Range<usize>,
     line: Range<usize>,
-    /// Of the line before, and of that five lines before.
-    earlier: [usize; 2],
+    /// So far back words are looked for.
+    start: usize,
     name: Range<usize>,
     separator: u16,
     near: &'t [Said],
@@ -94,11 +96,34 @@ pub(super) type Levels = [u16; TRAITS.len()];
 type ValueLevels = [u16; 9];
 
 /// Measures candidates. Texts have the same names again and again, so what it knows of a value is kept; and what a rule has found is
-/// a candidate too, so what it knows of that place is kept until then.
+/// a candidate too, so what it knows of that place is kept until then. Of a line, what does not depend on the candidate is kept until
+/// the next line.
 #[derive(Default)]
 pub(super) struct Measurer<'t> {
     values: HashMap<&'t str, ValueLevels>,
     places: HashMap<Range<usize>, Measured<'t>>,
+    line: Line,
+    grams: Grams,
+}
+
+/// What is the same for all candidates of a line.
+#[derive(Default)]
+struct Line {
+    at: Range<usize>,
+    n_words: u16,
+    has_url: bool,
+}
+
+impl Line {
+    fn read(&mut self, text: &str, at: &Range<usize>) {
+        if self.at == *at {
+            return;
+        }
+        let line = text.get(at.start..text.floor_char_boundary(at.end)).unwrap_or_default();
+        let n_words = line.split_ascii_whitespace().take(16).count();
+        let n_words = level(n_words as f64, &[2.0, 4.0, 8.0, 16.0]);
+        *self = Self { at: at.clone(), n_words, has_url: line.contains("://") };
+    }
 }
 
 /// A candidate as far as its form and the words around it say; what is seldom asked for is worked out when it is.
@@ -127,13 +152,6 @@ impl Measured<'_> {
     pub(super) fn why(&mut self, ask: impl FnOnce() -> Other) -> Other {
         *self.why.get_or_insert_with(ask)
     }
-
-    /// The buckets of what is written in it and around it, and of the rules that found it.
-    pub(super) fn buckets(&mut self, rules: &[[&'static str; 2]]) -> Vec<u16> {
-        let mut buckets = self.buckets.get_or_insert_with(|| grams::buckets(&self.around)).clone();
-        grams::add_rules(&mut buckets, rules, self.around.form);
-        buckets
-    }
 }
 
 impl<'t> Measurer<'t> {
@@ -142,7 +160,7 @@ impl<'t> Measurer<'t> {
         &mut self,
         text: &'t str,
         at: &Range<usize>,
-        said: &[Said],
+        said: &SaidWords,
         weights: &Weights,
     ) -> Measured<'t> {
         if let Some(known) = self.places.remove(at) {
@@ -150,10 +168,29 @@ impl<'t> Measurer<'t> {
         }
         let of_value = self.of_value(text.get(at.clone()).unwrap_or_default(), weights);
         let place = Place::of(text, at, said);
+        self.line.read(text, &place.line);
         let [form, ..] = of_value;
-        let (line, name) = (place.line.clone(), place.name.clone());
-        let around = Around { text, at: at.clone(), line, name, form };
-        Measured { levels: levels(&place, of_value), around, why: None, buckets: None }
+        let levels = levels(&place, &self.line, of_value);
+        let around = Around { text, at: at.clone(), line: place.line, name: place.name, form };
+        Measured { levels, around, why: None, buckets: None }
+    }
+
+    /// What is said of the buckets of what is written in a candidate and around it, each once, and of the rules that found it.
+    pub(super) fn buckets<T>(
+        &mut self,
+        one: &mut Measured<'t>,
+        rules: &[[&'static str; 2]],
+        ask: impl FnOnce(&[u16]) -> T,
+    ) -> T {
+        match &one.buckets {
+            Some(buckets) => self.grams.restore(buckets),
+            None => self.grams.read(&one.around),
+        }
+        if !rules.is_empty() {
+            one.buckets = Some(self.grams.buckets().to_vec());
+            self.grams.add_rules(rules, one.around.form);
+        }
+        ask(self.grams.buckets())
     }
 
     /// Keeps what is known of a place.
@@ -167,6 +204,11 @@ impl<'t> Measurer<'t> {
 
     /// Only small letters, or words of programs, as names are.
     pub(super) fn is_name(&mut self, value: &'t str, weights: &Weights) -> bool {
+        // Those of names in small letters are not measured.
+        static OTHERS: ByteSet = ByteSet::of(b" 0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%&*+?@^~");
+        if value.bytes().any(|b| b.is_ascii_lowercase()) && !OTHERS.is_in(value) {
+            return true;
+        }
         let [_, _, _, _, switches, digits, spice, case, known] = self.of_value(value, weights);
         (switches, digits, spice) == (0, 0, 0) && (known == known::N_SHARES - 1 || (case == 1 && !value.contains(' ')))
     }
@@ -190,12 +232,12 @@ fn value_levels(value: &str, weights: &Weights) -> ValueLevels {
 }
 
 /// The levels of what no rule has found.
-fn levels(place: &Place<'_>, of_value: ValueLevels) -> Levels {
+fn levels(place: &Place<'_>, line: &Line, of_value: ValueLevels) -> Levels {
     let [form, length, oddness, entropy, switches, digits, spice, case, known] = of_value;
     let near @ [password, strong, weak, user, digest, public, meta] = place.near();
     let promise = place.promise(&near);
     let (separator, quote, next, name) = (place.separator, place.quote(), place.next(), place.name());
-    let line_words = place.line_words();
+    let line_words = line.n_words;
     [
         form,
         length,
@@ -219,7 +261,7 @@ fn levels(place: &Place<'_>, of_value: ValueLevels) -> Levels {
         name,
         line_words,
         place.line_place(),
-        place.in_url(),
+        if line.has_url { place.in_url() } else { 0 },
         form * N_PROMISES + promise,
         length * N_PROMISES + promise,
         form * N_SEPARATORS + separator,
@@ -239,26 +281,22 @@ fn levels(place: &Place<'_>, of_value: ValueLevels) -> Levels {
 }
 
 impl<'t> Place<'t> {
-    fn of(text: &'t str, at: &Range<usize>, said: &'t [Said]) -> Self {
+    fn of(text: &'t str, at: &Range<usize>, said: &'t SaidWords) -> Self {
         let start = text.floor_char_boundary(at.start.saturating_sub(BEFORE));
-        let before = text.get(start..at.start).unwrap_or_default();
-        let mut breaks = before.bytes().enumerate().rev().filter(|(_, b)| *b == b'\n').map(|(place, _)| start + place);
-        let line = breaks.next().map_or(start, |place| place + 1);
-        let earlier = [breaks.next().unwrap_or(start), breaks.nth(3).unwrap_or(start)];
+        let line = line_break(text, start..at.start).map_or(start, |place| place + 1);
         let rest = text.as_bytes().get(at.end..(at.end + BEHIND).min(text.len())).unwrap_or_default();
         let end = at.end + rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
-        let from = said.partition_point(|said| said.start < start);
-        let to = said.partition_point(|said| said.start < at.end + BEHIND);
         let (name, separator) = name_before(text, line, at.start);
-        Self {
-            text,
-            at: at.clone(),
-            line: line..end,
-            earlier,
-            name,
-            separator,
-            near: said.get(from..to).unwrap_or_default(),
-        }
+        let near = said.within(start..at.end + BEHIND);
+        Self { text, at: at.clone(), line: line..end, start, name, separator, near }
+    }
+
+    /// Where the line before begins, and that five lines before.
+    fn earlier(&self) -> [usize; 2] {
+        let before = |end: usize| line_break(self.text, self.start..end);
+        let first = before(self.line.start).and_then(before);
+        let fifth = (0..4).try_fold(first, |at, _| Some(before(at?))).flatten();
+        [first, fifth].map(|place| place.unwrap_or(self.start))
     }
 
     fn in_name(&self) -> impl DoubleEndedIterator<Item = &Said> {
@@ -268,6 +306,9 @@ impl<'t> Place<'t> {
     /// For each kind of word where the nearest is; the order is that of the levels.
     fn near(&self) -> [u16; Says::ALL.len()] {
         let mut levels = [N_PLACES; Says::ALL.len()];
+        let is_earlier =
+            self.near.first().is_some_and(|said| said.end <= self.at.start && said.start < self.line.start);
+        let earlier = if is_earlier { self.earlier() } else { [self.start; 2] };
         for said in self.near {
             let in_name = said.end > self.name.start && said.end <= self.name.end + 1;
             let here = match () {
@@ -280,8 +321,8 @@ impl<'t> Place<'t> {
                     13..=40 => 4,
                     _ => 5,
                 },
-                () if said.start >= self.earlier[0] => 7,
-                () if said.start >= self.earlier[1] => 8,
+                () if said.start >= earlier[0] => 7,
+                () if said.start >= earlier[1] => 8,
                 () => continue,
             };
             if let Some(level) = levels.get_mut(said.says as usize) {
@@ -370,17 +411,12 @@ impl<'t> Place<'t> {
         }
     }
 
-    fn line_words(&self) -> u16 {
-        let line = self.text.get(self.line.start..self.text.floor_char_boundary(self.line.end)).unwrap_or_default();
-        level(line.split_ascii_whitespace().take(16).count() as f64, &[2.0, 4.0, 8.0, 16.0])
-    }
-
     fn line_place(&self) -> u16 {
-        let marks = |c: char| !c.is_alphanumeric();
         let before = self.text.get(self.line.start..self.at.start).unwrap_or_default();
         let end = self.text.floor_char_boundary(self.line.end);
         let after = self.text.get(self.at.end..end.max(self.at.end)).unwrap_or_default();
-        u16::from(!before.trim_matches(marks).is_empty()) + 2 * u16::from(!after.trim_matches(marks).is_empty())
+        u16::from(before.chars().rev().any(char::is_alphanumeric))
+            + 2 * u16::from(after.chars().any(char::is_alphanumeric))
     }
 
     /// Whether the word around is an address, and whether it is before its host ends.
@@ -398,8 +434,7 @@ impl<'t> Place<'t> {
 /// The name before a value, and what is between the two.
 fn name_before(text: &str, line: usize, at: usize) -> (Range<usize>, u16) {
     let (name, between) = identifier_before(text, line, at);
-    let is_copula = text.get(name.clone()).is_some_and(|word| COPULAS.contains(&word.to_lowercase().as_str()));
-    if is_copula && between.is_empty() {
+    if between.is_empty() && text.get(name.clone()).is_some_and(is_copula) {
         let (before, _) = identifier_before(text, line, name.start);
         return (before, 7);
     }
@@ -418,6 +453,21 @@ fn name_before(text: &str, line: usize, at: usize) -> (Range<usize>, u16) {
         () => 8,
     };
     (name, separator)
+}
+
+/// Where the last line break of a part of a text is.
+fn line_break(text: &str, part: Range<usize>) -> Option<usize> {
+    let bytes = text.as_bytes().get(part.clone())?;
+    bytes.iter().rposition(|b| *b == b'\n').map(|at| part.start + at)
+}
+
+/// A word between a name and its value.
+fn is_copula(word: &str) -> bool {
+    match word.len() {
+        2..=6 if word.is_ascii() => COPULAS.iter().any(|copula| copula.eq_ignore_ascii_case(word)),
+        2..=12 => COPULAS.contains(&word.to_lowercase().as_str()),
+        _ => false,
+    }
 }
 
 /// The identifier before a place on the same line, and the marks between the two without blanks.

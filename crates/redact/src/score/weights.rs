@@ -2,6 +2,9 @@
 
 use std::sync::LazyLock;
 
+use super::Other;
+use super::traits::OTHER;
+
 const TABLE: &str = include_str!("weights.tsv");
 /// Letters, and the border of a word as the last.
 const N_LETTERS: usize = 27;
@@ -10,6 +13,9 @@ const N_LETTERS: usize = 27;
 const STEP: f32 = 0.05;
 /// The middle of the characters that bucket weights are written in.
 const MIDDLE: u8 = b'P';
+
+/// Sums of weights are rounded by less.
+const ROUNDING: f32 = 0.001;
 
 fn step(written: u8) -> Option<i8> {
     i8::try_from(i16::from(written) - i16::from(MIDDLE)).ok()
@@ -23,8 +29,12 @@ pub(super) struct Weights {
     bias: f32,
     /// So far below the threshold may be what a rule found.
     pub(super) ease: f32,
-    /// For each trait the weights of its levels.
-    traits: Vec<(&'static str, Vec<f32>)>,
+    /// The name of each trait, and where the weights of its levels begin in `levels`.
+    traits: Vec<(&'static str, usize)>,
+    /// What each level of each trait is worth.
+    levels: Vec<f32>,
+    /// The most that any level of the trait `other` is worth more than its first.
+    most_for_other: f32,
     /// What each bucket of grams is worth, in [`STEP`]s.
     grams: Vec<i8>,
     /// Half bits for each pair of letters, row by row.
@@ -48,27 +58,42 @@ impl Weights {
                 "bias" => weights.bias = name.parse().unwrap_or_default(),
                 "grams" => weights.grams.extend(name.bytes().filter_map(step)),
                 "pairs" => weights.pairs.extend(name.bytes().map(|b| b.saturating_sub(b'a'))),
-                _ => weights.traits.push((name, columns.filter_map(|it| it.parse().ok()).collect())),
+                _ => {
+                    weights.traits.push((name, weights.levels.len()));
+                    weights.levels.extend(columns.filter_map(|it| it.parse::<f32>().ok()));
+                }
             }
         }
+        let (_, start) = weights.traits.get(OTHER).copied().unwrap_or_default();
+        let of_other = weights.levels.get(start..).unwrap_or_default().iter().take(usize::from(Other::N));
+        let first = of_other.clone().next().copied().unwrap_or_default();
+        weights.most_for_other = of_other.fold(0.0, |most: f32, worth| most.max(worth - first)) + ROUNDING;
         weights
     }
 
-    /// The sum of what levels and buckets are worth, above the threshold.
-    pub(super) fn sum(&self, levels: &[u16], buckets: &[u16]) -> f32 {
-        let worth = |(level, (_, worth)): (&u16, &(&str, Vec<f32>))| worth.get(usize::from(*level)).copied();
-        let of_levels = levels.iter().zip(&self.traits).filter_map(worth).sum::<f32>();
-        let steps: i32 =
-            buckets.iter().filter_map(|at| self.grams.get(usize::from(*at))).map(|it| i32::from(*it)).sum();
-        self.bias - self.threshold + of_levels + steps as f32 * STEP
+    /// The sum of what levels are worth, above the threshold.
+    pub(super) fn of_levels(&self, levels: &[u16]) -> f32 {
+        let worth = |(level, (_, start)): (&u16, &(&str, usize))| self.levels.get(start + usize::from(*level)).copied();
+        self.bias - self.threshold + levels.iter().zip(&self.traits).filter_map(worth).sum::<f32>()
+    }
+
+    /// How much a reason to be something else can add to the sum at most, with a margin for rounding.
+    pub(super) fn most_for_other(&self) -> f32 {
+        self.most_for_other
+    }
+
+    /// The sum of what buckets are worth.
+    pub(super) fn of_buckets(&self, buckets: &[u16]) -> f32 {
+        let steps = buckets.iter().filter_map(|at| self.grams.get(usize::from(*at))).map(|it| i32::from(*it));
+        steps.sum::<i32>() as f32 * STEP
     }
 
     /// The mean surprise of the pairs of letters in the runs of letters of a value, in bits; 0 without any run of three.
     pub(super) fn oddness(&self, value: &str) -> f64 {
         let (mut half_bits, mut n_pairs) = (0_usize, 0_usize);
-        for run in value.split(|c: char| !c.is_ascii_alphabetic()).filter(|run| run.len() >= 3) {
+        for run in value.as_bytes().split(|b| !b.is_ascii_alphabetic()).filter(|run| run.len() >= 3) {
             let mut last = N_LETTERS - 1;
-            let letters = run.bytes().map(|b| usize::from(b.to_ascii_lowercase() - b'a'));
+            let letters = run.iter().map(|b| usize::from(b.to_ascii_lowercase() - b'a'));
             for letter in letters.chain([N_LETTERS - 1]) {
                 half_bits += usize::from(self.pairs.get(last * N_LETTERS + letter).copied().unwrap_or(0));
                 n_pairs += 1;
@@ -80,7 +105,8 @@ impl Weights {
 
     #[cfg(test)]
     pub(super) fn names(&self) -> Vec<(&'static str, usize)> {
-        self.traits.iter().map(|(name, worth)| (*name, worth.len())).collect()
+        let ends = self.traits.iter().skip(1).map(|(_, start)| *start).chain([self.levels.len()]);
+        self.traits.iter().zip(ends).map(|((name, start), end)| (*name, end - start)).collect()
     }
 }
 

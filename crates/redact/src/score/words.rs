@@ -1,5 +1,7 @@
 //! The words that say what a value beside them is.
 
+use std::cell::Cell;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
@@ -41,6 +43,45 @@ pub(super) struct Said {
     pub(super) says: Says,
     pub(super) start: usize,
     pub(super) end: usize,
+}
+
+/// Words of a text in order, and how far they have been read: places that are asked for mostly come in order, too.
+#[derive(Debug, Default)]
+pub(super) struct SaidWords {
+    pub(super) words: Vec<Said>,
+    read: [Cell<usize>; 3],
+}
+
+impl SaidWords {
+    pub(super) fn of(words: Vec<Said>) -> Self {
+        Self { words, read: Default::default() }
+    }
+
+    /// Those that end before a place, or there, and the others.
+    pub(super) fn split_at(&self, place: usize) -> (&[Said], &[Said]) {
+        self.words.split_at(self.read_until(0, |said| said.end <= place))
+    }
+
+    /// Those that begin at a place of a range.
+    pub(super) fn within(&self, range: Range<usize>) -> &[Said] {
+        let from = self.read_until(1, |said| said.start < range.start);
+        let to = self.read_until(2, |said| said.start < range.end);
+        self.words.get(from..to).unwrap_or_default()
+    }
+
+    /// How many of the words are before a place, looked for from where the last such question ended.
+    fn read_until(&self, question: usize, is_before: impl Fn(&Said) -> bool) -> usize {
+        let Some(read) = self.read.get(question) else { return 0 };
+        let mut n_before = read.get();
+        while n_before > 0 && !self.words.get(n_before - 1).is_some_and(&is_before) {
+            n_before -= 1;
+        }
+        while self.words.get(n_before).is_some_and(&is_before) {
+            n_before += 1;
+        }
+        read.set(n_before);
+        n_before
+    }
 }
 
 struct Words {
