@@ -94,11 +94,11 @@ fn trimmed(text: &str, word: Range<usize>) -> Range<usize> {
 
 /// The length of a flag or a user before the password in the same word.
 pub(crate) fn mark_len(word: &str) -> usize {
+    static USER: ByteSet = ByteSet::alphanumeric_and(b"_.-/\\");
     let flag = word.strip_prefix('-').and_then(|rest| rest.strip_prefix(|c: char| c.is_ascii_alphabetic()));
     if flag.is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['-', '='])) {
         return 2;
     }
-    static USER: ByteSet = ByteSet::alphanumeric_and(b"_.-/\\");
     let user = word.bytes().take_while(|b| USER.has(*b)).count();
     let mark = word.as_bytes().get(user).is_some_and(|b| b":,%=".contains(b));
     if (1..=40).contains(&user) && mark {
@@ -110,11 +110,11 @@ pub(crate) fn mark_len(word: &str) -> usize {
 
 /// True for what nobody writes but a password: letters and digits with a symbol among them, or in no order.
 pub(crate) fn is_odd(word: &str) -> bool {
+    static SYMBOLS: ByteSet = ByteSet::of(b"!#$%&*+?^~@");
     let has = |class: fn(&u8) -> bool| word.as_bytes().iter().any(class);
     let body = word.trim_start_matches(['$', '#', '@', '%', '&', '*', '-', '+', '~', '^']);
     // Marks around a word are those of Markdown.
     let body = if body.len() < word.len() { body.trim_end_matches(['*', '+', '~']) } else { body };
-    static SYMBOLS: ByteSet = ByteSet::of(b"!#$%&*+?^~@");
     let symbol = SYMBOLS.is_in(body);
     let both = has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit);
     let hex = word.strip_prefix("0x").unwrap_or(word).bytes().all(|b| b.is_ascii_hexdigit() || b"-:".contains(&b));
@@ -143,11 +143,11 @@ pub(crate) fn is_long_and_random(word: &str) -> bool {
 
 /// Letters and digits in no order, or with capitals and a mark that stands between no parts of anything.
 pub(crate) fn is_jumble(word: &str) -> bool {
+    static CHARS: ByteSet = ByteSet::alphanumeric_and(b"!#$%^&*+?~-_.");
     let has = |class: fn(&u8) -> bool| word.as_bytes().iter().any(class);
     if word.len() < MIN_LEN || !has(u8::is_ascii_digit) {
         return false;
     }
-    static CHARS: ByteSet = ByteSet::alphanumeric_and(b"!#$%^&*+?~-_.");
     let marked = word.bytes().all(|b| CHARS.has(b))
         && has(|b| b"!#$%^&*+?~".contains(b))
         && has(u8::is_ascii_uppercase)

@@ -5,6 +5,7 @@
 //! its keyword occurs, so text without keywords costs no more than that pass.
 
 mod beside;
+mod judging;
 mod scored;
 #[cfg(test)]
 mod tests;
@@ -18,14 +19,10 @@ use aho_corasick::AhoCorasick;
 use regex::Regex;
 
 use self::beside::{begins_a_word, digit_from, identifier_before, is_in_resource, is_local, line_before, name_at_end};
-use crate::judged::{Judged, Question};
+use crate::judged::Judged;
 use crate::near;
 use crate::rules::{Kind, Rule, Scope, Skips, mark_read, run_on, touches, window};
-use crate::shape::{
-    are_codes, claims_nothing, encodes_a_name, is_base64_key, is_constant, is_digest, is_hash, is_likely_password,
-    is_other, is_path_like, is_phrase, is_pin, is_strong, is_uuid, is_weak_password, is_word_and_number, is_word_list,
-    looks_random, repeats_a_group, word_before, words,
-};
+use crate::shape::{is_digest, is_hash, is_uuid, word_before, words};
 use crate::tokens::{self, Sign};
 
 const MARK_START: &str = "[REDACTED:";
@@ -389,65 +386,6 @@ impl Redactor {
             || self.skips.has_stem(name)
             || words(tail.as_str()).any(|word| self.skips.after.has(word));
         (!(nameless || sum || is_id || digest || resource || code || other)).then_some(range)
-    }
-
-    fn is_secret<'t>(&self, rule: &Rule, value: &'t str, judged: &Judged<'t>) -> bool {
-        judged.judge(value, |answers| {
-            let is_shaped = answers.ask(rule.question, || self.is_shaped(rule.question, value));
-            let is_sample = || self.skips.is_sample(value);
-            match rule.question {
-                Question::Pin => is_shaped,
-                Question::Any => answers.entropy(value) >= rule.entropy && !is_sample(),
-                _ => {
-                    is_shaped
-                        && answers.entropy(value) >= rule.entropy
-                        && !answers.ask(Question::Placeholder, || self.is_shaped(Question::Placeholder, value))
-                }
-            }
-        })
-    }
-
-    /// What the check of a rule asks of a value alone.
-    fn is_shaped(&self, question: Question, value: &str) -> bool {
-        let letters = |b: u8| b.is_ascii_alphabetic() || b"._-=".contains(&b);
-        match question {
-            Question::Any | Question::Literal => true,
-            Question::Seed => {
-                value.bytes().any(|b| b.is_ascii_digit()) || !value.bytes().any(|b| b.is_ascii_lowercase())
-            }
-            Question::Codes => are_codes(value),
-            Question::Base64 => is_base64_key(value),
-            Question::Pin => is_pin(value),
-            Question::Named => !self.skips.is_made_up(value),
-            Question::Strong => is_strong(value) && !self.skips.is_made_up(value),
-            Question::Phrase => (near::is_odd(value) || is_phrase(value)) && !self.skips.is_made_up(value),
-            Question::Odd => near::is_odd(value) && !self.skips.is_made_up(value),
-            Question::Chosen => (is_likely_password(value) || is_word_list(value)) && !self.skips.is_made_up(value),
-            Question::Weak => is_weak_password(value) && !self.skips.is_made_up(value),
-            Question::Jumble => near::is_jumble(value) && self.is_random(value) && !is_other(value),
-            Question::Likely => is_likely_password(value) && !self.skips.is_made_up(value),
-            Question::Claims => !claims_nothing(value),
-            Question::Password => !value.bytes().all(letters) && !is_constant(value) && !self.skips.is_made_up(value),
-            Question::Encoded => looks_random(value),
-            Question::Random => self.is_random(value),
-            Question::Placeholder => self.skips.is_sample(value) || self.skips.stands_in(value),
-        }
-    }
-
-    /// Random characters, and no name in any disguise.
-    fn is_random(&self, value: &str) -> bool {
-        looks_random(value)
-            && !self.is_identifier(value)
-            && !is_word_and_number(value)
-            && !is_path_like(value)
-            && !self.skips.is_made_up(value)
-            && !encodes_a_name(value)
-            && !repeats_a_group(value)
-    }
-
-    /// A prefix and a joint say what the value is (`dpl_…`).
-    fn is_identifier(&self, value: &str) -> bool {
-        value.split_once('_').is_some_and(|(prefix, _)| self.skips.names.has_exactly(prefix))
     }
 
     /// Joins what overlaps; the rule that comes first in the table gives the name.

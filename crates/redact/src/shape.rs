@@ -304,6 +304,7 @@ fn mixed_in_one_run(value: &str) -> bool {
 
 /// 1 for a small letter, 2 for a capital, 3 for a digit and 0 for all else.
 fn class(byte: u8) -> u8 {
+    #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
     static CLASSES: [u8; 256] = {
         let mut classes = [0; 256];
         let mut byte = 0;

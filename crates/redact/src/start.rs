@@ -86,7 +86,11 @@ fn add_first(part: &Hir, first: &mut ByteSet) -> bool {
         HirKind::Capture(capture) => add_first(&capture.sub, first),
         HirKind::Concat(parts) => add_first_of_all(parts, first),
         HirKind::Alternation(parts) => {
-            parts.iter().fold(false, |is_optional, part| add_first(part, first) || is_optional)
+            let mut is_optional = false;
+            for part in parts {
+                is_optional |= add_first(part, first);
+            }
+            is_optional
         }
     }
 }

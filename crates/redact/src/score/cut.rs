@@ -94,20 +94,20 @@ fn trimmed(text: &str, at: Range<usize>) -> Range<usize> {
 
 /// A name and its value, a row, or an address.
 fn has_parts(word: &str) -> bool {
-    let body = word.trim_end_matches('=');
     static NAME: ByteSet = ByteSet::alphanumeric_and(b"_-.");
+    let body = word.trim_end_matches('=');
     let name = body.bytes().take_while(|b| NAME.has(*b)).count();
     let assigned = name > 0 && body.as_bytes().get(name).is_some_and(|b| b"=:".contains(b));
     assigned || body.contains([',', '|', ';']) || body.contains("://")
 }
 
 fn parts(text: &str, word: &Range<usize>, add: &mut impl FnMut(Range<usize>)) {
+    static MARKS: ByteSet = ByteSet::of(b"=:,;|&?/@()[]{}");
     let whole = text.get(word.clone()).unwrap_or_default();
     let inner = near::mark_len(whole);
     if inner > 0 {
         add(word.start + inner..word.end);
     }
-    static MARKS: ByteSet = ByteSet::of(b"=:,;|&?/@()[]{}");
     let is_mark = |c: char| u8::try_from(c).is_ok_and(|b| MARKS.has(b));
     if !MARKS.is_in(whole) {
         return;
@@ -324,6 +324,7 @@ fn is_odd(word: &[u8], kinds: u8) -> bool {
 }
 
 fn kind(byte: u8) -> u8 {
+    #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
     static KINDS: [u8; 256] = {
         let mut kinds = [0; 256];
         let mut byte = 0_u8;

@@ -188,7 +188,9 @@ impl Grams {
     /// Takes buckets that were read before.
     pub(super) fn restore(&mut self, buckets: &[u16]) {
         self.buckets.clear();
-        buckets.iter().for_each(|bucket| self.buckets.put(*bucket));
+        for bucket in buckets {
+            self.buckets.put(*bucket);
+        }
     }
 
     /// Adds the buckets of the rules that found the value.
