@@ -17,8 +17,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A session is due when nobody wrote to it for 3 hours and a person typed at least 10 turns. The next run reads what a run that
-//! died left unread.
+//! A session is due when it was last written at least 3 hours ago and has at least 10 user turns. If a run dies, the next run reads
+//! its remaining sessions.
 
 pub use crate::capture::{
     Ineligible, ReadState, Recurrence, Ripeness, SessionEntry as Entry, SessionSummary as Summary, index, recurring,

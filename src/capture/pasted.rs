@@ -12,10 +12,10 @@ use regex::Regex;
 
 use super::heuristics::{Sentence, sentences};
 
-/// Words in a row that are compared; a shorter sentence is anybody's.
+/// The number of consecutive words that are compared; a shorter sentence is too common.
 const RUN: usize = 4;
 
-/// A line behind which the rest of the turn is somebody else's text.
+/// A line after which the rest of the turn is another author's text.
 const MARKS: &str = r"(?ix)
     ^\W*( comment(ed)?\s+by\b | reply\s+(from|by)\b | (from|subject|sent|to|date|author|reporter|reviewer)\s*:\s*\S
         | begin\s+forwarded | forwarded\s+message | original\s+message | -----+\s*\w )

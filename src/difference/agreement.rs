@@ -1,4 +1,4 @@
-//! How far two lessons agree: by the terms of their first sentences.
+//! The agreement of two lessons, by the terms of their first sentences.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use super::PHRASING;
 use crate::lesson::Lesson;
 use crate::lexical::code_terms;
 
-/// The share of the terms of both lessons' first sentences that both have (Jaccard), in [0, 1]; 0 where one has none. The words
-/// by which rules are phrased do not count.
+/// The Jaccard similarity of the terms of both lessons' first sentences, in [0, 1]; 0 if one has no terms. Words that only
+/// phrase a rule are ignored.
 pub(crate) fn agreement(ours: &Lesson, theirs: &Lesson) -> f32 {
     let (ours, theirs) = (first_terms(ours), first_terms(theirs));
     let n_shared = ours.intersection(&theirs).count();
@@ -28,7 +28,7 @@ fn first_terms(lesson: &Lesson) -> BTreeSet<String> {
     terms
 }
 
-/// The text up to a full stop, question or exclamation mark before a blank.
+/// The text up to a full stop, question or exclamation mark that is followed by white space.
 fn first_sentence(text: &str) -> &str {
     let text = text.trim();
     let ends = text.match_indices(['.', '!', '?']).map(|(place, mark)| place + mark.len());

@@ -1,4 +1,4 @@
-//! Which of two lessons about one situation retracts the other's advice.
+//! Whether one of two lessons about the same situation retracts the other's advice.
 
 use std::collections::BTreeSet;
 
@@ -9,16 +9,16 @@ use super::{Difference, Field, difference, shared};
 use crate::lesson::Lesson;
 use crate::lexical::is_telling;
 
-/// Words that turn away from what was done so far.
+/// Words that reject a former practice.
 const TURNS: [&str; 16] = [
     "instead", "rather", "whatever", "back", "off", "out", "stop", "drop", "remove", "avoid", "leave", "nothing",
     "nowhere", "unblock", "longer", "anymore",
 ];
 
-/// True when the later lesson says otherwise than the earlier one in the same situation: another value, or it takes the earlier
-/// advice up, as a mistake or to turn away from it. That both are about one situation is for the caller to say.
+/// True if the later lesson contradicts the earlier one: it has another value, or mentions the earlier advice as a mistake or
+/// to reject it. The caller ensures that both are about the same situation.
 ///
-/// Advice that only adds to the other does not speak of it.
+/// Advice that only adds to the other does not mention it.
 pub(crate) fn contradicts(later: &Lesson, earlier: &Lesson) -> bool {
     is_corrected(later, earlier) || takes_up(later, earlier)
 }
@@ -60,10 +60,10 @@ pub(super) fn is_turn(token: &Token) -> bool {
     is_limiting(token) || TURNS.iter().any(|word| token.text.eq_ignore_ascii_case(word))
 }
 
-/// The words of some texts that say something.
+/// The words of some texts, without stop words.
 fn content(texts: &[&str]) -> BTreeSet<String> {
     let tokens = texts.iter().flat_map(|text| tokens(text));
-    // "One" counts nothing: it points.
+    // "One" is a pronoun here, not a number.
     let is_content = |token: &Token| {
         is_telling(&token.normal) && is_telling(&token.text.to_lowercase()) && !is_filler(token) && token.normal != "1"
     };

@@ -1,9 +1,9 @@
-//! Which way round: "from A to B" against "from B to A", for the merge guard.
+//! Direction, for the merge guard: "from A to B" and "from B to A" differ.
 
 use super::token::{Token, first_sentence};
 use crate::lexical::is_telling;
 
-/// Words between two things of which it matters which comes first.
+/// Words between two things whose order matters.
 const HINGES: [&str; 15] = [
     "to",
     "into",
@@ -22,10 +22,10 @@ const HINGES: [&str; 15] = [
     "against",
 ];
 
-/// How many telling words on each side of a hinge belong to it.
+/// The number of content words on each side of such a word that belong to it.
 const REACH: usize = 3;
 
-/// True when both texts have the same hinge and what stands before it in one stands behind it in the other, both ways.
+/// True if both texts have the same such word, and the words before and after it are exchanged.
 pub(crate) fn is_turned(a: &[Token], b: &[Token]) -> bool {
     HINGES.iter().any(|hinge| {
         let (ours, theirs) = (sides(a, hinge), sides(b, hinge));
@@ -39,14 +39,14 @@ struct Sides<'a> {
 }
 
 fn is_swapped(a: &Sides<'_>, b: &Sides<'_>) -> bool {
-    // A word on the same side of both hinges has not moved.
+    // A word on the same side in both texts has not moved.
     let moved = |from: &[&str], to: &[&str], stayed: &[&str], origin: &[&str]| {
         from.iter().any(|word| to.contains(word) && !stayed.contains(word) && !origin.contains(word))
     };
     moved(&a.before, &b.behind, &b.before, &a.behind) && moved(&a.behind, &b.before, &b.behind, &a.before)
 }
 
-/// What stands before and behind each place of the hinge, within a sentence.
+/// The words before and after each occurrence of the word, within a sentence.
 fn sides<'a>(tokens: &'a [Token], hinge: &str) -> Vec<Sides<'a>> {
     let hinges = tokens.iter().enumerate().filter(|(_, token)| token.text.eq_ignore_ascii_case(hinge));
     let telling = |token: &&'a Token| is_telling(&token.normal);

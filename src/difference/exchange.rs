@@ -1,4 +1,5 @@
-//! Two texts that agree except in a place or two. The words there make them two lessons, unless they are two forms of one thing.
+//! Detects texts that agree except in one or two positions. They are different lessons, unless the words there are forms of
+//! each other.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use super::forms::{form, is_joined};
 use super::polarity::is_double_negation;
 use super::token::{Kind, Token};
 
-/// Words that a text says as much without.
+/// Words that can be omitted without a change of meaning.
 const FILLERS: [&str; 57] = [
     "a",
     "an",
@@ -70,20 +71,20 @@ const FILLERS: [&str; 57] = [
     "&",
 ];
 
-/// Words that join; one of them says as much as another.
+/// Conjunctions that are interchangeable.
 const WEAK: [&str; 8] = ["of", "for", "in", "inside", "within", "at", "on", "with"];
 
-/// Words that build a sentence. Where one side has nothing else, it says nothing of its own.
+/// Function words. A side with only these has no content of its own.
 const GRAMMAR: [&str; 14] =
     ["that", "which", "whose", "who", "where", "and", "than", "more", "as", "when", "because", "while", "to", "by"];
 
-/// Words that build a sentence of another sense.
+/// Function words that change the meaning.
 const CONTRASTS: [&str; 18] = [
     "or", "unless", "except", "without", "but", "if", "until", "out", "off", "up", "down", "over", "under", "from",
     "into", "before", "after", "outside",
 ];
 
-/// Words that narrow or turn what is said: on one side alone they make another lesson.
+/// Words that restrict or invert a statement: on one side only, they make it a different lesson.
 const LIMITING: [&str; 16] = [
     "not",
     "no",
@@ -103,19 +104,19 @@ const LIMITING: [&str; 16] = [
     "neither",
 ];
 
-/// Words that go with one of these.
+/// Words that occur with one of these.
 const MODAL: [&str; 5] = ["must", "can", "could", "should", "be"];
 
-/// In so many places two lessons may differ to be compared word by word.
+/// The maximum number of positions in which two lessons may differ to be compared word by word.
 const MAX_PLACES: usize = 3;
 
-/// In so many places a field may differ to be compared word by word, whatever the other fields do.
+/// The maximum number of positions in which a field may differ to be compared word by word, whatever the other fields are.
 const MAX_PLACES_OF_FIELD: usize = 1;
 
-/// So many words in a place are exchanged; more are another wording.
+/// The maximum number of words in an exchange; more words are a rewording.
 const MAX_EXCHANGED: usize = 4;
 
-/// What was exchanged; a side that says nothing there is empty.
+/// The exchanged words; a side without content is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Exchanged {
     /// The number of the field.
@@ -137,7 +138,7 @@ pub(super) fn exchanged<'a>(pairs: &[Pair<'a>]) -> Option<Exchanged> {
         (!is_double_negation(pair.ours, pair.theirs)).then(|| (field, Aligned::new(*pair)))
     };
     let aligned: Vec<(usize, Aligned<'a>)> = pairs.iter().enumerate().filter_map(of_pair).collect();
-    // A word that is exchanged wherever it occurs is one place.
+    // A word that is exchanged at every occurrence counts as one position.
     let places: BTreeSet<(String, String)> = aligned.iter().flat_map(|(_, aligned)| aligned.texts()).collect();
     let n_other: usize = aligned.iter().map(|(_, aligned)| aligned.n_other()).sum();
     let is_most = 2 * n_other <= aligned.iter().map(|(_, aligned)| aligned.n_words()).sum();
@@ -155,7 +156,7 @@ pub(super) fn exchanged<'a>(pairs: &[Pair<'a>]) -> Option<Exchanged> {
 struct Aligned<'a> {
     ours: Vec<&'a Token>,
     theirs: Vec<&'a Token>,
-    /// Where they differ.
+    /// The positions where they differ.
     places: Vec<DiffOp>,
 }
 
@@ -169,7 +170,7 @@ impl<'a> Aligned<'a> {
         Self { ours, theirs, places }
     }
 
-    /// True when next to all of the field is the same.
+    /// True if nearly all of the field is equal.
     fn is_in_agreement(&self) -> bool {
         const AGREEING: f32 = 0.8;
         let n_same = self.n_words().saturating_sub(self.n_other());
@@ -180,12 +181,12 @@ impl<'a> Aligned<'a> {
         self.ours.len().max(self.theirs.len())
     }
 
-    /// The words in places where they differ.
+    /// The words at the positions where they differ.
     fn n_other(&self) -> usize {
         self.places.iter().map(|place| place.old_range().len().max(place.new_range().len())).sum()
     }
 
-    /// What each side says in a place.
+    /// The content of each side at a position.
     fn sides(&self) -> impl Iterator<Item = [&[&'a Token]; 2]> {
         self.places.iter().map(|place| {
             let ours = self.ours.get(place.old_range()).unwrap_or_default();
@@ -221,7 +222,7 @@ fn is_exchange(ours: &[&Token], theirs: &[&Token]) -> bool {
         && both_runs().all(|token| {
             is_limiting(token) || is_one_of(&WEAK, token) || is_one_of(&GRAMMAR, token) || is_one_of(&MODAL, token)
         });
-    // In the place of another one: "or" for "and".
+    // In place of another word: "or" for "and".
     let both = !ours.is_empty() && !theirs.is_empty();
     is_limit || (both && n_words == 1 && both_runs().any(|token| is_one_of(&CONTRASTS, token)))
 }
@@ -230,7 +231,7 @@ fn is_same_name(ours: &[&Token], theirs: &[&Token]) -> bool {
     matches!((ours, theirs), ([one], [other]) if one.is_name() && other.is_same_name(&one.normal))
 }
 
-/// "Prefer" for "Enforce the use of": a rule in other words. One word for another may be another rule.
+/// "Prefer" for "Enforce the use of" is a rewording. One word for another may be a different rule.
 fn is_rephrased(ours: &[&Token], theirs: &[&Token]) -> bool {
     let is_phrasing = |token: &&Token| is_one_of(&WEAK, token) || PHRASING.contains(&token.normal.as_str());
     ours.len() != theirs.len() && ours.iter().chain(theirs).all(is_phrasing)
@@ -241,7 +242,7 @@ fn is_same_bag(ours: &[&Token], theirs: &[&Token]) -> bool {
     ours.is_empty() && theirs.is_empty()
 }
 
-/// The words of each side that the other one has in no form.
+/// The words of each side that are in no form on the other side.
 fn unmatched(ours: &[&Token], theirs: &[&Token]) -> (Vec<usize>, Vec<usize>) {
     let mut left: Vec<(usize, String)> = theirs.iter().map(|word| form(word)).enumerate().collect();
     let mut alone = Vec::new();

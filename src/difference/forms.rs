@@ -1,10 +1,10 @@
-//! Forms of one another: other ways to write the same words, for the merge guard. Spelling, inflection, contractions, numbers,
-//! units, abbreviations, and words of grammar that join or point in the same way.
+//! Normal forms of words, for the merge guard: spelling, inflection, contractions, numbers, units, abbreviations, and
+//! interchangeable function words.
 
 use super::token::{Kind, Token};
 use crate::lexical::stem;
 
-/// Abbreviations and what they stand for. What stands for several things is not here.
+/// Unambiguous abbreviations and their expansions.
 const ABBREVIATIONS: [(&str, &str); 39] = [
     ("config", "configuration"),
     ("conf", "configuration"),
@@ -47,7 +47,7 @@ const ABBREVIATIONS: [(&str, &str); 39] = [
     ("img", "image"),
 ];
 
-/// Two words that are one.
+/// Pairs of words that form one word.
 const PAIRS: [(&str, &str, &str); 27] = [
     ("pull", "request", "pullrequest"),
     ("for", "example", "forexample"),
@@ -78,7 +78,7 @@ const PAIRS: [(&str, &str, &str); 27] = [
     ("make", "sure", "ensure"),
 ];
 
-/// Words of grammar that do the same, by the first of them.
+/// Interchangeable function words, represented by the first one.
 const ALIKE: [(&str, &[&str]); 18] = [
     ("because", &["since", "as"]),
     ("if", &["when", "whether", "whenever"]),
@@ -100,7 +100,7 @@ const ALIKE: [(&str, &[&str]); 18] = [
     ("other", &["another", "different"]),
 ];
 
-/// Stems of everyday words that say the same of anything, by the first of them.
+/// Stems of general synonyms, represented by the first one.
 const SYNONYMS: [(&str, &[&str]); 12] = [
     ("big", &["larg"]),
     ("whole", &["entir"]),
@@ -116,7 +116,7 @@ const SYNONYMS: [(&str, &[&str]); 12] = [
     ("fast", &["quick", "rapid"]),
 ];
 
-/// Units and how else they are written.
+/// Units and their other spellings.
 const UNITS: [(&str, &[&str]); 19] = [
     ("ms", &["millisecond", "milliseconds", "msec"]),
     ("s", &["sec", "secs", "second", "seconds"]),
@@ -139,7 +139,7 @@ const UNITS: [(&str, &[&str]); 19] = [
     ("eur", &["euro", "euros"]),
 ];
 
-/// Verbs whose forms the stemmer does not bring together, each behind its base.
+/// Irregular verbs: the base, followed by forms that the stemmer does not map to it.
 const IRREGULAR: [&[&str]; 40] = [
     &["forget", "forgot", "forgotten"],
     &["write", "wrote", "written"],
@@ -183,7 +183,7 @@ const IRREGULAR: [&[&str]; 40] = [
     &["stick", "stuck"],
 ];
 
-/// Tokens as they are compared: contractions in full, numbers with their units, two words that are one, one spelling.
+/// The tokens in normal form: contractions expanded, numbers with their units, pairs joined, one spelling.
 pub(super) fn canonical(tokens: Vec<Token>) -> Vec<Token> {
     let mut found: Vec<Token> = Vec::with_capacity(tokens.len());
     for token in tokens.into_iter().flat_map(expanded) {
@@ -195,9 +195,9 @@ pub(super) fn canonical(tokens: Vec<Token>) -> Vec<Token> {
     found
 }
 
-/// What a word is compared by: the stem of its usual spelling, written out.
+/// The normal form of a word: the stem of its usual spelling, with abbreviations expanded.
 pub(super) fn normal_word(lower: &str) -> String {
-    // Its stem is that of a product.
+    // Its stem is that of a "product".
     const WHOLE: [&str; 1] = ["production"];
     let word = written_out(lower);
     if WHOLE.contains(&word.as_str()) {
@@ -210,7 +210,7 @@ pub(super) fn normal_word(lower: &str) -> String {
     }
 }
 
-/// An abbreviation as what it stands for, one word for those that do the same, the base of an irregular verb, in one spelling.
+/// Expands abbreviations, maps synonyms to one word and irregular verbs to their base, in one spelling.
 fn written_out(lower: &str) -> String {
     let full = |word: &str| ABBREVIATIONS.iter().find(|(short, _)| *short == word).map(|(_, full)| *full);
     let long = full(lower).or_else(|| full(lower.strip_suffix('s')?)).unwrap_or(lower);
@@ -224,14 +224,14 @@ pub(super) fn is_abbreviation(lower: &str) -> bool {
     ABBREVIATIONS.iter().any(|(short, _)| *short == lower)
 }
 
-/// What a token is aligned by: its stem, with the ending where that makes another word of it.
+/// The key for aligning a token: its stem, with the ending if that makes it a different word.
 pub(super) fn form(token: &Token) -> String {
     let ending = if token.kind == Kind::Word { new_word(&written_out(&token.text.to_lowercase())) } else { "" };
     format!("{}{ending}", token.key())
 }
 
-/// The ending that makes another word of a stem instead of bending it: a container is not what is contained, and nothing
-/// serializable need be serialized. Nouns of doing (`deployment`) say the same as their verbs.
+/// The derivational ending that makes a different word of a stem: a container is not what is contained, and a serializable
+/// value need not be serialized. Nouns of actions (`deployment`) count as their verbs.
 fn new_word(lower: &str) -> &'static str {
     const ENDINGS: [&str; 10] = ["er", "or", "ive", "ity", "ist", "ism", "ee", "ous", "ant", "ent"];
     const INFIXES: [&str; 6] = ["abl", "abil", "ibl", "ibil", "less", "ful"];
@@ -248,7 +248,7 @@ fn new_word(lower: &str) -> &'static str {
     infix.or_else(|| ENDINGS.into_iter().find(|ending| *ending == singular)).unwrap_or_default()
 }
 
-/// True when the two runs are the same word, written in one piece and in several.
+/// True if the two runs are the same word, written in one piece and in several.
 pub(super) fn is_joined(a: &[&Token], b: &[&Token]) -> bool {
     let joined = |run: &[&Token]| {
         let word = spelling(&run.iter().map(|token| token.text.to_lowercase()).collect::<String>());
@@ -258,7 +258,7 @@ pub(super) fn is_joined(a: &[&Token], b: &[&Token]) -> bool {
     a.len() != b.len() && is_of_words(a) && is_of_words(b) && joined(a) == joined(b)
 }
 
-/// American spelling, as far as endings tell: `colour`, `organise`, `dialogue`, `labelled`.
+/// American spelling, by endings: `colour`, `organise`, `dialogue`, `labelled`.
 fn spelling(lower: &str) -> String {
     const ENDINGS: [&str; 8] = ["", "s", "ed", "ing", "d", "r", "rs", "able"];
     let mut word = lower.replace("isation", "ization").replace("grey", "gray").replace("adviser", "advisor");
@@ -317,7 +317,7 @@ impl Token {
         Self { ends_sentence, ends_clause: ends_sentence, ..Self::new(Kind::Word, text) }
     }
 
-    /// Takes the next token in, where the two are one: a number and its unit, `pull request`.
+    /// Joins the next token, if the two are one: a number and its unit, `pull request`.
     fn joins(&mut self, next: &Self) -> bool {
         if self.ends_clause {
             return false;
@@ -344,7 +344,7 @@ impl Token {
     }
 }
 
-/// A month is one month.
+/// Joins a number and its unit. The number 1 of a time span is dropped, so that `1 month` equals `month`.
 fn with_unit(number: &str, unit: &str, word: &str) -> String {
     const SPANS: [&str; 7] = ["s", "min", "h", "d", "wk", "mo", "y"];
     if number == "1" && SPANS.contains(&unit) { normal_word(word) } else { format!("{number}{unit}") }

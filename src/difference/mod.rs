@@ -1,4 +1,5 @@
-//! What keeps two near lessons apart: conflicting values, opposite polarity, another order (docs/spec/playbook.md, 3.3).
+//! The merge guard: differences that make near lessons distinct, such as conflicting values, opposite polarity or another order
+//! (docs/spec/playbook.md, 3.3).
 //!
 //! ```
 //! use adage::{LearnOutcome, Playbook, build_lesson};
@@ -33,7 +34,7 @@ use exchange::Pair;
 pub use token::Kind as ValueKind;
 use token::{Kind, Token, first_sentence, tokens};
 
-/// Which field of a lesson.
+/// A field of a lesson.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
@@ -46,16 +47,16 @@ pub enum Field {
     /// What to do.
     #[error("correct pattern")]
     CorrectPattern,
-    /// What was to be done, where that is not the situation.
+    /// The task, if it differs from the situation.
     #[error("task")]
     Task,
-    /// What went wrong, where that is not what not to do.
+    /// The mistake, if it differs from what not to do.
     #[error("mistake")]
     Mistake,
-    /// What solved it, where that is not what to do.
+    /// The solution, if it differs from what to do.
     #[error("solution")]
     Solution,
-    /// The code that shows it.
+    /// The code example.
     #[error("code")]
     Code,
 }
@@ -76,7 +77,7 @@ impl Field {
         }
     }
 
-    /// True when it says something that the field which it is a copy of by default does not.
+    /// True if the field differs from the one that it is a copy of by default.
     fn adds_to(self, lesson: &Lesson) -> bool {
         let copied = match self {
             Self::Task => Self::Trigger,
@@ -88,46 +89,46 @@ impl Field {
     }
 }
 
-/// Why two lessons are not the same, with what each of them says.
+/// How two lessons differ, with the content of each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case", tag = "difference")]
 pub enum Difference {
-    /// Another value in the same place.
+    /// Different values in the same position.
     #[error("another {kind} in the {field}: {ours} against {theirs}")]
     Value {
         /// Where.
         field: Field,
-        /// What sort of value.
+        /// The kind of value.
         kind: Kind,
-        /// What the lesson at hand says.
+        /// The content of this lesson.
         ours: String,
-        /// What the other one says.
+        /// The content of the other lesson.
         theirs: String,
     },
-    /// The opposite: always and never, before and after, do and do not.
+    /// Opposites: always and never, before and after, do and do not.
     #[error("the opposite in the {field}: {} against {}", said(ours, "no negation"), said(theirs, "no negation"))]
     Polarity {
         /// Where.
         field: Field,
-        /// What the lesson at hand says; empty where only the other one negates.
+        /// The content of this lesson; empty if only the other one has a negation.
         ours: String,
-        /// What the other one says; empty where only the lesson at hand negates.
+        /// The content of the other lesson; empty if only this one has a negation.
         theirs: String,
     },
-    /// Another word, or a few, in a place of texts that agree otherwise.
+    /// One or a few different words in texts that are otherwise equal.
     #[error("exchanged in the {field}: {} against {}", said(ours, "nothing"), said(theirs, "nothing"))]
     Exchange {
         /// Where.
         field: Field,
-        /// What the lesson at hand says; empty where only the other one says something.
+        /// The content of this lesson; empty if only the other one has content there.
         ours: String,
-        /// What the other one says; empty where only the lesson at hand says something.
+        /// The content of the other lesson; empty if only this one has content there.
         theirs: String,
     },
-    /// Another mistake, and other advice.
+    /// Different mistakes, and different advice.
     #[error("another mistake, and other advice")]
     Mistake,
-    /// One of them takes the advice of the other back: the situation is the same.
+    /// One lesson retracts the advice of the other in the same situation.
     #[error("it contradicts that one")]
     Contradiction,
     /// The same words in another order.
@@ -136,15 +137,15 @@ pub enum Difference {
         /// Where.
         field: Field,
     },
-    /// A short text about something else: too few words for one of them to be exchanged.
+    /// Short texts about different subjects: they have too few words for one to be a rewording.
     #[error("another subject: {ours} against {theirs}")]
     Subject {
-        /// What only the lesson at hand speaks of.
+        /// The subject of this lesson only.
         ours: String,
-        /// What only the other one speaks of.
+        /// The subject of the other lesson only.
         theirs: String,
     },
-    /// A short text with a condition that the other one lacks.
+    /// A short text with a condition that the other text lacks.
     #[error("only one of them has the condition: {condition} …")]
     Scope {
         /// The word that begins the condition.
@@ -152,12 +153,12 @@ pub enum Difference {
     },
 }
 
-/// A word, or what to say where one of the two lessons has none.
+/// A word, or a placeholder if a lesson has none.
 fn said<'a>(word: &'a str, none: &'static str) -> &'a str {
     if word.is_empty() { none } else { word }
 }
 
-/// The first difference that keeps two lessons apart, or `None` when they may be one.
+/// The first difference that makes two lessons distinct; `None` if they may be merged.
 pub(crate) fn difference(ours: &Lesson, theirs: &Lesson) -> Option<Difference> {
     let told = |field: &Field| field.adds_to(ours) || field.adds_to(theirs);
     let fields: Vec<Field> = Field::ALL.into_iter().filter(told).collect();
@@ -181,8 +182,8 @@ fn exchange_of(ours: &Side, theirs: &Side) -> Option<Difference> {
     Some(Difference::Exchange { field: *field, ours: found.ours, theirs: found.theirs })
 }
 
-/// Another mistake: both say one, in words that the other one has not, and the advice does not say the same in the same words;
-/// where the situation is in other words too, one of them turns away from something.
+/// Different mistakes: both name one, in words that the other lacks, and the advice is not in the same words; if the situation
+/// is worded differently too, one of them rejects something.
 fn other_mistake(ours: &Side, theirs: &Side) -> Option<Difference> {
     const SHARED: f32 = 0.5;
     const SHARED_OF_BOTH: f32 = 1.25;
@@ -193,14 +194,14 @@ fn other_mistake(ours: &Side, theirs: &Side) -> Option<Difference> {
     (is_other && (ours.trigger() == theirs.trigger() || is_turned())).then_some(Difference::Mistake)
 }
 
-/// The share of the shorter one's words that the other one has; none where one has no words.
+/// The fraction of the shorter one's words that the other one has; none if one has no words.
 fn shared(ours: &BTreeSet<String>, theirs: &BTreeSet<String>) -> Option<f32> {
     let n_words = ours.len().min(theirs.len());
     (n_words > 0).then(|| ours.intersection(theirs).count() as f32 / n_words as f32)
 }
 
-/// What short texts differ in, unless the trigger is the same. A lesson of a few words has none to spare: where each side has one that the other lacks, or
-/// one side has a condition on top, they are two lessons. Longer texts say the same thing in other words.
+/// The difference of short texts, unless the trigger is the same. Short lessons are distinct if each side has a word that the
+/// other lacks, or if one side has an additional condition. Longer texts may be rewordings.
 fn short(ours: &Side, theirs: &Side) -> Option<Difference> {
     const MAX_SUBJECT_WORDS: usize = 6;
     const MAX_SCOPE_WORDS: usize = 6;
@@ -222,18 +223,18 @@ fn short(ours: &Side, theirs: &Side) -> Option<Difference> {
 /// The tokens of one lesson.
 struct Side {
     fields: Vec<(Field, Vec<Token>)>,
-    /// Everything the lesson says anywhere: a value that the other one says in another place is no conflict.
+    /// All values of the lesson: a value that the other lesson has in another position is not a conflict.
     said: BTreeSet<String>,
-    /// Of these, the names.
+    /// The names among these.
     names: BTreeSet<String>,
-    /// The stems that say what it is about.
+    /// The stems of its subject.
     content: BTreeSet<String>,
 }
 
 /// Words that begin a condition.
 const CONDITIONS: [&str; 6] = ["when", "if", "unless", "except", "while", "until"];
 
-/// Words by which rules are phrased, whatever they are about; as stems.
+/// Stems of words that phrase a rule on any subject.
 const PHRASING: [&str; 20] = [
     "rule", "disallow", "enforc", "requir", "prevent", "ensur", "check", "avoid", "prefer", "aim", "use", "usag",
     "alway", "never", "make", "sure", "must", "warn", "report", "flag",
@@ -255,19 +256,19 @@ impl Side {
         trigger.iter().map(|token| token.normal.as_str()).collect()
     }
 
-    /// True when its advice turns away from something.
+    /// True if its advice rejects something.
     fn turns(&self) -> bool {
         let advice = self.fields.iter().filter(|(field, _)| *field == Field::CorrectPattern);
         advice.flat_map(|(_, tokens)| tokens).any(conflict::is_turn)
     }
 
-    /// The words of a field that say something.
+    /// The content words of a field.
     fn stems(&self, wanted: Field) -> BTreeSet<String> {
         let tokens = self.fields.iter().filter(|(field, _)| *field == wanted).flat_map(|(_, tokens)| tokens);
         tokens.filter(|token| is_telling(&token.normal)).map(Token::key).collect()
     }
 
-    /// The condition in the first sentence of a field, where the other side has none at all.
+    /// The condition in the first sentence of a field, if the other side has none.
     fn condition_beyond(&self, other: &Self) -> Option<Difference> {
         let is_condition = |token: &&Token| CONDITIONS.contains(&token.text.to_lowercase().as_str());
         if other.fields.iter().flat_map(|(_, tokens)| tokens).any(|token| is_condition(&token)) {
@@ -293,7 +294,7 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
-    /// A value of this kind that the other side says nowhere.
+    /// A value of this kind that the other side lacks.
     fn only(self, kind: Kind, other: &Side) -> Option<String> {
         let own = self.tokens.iter().find(|token| token.kind == kind && !other.says(token));
         own.map(|token| token.text.clone())
@@ -317,7 +318,7 @@ fn compare(field: Field, ours: Said<'_>, theirs: Said<'_>) -> Option<Difference>
     opposite.map(|(ours, theirs)| Difference::Polarity { field, ours, theirs })
 }
 
-/// Values of one kind in the same field, each said by one side only.
+/// Values of one kind in the same field, each on one side only.
 fn conflict(ours: Said<'_>, theirs: Said<'_>) -> Option<(Kind, String, String)> {
     Kind::VALUES.into_iter().find_map(|kind| Some((kind, ours.only(kind, theirs.by)?, theirs.only(kind, ours.by)?)))
 }
@@ -327,7 +328,7 @@ mod tests {
     use super::*;
     use crate::testing::lesson;
 
-    /// What keeps two solutions under one trigger apart, both ways round.
+    /// Checks the difference of two solutions with the same trigger, in both directions.
     fn check(a: &str, b: &str, expected: Option<&str>) {
         for (a, b) in [(a, b), (b, a)] {
             let found = difference(&lesson("one trigger", a), &lesson("one trigger", b));
@@ -375,11 +376,11 @@ mod tests {
         check("run migrations before the rollout", "run migrations after the rollout", Some("polarity"));
         check("enable proxy buffering for events", "for events, disable proxy buffering", Some("polarity"));
         check("commit the generated files", "do not commit the generated files", Some("polarity"));
-        // The opposite of the opposite, and opposites about different things.
+        // Double opposites, and opposites about different things.
         check("run it outside a transaction", "it must not run inside a transaction", None);
         check("create it outside a transaction block", "create it, and not inside a transaction block", None);
         check("the old server answered while the cache was filled", "wait; a new record has to reach everybody", None);
-        // Worded differently, a negation tells nothing.
+        // In differently worded texts, a negation is ignored.
         check("use the csv module, not a split by commas", "parse rows with the csv module", None);
     }
 
@@ -455,7 +456,7 @@ mod tests {
         let scoped = pair("Disallow ternary operators", "Disallow ternary operators when simpler ones exist");
         assert_eq!(scoped, Some(Difference::Scope { condition: "when".to_owned() }));
         assert_eq!(pair("Disallow ternary operators", "Enforce that no ternary operators are used"), None);
-        // Six words on the shorter side are enough to say it otherwise.
+        // With six words on the shorter side, it may be a rewording.
         let a = "rotate the deploy keys of every staging server quarterly";
         let b = "every quarter, rotate the deploy keys on all staging machines";
         assert_eq!(pair(a, b), None);

@@ -1,10 +1,10 @@
-//! The same words in another order, for the merge guard: clauses may change places, things and steps may not.
+//! The same words in another order, for the merge guard: clauses may be exchanged, things and steps may not.
 
 use super::exchange::{is_filler, is_limiting};
 use super::forms::form;
 use super::token::Token;
 
-/// Words that begin a part of a sentence that can stand in front of the rest or behind it.
+/// Words that begin a clause that can be before or after the rest of the sentence.
 const OPENERS: [&str; 28] = [
     "if",
     "when",
@@ -36,7 +36,7 @@ const OPENERS: [&str; 28] = [
     "owing to",
 ];
 
-/// A word with what it is compared by.
+/// A word with its normal form.
 struct Word<'a> {
     form: String,
     token: &'a Token,
@@ -44,8 +44,8 @@ struct Word<'a> {
     clause: usize,
 }
 
-/// True when both texts have the same words, and what changed places says something else by that: two things around a third,
-/// two steps, or what a negation is about.
+/// True if both texts have the same words, and the changed order changes the meaning: two things around a third, two steps, or
+/// the scope of a negation.
 pub(super) fn is_reordered(ours: &[Token], theirs: &[Token]) -> bool {
     let (our_words, their_words) = (words(ours), words(theirs));
     let forms = |words: &[Word<'_>]| words.iter().map(|word| word.form.clone()).collect::<Vec<_>>();
@@ -94,14 +94,14 @@ fn is_movable(word: &Word<'_>) -> bool {
     opens(word.token) || word.token.text.ends_with("ly") || word.token.text.eq_ignore_ascii_case("first")
 }
 
-/// Where two lists of as many words begin and end to differ.
+/// The range in which two lists of equal length differ.
 fn changed(ours: &[String], theirs: &[String]) -> (usize, usize) {
     let start = ours.iter().zip(theirs).take_while(|(one, other)| one == other).count();
     let n_behind = ours.iter().rev().zip(theirs.iter().rev()).take_while(|(one, other)| one == other).count();
     (start, ours.len() - n_behind.min(ours.len() - start))
 }
 
-/// Within a clause two words changed sides around a third: "staging onto production".
+/// Within a clause, two words are exchanged around a third: "staging onto production".
 fn is_crossed(ours: &[Word<'_>], theirs: &[Word<'_>]) -> bool {
     let sides = |words: &[Word<'_>], middle: &str| -> Option<[Vec<String>; 2]> {
         let place = words.iter().position(|word| word.form == middle)?;
@@ -121,7 +121,7 @@ fn is_crossed(ours: &[Word<'_>], theirs: &[Word<'_>]) -> bool {
     })
 }
 
-/// Two clauses changed places, and neither begins like one that can stand anywhere: "commit; push" and "push; commit".
+/// Two clauses are exchanged, and neither begins with a word of a movable clause: "commit; push" and "push; commit".
 fn is_another_sequence(ours: &[Word<'_>], theirs: &[Word<'_>]) -> bool {
     (1..ours.len()).any(|cut| {
         let (first, second) = ours.split_at(cut);
@@ -137,7 +137,7 @@ fn is_another_sequence(ours: &[Word<'_>], theirs: &[Word<'_>]) -> bool {
     })
 }
 
-/// A word such as `not` or `only` is beside another one, unless it is at an edge of its clause on both sides.
+/// A word such as `not` or `only` is next to another word than before, unless it is at an edge of its clause in both texts.
 fn is_limit_moved(ours: &[Word<'_>], theirs: &[Word<'_>]) -> bool {
     let (ours, theirs) = (limits(ours), limits(theirs));
     ours.iter().any(|limit| {

@@ -1,4 +1,4 @@
-//! Words that turn a sentence round, for the merge guard.
+//! Opposites and negations, for the merge guard.
 
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
@@ -6,7 +6,7 @@ use super::forms::normal_word;
 use super::token::Token;
 use crate::lexical::is_telling;
 
-/// Words of which each says the opposite of the other. Synonyms share a side.
+/// Pairs of opposites. Synonyms share a side.
 const OPPOSITES: [(&[&str], &[&str]); 49] = [
     (&["always"], &["never"]),
     (&["before", "prior", "ahead"], &["after", "afterwards", "following"]),
@@ -89,25 +89,25 @@ const NEGATIONS: [&str; 26] = [
     "didn't",
 ];
 
-/// Stems of verbs that do.
+/// Stems of verbs that negate.
 const NEGATIVE_STEMS: [&str; 8] = ["avoid", "stop", "refus", "disallow", "forbid", "forget", "miss", "lack"];
 
-/// How far around a word its company is looked for.
+/// The size of the context around a word, in words.
 const COMPANY: usize = 4;
 
-/// A word of one side whose opposite stands on the other in the same company, where neither side says both, and no
-/// negation turns one of the two round.
+/// A word whose opposite is on the other side in the same context, if neither side has both and no negation inverts one of
+/// them.
 pub(crate) fn opposites(a: &[Token], b: &[Token]) -> Option<(String, String)> {
     let (ours, theirs) = opposed(a, b, |ours, theirs| is_negated(a, ours) == is_negated(b, theirs))?;
     Some((a.get(ours)?.text.clone(), b.get(theirs)?.text.clone()))
 }
 
-/// True when one side negates the opposite of what the other says: "not inside" for "outside".
+/// True if one side negates the opposite of the other side's word: "not inside" for "outside".
 pub(super) fn is_double_negation(a: &[Token], b: &[Token]) -> bool {
     opposed(a, b, |ours, theirs| is_negated(a, ours) != is_negated(b, theirs)).is_some()
 }
 
-/// The places of two opposites in the same company, where neither side says both.
+/// The positions of two opposites in the same context, if neither side has both.
 fn opposed(a: &[Token], b: &[Token], is_meant: impl Fn(usize, usize) -> bool) -> Option<(usize, usize)> {
     let places = |tokens: &[Token], words: &[&str]| -> Vec<usize> {
         let stems: Vec<String> = words.iter().map(|word| normal_word(word)).collect();
@@ -127,7 +127,7 @@ fn opposed(a: &[Token], b: &[Token], is_meant: impl Fn(usize, usize) -> bool) ->
     })
 }
 
-/// True when a word that tells something stands around both places.
+/// True if both positions have a content word in common around them.
 fn is_in_company(a: &[Token], ours: usize, b: &[Token], theirs: usize) -> bool {
     let around = |tokens: &[Token], place: usize| -> Vec<String> {
         let start = place.saturating_sub(COMPANY);
@@ -138,7 +138,7 @@ fn is_in_company(a: &[Token], ours: usize, b: &[Token], theirs: usize) -> bool {
     around(a, ours).iter().any(|word| theirs.iter().any(|other| is_same_word(word, other)))
 }
 
-/// The same stem, or one that a language without a stemmer here bends at its end.
+/// The same stem, or the same beginning in a language without a stemmer.
 fn is_same_word(a: &str, b: &str) -> bool {
     const SHARED: usize = 6;
     a == b || (a.chars().count() > SHARED && a.chars().take(SHARED).eq(b.chars().take(SHARED)))
@@ -149,8 +149,8 @@ fn is_negated(tokens: &[Token], place: usize) -> bool {
     before.iter().filter(|token| is_negation(token)).count() % 2 == 1
 }
 
-/// One side negates what the other says in nearly the same words. Between texts that are worded differently a negation
-/// tells nothing: "use A, not B" is "avoid B, use A".
+/// One side negates the other side's statement in nearly the same words. Between differently worded texts, a negation is
+/// ignored: "use A, not B" equals "avoid B, use A".
 pub(crate) fn negation(a: &[Token], b: &[Token]) -> Option<(String, String)> {
     const SAME_WORDING: f32 = 0.7;
     let (ours, theirs) = (negations(a, b), negations(b, a));
@@ -169,8 +169,8 @@ pub(crate) fn negation(a: &[Token], b: &[Token]) -> Option<(String, String)> {
     is_same_wording.then(|| (first(ours), first(theirs)))
 }
 
-/// The negations of something that the other side speaks of too: one of the two telling words behind them. Where the other
-/// side says the opposite of the first of them, "not inside" for "outside", nothing is negated.
+/// The negations whose object, one of the two content words after them, is also on the other side. If the other side has the
+/// opposite of the first one, "not inside" for "outside", it is not a negation.
 fn negations(tokens: &[Token], other: &[Token]) -> Vec<String> {
     const REACH: usize = 2;
     let is_said = |token: &Token| other.iter().any(|said| said.normal == token.normal);

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::forms::{canonical, is_abbreviation, normal_number, normal_word};
 
-/// What a token is. Everything but a word is a value: another one in the same place is another lesson.
+/// The kind of a token. Every token except a word is a value: a different value in the same position makes a different lesson.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -21,10 +21,10 @@ pub enum Kind {
     /// A path, URL or file name: `src/main.rs`, `~/.ssh`.
     #[error("path")]
     Path,
-    /// A name from code: `snake_case`, `camelCase`, `a::b`, `HTTP`, `f()`, or what stands in backticks.
+    /// A name from code: `snake_case`, `camelCase`, `a::b`, `HTTP`, `f()`, or text in backticks.
     #[error("identifier")]
     Identifier,
-    /// A word of the language.
+    /// An ordinary word.
     #[error("word")]
     Word,
 }
@@ -38,9 +38,9 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,
-    /// As it stands in the text.
+    /// As written in the text.
     pub(crate) text: String,
-    /// What it is compared by: stems of words, values in lower case without quotes and call brackets.
+    /// Its normal form: the stem of a word; a value in lower case without quotes and call brackets.
     pub(crate) normal: String,
     /// True when a full stop, question or exclamation mark follows.
     pub(crate) ends_sentence: bool,
@@ -61,7 +61,7 @@ impl Token {
         Self { kind, text: text.to_owned(), normal, ends_sentence: false, ends_clause: false }
     }
 
-    /// What it is aligned by: a name that is a word counts as one.
+    /// The key for aligning it: a name that is a word counts as a word.
     pub(crate) fn key(&self) -> String {
         let is_word = self.kind == Kind::Identifier && self.text.chars().all(char::is_lowercase);
         if is_word { normal_word(&self.normal) } else { self.normal.clone() }
@@ -71,7 +71,7 @@ impl Token {
         matches!(self.kind, Kind::Identifier | Kind::Path)
     }
 
-    /// True when one of the two names is the other with more before it: `read_text` and `Path.read_text`.
+    /// True if one of the two names is the other with a prefix: `read_text` and `Path.read_text`.
     pub(crate) fn is_same_name(&self, name: &str) -> bool {
         let ends_with = |long: &str, short: &str| {
             long.strip_suffix(short).is_some_and(|before| before.ends_with(['.', ':', '/']) && !short.is_empty())
@@ -108,7 +108,7 @@ fn is_letter(text: &str) -> bool {
     text.len() == 1 && text != "I" && text.starts_with(|c: char| c.is_ascii_uppercase())
 }
 
-/// True for punctuation that is spoken of: quoted, or on its own where none is due.
+/// True for punctuation that is mentioned as a word: quoted, or on its own where none is expected.
 fn is_sign(chunk: &str, is_code: bool) -> bool {
     let is_quoted = chunk.len() > 2 && chunk.starts_with(['"', '\'']) && chunk.ends_with(['"', '\'']);
     is_code || is_quoted || matches!(chunk, ";" | "," | "|" | "/" | "\\" | "*" | "^")
@@ -157,7 +157,7 @@ fn split_chunk(chunk: &str, is_code: bool, found: &mut Vec<Token>) {
     found.push(Token::new(kind, chunk));
 }
 
-/// Without the punctuation around it; what belongs to a value stays.
+/// The token without surrounding punctuation, except punctuation that belongs to a value.
 fn trim(chunk: &str) -> &str {
     let is_outer = |c: char| {
         matches!(c, '"' | '\'' | '“' | '”' | '‘' | '’' | '„' | '«' | '»' | ',' | ';' | '!' | '?' | '…' | '*' | ':')
@@ -165,7 +165,7 @@ fn trim(chunk: &str) -> &str {
     let mut chunk = chunk.trim_matches(is_outer);
     chunk = chunk.trim_end_matches(['.', ':']).trim_matches(is_outer);
     for (open, close) in [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>')] {
-        // A bracket without its partner belongs to the sentence, `f()` to the name.
+        // An unpaired bracket belongs to the sentence; that of `f()` belongs to the name.
         let is_wrapped = chunk.starts_with(open) && chunk.ends_with(close);
         if is_wrapped || (chunk.starts_with(open) && !chunk.contains(close)) {
             chunk = chunk.trim_start_matches(open);
@@ -212,7 +212,7 @@ fn is_path(chunk: &str) -> bool {
         })
 }
 
-/// Endings by which a file name is told from a name with a dot in it.
+/// Extensions that distinguish a file name from a name with a dot.
 const EXTENSIONS: [&str; 34] = [
     "rs", "py", "js", "ts", "tsx", "jsx", "json", "toml", "yaml", "yml", "md", "txt", "sh", "lock", "cfg", "ini",
     "env", "sql", "html", "css", "xml", "csv", "go", "c", "h", "cpp", "java", "rb", "log", "zip", "gz", "conf", "tf",

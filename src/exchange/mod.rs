@@ -11,7 +11,7 @@
 //! let text = playbook.export_text(exchange::Format::Ace, &Listing::everything())?;
 //! let lessons = read_lessons(exchange::Format::Ace, &text);
 //! assert_eq!(lessons[0].as_ref().unwrap().to_json()["trigger"], "parsing CSV exports");
-//! // Text that anybody can edit is tainted until a person promotes it.
+//! // Text that anyone can edit is tainted until a person promotes it.
 //! assert_eq!(lessons[0].as_ref().unwrap().to_json()["provenance"]["trust"], "tainted");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -1,4 +1,4 @@
-//! Terms of texts that talk about code: words in stems, identifiers in parts and joined, compounds as they are written.
+//! Terms of texts about code: stems of words, identifiers in parts and joined, compounds as written.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -14,7 +14,7 @@ pub(crate) fn code_terms(text: &str, mut found: impl FnMut(&str)) {
     tokens(text).for_each(|token| token_terms(token, &mut found));
 }
 
-/// Words, compounds, flags, numbers and operators, as they are written.
+/// Words, compounds, flags, numbers and operators, as written.
 pub(super) fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || next_token(&mut rest))
@@ -66,7 +66,7 @@ fn terms_of(token: &str, found: &mut impl FnMut(&str)) {
 
 /// Calls `found` with the parts of an identifier without underscores: `parseHTTPHeader2` gives parse, HTTP, Header, 2.
 fn parts(piece: &str, mut found: impl FnMut(&str)) {
-    // By the words of Unicode where they are not English, so that texts without blanks (Chinese, Japanese) come apart too.
+    // Split by Unicode word boundaries, so that texts without spaces (Chinese, Japanese) are split too.
     if !piece.is_ascii() {
         piece.unicode_words().for_each(found);
         return;
@@ -102,7 +102,7 @@ fn next_token<'a>(rest: &mut &'a str) -> Option<&'a str> {
     }
 }
 
-/// Bytes of a word with further words behind single joints: `a.b::c-d/e`, after the marks of a flag or a mention.
+/// The length in bytes of words joined by single separators: `a.b::c-d/e`, after the marks of a flag or a mention.
 fn compound_len(text: &str) -> usize {
     let run = |from: usize| {
         let text = text.get(from..).unwrap_or_default();
@@ -123,7 +123,7 @@ fn compound_len(text: &str) -> usize {
     }
 }
 
-/// Bytes of two or three marks that are an operator; of others none.
+/// The length in bytes of an operator of two or three characters; none for other characters.
 fn operator_len(text: &str) -> usize {
     if text.starts_with(ELLIPSIS) {
         return ELLIPSIS.len();

@@ -1,4 +1,4 @@
-//! Evidence by words: BM25F over weighted fields, with code-aware terms and with character n-grams.
+//! Word scores: BM25F over weighted fields, for code-aware terms and for character n-grams.
 
 use std::sync::Arc;
 
@@ -20,9 +20,9 @@ const MAX_WEIGHT: f32 = K1 + 1.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Field<'a> {
     pub(crate) text: &'a str,
-    /// What a term in it counts.
+    /// The weight of its terms.
     pub(crate) weight: f32,
-    /// Terms that such a field usually has. A longer one counts less by the term.
+    /// The usual number of terms of such a field. In a longer one each term counts less.
     pub(crate) usual_terms: f32,
 }
 
@@ -31,25 +31,25 @@ pub(crate) struct Field<'a> {
 struct Posting {
     term: u32,
     row: u32,
-    /// Of 65,535 parts of `MAX_WEIGHT`.
+    /// In units of `MAX_WEIGHT` / 65,535.
     weight: u16,
 }
 
-/// A gram and how many documents have it.
+/// A gram and its document frequency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct GramCount {
     gram: Gram,
     count: u32,
 }
 
-/// What is kept of a document.
+/// The stored data of a document.
 #[derive(Clone, Debug, PartialEq)]
 struct Document {
     row: u32,
     words: DocumentWords,
 }
 
-/// The words of a document, with their weights: what takes time to work out. A clone shares them.
+/// The words of a document with their weights, which take time to compute. Clones share them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DocumentWords {
     /// In order.
@@ -57,10 +57,10 @@ pub(crate) struct DocumentWords {
     grams: GramSet,
 }
 
-/// An inverted index over documents that come and go. A clone shares the postings.
+/// An inverted index of documents that can be added and removed. Clones share the postings.
 ///
-/// The weight of a term depends on its document alone, never on the others: what the index holds follows from the documents,
-/// whatever came before, and scores are comparable between indexes.
+/// The weight of a term depends only on its document, so the index is determined by its documents, not by its history, and
+/// scores are comparable between indexes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FieldIndex {
     /// In the order of terms, each with its documents in the order of rows.
@@ -71,12 +71,12 @@ pub(crate) struct FieldIndex {
     documents: SortedBlocks<Document>,
 }
 
-/// How the words of a document answer a query.
+/// The word score of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct WordScore {
     /// BM25F over terms; larger is better.
     pub(crate) words: f32,
-    /// Share of the query's idf mass that the document has, in [0, 1].
+    /// Fraction of the query's idf mass that the document contains, in [0, 1].
     pub(crate) mass: f32,
 }
 
@@ -102,7 +102,7 @@ impl FieldIndex {
         }
     }
 
-    /// Adds a document under a number that no other has; a search takes memory by the largest.
+    /// Adds a document under an unused number; the memory of a search depends on the largest number.
     pub(crate) fn put(&mut self, row: u32, words: DocumentWords) {
         let document = Document { row, words };
         for posting in document.postings() {
@@ -118,7 +118,7 @@ impl FieldIndex {
         self.documents.put(document, |known| known.row.cmp(&row));
     }
 
-    /// Removes a document, if it is here.
+    /// Removes a document, if it is in the index.
     pub(crate) fn take(&mut self, row: u32) {
         let Some(document) = self.documents.take(|known| known.row.cmp(&row)) else { return };
         for posting in document.postings() {
@@ -138,12 +138,12 @@ impl FieldIndex {
         self.documents.len()
     }
 
-    /// As bytes: the postings, the grams, the documents.
+    /// The index as bytes: the postings, the grams, the documents.
     pub(crate) fn to_bytes(&self) -> [Vec<u8>; 3] {
         [self.postings.to_bytes(), self.grams.to_bytes(), self.documents.to_bytes()]
     }
 
-    /// What [`FieldIndex::to_bytes`] gave; nothing where that makes no sense.
+    /// Reads the result of [`FieldIndex::to_bytes`]; none if it is invalid.
     pub(crate) fn from_bytes([postings, grams, documents]: &[StoredBytes; 3]) -> Option<Self> {
         Some(Self {
             postings: SortedBlocks::from_bytes(postings)?,
@@ -152,7 +152,7 @@ impl FieldIndex {
         })
     }
 
-    /// What it knows of each document.
+    /// The stored data of each document.
     #[cfg(test)]
     pub(crate) fn rows(&self) -> impl Iterator<Item = (u32, String)> {
         let (n, grams) = (self.len(), self.grams.len());
@@ -168,12 +168,12 @@ impl FieldIndex {
     }
 }
 
-/// A query's terms and grams, weighed by how rare they are in some indexes together.
+/// A query's terms and grams, with their idf over several indexes together.
 #[derive(Clone, Debug)]
 pub(crate) struct WordQuery {
     /// Terms with their idf.
     terms: Vec<(u32, f32)>,
-    /// Idf of all terms together, those included that no document has.
+    /// The total idf of all terms, including those in no document.
     total_idf: f32,
     grams: WantedGrams,
 }
@@ -195,8 +195,8 @@ impl WordQuery {
         Self { total_idf: terms.iter().map(|(_, idf)| idf).sum(), terms, grams: WantedGrams::of(grams.collect()) }
     }
 
-    /// The score of each document of an index, by its number; numbers without a document have zeros. Only numbers below `n_numbers` are
-    /// looked at: a damaged file does not decide how much memory this takes.
+    /// The score of each document of an index, by its number; zero for unused numbers. Only numbers below `n_numbers` are used,
+    /// so that a damaged file cannot cause a large allocation.
     pub(crate) fn scores(&self, index: &FieldIndex, n_numbers: usize) -> Vec<WordScore> {
         let n_rows = index.documents.iter().next_back().map_or(0, |last| last.row as usize + 1);
         let mut scores = vec![WordScore::default(); n_rows.min(n_numbers)];
@@ -316,7 +316,7 @@ fn weights(fields: &[Field<'_>], usual_factor: f32, mut hashes: impl FnMut(&str,
         shares.push(field.weight / (1.0 - B + B * length));
         found.extend(of_field.iter().map(|hash| u64::from(*hash) << 32 | place));
     }
-    // By hash, and of one hash by field: shares are added in the order of fields, so that the same text has the same bits.
+    // Sorted by hash, then by field: the parts are added in the order of fields, so that the same text gives the same bits.
     found.sort_unstable();
     let hash = |row: u64| u32::try_from(row >> 32).unwrap_or_default();
     let share = |row: &u64| usize::try_from(row & u64::from(u32::MAX)).ok().and_then(|place| shares.get(place));

@@ -1,4 +1,4 @@
-//! Character n-grams of words: what two spellings of a word share.
+//! Character n-grams of words, which match different spellings of a word.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ const HASH_BITS: u32 = 24;
 /// Grams of a query are looked up in a table of this many bits first.
 const FILTER_BITS: u32 = 14;
 
-/// An n-gram by hash: that two of a text's are alike is rare, and would do no more than mix up two grams.
+/// The hash of an n-gram. Collisions in a text are rare, and only confuse two grams.
 pub(super) type Gram = u32;
 
-/// Calls `found` with the n-grams of a word, as often as they are there; of a stop word with none.
+/// Calls `found` with each occurrence of an n-gram of a word; never for a stop word.
 pub(super) fn word_grams(run: &str, mut found: impl FnMut(Gram)) {
     let word = run.to_lowercase();
     if is_stop_word(&word) {
@@ -39,7 +39,7 @@ pub(super) fn word_grams(run: &str, mut found: impl FnMut(Gram)) {
 pub(super) struct GramSet(Arc<[u32]>);
 
 impl GramSet {
-    /// From grams that are in order and distinct.
+    /// Built from sorted, distinct grams.
     pub(super) fn of(rows: impl IntoIterator<Item = (Gram, u8)>) -> Self {
         Self(rows.into_iter().map(|(gram, weight)| (gram << 8) | u32::from(weight)).collect())
     }
@@ -49,7 +49,7 @@ impl GramSet {
         &self.0
     }
 
-    /// What [`GramSet::rows`] gave; nothing where it is out of order.
+    /// Reads the result of [`GramSet::rows`]; none if it is not sorted.
     pub(super) fn from_rows(rows: impl Iterator<Item = u32>) -> Option<Self> {
         let rows: Arc<[u32]> = rows.collect();
         rows.is_sorted_by(|one, other| one >> 8 < other >> 8).then_some(Self(rows))
@@ -60,17 +60,17 @@ impl GramSet {
     }
 }
 
-/// Grams that are looked for, each with its idf.
+/// The grams of a query, each with its idf.
 #[derive(Clone, Debug)]
 pub(super) struct WantedGrams {
     /// In order, distinct.
     grams: Vec<(Gram, f32)>,
-    /// A bit for the upper bits of each: most grams of a text are ruled out by it.
+    /// A bit set by the upper bits of each gram: it rules out most grams of a text.
     filter: Vec<u64>,
 }
 
 impl WantedGrams {
-    /// From grams in order, distinct, with their idf.
+    /// Built from sorted, distinct grams with their idf.
     pub(super) fn of(grams: Vec<(Gram, f32)>) -> Self {
         let mut filter = vec![0; 1 << (FILTER_BITS - 6)];
         for (gram, _) in &grams {
@@ -82,7 +82,7 @@ impl WantedGrams {
         Self { grams, filter }
     }
 
-    /// Sum of idf times weight over the grams that a text has.
+    /// The sum of idf times weight over the grams of a text.
     pub(super) fn score(&self, text: &GramSet) -> f32 {
         let mut score = 0.0;
         for row in text.0.iter() {

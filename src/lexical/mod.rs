@@ -1,4 +1,4 @@
-//! Search by words: BM25 over stems, and BM25F over weighted fields. The engine knows texts and numbers, never lessons.
+//! Full-text search: BM25 over stems, and BM25F over weighted fields. The module knows texts and numbers, not lessons.
 
 mod code_terms;
 mod fields;
@@ -21,13 +21,13 @@ pub(crate) use words::{bare_words, content_words, is_telling, stem, subject_word
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
 
-/// An inverted index over texts that come and go. A clone shares the postings.
+/// An inverted index of texts that can be added and removed. Clones share the postings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LexicalIndex {
     /// In the order of terms, each with its texts in the order of rows.
     postings: SortedBlocks<Posting>,
     n_texts: u32,
-    /// Terms of all texts together.
+    /// The total number of terms of all texts.
     length: u64,
 }
 
@@ -36,9 +36,9 @@ pub(crate) struct LexicalIndex {
 struct Posting {
     term: u64,
     row: u32,
-    /// How often it has it.
+    /// The number of occurrences.
     count: u32,
-    /// How many terms it has.
+    /// The number of terms of the text.
     length: u32,
     in_head: bool,
 }
@@ -46,18 +46,18 @@ struct Posting {
 /// A text that shares terms with the query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Hit {
-    /// Under which number it was put.
+    /// The number of the text.
     pub(crate) row: u32,
     /// BM25; larger is better.
     pub(crate) score: f32,
-    /// Share of the query's idf mass that the text matches, in [0, 1].
+    /// Fraction of the query's idf mass that the text matches, in [0, 1].
     pub(crate) mass: f32,
-    /// The share that its head matches; at most `mass`.
+    /// The fraction that its head matches; at most `mass`.
     pub(crate) head_mass: f32,
 }
 
 impl LexicalIndex {
-    /// Many texts at once, each number once. Each text is a head, which says what it is about, and a body.
+    /// Adds many texts, each under an unused number. A text consists of a head, which states its subject, and a body.
     pub(crate) fn of<H: AsRef<str>, B: AsRef<str>>(texts: impl IntoIterator<Item = (u32, H, B)>) -> Self {
         let (mut postings, mut n_texts, mut length) = (Vec::new(), 0, 0);
         for (row, head, body) in texts {
@@ -69,7 +69,7 @@ impl LexicalIndex {
         Self { postings: SortedBlocks::of(postings), n_texts, length }
     }
 
-    /// Adds a text under a number that no other has; a search takes memory by the largest.
+    /// Adds a text under an unused number; the memory of a search depends on the largest number.
     pub(crate) fn put(&mut self, row: u32, head: &str, body: &str) {
         let postings = postings_of(row, head, body);
         self.n_texts += 1;
@@ -79,7 +79,7 @@ impl LexicalIndex {
         }
     }
 
-    /// Takes out a text that was put in with exactly these words.
+    /// Removes a text that was added with exactly these words.
     pub(crate) fn take(&mut self, row: u32, head: &str, body: &str) {
         let postings = postings_of(row, head, body);
         self.n_texts = self.n_texts.saturating_sub(1);
@@ -91,12 +91,11 @@ impl LexicalIndex {
 
     /// Every text that shares a term with the query, best first, ties by row.
     ///
-    /// A term that no text has counts with the largest idf there is: what the playbook has never heard of speaks against every
-    /// text.
+    /// A term that is in no text counts with the largest idf: an unknown word reduces the match of every text.
     pub(crate) fn search(&self, query: &str) -> Vec<Hit> {
         let query: BTreeSet<String> = terms(query).collect();
         let mut hits: Vec<Hit> = Vec::new();
-        // Where a row's hit is, counted from 1: rows are small numbers.
+        // The position of a row's hit, counted from 1; rows are small numbers.
         let mut places: Vec<usize> = Vec::new();
         let mut total_idf = 0.0;
         let mean_length = self.length as f32 / self.n_texts as f32;
@@ -129,7 +128,7 @@ impl LexicalIndex {
         hits
     }
 
-    /// What it knows of each text, and of all.
+    /// The stored data of each text, and of all texts.
     #[cfg(test)]
     pub(crate) fn rows(&self) -> impl Iterator<Item = (u32, String)> {
         let all = format!("{} texts of {} terms", self.n_texts, self.length);
@@ -164,20 +163,19 @@ fn postings_of(row: u32, head: &str, body: &str) -> Vec<Posting> {
     postings.into_values().map(|posting| Posting { length, ..posting }).collect()
 }
 
-/// Of all postings of one text.
+/// All postings of one text.
 fn length_of(postings: &[Posting]) -> u32 {
     postings.first().map_or(0, |posting| posting.length)
 }
 
-/// Terms as numbers of 64 bits, for memory: that two of a playbook's are alike is next to impossible, and would do no more than
-/// mix up two words.
+/// Terms as 64-bit hashes, to save memory. Collisions in a playbook are very unlikely, and only confuse two words.
 fn number_of(term: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     term.hash(&mut hasher);
     hasher.finish()
 }
 
-/// A text as a number of 32 bits (FNV-1a, folded).
+/// A 32-bit hash of a text (FNV-1a, folded).
 fn hashed(text: &str) -> u32 {
     let hash = text
         .bytes()

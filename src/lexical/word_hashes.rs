@@ -1,4 +1,4 @@
-//! The hashes that represent a text: of its terms, and of its words' n-grams.
+//! The hashes of a text: of its terms, and of its words' n-grams.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use super::grams::{Gram, word_grams};
 use super::hashed;
 use super::words::runs;
 
-/// Each word is worked out once: most words of a memory come again and again.
+/// The hashes of each word are computed once: most words of a memory are repeated.
 #[derive(Debug, Default)]
 pub(crate) struct WordHashes {
     terms: HashMap<Box<str>, Box<[u32]>>,
@@ -15,7 +15,7 @@ pub(crate) struct WordHashes {
 }
 
 impl WordHashes {
-    /// Adds the hashes of a text's terms, as often as they are there.
+    /// Adds the hash of each occurrence of a term.
     pub(super) fn terms(&mut self, text: &str, found: &mut Vec<u32>) {
         for token in tokens(text) {
             let terms = |each: &mut Vec<u32>| token_terms(token, |term| each.push(hashed(term)));
@@ -23,7 +23,7 @@ impl WordHashes {
         }
     }
 
-    /// Adds the n-grams of a text's words that are not stop words, as often as they are there.
+    /// Adds each occurrence of an n-gram of the words that are not stop words.
     pub(super) fn grams(&mut self, text: &str, found: &mut Vec<Gram>) {
         for run in runs(text) {
             found.extend_from_slice(known(&mut self.grams, run, |each| word_grams(run, |gram| each.push(gram))));

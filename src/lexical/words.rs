@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// English words that tell nothing about the subject, in order.
+/// English stop words, sorted.
 const STOP_WORDS: [&str; 125] = [
     "a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be",
     "because", "been", "before", "being", "below", "between", "both", "but", "by", "called", "can", "could", "did",
@@ -25,7 +25,7 @@ pub(crate) fn terms(text: &str) -> impl Iterator<Item = String> {
     subject_words(text).map(|word| stem(&word))
 }
 
-/// The words of a text as they are: runs of letters and digits, lower case, without stop words.
+/// The words of a text without stemming: runs of letters and digits, lower case, without stop words.
 pub(crate) fn subject_words(text: &str) -> impl Iterator<Item = String> {
     runs(text).map(str::to_lowercase).filter(|word| !is_stop_word(word))
 }
@@ -38,7 +38,7 @@ pub(crate) fn content_words(text: &str) -> impl Iterator<Item = String> {
         .map(str::to_lowercase)
 }
 
-/// The words of a text without case, blanks and the punctuation around them. Symbols that are part of a word stay: C++ is not C#.
+/// The words of a text in lower case, without surrounding punctuation. Symbols that are part of a word are kept: C++ is not C#.
 pub(crate) fn bare_words(text: &str) -> impl Iterator<Item = String> {
     let is_outer = |c: char| "\"'`“”‘’«»()[]{}*,;:!?…".contains(c);
     let bare = move |word: &str| {
@@ -52,7 +52,7 @@ pub(crate) fn stem(lower: &str) -> String {
     STEMMER.stem(lower).into_owned()
 }
 
-/// True when a stem says something about the subject.
+/// True if a stem is not a stop word.
 pub(crate) fn is_telling(stem: &str) -> bool {
     stem.chars().any(char::is_alphanumeric) && !is_stop_word(stem)
 }
@@ -61,9 +61,9 @@ pub(super) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 
-/// Runs of letters and digits, as they are written.
+/// Runs of letters and digits, as written.
 pub(super) fn runs(text: &str) -> impl Iterator<Item = &str> {
-    // By the words of Unicode first, so that texts without blanks (Chinese, Japanese) come apart too.
+    // Split by Unicode word boundaries first, so that texts without spaces (Chinese, Japanese) are split too.
     text.unicode_words().flat_map(|word| word.split(|c: char| !c.is_alphanumeric())).filter(|run| !run.is_empty())
 }
 

@@ -124,7 +124,7 @@ pub struct Refused {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RefusedBecause {
-    /// Its quote is no evidence.
+    /// Its quote is not valid evidence.
     #[error("no evidence: {0}")]
     NoEvidence(NoEvidence),
     /// It does not say what to do.

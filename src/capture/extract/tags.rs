@@ -9,7 +9,7 @@ const ATTRIBUTES: [&str; 7] = ["trigger", "title", "mistake", "confidence", "tag
 /// The characters of a title that is made of the rule.
 const MAX_TITLE_CHARS: usize = 80;
 
-/// Reads the older form; none when there is no decision in it.
+/// Parses the older format; none if it contains no decision.
 pub(super) fn read(reply: &str) -> Option<Result<Reply, Unreadable>> {
     let mut rest = reply;
     let mut words: Vec<&str> = Vec::new();

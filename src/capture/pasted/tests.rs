@@ -51,7 +51,7 @@ fn text_behind_a_mark_is_not_the_persons_word() {
     assert_eq!(own(tool("x"), &format!("Two rules.\n{RULE}")).len(), 2);
 }
 
-/// Text of somebody else, as it may be pasted.
+/// Text of another author that may be pasted.
 fn foreign() -> impl Strategy<Value = String> {
     let verb =
         prop_oneof![Just("Never use"), Just("Always run"), Just("From now on call"), Just("Make sure to install")];

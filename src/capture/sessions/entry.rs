@@ -110,7 +110,7 @@ impl fmt::Display for SessionEntry {
 /// Puts sessions into the order of an index: of several copies of a session the newest alone; those to be read first, the
 /// fewest attempts before more, the newest before older; then those given up, then those that were read. Ties by path.
 ///
-/// A sub-agent's session has its parent's id and is no copy of it.
+/// A sub-agent's session has its parent's id, but is not a copy of it.
 #[must_use]
 pub fn index(entries: Vec<SessionEntry>) -> Vec<SessionEntry> {
     let mut entries = entries;

@@ -32,7 +32,7 @@ pub struct SessionSummary {
     /// Of these, those that failed.
     #[serde(default)]
     pub n_failed_calls: usize,
-    /// Turns of every kind; 0 for a file that is no session.
+    /// The number of turns of every kind; 0 for a file that is not a session.
     pub n_turns: usize,
     /// Whose session it is.
     pub owner: Owner,

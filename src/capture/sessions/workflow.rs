@@ -102,7 +102,7 @@ fn step(call: &ToolCall, line: Option<&CommandLine>) -> String {
     }
 }
 
-/// The program of a command line; `shell` where what stands in its place is no name of a program.
+/// The program of a command line; `shell` if the word in its position is not the name of a program.
 fn program(line: &CommandLine) -> &str {
     let text = line.text();
     // Of an address or an unclosed quotation, the shell's rules make a word that could be anything.

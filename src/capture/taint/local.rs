@@ -153,7 +153,7 @@ const FETCHERS: [&str; 28] = [
 pub(super) fn is_local(command: &str, project: &str) -> bool {
     let line = CommandLine::parse(command);
     let mut words = command.split(|c: char| c.is_whitespace() || "\"'`$();|&<>={}[],".contains(c));
-    // What is inside of a substitution or a script is no part of the line, so that the words are looked at as well.
+    // Commands in a substitution or a script are not parts of the line, so the words are checked as well.
     let reads_elsewhere = words.clone().any(|word| {
         let name = word.rsplit('/').next().unwrap_or(word);
         FETCHERS.contains(&name.split('.').next().unwrap_or(name)) && !word.starts_with('-')
