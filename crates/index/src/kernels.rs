@@ -1,18 +1,18 @@
 //! Sums of products, as fast as the processor allows. Machine instructions are in this file and the ones below it, nowhere else in
-//! this crate: [`products`] of one row, [`packs`] of queries, [`coarse`] codes, and the [`registers`] that they share.
+//! this crate: [`products`] of one row, [`packs`] of queries, [`signs`] of rows, and the [`registers`] that they share.
 //!
 //! Every kernel gives the same bits as the portable one. Of integers that is so by nature; the kernels of floats keep sixteen
 //! sums side by side, never fuse a multiplication with an addition, and add the sixteen up in the same order.
 #![expect(unsafe_code, reason = "vector instructions; each use says why it is sound")]
 
-mod coarse;
 mod packs;
 mod products;
 #[cfg(target_arch = "x86_64")]
 mod registers;
+mod signs;
 
-pub(crate) use coarse::{FIELDS, LEVELS, Sixteen};
 pub(crate) use packs::{PACK, Pack, PackScores};
+pub(crate) use signs::{Limit, MOST_LINES, Passed, SignPack, SignRows, TOGETHER, place_of};
 
 use bytemuck::{Pod, Zeroable};
 
