@@ -7,11 +7,11 @@ use core::arch::x86_64::{
 
 use super::Line;
 
-/// Four codes of a row, from the 4·`group`-th on.
+/// Four codes, from the 4·`group`-th on, of a row or of rows one behind the other.
 #[inline]
 pub(super) fn group_at(row: &[Line], group: usize) -> i32 {
-    debug_assert!(group < size_of_val(row) / size_of::<i32>(), "the pack and the rows have one length");
-    // SAFETY: the callers go up to the last group of the row; a line is aligned to 64.
+    debug_assert!(group < size_of_val(row) / size_of::<i32>(), "the rows are as many as was said");
+    // SAFETY: the callers go up to the last group of the rows; a line is aligned to 64.
     unsafe { *row.as_ptr().cast::<i32>().add(group) }
 }
 

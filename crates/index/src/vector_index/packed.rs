@@ -104,19 +104,28 @@ impl VectorIndex {
     }
 
     /// Scores a tile of rows for all packs. `number` says which row of the index the nth one is; `None` where it is not asked for.
-    fn scan_tile(&self, tile: (&[Line], &[f32]), number: impl Fn(usize) -> Option<u32>, packs: &mut [Packed]) {
+    fn scan_tile(
+        &self,
+        (codes, scales): (&[Line], &[f32]),
+        number: impl Fn(usize) -> Option<u32>,
+        packs: &mut [Packed],
+    ) {
+        let rows = self.kernel.pack_rows(codes, scales);
         let mut scores = [PackScores::NONE; TILE];
         for (pack, shortlists) in packs {
             let mut floors = [f32::INFINITY; PACK];
             for (floor, shortlist) in floors.iter_mut().zip(&*shortlists) {
                 *floor = shortlist.floor();
             }
-            self.kernel.scan_pack(pack, tile, &floors, &mut scores);
-            let passed = scores.iter().take(tile.1.len()).enumerate().filter(|(_, scores)| scores.passed != 0);
+            self.kernel.scan_pack(pack, &rows, &floors, &mut scores);
+            let passed = scores.iter().take(scales.len()).enumerate().filter(|(_, scores)| scores.passed != 0);
             for (row, scores) in passed.filter_map(|(nth, scores)| Some((number(nth)?, scores))) {
-                for (lane, shortlist) in shortlists.iter_mut().enumerate() {
-                    if let Some(score) = scores.score(lane) {
-                        shortlist.offer(score, row);
+                let mut left = scores.passed;
+                while left != 0 {
+                    let lane = left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    if let (Some(shortlist), Some(score)) = (shortlists.get_mut(lane), scores.scores.get(lane)) {
+                        shortlist.offer(*score, row);
                     }
                 }
             }
