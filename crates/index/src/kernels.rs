@@ -11,7 +11,7 @@ mod products;
 mod registers;
 mod signs;
 
-pub(crate) use packs::{PACK, Pack, PackRows, PackScores};
+pub(crate) use packs::{PACK, Pack, PackScores};
 pub(crate) use signs::{Limit, MOST_LINES, Passed, SignPack, SignRows, TOGETHER, place_of};
 
 use bytemuck::{Pod, Zeroable};

@@ -172,7 +172,11 @@ mod x86 {
     /// `code + 128`, and 128 times the sum of the row's codes is taken away again.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-    #[expect(clippy::indexing_slicing, reason = "both arrays have N places")]
+    #[expect(
+        clippy::indexing_slicing,
+        clippy::needless_range_loop,
+        reason = "the array has N places, in a loop that is unrolled"
+    )]
     fn pack_block_512<const N: usize>(
         pack: &Pack,
         rows: &[Line],
