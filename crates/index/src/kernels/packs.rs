@@ -98,25 +98,29 @@ impl Kernel {
 }
 
 mod portable {
-    use super::{GROUP, PACK, Pack, PackScores};
-    use crate::kernels::Line;
+    use super::{GROUP, LINE, Line, PACK, Pack, PackScores};
+    use crate::kernels::products::portable::dot_codes;
 
+    /// Each query's codes are laid one behind the other again: compilers make more of two rows of codes than of groups of four.
     pub(super) fn scan_pack(pack: &Pack, rows: &[Line], scales: &[f32], floors: &[f32; PACK], out: &mut [PackScores]) {
+        let queries: [Vec<Line>; PACK] = std::array::from_fn(|lane| codes_of(pack, lane));
         for ((row, scale), out) in rows.chunks_exact(pack.lines().max(1)).zip(scales).zip(out) {
-            let mut sums = [0_i32; PACK];
-            let codes = row.iter().flat_map(|line| line.0.as_chunks::<GROUP>().0);
-            for (line, codes) in pack.groups.iter().zip(codes) {
-                for (sum, group) in sums.iter_mut().zip(line.0.as_chunks::<GROUP>().0) {
-                    *sum += group.iter().zip(codes).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum::<i32>();
-                }
-            }
             out.passed = 0;
-            let lanes = out.scores.iter_mut().zip(sums).zip(pack.scales.iter().zip(floors)).enumerate();
-            for (lane, ((score, sum), (own_scale, floor))) in lanes {
-                *score = sum as f32 * (scale * own_scale);
+            let lanes = out.scores.iter_mut().zip(&queries).zip(pack.scales.iter().zip(floors)).enumerate();
+            for (lane, ((score, query), (own_scale, floor))) in lanes {
+                *score = dot_codes(query, row) as f32 * (scale * own_scale);
                 out.passed |= u16::from(*score >= *floor) << lane;
             }
         }
+    }
+
+    fn codes_of(pack: &Pack, lane: usize) -> Vec<Line> {
+        let mut lines = vec![Line([0; LINE]); pack.lines()];
+        let places = lines.iter_mut().flat_map(|line| line.0.as_chunks_mut::<GROUP>().0);
+        for (place, line) in places.zip(&pack.groups) {
+            *place = line.0.as_chunks::<GROUP>().0.get(lane).copied().unwrap_or_default();
+        }
+        lines
     }
 }
 

@@ -65,10 +65,10 @@ fn finish(sums: &[f32; LANES], a_rest: &[f32], b_rest: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-mod portable {
+pub(super) mod portable {
     use super::{LANES, Line, finish};
 
-    pub(super) fn dot_codes(a: &[Line], b: &[Line]) -> i32 {
+    pub(in crate::kernels) fn dot_codes(a: &[Line], b: &[Line]) -> i32 {
         let line =
             |(a, b): (&Line, &Line)| -> i32 { a.0.iter().zip(&b.0).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum() };
         a.iter().zip(b).map(line).sum()

@@ -128,34 +128,54 @@ impl Kernel {
 }
 
 mod portable {
-    use super::{Block, LINE, Limit, Passed, SignPack, TABLE, TOGETHER, place_of};
+    use super::{Block, LINE, Limit, Line, Passed, SignPack, TABLE, TOGETHER, place_of};
+
+    /// Combinations of eight signs.
+    const BYTE: usize = 256;
 
     pub(super) fn scan_signs<'a>(
         pack: &SignPack,
         blocks: impl Iterator<Item = (Block<'a>, &'a mut Passed)>,
         limits: &[Limit; TOGETHER],
     ) {
-        for ((lines, scales, margins), out) in blocks {
-            let numbers = pack.steps.iter().zip(&pack.offsets).zip(limits);
-            for (lane, (out, ((step, offset), limit))) in out.iter_mut().zip(numbers).enumerate() {
-                let mut sums = [0_u16; LINE];
-                for (line, tables) in lines.iter().zip(pack.tables.as_chunks::<2>().0) {
-                    for (table, shift) in tables.iter().zip([0, 4]) {
-                        let Some(table) = table.0.as_chunks::<TABLE>().0.get(lane) else { continue };
-                        for (sum, signs) in sums.iter_mut().zip(line.0) {
-                            let entry = table.get(usize::from(signs.cast_unsigned() >> shift & 15));
-                            *sum += u16::from(entry.map_or(0, |entry| entry.cast_unsigned()));
-                        }
+        let mut blocks: Vec<(Block<'_>, &mut Passed)> = blocks.collect();
+        let numbers = pack.steps.iter().zip(&pack.offsets).zip(limits).take(pack.n_queries);
+        for (lane, ((step, offset), limit)) in numbers.enumerate() {
+            let mut sums = vec![[0_u16; LINE]; blocks.len()];
+            for (nth, tables) in pack.tables.as_chunks::<2>().0.iter().enumerate() {
+                let entries = joined(tables, lane);
+                for (sums, ((lines, ..), _)) in sums.iter_mut().zip(&blocks) {
+                    let signs = lines.get(nth).map_or(&[0; LINE], |line| &line.0);
+                    for (sum, signs) in sums.iter_mut().zip(signs) {
+                        let entry = entries.get(usize::from(signs.cast_unsigned()));
+                        *sum += u16::from(entry.copied().unwrap_or(0));
                     }
                 }
-                *out = 0;
-                for (row, (scale, margin)) in scales.iter().zip(margins).enumerate() {
+            }
+            for (sums, ((_, scales, margins), out)) in sums.iter().zip(&mut blocks) {
+                let mut passed = 0;
+                for (row, (scale, margin)) in scales.iter().zip(*margins).enumerate() {
                     let sum = sums.get(place_of(row)).copied().unwrap_or(0);
                     let most = (f32::from(sum) * step - offset) * scale + margin * limit.spread;
-                    *out |= u64::from(most >= limit.floor) << row;
+                    passed |= u64::from(most >= limit.floor) << row;
+                }
+                if let Some(out) = out.get_mut(lane) {
+                    *out = passed;
                 }
             }
         }
+    }
+
+    /// What each combination of eight signs adds for a query: two look-ups are one then.
+    fn joined(tables: &[Line; 2], lane: usize) -> [u8; BYTE] {
+        let [low, high] = tables.each_ref().map(|line| line.0.as_chunks::<TABLE>().0.get(lane).unwrap_or(&[0; TABLE]));
+        let mut joined = [0; BYTE];
+        for (entries, high) in joined.as_chunks_mut::<TABLE>().0.iter_mut().zip(high) {
+            for (entry, low) in entries.iter_mut().zip(low) {
+                *entry = (low + high).cast_unsigned();
+            }
+        }
+        joined
     }
 }
 
