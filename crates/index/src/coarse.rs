@@ -1,6 +1,7 @@
 //! The signs of rows' components, a bit each, to decide with which rows are worth scoring by their codes of one byte.
 
 use super::kernels::{LINE, Line, MOST_LINES, SignRows, place_of};
+use super::key_set::KeySet;
 use super::rows::Rows;
 
 /// Rows a block.
@@ -14,6 +15,8 @@ pub(crate) struct Coarse {
     scales: Vec<f32>,
     /// One a row; how much more than the sum says a product may be.
     margins: Vec<f32>,
+    /// One a block: the first row's key, where the keys of its rows follow each other.
+    first_keys: Vec<Option<u32>>,
 }
 
 impl Coarse {
@@ -24,14 +27,18 @@ impl Coarse {
 
     /// Bytes in memory.
     pub(crate) fn bytes(&self) -> usize {
-        size_of_val(&self.lines[..]) + size_of_val(&self.scales[..]) + size_of_val(&self.margins[..])
+        let numbers = size_of_val(&self.scales[..]) + size_of_val(&self.margins[..]);
+        size_of_val(&self.lines[..]) + numbers + size_of_val(&self.first_keys[..])
     }
 
     /// Takes in the whole blocks of rows that are not in yet; none where a row is too long.
     pub(crate) fn join(&mut self, rows: &Rows) {
         let n_lines = rows.lines_per_row() * 8;
         while rows.lines_per_row() <= MOST_LINES && self.len() + BLOCK <= rows.len() {
-            let start = self.lines.len();
+            let (start, first) = (self.lines.len(), self.len());
+            let keys = || (first..first + BLOCK).map(|row| rows.key(row));
+            let follow_each_other = keys().zip(keys().skip(1)).all(|(key, next)| key.checked_add(1) == Some(next));
+            self.first_keys.push(follow_each_other.then(|| rows.key(first)));
             self.lines.resize(start + n_lines, Line([0; LINE]));
             for nth in 0..BLOCK {
                 let row = self.len();
@@ -41,6 +48,16 @@ impl Coarse {
                 let scale = scale_of(rows.codes_of(row), rows.scale(row));
                 self.scales.push(scale);
                 self.margins.push(margin_of(scale, rows.dimension()));
+            }
+        }
+    }
+
+    /// A bit for each row of a block: its key is in the set.
+    pub(crate) fn wanted(&self, block: usize, rows: &Rows, keys: &KeySet) -> u64 {
+        match self.first_keys.get(block).copied().flatten() {
+            Some(first) => keys.bits_from(first),
+            None => {
+                (0..BLOCK).fold(0, |bits, nth| bits | u64::from(keys.contains(rows.key(block * BLOCK + nth))) << nth)
             }
         }
     }

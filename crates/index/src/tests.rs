@@ -560,6 +560,10 @@ fn a_coarse_search_finds_nearly_all_and_the_same_with_every_kernel() {
         index.remove(key);
         naive.0.remove(&key);
     }
+    for (key, vector) in [(1, 2), (700, 701), (2_999, 40)] {
+        index.put(key, &vectors[vector]).unwrap();
+        naive.0.insert(key, vectors[vector].clone());
+    }
     let half: KeySet = (0..3_000).filter(|key| key % 2 == 0).collect();
     for among in [SearchScope::All, SearchScope::Only(&half)] {
         let (share, by) = recall(&index, &naive, &queries, among);

@@ -4,7 +4,7 @@ use std::f32::consts::FRAC_PI_2;
 use std::ops::Range;
 
 use super::packed::LEAST_PACKED;
-use super::{SearchScope, VectorIndex, row_number};
+use super::{Base, SearchScope, VectorIndex, row_number};
 use crate::coarse::BLOCK;
 use crate::kernels::{Limit, Passed, SignPack, TOGETHER};
 use crate::rows::Codes;
@@ -174,17 +174,12 @@ impl VectorIndex {
 
     /// For each block of rows with signs a bit a row: it is live and asked for.
     fn wanted_blocks(&self, among: SearchScope<'_>) -> Vec<u64> {
-        let n_blocks = self.base.coarse.len() / BLOCK;
-        let SearchScope::Only(keys) = among else {
-            return (0..n_blocks).map(|block| !self.dead.get(block).copied().unwrap_or(0)).collect();
-        };
-        let mut wanted = vec![0; n_blocks];
-        for row in keys.iter().filter_map(|key| self.place(key)) {
-            if let Some(block) = wanted.get_mut(row / BLOCK) {
-                *block |= 1 << (row % BLOCK);
-            }
+        let Base { rows, coarse, .. } = &*self.base;
+        let live = (0..coarse.len() / BLOCK).map(|block| (block, !self.dead.get(block).copied().unwrap_or(0)));
+        match among {
+            SearchScope::All => live.map(|(_, live)| live).collect(),
+            SearchScope::Only(keys) => live.map(|(block, live)| live & coarse.wanted(block, rows, keys)).collect(),
         }
-        wanted
     }
 }
 
