@@ -11,7 +11,8 @@
 //! `DIR` and measures nothing. Synthetic vectors form clusters.
 //!
 //! Further options: `--kinds exact,coarse,graph` (and `hnsw_rs`, built with that feature), `--ef 16,32,64,128,256`, `--repeats 7`,
-//! `--together 1,16,1000` (queries of one call, one unless said otherwise), `--filters` (searches among 50 %, 10 %, 1 % and 0.1 % of
+//! `--together 1,16,1000` (queries of one call, one unless said otherwise), `--more 1000000` (so many rows made from those in `DIR`: each is
+//! one of them with half of another one and noise added), `--filters` (searches among 50 %, 10 %, 1 % and 0.1 % of
 //! the rows), `--deletions` (of 10 %, 30 %, 50 % and 90 %).
 //!
 //! Recall is the share of the exact ten nearest that are found; what is as near as the tenth counts. Time is CPU time of one
@@ -49,6 +50,7 @@ struct Options {
     deletions: bool,
     json: bool,
     save: Option<PathBuf>,
+    more: usize,
 }
 
 impl Options {
@@ -74,6 +76,7 @@ fn main() -> Result<(), Failure> {
         return save(folder, &vectors);
     }
     let (base, queries) = vectors;
+    let base = if options.more > base.len() { more(&base, options.more)? } else { base };
     if !options.json {
         println!("{} rows, {} queries, {} components", base.len(), queries.len(), base[0].as_slice().len());
     }
@@ -421,6 +424,19 @@ fn synthetic(n: usize) -> Result<Vectors, Failure> {
     Ok(((0..n).map(|_| draw()).collect::<Result<_, _>>()?, queries))
 }
 
+/// Rows made from others: each in turn, and half of one at random, and noise of a quarter of their length.
+fn more(base: &[UnitVector], n: usize) -> Result<Vec<UnitVector>, Failure> {
+    let mut chance = Chance(5);
+    let noise = 0.25 / (base[0].as_slice().len() as f32).sqrt();
+    let mut draw = |own: &UnitVector| {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let other = base[(chance.unit() * base.len() as f64) as usize].as_slice();
+        let mix = |(own, other): (&f32, &f32)| own + 0.5 * other + noise * chance.normal();
+        UnitVector::new(&own.as_slice().iter().zip(other).map(mix).collect::<Vec<f32>>())
+    };
+    Ok(base.iter().cycle().take(n).map(&mut draw).collect::<Result<_, _>>()?)
+}
+
 /// A small source of chance (`SplitMix64`), so that each run draws the same.
 struct Chance(u64);
 
@@ -456,6 +472,7 @@ fn options() -> Result<Options, Failure> {
         deletions: false,
         json: false,
         save: None,
+        more: 0,
     };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -470,6 +487,7 @@ fn options() -> Result<Options, Failure> {
             "--together" => options.together = numbers(&value()?)?,
             "--repeats" => options.repeats = value()?.parse::<usize>()?.max(1),
             "--kinds" => options.kinds = value()?.split(',').map(kind).collect::<Result<_, _>>()?,
+            "--more" => options.more = value()?.parse()?,
             "--filters" => options.filters = true,
             "--deletions" => options.deletions = true,
             "--json" => options.json = true,

@@ -1,68 +1,102 @@
-//! Codes of two bits, to choose with which rows are worth scoring by their codes of one byte.
+//! The signs of rows' components, a bit each, to decide with which rows are worth scoring by their codes of one byte.
 
-use super::kernels::{FIELDS, LEVELS, LINE, Line, PACK, Sixteen};
+use super::kernels::{LINE, Line, MOST_LINES, SignRows, place_of};
+use super::key_set::KeySet;
 use super::rows::Rows;
 
-/// Between two of four levels, in standard deviations: what loses least of a normal distribution (Max, 1960).
-const STEP: f32 = 0.996;
+/// Rows a block.
+pub(crate) const BLOCK: usize = LINE;
 
-/// Sixteen rows side by side: each byte of a line holds [`FIELDS`] codes of one row.
+/// Sixty-four rows side by side: each byte of a line holds eight signs of one row.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Coarse {
     lines: Vec<Line>,
-    /// One a row; what the sum of products is multiplied by.
+    /// One a row; what the sum of signed components is multiplied by.
     scales: Vec<f32>,
+    /// One a row; how much more than the sum says a product may be.
+    margins: Vec<f32>,
+    /// One a block: the first row's key, where the keys of its rows follow each other.
+    first_keys: Vec<Option<u32>>,
 }
 
 impl Coarse {
-    /// Rows that have codes: a multiple of sixteen.
+    /// Rows that have signs: a multiple of sixty-four.
     pub(crate) fn len(&self) -> usize {
         self.scales.len()
     }
 
     /// Bytes in memory.
     pub(crate) fn bytes(&self) -> usize {
-        size_of_val(&self.lines[..]) + size_of_val(&self.scales[..])
+        let numbers = size_of_val(&self.scales[..]) + size_of_val(&self.margins[..]);
+        size_of_val(&self.lines[..]) + numbers + size_of_val(&self.first_keys[..])
     }
 
-    /// Takes in the whole blocks of rows that are not in yet.
+    /// Takes in the whole blocks of rows that are not in yet; none where a row is too long.
     pub(crate) fn join(&mut self, rows: &Rows) {
-        let groups = rows.lines_per_row() * PACK;
-        while self.len() + PACK <= rows.len() {
-            let start = self.lines.len();
-            self.lines.resize(start + groups / FIELDS, Line([0; LINE]));
-            for lane in 0..PACK {
+        let n_lines = rows.lines_per_row() * 8;
+        while rows.lines_per_row() <= MOST_LINES && self.len() + BLOCK <= rows.len() {
+            let (start, first) = (self.lines.len(), self.len());
+            let keys = || (first..first + BLOCK).map(|row| rows.key(row));
+            let follow_each_other = keys().zip(keys().skip(1)).all(|(key, next)| key.checked_add(1) == Some(next));
+            self.first_keys.push(follow_each_other.then(|| rows.key(first)));
+            self.lines.resize(start + n_lines, Line([0; LINE]));
+            for nth in 0..BLOCK {
                 let row = self.len();
-                let scale = self.put(start, lane, rows.codes_of(row)) * rows.scale(row);
+                if let Some(lines) = self.lines.get_mut(start..) {
+                    put(lines, place_of(nth), rows.codes_of(row));
+                }
+                let scale = scale_of(rows.codes_of(row), rows.scale(row));
                 self.scales.push(scale);
+                self.margins.push(margin_of(scale, rows.dimension()));
             }
         }
     }
 
-    /// Writes a row's codes and gives their scale: the one with which the row's product with itself is right.
-    fn put(&mut self, start: usize, lane: usize, row: &[Line]) -> f32 {
-        let codes = || row.iter().flat_map(|line| line.0).map(f32::from);
-        let square: f32 = codes().map(|code| code * code).sum();
-        let step = STEP * (square / codes().filter(|code| *code != 0.0).count().max(1) as f32).sqrt().max(1.0);
-        let middle = f32::from(LEVELS - 1) / 2.0;
-        let mut product = 0.0;
-        for (nth, code) in codes().enumerate() {
-            let level = (code / step + middle).round().clamp(0.0, 2.0 * middle);
-            product += code * (level - middle);
-            let (group, component) = (nth / 4, nth % 4);
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is below 4")]
-            let bits = (level as u8) << (group % FIELDS * (8 / FIELDS));
-            let codes = self.lines.get_mut(start + group / FIELDS);
-            if let Some(byte) = codes.and_then(|codes| codes.0.get_mut(lane * 4 + component)) {
-                *byte |= bits.cast_signed();
+    /// A bit for each row of a block: its key is in the set.
+    pub(crate) fn wanted(&self, block: usize, rows: &Rows, keys: &KeySet) -> u64 {
+        match self.first_keys.get(block).copied().flatten() {
+            Some(first) => keys.bits_from(first),
+            None => {
+                (0..BLOCK).fold(0, |bits, nth| bits | u64::from(keys.contains(rows.key(block * BLOCK + nth))) << nth)
             }
         }
-        if product > 0.0 { square / product } else { 0.0 }
     }
 
-    /// The rows, sixteen at a time.
-    pub(crate) fn blocks(&self, lines_per_row: usize) -> impl Iterator<Item = Sixteen<'_>> {
-        let lines = self.lines.chunks_exact((lines_per_row * PACK / FIELDS).max(1));
-        lines.zip(self.scales.as_chunks::<PACK>().0).map(|(lines, scales)| Sixteen { lines, scales })
+    /// Some blocks of rows.
+    pub(crate) fn blocks(&self, blocks: std::ops::Range<usize>, lines_per_row: usize) -> SignRows<'_> {
+        let n_lines = lines_per_row * 8;
+        let rows = blocks.start * BLOCK..blocks.end * BLOCK;
+        SignRows {
+            lines: self.lines.get(blocks.start * n_lines..blocks.end * n_lines).unwrap_or_default(),
+            scales: self.scales.get(rows.clone()).unwrap_or_default(),
+            margins: self.margins.get(rows).unwrap_or_default(),
+        }
     }
 }
+
+/// Writes a row's signs, eight into one byte of each line.
+fn put(lines: &mut [Line], place: usize, row: &[Line]) {
+    for (line, codes) in lines.iter_mut().zip(row.iter().flat_map(|line| line.0.as_chunks::<8>().0)) {
+        if let Some(byte) = line.0.get_mut(place) {
+            let signs = codes.iter().enumerate().fold(0_u8, |signs, (nth, code)| signs | u8::from(*code > 0) << nth);
+            *byte = signs.cast_signed();
+        }
+    }
+}
+
+/// The one with which a row's product with itself is right: 1 / Σ |component|.
+fn scale_of(row: &[Line], scale: f32) -> f32 {
+    let sum: u32 = row.iter().flat_map(|line| line.0).map(|code| u32::from(code.unsigned_abs())).sum();
+    if sum > 0 { 1.0 / (sum as f32 * scale) } else { 0.0 }
+}
+
+/// A unit vector's product with the vector of a row's signs, scaled, is a·(true product) plus what the part of the signs' vector that
+/// is orthogonal to the row adds. Over random directions of the query that part has the standard deviation √((s²·d − 1) / (d − 1)) for a
+/// scale s and d components (Gao and Long, `RaBitQ`, 2024).
+fn margin_of(scale: f32, dimension: usize) -> f32 {
+    let d = dimension as f32;
+    DEVIATIONS * ((scale * scale * d - 1.0).max(0.0) / (d - 1.0).max(1.0)).sqrt()
+}
+
+/// Standard deviations that a row's product may be above what its signs say.
+const DEVIATIONS: f32 = 3.0;

@@ -64,6 +64,18 @@ impl KeySet {
         }
     }
 
+    /// A bit for each of the sixty-four keys from the first one on: it is in the set.
+    pub(crate) fn bits_from(&self, first: u32) -> u64 {
+        let Form::Dense { words, .. } = &self.0 else {
+            let keys = (0..64).filter_map(|nth| Some((nth, first.checked_add(nth)?)));
+            return keys.fold(0, |bits, (nth, key)| bits | u64::from(self.contains(key)) << nth);
+        };
+        let (word, shift) = (first as usize / WORD_BITS, first as usize % WORD_BITS);
+        let word_at = |nth: usize| words.get(nth).copied().unwrap_or(0);
+        let high = if shift == 0 { 0 } else { word_at(word + 1) << (WORD_BITS - shift) };
+        word_at(word) >> shift | high
+    }
+
     /// True when the key is new.
     pub fn insert(&mut self, key: u32) -> bool {
         let is_new = !self.contains(key);
@@ -281,6 +293,10 @@ mod tests {
         assert_eq!(set.iter().collect::<Vec<_>>(), model.iter().copied().collect::<Vec<_>>());
         assert_eq!((set.len(), set.is_empty()), (model.len(), model.is_empty()));
         assert!(model.iter().all(|key| set.contains(*key)));
+        for first in [0, 37, 64, 4_001, u32::MAX - 3] {
+            let is_in = |nth: &u32| first.checked_add(*nth).is_some_and(|key| model.contains(&key));
+            assert_eq!(set.bits_from(first), (0..64).filter(is_in).fold(0, |bits, nth| bits | 1 << nth));
+        }
         if let Form::Dense { words, .. } = &set.0 {
             assert_ne!(words.last(), Some(&0));
         }

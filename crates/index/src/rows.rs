@@ -200,6 +200,14 @@ impl Rows {
         }
     }
 
+    /// Asks for the row's codes before they are needed.
+    #[inline]
+    pub(crate) fn fetch_codes(&self, row: usize) {
+        for line in self.codes_of(row) {
+            prefetch(Some(line));
+        }
+    }
+
     pub(crate) fn key(&self, row: usize) -> u32 {
         self.keys.get(row).copied().unwrap_or(u32::MAX)
     }

@@ -34,6 +34,16 @@ impl Shortlist {
         Self { k, slack, floor: f32::NEG_INFINITY, room, found: Vec::with_capacity(room) }
     }
 
+    /// How many are asked for.
+    pub(crate) fn k(&self) -> usize {
+        self.k
+    }
+
+    /// How far each score may be from the truth.
+    pub(crate) fn slack(&self) -> f32 {
+        self.slack
+    }
+
     /// What scores less cannot be among the nearest.
     #[inline]
     pub(crate) fn floor(&self) -> f32 {

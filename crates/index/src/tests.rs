@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::kernels::Kernel;
 use super::rows::Rows;
-use super::vector_index::Neighbour;
+use super::vector_index::{Neighbour, SearchResult};
 use super::{IndexConfig, IndexKind, KeySet, SearchScope, UnitVector, VectorError, VectorIndex};
 
 const KINDS: &[IndexKind] = &[
@@ -555,31 +555,60 @@ fn one_query_of_many_that_has_another_length_is_refused() {
 fn a_coarse_search_finds_nearly_all_and_the_same_with_every_kernel() {
     let (vectors, queries) = clusters(3_000, 96);
     let mut naive = Naive::of(&vectors);
-    let mut index = filled(IndexKind::Coarse, &vectors);
+    let mut index = filled(IndexKind::Coarse, &vectors).with_signs_of_few();
     for key in (0..3_000).step_by(11) {
         index.remove(key);
         naive.0.remove(&key);
+    }
+    for (key, vector) in [(1, 2), (700, 701), (2_999, 40)] {
+        index.put(key, &vectors[vector]).unwrap();
+        naive.0.insert(key, vectors[vector].clone());
     }
     let half: KeySet = (0..3_000).filter(|key| key % 2 == 0).collect();
     for among in [SearchScope::All, SearchScope::Only(&half)] {
         let (share, by) = recall(&index, &naive, &queries, among);
         assert_eq!(by, IndexKind::Coarse);
-        assert!(share >= 0.995, "{share}");
+        assert!(share >= 0.999, "{share}");
+        let single: Vec<SearchResult> = queries.iter().map(|query| index.search(query, 10, among).unwrap()).collect();
+        assert_eq!(index.search_many(&queries, 10, among).unwrap(), single);
         for kernel in Kernel::available() {
             let other = index.clone().with_kernel(*kernel);
-            for query in &queries[..10] {
-                assert_eq!(other.search(query, 10, among), index.search(query, 10, among), "{kernel:?}");
-            }
+            assert_eq!(other.search(&queries[0], 10, among).unwrap(), single[0], "{kernel:?}");
+            assert_eq!(other.search_many(&queries, 10, among).unwrap(), single, "{kernel:?}");
         }
     }
-    let few: KeySet = (0..3_000).step_by(100).collect();
-    assert_eq!(recall(&index, &naive, &queries, SearchScope::Only(&few)), (1.0, IndexKind::Exact));
+}
+
+/// Components that are all positive say nothing by their signs, and many equal rows reach every limit.
+#[test]
+fn a_coarse_search_of_vectors_without_signs_or_differences_is_right() {
+    let positive = |vector: &UnitVector| unit(&vector.as_slice().iter().map(|x| x.abs()).collect::<Vec<f32>>());
+    let (vectors, queries) = clusters(500, 96);
+    let vectors: Vec<UnitVector> = vectors.iter().map(positive).chain(vec![positive(&queries[0]); 500]).collect();
+    let index = filled(IndexKind::Coarse, &vectors).with_signs_of_few();
+    for query in queries.iter().take(20).map(positive) {
+        let found = index.search(&query, 10, SearchScope::All).unwrap();
+        assert_eq!(found.by, IndexKind::Coarse);
+        assert_eq!(found.neighbours, Naive::of(&vectors).nearest(&query, 10, SearchScope::All));
+    }
+}
+
+#[test]
+fn few_rows_are_scored_without_a_look_at_their_signs() {
+    let (vectors, queries) = clusters(3_300, 96);
+    let index = filled(IndexKind::Coarse, &vectors);
+    let by = |among| index.search(&queries[0], 10, among).unwrap().by;
+    assert_eq!(by(SearchScope::All), IndexKind::Coarse);
+    let few: KeySet = (0..3_000).collect();
+    assert_eq!(by(SearchScope::Only(&few)), IndexKind::Exact);
+    let together = index.search_many(&queries, 10, SearchScope::All).unwrap();
+    assert!(together.iter().all(|answer| answer.by == IndexKind::Exact));
 }
 
 #[test]
 fn rows_from_a_snapshot_are_searched_coarsely_too() {
     let (vectors, queries) = clusters(1_003, 70);
-    // Part of the rows is not a whole block of sixteen.
+    // Part of the rows is not a whole block of sixty-four.
     let rows = vectors.iter().fold(Rows::new(70), |mut rows, vector| {
         rows.push(0, vector.as_slice());
         rows
@@ -591,7 +620,7 @@ fn rows_from_a_snapshot_are_searched_coarsely_too() {
         (Vec::new(), rows.float_blocks().flatten().copied().collect()),
         None,
     );
-    let mut index = VectorIndex::new(config(IndexKind::Coarse));
+    let mut index = VectorIndex::new(config(IndexKind::Coarse)).with_signs_of_few();
     index.restore(rows.unwrap(), None, &keys);
     let (share, by) = recall(&index, &Naive::of(&vectors), &queries, SearchScope::All);
     assert_eq!(by, IndexKind::Coarse);

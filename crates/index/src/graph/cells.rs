@@ -149,10 +149,10 @@ impl Cells {
     /// What some rows score with each centre, sixteen rows at a time.
     fn score(&self, picked: &[u32], builder: Builder<'_>, mut each: impl FnMut(usize, &[PackScores])) {
         let mut scores = vec![PackScores::NONE; self.members.len()];
+        let centres = builder.kernel.pack_rows(&self.centres, &self.scales);
         for picked in picked.chunks(PACK) {
             let codes = picked.iter().map(|row| (builder.rows.codes_of(*row as usize), 1.0));
-            let centres = (&self.centres[..], &self.scales[..]);
-            builder.kernel.scan_pack(&Pack::new(codes), centres, &[f32::NEG_INFINITY; PACK], &mut scores);
+            builder.kernel.scan_pack(&Pack::new(codes), &centres, &[f32::NEG_INFINITY; PACK], &mut scores);
             each(picked.len(), &scores);
         }
     }
@@ -260,9 +260,9 @@ fn scan(cell: &Cell, askers: &[u32], searches: &mut [Search], n: usize, builder:
         for nth in askers {
             codes.extend_from_slice(rows.codes_of(searches[*nth as usize].row as usize));
         }
-        let asked = (&codes[..], &[1.0; TILE][..askers.len()]);
+        let asked = builder.kernel.pack_rows(&codes, &[1.0; TILE][..askers.len()]);
         for (pack, members) in cell.packs.iter().zip(cell.rows.chunks(PACK)) {
-            builder.kernel.scan_pack(pack, asked, &[f32::NEG_INFINITY; PACK], &mut out);
+            builder.kernel.scan_pack(pack, &asked, &[f32::NEG_INFINITY; PACK], &mut out);
             for (nth, scores) in askers.iter().zip(&out) {
                 offer(&mut searches[*nth as usize], members, &scores.scores, n);
             }

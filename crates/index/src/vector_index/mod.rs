@@ -2,6 +2,7 @@
 
 mod packed;
 mod search;
+mod sieve;
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -15,6 +16,8 @@ use super::kernels::Kernel;
 use super::rows::Rows;
 use crate::config::MOST_THREADS;
 use crate::{IndexConfig, IndexKind, UnitVector, VectorError};
+
+use sieve::SieveFrom;
 
 pub use search::{Neighbour, SearchResult, SearchScope};
 
@@ -34,6 +37,7 @@ pub struct VectorIndex {
     kernel: Kernel,
     /// Rows that join the base at a time; until then they are scanned.
     batch: usize,
+    sieve_from: SieveFrom,
     base: Arc<Base>,
     tail: Arc<Rows>,
     /// Row by key.
@@ -139,6 +143,7 @@ impl VectorIndex {
             config,
             kernel,
             batch: BLOCK_ROWS,
+            sieve_from: SieveFrom::MEASURED,
             base: Arc::new(base),
             tail: Arc::new(Rows::new(0)),
             places: Arc::default(),
@@ -152,6 +157,13 @@ impl VectorIndex {
     #[cfg(test)]
     pub(crate) fn with_batch(mut self, batch: usize) -> Self {
         self.batch = batch;
+        self
+    }
+
+    /// Signs are compared however few rows there are.
+    #[cfg(test)]
+    pub(crate) fn with_signs_of_few(mut self) -> Self {
+        self.sieve_from = SieveFrom { single: 0, pack: 0 };
         self
     }
 
@@ -244,7 +256,12 @@ impl VectorIndex {
         let Some(first) = rows.first() else { return Ok(()) };
         if self.n_live == 0 {
             // Nothing is left that a vector of another length could not stand beside.
-            *self = Self { batch: self.batch, kernel: self.kernel, ..Self::new(self.config.clone()) };
+            *self = Self {
+                batch: self.batch,
+                sieve_from: self.sieve_from,
+                kernel: self.kernel,
+                ..Self::new(self.config.clone())
+            };
         }
         let expected = self.dimension().unwrap_or(first.1.as_slice().len());
         if let Some((_, other)) = rows.iter().find(|(_, vector)| vector.as_slice().len() != expected) {
@@ -397,7 +414,12 @@ impl VectorIndex {
         if self.n_rows() == self.n_live {
             return;
         }
-        let mut fresh = Self { batch: self.batch, kernel: self.kernel, ..Self::new(self.config.clone()) };
+        let mut fresh = Self {
+            batch: self.batch,
+            sieve_from: self.sieve_from,
+            kernel: self.kernel,
+            ..Self::new(self.config.clone())
+        };
         if let Some(dimension) = self.dimension() {
             fresh.tail = Arc::new(Rows::new(dimension));
             Arc::make_mut(&mut fresh.base).rows = Rows::new(dimension);

@@ -1,6 +1,7 @@
 //! Many queries at once: rows are scored for sixteen queries in a pass.
 
 use super::search::Part;
+use super::sieve::Sifted;
 use super::{SearchResult, SearchScope, VectorIndex, row_number};
 use crate::kernels::{Line, PACK, Pack, PackScores};
 use crate::rows::Codes;
@@ -11,7 +12,7 @@ use crate::{IndexKind, UnitVector};
 const TILE: usize = 128;
 
 /// Queries from which a pack takes less than single scans. Measured with 10,000 and 100,000 rows of 384: 7 and 6.
-const LEAST_PACKED: usize = 8;
+pub(super) const LEAST_PACKED: usize = 8;
 
 /// Rows that are scored in a pack, for one query, in the time that a search in the graph takes for a candidate. Measured as above.
 const PACKED_A_CANDIDATE: usize = 1_000;
@@ -41,18 +42,30 @@ impl VectorIndex {
                 (pack, codes.iter().map(|codes| self.shortlist(codes, k)).collect())
             })
             .collect();
+        let n_sifted = self.n_sifted(queries.len(), among);
+        if n_sifted > 0 {
+            let shortlists = packs.iter_mut().flat_map(|(_, shortlists)| shortlists);
+            let mut sifted: Vec<Sifted<'_>> =
+                codes.iter().zip(shortlists).map(|(codes, shortlist)| Sifted::new(codes, shortlist)).collect();
+            self.sift(&mut sifted, among);
+        }
+        let by = if n_sifted > 0 { IndexKind::Coarse } else { IndexKind::Exact };
         let parts = self.parts();
         match among {
-            SearchScope::Only(keys) if self.is_picked(among) => {
+            SearchScope::Only(keys) if n_sifted == 0 && self.is_picked(among) => {
                 for (part, picked) in parts.into_iter().zip(self.rows_of(keys)) {
                     self.scan_picked(part, &picked, &mut packs);
                 }
             }
-            _ => parts.into_iter().for_each(|part| self.scan_packs(part, among, &mut packs)),
+            _ => {
+                let [base, tail] = parts;
+                self.scan_packs(base, n_sifted, among, &mut packs);
+                self.scan_packs(tail, 0, among, &mut packs);
+            }
         }
         let shortlists = packs.into_iter().flat_map(|(_, shortlists)| shortlists);
         let decided = shortlists.zip(queries).map(|(shortlist, query)| self.decide(shortlist, query.as_slice()));
-        decided.map(|neighbours| SearchResult { neighbours, by: IndexKind::Exact }).collect()
+        decided.map(|neighbours| SearchResult { neighbours, by }).collect()
     }
 
     /// True where the rows of some keys are copied side by side: a copy for all packs costs less than scores that nobody asks for.
@@ -60,10 +73,10 @@ impl VectorIndex {
         matches!(among, SearchScope::Only(keys) if keys.len() < self.n_rows() - self.n_rows() / 8)
     }
 
-    /// Scores rows for packs of queries, all packs on some rows before the next ones are read.
-    fn scan_packs(&self, part: Part<'_>, among: SearchScope<'_>, packs: &mut [Packed]) {
+    /// Scores the rows from the `start`-th on for packs of queries, all packs on some rows before the next ones are read.
+    fn scan_packs(&self, part: Part<'_>, start: usize, among: SearchScope<'_>, packs: &mut [Packed]) {
         let Part { rows, first } = part;
-        for start in (0..rows.len()).step_by(TILE) {
+        for start in (start..rows.len()).step_by(TILE) {
             let end = rows.len().min(start + TILE);
             let number = |nth: usize| {
                 let row = start + nth;
@@ -91,19 +104,28 @@ impl VectorIndex {
     }
 
     /// Scores a tile of rows for all packs. `number` says which row of the index the nth one is; `None` where it is not asked for.
-    fn scan_tile(&self, tile: (&[Line], &[f32]), number: impl Fn(usize) -> Option<u32>, packs: &mut [Packed]) {
+    fn scan_tile(
+        &self,
+        (codes, scales): (&[Line], &[f32]),
+        number: impl Fn(usize) -> Option<u32>,
+        packs: &mut [Packed],
+    ) {
+        let rows = self.kernel.pack_rows(codes, scales);
         let mut scores = [PackScores::NONE; TILE];
         for (pack, shortlists) in packs {
             let mut floors = [f32::INFINITY; PACK];
             for (floor, shortlist) in floors.iter_mut().zip(&*shortlists) {
                 *floor = shortlist.floor();
             }
-            self.kernel.scan_pack(pack, tile, &floors, &mut scores);
-            let passed = scores.iter().take(tile.1.len()).enumerate().filter(|(_, scores)| scores.passed != 0);
+            self.kernel.scan_pack(pack, &rows, &floors, &mut scores);
+            let passed = scores.iter().take(scales.len()).enumerate().filter(|(_, scores)| scores.passed != 0);
             for (row, scores) in passed.filter_map(|(nth, scores)| Some((number(nth)?, scores))) {
-                for (lane, shortlist) in shortlists.iter_mut().enumerate() {
-                    if let Some(score) = scores.score(lane) {
-                        shortlist.offer(score, row);
+                let mut left = scores.passed;
+                while left != 0 {
+                    let lane = left.trailing_zeros() as usize;
+                    left &= left - 1;
+                    if let (Some(shortlist), Some(score)) = (shortlists.get_mut(lane), scores.scores.get(lane)) {
+                        shortlist.offer(*score, row);
                     }
                 }
             }

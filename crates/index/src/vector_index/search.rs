@@ -2,12 +2,13 @@
 
 use serde::Serialize;
 
+use super::sieve::Sifted;
 use super::{Base, Links, SCRATCH, VectorIndex, row_number};
 use crate::graph::{Focus, Graph, Scratch};
-use crate::kernels::{LEVELS, PACK};
+use crate::kernels::PACK;
 use crate::key_set::KeySet;
 use crate::rows::{Codes, Rows};
-use crate::shortlist::{Scored, Shortlist};
+use crate::shortlist::Shortlist;
 use crate::{IndexKind, UnitVector, VectorError};
 
 /// Rows gathered between two looks at their scores.
@@ -23,14 +24,6 @@ const PICKS_A_CANDIDATE: f32 = 73.0;
 /// Rows that are picked and scored in the time of a row that the graph leads to, twice over: a search that turns out to be the
 /// longer way costs a half of a scan. Measured as above: 45 ns.
 const PICKS_A_STEP: usize = 6;
-
-/// Rows that a search chooses by their coarse codes at least, and for each neighbour. Measured with 100,000 rows and k = 10: 96
-/// rows have .9999 of the neighbours, 256 all of them.
-const CHOSEN: usize = 256;
-const CHOSEN_A_NEIGHBOUR: usize = 25;
-
-/// Rows that are scored by coarse codes in the time of one that is picked out of the whole.
-const PICKS_A_COARSE: usize = 8;
 
 /// Packs of queries that are scored on some rows before the next rows are read: the rows come from memory once for all of them.
 const PACKS: usize = 16;
@@ -69,17 +62,6 @@ pub enum SearchScope<'a> {
     All,
     /// These; those of them that the index does not have are passed over.
     Only(&'a KeySet),
-}
-
-/// Leaves the `n` best, and gives the score of the worst of them when there are so many.
-fn keep_best(scored: &mut Vec<Scored>, n: usize) -> f32 {
-    if scored.len() <= n || n == 0 {
-        return f32::NEG_INFINITY;
-    }
-    let (_, nth, _) = scored.select_nth_unstable_by(n - 1, Scored::order);
-    let floor = nth.score;
-    scored.truncate(n);
-    floor
 }
 
 impl VectorIndex {
@@ -232,51 +214,18 @@ impl VectorIndex {
         }
     }
 
-    /// The rows that seem best by their coarse codes, scored by their codes. `None` where there are none, or few are asked for.
+    /// The rows that may be nearest by their signs, scored by their codes. `None` where there are no signs, or few rows are asked for.
     fn by_coarse(&self, query: &Codes, k: usize, among: SearchScope<'_>) -> Option<Shortlist> {
-        let Base { rows, coarse, .. } = &*self.base;
-        let n_chosen = CHOSEN.max(CHOSEN_A_NEIGHBOUR * k);
-        let asks_for_few = matches!(among, SearchScope::Only(keys) if keys.len() < self.n_rows() / PICKS_A_COARSE);
-        if coarse.len() <= n_chosen || asks_for_few {
+        let n_sifted = self.n_sifted(1, among);
+        if n_sifted == 0 {
             return None;
         }
-        let picked = self.choose(query, n_chosen, among);
+        let rows = &self.base.rows;
         let mut shortlist = self.shortlist(query, k);
-        let mut sums = Vec::with_capacity(picked.len());
-        self.kernel.gather(&query.lines, rows.codes(), &picked, &mut sums);
-        for (row, sum) in picked.iter().zip(&sums) {
-            shortlist.offer(*sum as f32 * (rows.scale(*row as usize) * query.scale), *row);
-        }
-        self.scan(rows, 0, coarse.len()..rows.len(), query, among, &mut shortlist);
+        self.sift(&mut [Sifted::new(query, &mut shortlist)], among);
+        self.scan(rows, 0, n_sifted..rows.len(), query, among, &mut shortlist);
         self.scan(&self.tail, rows.len(), 0..self.tail.len(), query, among, &mut shortlist);
         Some(shortlist)
-    }
-
-    /// The `n_chosen` rows that have the best coarse codes.
-    fn choose(&self, query: &Codes, n_chosen: usize, among: SearchScope<'_>) -> Vec<u32> {
-        let rows = &self.base.rows;
-        let [base, _] = self.parts();
-        let sum: i32 = query.lines.iter().flat_map(|line| line.0).map(i32::from).sum();
-        let offset = sum as f32 * f32::from(LEVELS - 1) / 2.0;
-        let mut chosen: Vec<Scored> = Vec::with_capacity(2 * n_chosen);
-        let mut floor = f32::NEG_INFINITY;
-        for (nth, block) in self.base.coarse.blocks(rows.lines_per_row()).enumerate() {
-            let scores = self.kernel.scan_coarse(&query.lines, offset, block, floor);
-            if scores.passed == 0 {
-                continue;
-            }
-            for lane in 0..PACK {
-                let row = nth * PACK + lane;
-                if let Some(score) = scores.score(lane).filter(|_| self.is_wanted(base, row, among)) {
-                    chosen.push(Scored { score, row: row_number(row) });
-                }
-            }
-            if chosen.len() + PACK > 2 * n_chosen {
-                floor = keep_best(&mut chosen, n_chosen);
-            }
-        }
-        keep_best(&mut chosen, n_chosen);
-        chosen.iter().map(|scored| scored.row).collect()
     }
 
     pub(super) fn shortlist(&self, query: &Codes, k: usize) -> Shortlist {

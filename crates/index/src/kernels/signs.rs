@@ -1,0 +1,461 @@
+//! Signs of sixty-four rows with up to four queries: a look-up for each four components.
+
+use super::{Kernel, LINE, Line};
+
+/// Queries of a [`SignPack`].
+pub(crate) const TOGETHER: usize = 4;
+
+/// Combinations of four signs.
+const TABLE: usize = LINE / TOGETHER;
+
+/// The largest entry of a table: as many as are added before the sums get wider, [`ADDED`], fit into a byte.
+const LARGEST: u8 = 15;
+
+/// Lines of signs, with two entries a row each, between two widenings: those of one line of codes.
+const ADDED: usize = 8;
+
+/// The most lines of codes a row whose sums of entries fit into sixteen bits.
+pub(crate) const MOST_LINES: usize = u16::MAX as usize / (LARGEST as usize * ADDED * 2);
+
+/// Up to four queries side by side, to be compared with signs in one pass.
+#[derive(Clone, Debug)]
+pub(crate) struct SignPack {
+    /// Line `g` holds a table of each query: what each combination of the signs of the components from the 4·g-th on adds.
+    tables: Vec<Line>,
+    /// What an entry is worth, and what the sum is too large by.
+    steps: [f32; TOGETHER],
+    offsets: [f32; TOGETHER],
+    n_queries: usize,
+}
+
+impl SignPack {
+    /// Up to four queries of one length, each with its scale.
+    pub(crate) fn new<'q>(queries: impl Iterator<Item = (&'q [Line], f32)>) -> Self {
+        let mut pack = Self { tables: Vec::new(), steps: [0.0; TOGETHER], offsets: [0.0; TOGETHER], n_queries: 0 };
+        for (lane, (lines, scale)) in queries.take(TOGETHER).enumerate() {
+            pack.set(lane, lines, scale);
+        }
+        pack
+    }
+
+    /// The variance that rounding adds to each query's sums of signed components: each entry is off by half a step at most.
+    pub(crate) fn rounding(&self) -> [f32; TOGETHER] {
+        self.steps.map(|step| self.tables.len() as f32 * step * step / 12.0)
+    }
+
+    fn set(&mut self, lane: usize, codes: &[Line], scale: f32) {
+        let groups = || codes.iter().flat_map(|line| line.0.as_chunks::<4>().0);
+        let size = |group: &[i8; 4]| group.iter().map(|code| i32::from(code.unsigned_abs())).sum::<i32>();
+        let largest = groups().map(size).max().unwrap_or(0).max(1) as f32;
+        let entry = f32::from(LARGEST) / (2.0 * largest);
+        self.tables.resize(groups().count(), Line([0; LINE]));
+        for (line, group) in self.tables.iter_mut().zip(groups()) {
+            let Some(table) = line.0.as_chunks_mut::<TABLE>().0.get_mut(lane) else { return };
+            let size = size(group);
+            for (signs, out) in table.iter_mut().enumerate() {
+                let signed = |(nth, code): (usize, &i8)| i32::from(*code) * if signs >> nth & 1 == 1 { 1 } else { -1 };
+                let sum = size + group.iter().enumerate().map(signed).sum::<i32>();
+                #[expect(clippy::cast_possible_truncation, reason = "it is at most `LARGEST`")]
+                let rounded = (sum as f32 * entry + 0.5) as i8;
+                *out = rounded;
+            }
+        }
+        let total: i32 = groups().map(size).sum();
+        if let (Some(step), Some(offset)) = (self.steps.get_mut(lane), self.offsets.get_mut(lane)) {
+            (*step, *offset) = (scale / entry, total as f32 * scale);
+        }
+        self.n_queries = self.n_queries.max(lane + 1);
+    }
+}
+
+/// What a row has to reach.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit {
+    pub(crate) floor: f32,
+    /// What the rows' margins are multiplied by.
+    pub(crate) spread: f32,
+}
+
+/// Blocks of sixty-four rows: for each eight components a line, in which byte 4 · (`r` mod 16) + `r` / 16 holds the signs of row `r`,
+/// those of the first component lowest; a bit is set where the component is above 0.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SignRows<'a> {
+    pub(crate) lines: &'a [Line],
+    /// One a row: what a sum of signed components is multiplied by.
+    pub(crate) scales: &'a [f32],
+    /// One a row: what is added then.
+    pub(crate) margins: &'a [f32],
+}
+
+/// Where a row's signs are in the lines of its block.
+pub(crate) fn place_of(row: usize) -> usize {
+    4 * (row % 16) + row / 16
+}
+
+/// A bit a row, for each query of a pack.
+pub(crate) type Passed = [u64; TOGETHER];
+
+/// A block of rows, and its scales and margins.
+type Block<'a> = (&'a [Line], &'a [f32; LINE], &'a [f32; LINE]);
+
+impl<'a> SignRows<'a> {
+    fn blocks(self, n_lines: usize) -> impl Iterator<Item = Block<'a>> {
+        let numbers = self.scales.as_chunks::<LINE>().0.iter().zip(self.margins.as_chunks::<LINE>().0);
+        self.lines.chunks_exact(n_lines.max(1)).zip(numbers).map(|(lines, (scales, margins))| (lines, scales, margins))
+    }
+}
+
+impl Kernel {
+    /// Which rows may reach each query's floor: (Σ signed components) · scale + margin · spread ≥ floor. `out` takes one entry a block.
+    pub(crate) fn scan_signs(
+        self,
+        pack: &SignPack,
+        rows: SignRows<'_>,
+        limits: &[Limit; TOGETHER],
+        out: &mut [Passed],
+    ) {
+        let blocks = rows.blocks(pack.tables.len() / 2).zip(out);
+        match self {
+            Self::Portable => portable::scan_signs(pack, blocks, limits),
+            // SAFETY: a kernel is only named by `available`, which asks the processor for its instructions first.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => unsafe { x86::scan_signs_avx2(pack, blocks, limits) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512Vnni => unsafe { x86::scan_signs_avx512(pack, blocks, limits) },
+        }
+    }
+}
+
+mod portable {
+    use super::{Block, LINE, Limit, Line, Passed, SignPack, TABLE, TOGETHER, place_of};
+
+    /// Combinations of eight signs.
+    const BYTE: usize = 256;
+
+    pub(super) fn scan_signs<'a>(
+        pack: &SignPack,
+        blocks: impl Iterator<Item = (Block<'a>, &'a mut Passed)>,
+        limits: &[Limit; TOGETHER],
+    ) {
+        let mut blocks: Vec<(Block<'_>, &mut Passed)> = blocks.collect();
+        let numbers = pack.steps.iter().zip(&pack.offsets).zip(limits).take(pack.n_queries);
+        for (lane, ((step, offset), limit)) in numbers.enumerate() {
+            let mut sums = vec![[0_u16; LINE]; blocks.len()];
+            for (nth, tables) in pack.tables.as_chunks::<2>().0.iter().enumerate() {
+                let entries = joined(tables, lane);
+                for (sums, ((lines, ..), _)) in sums.iter_mut().zip(&blocks) {
+                    let signs = lines.get(nth).map_or(&[0; LINE], |line| &line.0);
+                    for (sum, signs) in sums.iter_mut().zip(signs) {
+                        let entry = entries.get(usize::from(signs.cast_unsigned()));
+                        *sum += u16::from(entry.copied().unwrap_or(0));
+                    }
+                }
+            }
+            for (sums, ((_, scales, margins), out)) in sums.iter().zip(&mut blocks) {
+                let mut passed = 0;
+                for (row, (scale, margin)) in scales.iter().zip(*margins).enumerate() {
+                    let sum = sums.get(place_of(row)).copied().unwrap_or(0);
+                    let most = (f32::from(sum) * step - offset) * scale + margin * limit.spread;
+                    passed |= u64::from(most >= limit.floor) << row;
+                }
+                if let Some(out) = out.get_mut(lane) {
+                    *out = passed;
+                }
+            }
+        }
+    }
+
+    /// What each combination of eight signs adds for a query: two look-ups are one then.
+    fn joined(tables: &[Line; 2], lane: usize) -> [u8; BYTE] {
+        let [low, high] = tables.each_ref().map(|line| line.0.as_chunks::<TABLE>().0.get(lane).unwrap_or(&[0; TABLE]));
+        let mut joined = [0; BYTE];
+        for (entries, high) in joined.as_chunks_mut::<TABLE>().0.iter_mut().zip(high) {
+            for (entry, low) in entries.iter_mut().zip(low) {
+                *entry = (low + high).cast_unsigned();
+            }
+        }
+        joined
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use core::arch::x86_64::{
+        __m128i, __m256i, __m512i, _CMP_GE_OQ, _mm_load_si128, _mm256_add_epi8, _mm256_add_epi16, _mm256_add_ps,
+        _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmp_ps, _mm256_cvtepi32_ps, _mm256_loadu_ps,
+        _mm256_movemask_ps, _mm256_mul_ps, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_ps,
+        _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_srli_epi32, _mm256_sub_ps,
+        _mm512_add_epi8, _mm512_add_epi16, _mm512_add_ps, _mm512_and_si512, _mm512_broadcast_i32x4, _mm512_cmp_ps_mask,
+        _mm512_cvtepi32_ps, _mm512_loadu_ps, _mm512_mul_ps, _mm512_set1_epi8, _mm512_set1_epi16, _mm512_set1_epi32,
+        _mm512_set1_ps, _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_srli_epi16, _mm512_srli_epi32, _mm512_sub_ps,
+    };
+
+    use super::super::registers::{load256, load512};
+    use super::{ADDED, Block, LINE, Limit, Line, Passed, SignPack, TOGETHER};
+
+    /// Blocks that share a look at the tables.
+    const BLOCKS: usize = 2;
+
+    /// The table of one query for one group, sixteen bytes.
+    #[inline]
+    #[target_feature(enable = "sse2")]
+    fn table(tables: &Line, lane: usize) -> __m128i {
+        debug_assert!(lane < TOGETHER, "a line has a table for each query");
+        // SAFETY: a line has four tables of sixteen bytes and is aligned to 64.
+        unsafe { _mm_load_si128(std::ptr::from_ref(tables).cast::<__m128i>().add(lane)) }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    pub(super) fn scan_signs_avx512<'a>(
+        pack: &SignPack,
+        blocks: impl Iterator<Item = (Block<'a>, &'a mut Passed)>,
+        limits: &[Limit; TOGETHER],
+    ) {
+        let mut blocks = blocks;
+        while let Some(first) = blocks.next() {
+            match (blocks.next(), pack.n_queries) {
+                (Some(second), 0..=1) => signs_512::<1, BLOCKS>(pack, [first, second], limits),
+                (Some(second), _) => signs_512::<TOGETHER, BLOCKS>(pack, [first, second], limits),
+                (None, _) => signs_512::<TOGETHER, 1>(pack, [first], limits),
+            }
+        }
+    }
+
+    /// `Q` queries with `N` blocks. Entries are added in bytes, and these every [`ADDED`] lines to sums of sixteen bits, those of the
+    /// even bytes and of the odd ones.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    #[expect(
+        clippy::indexing_slicing,
+        clippy::needless_range_loop,
+        reason = "arrays of Q and N places, in loops that are unrolled"
+    )]
+    fn signs_512<const Q: usize, const N: usize>(
+        pack: &SignPack,
+        blocks: [(Block<'_>, &mut Passed); N],
+        limits: &[Limit; TOGETHER],
+    ) {
+        let (nibble, low) = (_mm512_set1_epi8(15), _mm512_set1_epi16(255));
+        let mut even = [[_mm512_setzero_si512(); N]; Q];
+        let mut odd = even;
+        let lines: [&[Line]; N] = std::array::from_fn(|nth| blocks[nth].0.0);
+        for (nth, tables) in pack.tables.as_chunks::<{ 2 * ADDED }>().0.iter().enumerate() {
+            let mut sums = [[_mm512_setzero_si512(); N]; Q];
+            for (line, tables) in tables.as_chunks::<2>().0.iter().enumerate() {
+                let signs: [__m512i; N] = std::array::from_fn(|block| {
+                    debug_assert!(nth * ADDED + line < lines[block].len(), "a block has a line for two tables");
+                    // SAFETY: `blocks` gives blocks of half as many lines as there are tables.
+                    load512(unsafe { lines[block].get_unchecked(nth * ADDED + line) })
+                });
+                for (half, halves) in tables.iter().enumerate() {
+                    for lane in 0..Q {
+                        let entries = _mm512_broadcast_i32x4(table(halves, lane));
+                        for block in 0..N {
+                            let signs = if half == 0 { signs[block] } else { _mm512_srli_epi16::<4>(signs[block]) };
+                            let added = _mm512_shuffle_epi8(entries, _mm512_and_si512(signs, nibble));
+                            sums[lane][block] = _mm512_add_epi8(sums[lane][block], added);
+                        }
+                    }
+                }
+            }
+            for lane in 0..Q {
+                for block in 0..N {
+                    let sum = sums[lane][block];
+                    even[lane][block] = _mm512_add_epi16(even[lane][block], _mm512_and_si512(sum, low));
+                    odd[lane][block] = _mm512_add_epi16(odd[lane][block], _mm512_srli_epi16::<8>(sum));
+                }
+            }
+        }
+        for (nth, ((_, scales, margins), out)) in blocks.into_iter().enumerate() {
+            for lane in 0..Q {
+                let limits = [pack.steps[lane], pack.offsets[lane], limits[lane].floor, limits[lane].spread];
+                out[lane] = passed_512([even[lane][nth], odd[lane][nth]], scales, margins, limits);
+            }
+        }
+    }
+
+    /// Of each four bytes side by side the sums are those of rows `j`, `j` + 16, `j` + 32 and `j` + 48.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    fn passed_512(
+        [even, odd]: [__m512i; 2],
+        scales: &[f32; LINE],
+        margins: &[f32; LINE],
+        [step, offset, floor, spread]: [f32; 4],
+    ) -> u64 {
+        let low = _mm512_set1_epi32(0xFFFF);
+        let sums = [
+            _mm512_and_si512(even, low),
+            _mm512_and_si512(odd, low),
+            _mm512_srli_epi32::<16>(even),
+            _mm512_srli_epi32::<16>(odd),
+        ];
+        let [step, offset, floor, spread] = [step, offset, floor, spread].map(|number| _mm512_set1_ps(number));
+        let mut passed = 0;
+        for (nth, sum) in sums.into_iter().enumerate() {
+            // SAFETY: both have four times sixteen floats; the loads ask for no alignment.
+            let (scale, margin) = unsafe {
+                (_mm512_loadu_ps(scales.as_ptr().add(16 * nth)), _mm512_loadu_ps(margins.as_ptr().add(16 * nth)))
+            };
+            let product = _mm512_sub_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), step), offset);
+            let most = _mm512_add_ps(_mm512_mul_ps(product, scale), _mm512_mul_ps(margin, spread));
+            passed |= u64::from(_mm512_cmp_ps_mask::<_CMP_GE_OQ>(most, floor)) << (16 * nth);
+        }
+        passed
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn scan_signs_avx2<'a>(
+        pack: &SignPack,
+        blocks: impl Iterator<Item = (Block<'a>, &'a mut Passed)>,
+        limits: &[Limit; TOGETHER],
+    ) {
+        for (block, out) in blocks {
+            if pack.n_queries <= 1 {
+                signs_256::<1>(pack, block, out, limits);
+            } else {
+                signs_256::<TOGETHER>(pack, block, out, limits);
+            }
+        }
+    }
+
+    /// As [`signs_512`], one block in two halves.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    #[expect(
+        clippy::indexing_slicing,
+        clippy::needless_range_loop,
+        reason = "arrays of Q and two places, in loops that are unrolled"
+    )]
+    fn signs_256<const Q: usize>(
+        pack: &SignPack,
+        (lines, scales, margins): Block<'_>,
+        out: &mut Passed,
+        limits: &[Limit; TOGETHER],
+    ) {
+        let (nibble, low) = (_mm256_set1_epi8(15), _mm256_set1_epi16(255));
+        let mut even = [[_mm256_setzero_si256(); 2]; Q];
+        let mut odd = even;
+        for (lines, tables) in lines.as_chunks::<ADDED>().0.iter().zip(pack.tables.as_chunks::<{ 2 * ADDED }>().0) {
+            let mut sums = [[_mm256_setzero_si256(); 2]; Q];
+            for (line, tables) in lines.iter().zip(tables.as_chunks::<2>().0) {
+                let signs = load256(line);
+                for (half, halves) in tables.iter().enumerate() {
+                    for lane in 0..Q {
+                        let entries = _mm256_broadcastsi128_si256(table(halves, lane));
+                        for part in 0..2 {
+                            let signs = if half == 0 { signs[part] } else { _mm256_srli_epi16::<4>(signs[part]) };
+                            let added = _mm256_shuffle_epi8(entries, _mm256_and_si256(signs, nibble));
+                            sums[lane][part] = _mm256_add_epi8(sums[lane][part], added);
+                        }
+                    }
+                }
+            }
+            for lane in 0..Q {
+                for part in 0..2 {
+                    let sum = sums[lane][part];
+                    even[lane][part] = _mm256_add_epi16(even[lane][part], _mm256_and_si256(sum, low));
+                    odd[lane][part] = _mm256_add_epi16(odd[lane][part], _mm256_srli_epi16::<8>(sum));
+                }
+            }
+        }
+        for lane in 0..Q {
+            let limits = [pack.steps[lane], pack.offsets[lane], limits[lane].floor, limits[lane].spread];
+            out[lane] = 0;
+            for part in 0..2 {
+                let passed = passed_256([even[lane][part], odd[lane][part]], 8 * part, scales, margins, limits);
+                out[lane] |= passed << (8 * part);
+            }
+        }
+    }
+
+    /// As [`passed_512`], of the eight rows from the `first`-th on in each sixteen.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn passed_256(
+        [even, odd]: [__m256i; 2],
+        first: usize,
+        scales: &[f32; LINE],
+        margins: &[f32; LINE],
+        [step, offset, floor, spread]: [f32; 4],
+    ) -> u64 {
+        debug_assert!(first + 8 <= 16, "eight of sixteen");
+        let low = _mm256_set1_epi32(0xFFFF);
+        let sums = [
+            _mm256_and_si256(even, low),
+            _mm256_and_si256(odd, low),
+            _mm256_srli_epi32::<16>(even),
+            _mm256_srli_epi32::<16>(odd),
+        ];
+        let [step, offset, floor, spread] = [step, offset, floor, spread].map(|number| _mm256_set1_ps(number));
+        let mut passed = 0;
+        for (nth, sum) in sums.into_iter().enumerate() {
+            let start = 16 * nth + first;
+            // SAFETY: both have four times sixteen floats, and `first` is 0 or 8; the loads ask for no alignment.
+            let (scale, margin) =
+                unsafe { (_mm256_loadu_ps(scales.as_ptr().add(start)), _mm256_loadu_ps(margins.as_ptr().add(start))) };
+            let product = _mm256_sub_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(sum), step), offset);
+            let most = _mm256_add_ps(_mm256_mul_ps(product, scale), _mm256_mul_ps(margin, spread));
+            let bits = _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_GE_OQ>(most, floor));
+            passed |= u64::from(bits.cast_unsigned()) << (16 * nth);
+        }
+        passed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::lines;
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What a pack says of one row of a block, by the definition.
+    fn most(query: &[Line], scale: f32, signs: impl Fn(usize) -> bool, row_scale: f32, margin: f32) -> f32 {
+        let codes: Vec<i32> = query.iter().flat_map(|line| line.0).map(i32::from).collect();
+        let largest =
+            codes.chunks(4).map(|group| group.iter().map(|code| code.abs()).sum::<i32>()).max().unwrap().max(1);
+        let entry = 15.0 / (2.0 * largest as f32);
+        let entries = codes.chunks(4).enumerate().map(|(group, codes)| {
+            let sum: i32 = codes
+                .iter()
+                .enumerate()
+                .map(|(nth, code)| code.abs() + if signs(4 * group + nth) { *code } else { -code })
+                .sum();
+            (sum as f32 * entry + 0.5).floor()
+        });
+        let sum: f32 = entries.sum();
+        let total: i32 = codes.iter().map(|code| code.abs()).sum();
+        (sum * (scale / entry) - total as f32 * scale) * row_scale + margin * 0.5
+    }
+
+    proptest! {
+        #[test]
+        fn every_kernel_compares_signs_alike(
+            codes in lines(),
+            bytes in prop::collection::vec(any::<i8>(), 3 * 8 * 8 * LINE),
+            n_queries in 1_usize..=TOGETHER,
+            scales in prop::collection::vec((0.001_f32..0.1, 0.0_f32..0.1), 3 * LINE),
+            floor in -2000.0_f32..2000.0,
+        ) {
+            let n_lines = codes.len() / 5;
+            let signs: Vec<Line> = bytes.chunks(LINE).map(|line| Line(line.try_into().unwrap())).take(3 * 8 * n_lines).collect();
+            let (scales, margins): (Vec<f32>, Vec<f32>) = scales.into_iter().unzip();
+            let rows = SignRows { lines: &signs, scales: &scales, margins: &margins };
+            let queries: Vec<&[Line]> = codes.chunks(n_lines).take(n_queries).collect();
+            let pack = SignPack::new(queries.iter().map(|query| (*query, 0.5)));
+            for kernel in Kernel::available() {
+                let mut passed = [[0; TOGETHER]; 3];
+                kernel.scan_signs(&pack, rows, &[Limit { floor: floor * 0.01, spread: 0.5 }; TOGETHER], &mut passed);
+                for row in 0..3 * LINE {
+                    let (block, row_in_block) = (row / LINE, row % LINE);
+                    let sign = |nth: usize| signs[block * 8 * n_lines + nth / 8].0[place_of(row_in_block)] >> (nth % 8) & 1 == 1;
+                    for (lane, query) in queries.iter().enumerate() {
+                        let expected = most(query, 0.5, sign, scales[row], margins[row]) >= floor * 0.01;
+                        prop_assert_eq!(passed[block][lane] >> row_in_block & 1 == 1, expected, "{:?}, row {}", kernel, row);
+                    }
+                }
+            }
+        }
+    }
+}
