@@ -319,6 +319,11 @@ impl Store {
     }
 
     /// The recorded changes, oldest first.
+    /// Every change that the archive has, those too that nobody here has admitted.
+    pub(crate) fn archived(&self) -> Result<Vec<Change>> {
+        Ok(archive::parse(&self.read_archive()?, self.clock.as_ref()))
+    }
+
     pub(crate) fn history(&self, snapshot: &Snapshot) -> Result<Vec<Change>> {
         let mut bytes = self.read_archive()?;
         bytes.truncate(usize::try_from(snapshot.file.archive_length).unwrap_or(usize::MAX));

@@ -74,6 +74,60 @@ fn a_forgotten_lesson_is_in_no_file_and_does_not_come_back() {
 }
 
 #[test]
+fn every_earlier_text_is_forgotten_with_a_lesson() {
+    const EARLIER: &str = "zebra";
+    let edit = |folder: &Path, lesson: &str, solution: &str| {
+        run(folder, &["edit", lesson, "--solution", solution])[0]["change"].as_str().unwrap().to_owned()
+    };
+    let supersede = |folder: &Path, old: &str, solution: &str| {
+        let learn = ["learn", "--trigger", "washing the tram", "--solution", solution, "--supersedes", old];
+        run(folder, &learn)[0]["id"].as_str().unwrap().to_owned()
+    };
+    type Story = fn(&Path, &str, &dyn Fn(&Path, &str, &str) -> String, &dyn Fn(&Path, &str, &str) -> String) -> String;
+    let stories: [(&str, Story); 5] = [
+        ("edited twice", |folder, id, edit, _| {
+            edit(folder, id, "the zebra way of brushing, second edition");
+            edit(folder, "rinsing the tram", "cold water and a sponge");
+            "rinsing the tram".to_owned()
+        }),
+        ("superseded, then edited", |folder, id, edit, supersede| {
+            let id = supersede(folder, id, "a zebra mop and nothing else");
+            edit(folder, &id, "cold water and a sponge");
+            "washing the tram".to_owned()
+        }),
+        ("merged, then superseded", |folder, id, _, supersede| {
+            let merged = "the zebra brush for trams, held flat, twice";
+            run(folder, &["learn", "--trigger", "rinsing the tram", "--solution", merged]);
+            supersede(folder, id, "cold water and a sponge")
+        }),
+        ("superseded, and removed since", |folder, id, _, supersede| {
+            let id = supersede(folder, id, "cold water and a sponge");
+            run(folder, &["remove", &id]);
+            id
+        }),
+        ("edited, and the edit undone", |folder, id, edit, _| {
+            run(folder, &["undo", &edit(folder, id, "two zebra mops and a bucket")]);
+            id.to_owned()
+        }),
+    ];
+    for (name, story) in stories {
+        let home = tempfile::tempdir().unwrap();
+        let (folder, copy) = (&home.path().join("memory"), home.path().join("copy"));
+        learn(folder, "amber kettle", "Fill it first.");
+        let id = learn(folder, "rinsing the tram", "the zebra brush for trams, held flat");
+        run(folder, &["backup", copy.to_str().unwrap()]);
+        let newest = story(folder, &id, &edit, &supersede);
+        run(folder, &["forget", &newest]);
+        assert_eq!(files_with(folder, EARLIER), Vec::<String>::new(), "{name}");
+        for record in run(folder, &["history"]) {
+            let _ = adage(folder).args(["undo", record["id"].as_str().unwrap()]).output().unwrap();
+        }
+        run(folder, &["restore", copy.to_str().unwrap()]);
+        assert_eq!(triggers(folder), ["amber kettle"], "{name}");
+    }
+}
+
+#[test]
 fn a_backup_is_restored_in_place_and_elsewhere_and_a_damaged_one_is_refused() {
     let home = tempfile::tempdir().unwrap();
     let (folder, other) = (&home.path().join("memory"), &home.path().join("other"));
