@@ -33,7 +33,7 @@ use edits::Edits;
 pub(crate) use entry::Entry;
 pub(crate) use held::HeldFile;
 pub(crate) use json_file::{JsonFile, JsonRecord, KnownJson};
-pub(crate) use links::Links;
+pub(crate) use links::{Links, Target};
 pub(crate) use lock::{Lock, Locked, Waiter};
 pub(crate) use mapped::Mapped;
 pub(crate) use name::Name;
