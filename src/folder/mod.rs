@@ -61,6 +61,7 @@ pub(crate) struct Folder {
     spelled: PathBuf,
     access: Access,
     is_swept: AtomicBool,
+    is_kept: bool,
     /// How long a writer waits for the lock.
     lock_timeout: Duration,
     waiter: Waiter,
@@ -87,6 +88,7 @@ impl Folder {
             access,
             is_swept: AtomicBool::new(false),
             lock_timeout: LOCK_TIMEOUT,
+            is_kept: false,
             waiter: Waiter::default(),
         })
     }
@@ -122,6 +124,21 @@ impl Folder {
     /// The folder's path, for messages.
     pub(crate) fn path(&self) -> &Path {
         self.directory.path()
+    /// From now on this handle is of the folder that it opened, or opens first, whatever the path leads to later.
+    pub(crate) fn keep(&mut self) {
+        self.directory.keep();
+        self.is_kept = true;
+    }
+
+    /// # Errors
+    /// `Replaced` when another folder, or none, is at the path of one that is kept.
+    pub(crate) fn check_place(&self) -> Result<()> {
+        if self.is_kept && !self.directory.is_in_place() {
+            return Err(FolderError::Replaced { path: self.path().to_owned() });
+        }
+        Ok(())
+    }
+
     }
 
     /// The folder's path as the host named it: links and `..` are not resolved.
@@ -174,6 +191,7 @@ impl Folder {
 
     fn locked(&self, holder: Option<Holder>) -> FolderError {
         FolderError::Locked { path: self.directory.path_of(LOCK), holder, waited: self.lock_timeout }
+        self.check_place()?;
     }
 
     /// Waits until no other thread of the handle writes. The time left is for the folder's lock.

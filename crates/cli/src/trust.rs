@@ -45,13 +45,13 @@ pub(crate) fn ask(global: &Global, dir: &Path, builder: PlaybookBuilder) -> Play
     if word == Word::Environment {
         return builder.trusted();
     }
-    let builder = with_state(dir, builder);
+    let builder = with_state(builder);
     if word == Word::User { builder.trusted() } else { builder }
 }
 
 /// A builder with the user's state; without one, no folder is trusted.
-fn with_state(dir: &Path, builder: PlaybookBuilder) -> PlaybookBuilder {
-    let builder = builder.tracked(tracking(dir));
+fn with_state(builder: PlaybookBuilder) -> PlaybookBuilder {
+    let builder = builder.tracked_by(tracking);
     match store() {
         Some(store) => builder.trust_store(store),
         None => builder.untrusted(),
@@ -117,7 +117,7 @@ pub(crate) fn trust(global: &Global, asked: &Trust, out: &mut Output) -> Done {
     if !global.dir().exists() {
         return Err(format!("{} does not exist; `adage init` makes one", global.dir().display()).into());
     }
-    let builder = with_state(global.dir(), global.plain_builder()?);
+    let builder = with_state(global.plain_builder()?);
     if asked.show {
         return show(&global::open_any(builder.trusted(), Access::Read)?, out);
     }
@@ -174,7 +174,7 @@ fn show(playbook: &Playbook, out: &mut Output) -> Done {
 
 pub(crate) fn init(global: &Global, shared: bool, out: &mut Output) -> Done {
     let sharing = if shared { Sharing::Shared } else { Sharing::Private };
-    let builder = with_state(global.dir(), global.plain_builder()?).sharing(sharing);
+    let builder = with_state(global.plain_builder()?).sharing(sharing);
     let playbook = global::open(builder, Access::Write)?;
     let folder = playbook.folder();
     let object = json!({ "folder": folder, "shared": is_shared(folder) });

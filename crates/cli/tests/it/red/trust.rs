@@ -14,6 +14,7 @@ mod program;
 mod pulled;
 mod repositories;
 mod rows;
+mod served;
 mod settings;
 mod shown;
 mod skills;
