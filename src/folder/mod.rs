@@ -30,6 +30,7 @@ pub(crate) use directory::Directory;
 use disk::Disk;
 pub(crate) use disk::Stamp;
 use edits::Edits;
+pub(crate) use edits::OwnEdits;
 pub(crate) use entry::Entry;
 pub(crate) use held::HeldFile;
 pub(crate) use json_file::{JsonFile, JsonRecord, KnownJson};
@@ -60,11 +61,12 @@ pub(crate) struct Folder {
     /// As the host named it, made absolute.
     spelled: PathBuf,
     access: Access,
-    is_swept: AtomicBool,
     is_kept: bool,
+    is_swept: AtomicBool,
     /// How long a writer waits for the lock.
     lock_timeout: Duration,
     waiter: Waiter,
+    own_edits: Option<OwnEdits>,
 }
 
 /// The right of one thread of a handle to write, with the time left to wait for the folder's lock.
@@ -86,10 +88,11 @@ impl Folder {
             directory,
             spelled,
             access,
+            is_kept: false,
             is_swept: AtomicBool::new(false),
             lock_timeout: LOCK_TIMEOUT,
-            is_kept: false,
             waiter: Waiter::default(),
+            own_edits: None,
         })
     }
 
@@ -121,9 +124,6 @@ impl Folder {
         }
     }
 
-    /// The folder's path, for messages.
-    pub(crate) fn path(&self) -> &Path {
-        self.directory.path()
     /// From now on this handle is of the folder that it opened, or opens first, whatever the path leads to later.
     pub(crate) fn keep(&mut self) {
         self.directory.keep();
@@ -139,6 +139,9 @@ impl Folder {
         Ok(())
     }
 
+    /// The folder's path, for messages.
+    pub(crate) fn path(&self) -> &Path {
+        self.directory.path()
     }
 
     /// The folder's path as the host named it: links and `..` are not resolved.
@@ -169,6 +172,11 @@ impl Folder {
         Self { lock_timeout, ..self }
     }
 
+    /// The same folder, of which only those journals of edits are followed that its user wrote.
+    pub(crate) fn with_own_edits(self, own_edits: OwnEdits) -> Self {
+        Self { own_edits: Some(own_edits), ..self }
+    }
+
     /// The folder's lock.
     ///
     /// # Errors
@@ -183,6 +191,7 @@ impl Folder {
         if self.directory.has_stopped_writes() {
             return Err(FolderError::WritesStopped { path: self.path().to_owned() });
         }
+        self.check_place()?;
         match self.directory.run("lock", LOCK, |disk, at| disk.lock_exclusive(at, &self.waiter, patience))? {
             Locked::Taken(lock) => Ok(lock),
             Locked::Held(holder) => Err(self.locked(holder)),
@@ -191,7 +200,6 @@ impl Folder {
 
     fn locked(&self, holder: Option<Holder>) -> FolderError {
         FolderError::Locked { path: self.directory.path_of(LOCK), holder, waited: self.lock_timeout }
-        self.check_place()?;
     }
 
     /// Waits until no other thread of the handle writes. The time left is for the folder's lock.

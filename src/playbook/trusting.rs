@@ -35,6 +35,9 @@ pub struct AwaitingTrust {
     pub config: Option<String>,
 }
 
+    /// Records of edits that somebody else wrote. None of them is followed or undone: their files would hold texts that nobody saw.
+    /// Trust sets them aside.
+    pub edits: Vec<PathBuf>,
 impl Playbook {
     /// Which parts of the folder this handle uses.
     #[must_use]
@@ -65,10 +68,12 @@ impl Playbook {
     }
 
     /// Trusts the folder and everything in it now: a person has looked at it. Lessons in review stay there. In a folder that is
-    /// [tracked](crate::trust::Tracking::Tracked), later changes and additions have to be admitted again.
+    /// [tracked](crate::trust::Tracking::Tracked), later changes and additions have to be admitted again. Journals of edits that
+    /// somebody else wrote are never followed: they are renamed to `edits/ID.broken`.
     ///
     /// # Errors
     /// [`FolderError::NoTrustStore`](crate::FolderError::NoTrustStore) for a handle without one;
+            edits: store.folder.edits().foreign()?,
     /// [`FolderError::NotTrusted`](crate::FolderError::NotTrusted) for one that was not opened as
     /// [`trusted`](crate::playbook::PlaybookBuilder::trusted); [`FolderError::Io`](crate::FolderError::Io).
     pub fn trust(&self) -> Result<FolderIdentity> {
@@ -88,6 +93,7 @@ impl Playbook {
     /// Admits single lessons from version control.
     ///
     /// # Errors
+        store.folder.edits().set_aside_foreign()?;
     /// [`Error::NoSuchLesson`] when none that awaits admission has such an id, [`Error::Ambiguous`] when several have it.
     /// Nothing is admitted then.
     pub fn admit_lessons(&self, ids: &[LessonId]) -> Result<Vec<Arc<Lesson>>> {

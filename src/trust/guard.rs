@@ -10,7 +10,7 @@ use super::identity::{self, FolderId, FolderIdentity};
 use super::{Reach, Sharing, Standing, Tracking, TrustStore};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::disk::Disk;
-use crate::folder::{Access, Entry, Folder, Name, Stamp};
+use crate::folder::{Access, Entry, Folder, Name, OwnEdits, Stamp};
 use crate::hash::TextHash;
 
 /// The file that keeps a private folder out of a repository.
@@ -97,7 +97,13 @@ impl TrustRequest {
             return Ok((Folder::open(path, disk, access)?, Arc::new(self.guard(Standing::Trusted))));
         };
         let (folder, guard) = self.judge(path, disk, access, store.as_ref())?;
-        Ok((folder, Arc::new(guard)))
+        let guard = Arc::new(guard);
+        let (reader, writer) = (Arc::clone(&guard), Arc::clone(&guard));
+        let own_edits = OwnEdits {
+            knows: Box::new(move |journal| !reader.awaits(journal)),
+            note: Box::new(move |journal| if writer.is_whole() { Ok(()) } else { writer.note(&[journal]) }),
+        };
+        Ok((folder.with_own_edits(own_edits), guard))
     }
 
     fn judge(

@@ -129,9 +129,16 @@ pub(crate) fn trust(global: &Global, asked: &Trust, out: &mut Output) -> Done {
     let folder = playbook.trust()?;
     let object = json!({
         "trusted": folder, "lessons": waiting.lessons.len(), "skills": waiting.skills.len(),
-        "config": waiting.config.is_some(),
+        "config": waiting.config.is_some(), "edits_set_aside": waiting.edits.len(),
     });
-    out.both(&object, &format!("trusted: {}, {}", folder.path.display(), in_words(&waiting)))
+    out.both(&object, &format!("trusted: {}, {}", folder.path.display(), in_words(&waiting)))?;
+    if !waiting.edits.is_empty() {
+        out.message(&format!(
+            "{} of edits set aside, which you did not write",
+            counted(waiting.edits.len(), "journal")
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn admit(playbook: &Playbook, ids: &[String], out: &mut Output) -> Done {
@@ -169,6 +176,10 @@ fn show(playbook: &Playbook, out: &mut Output) -> Done {
         out.text(&format!("config.json\n{config}\n"))?;
     }
     out.message(&format!("{}: {} would be let in by `adage trust`", playbook.folder().display(), in_words(&waiting)));
+    for path in &waiting.edits {
+        out.object(&json!({ "edits": path, "followed": false }))?;
+        out.line(&format!("edits of somebody else, not followed: {}", path.display()))?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

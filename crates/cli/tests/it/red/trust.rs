@@ -9,6 +9,7 @@ mod first_hour;
 mod folders;
 mod ground;
 mod honest;
+mod journals;
 mod poisoning;
 mod program;
 mod pulled;
