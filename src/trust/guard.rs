@@ -223,6 +223,11 @@ impl Guard {
         self.judged.read().standing
     }
 
+    /// True if a user's decisions count, not the host's alone.
+    pub(crate) fn has_store(&self) -> bool {
+        self.store.is_some()
+    }
+
     /// Whether this still is the folder that was judged, by its handle and its id. Cheap: two stats, while nothing changed.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ mod poisoning;
 mod program;
 mod pulled;
 mod repositories;
+mod restored;
 mod rows;
 mod served;
 mod settings;
