@@ -31,13 +31,15 @@ pub struct AwaitingTrust {
     pub skills: Vec<ListedSkill>,
     /// Skill files that could not be read, with the reason.
     pub refused: Vec<(PathBuf, NotListed)>,
+    /// Lessons of an unknown folder that are only in its quarantine. A repair takes them back.
+    pub quarantined: Vec<Arc<Lesson>>,
     /// The folder's own settings.
     pub config: Option<String>,
-}
-
     /// Records of edits that somebody else wrote. None of them is followed or undone: their files would hold texts that nobody saw.
     /// Trust sets them aside.
     pub edits: Vec<PathBuf>,
+}
+
 impl Playbook {
     /// Which parts of the folder this handle uses.
     #[must_use]
@@ -57,13 +59,20 @@ impl Playbook {
         }
         let lessons = book.lessons.iter().chain(&book.foreign).filter(|lesson| guard.awaits(lesson.admission_hash()));
         let skills = self.own_skills()?.into_iter().filter(|listed| guard.awaits(listed.text_hash));
+        let is_known = guard.is_recording();
+        let quarantined = || -> Result<Vec<Arc<Lesson>>> {
+            let found = store.quarantined_lessons(&view.snapshot)?;
+            Ok(found.into_iter().map(|(_, lesson)| Arc::new(lesson)).collect())
+        };
         let config = own_config(&store.folder).filter(|own| guard.awaits(own.hash));
         Ok(AwaitingTrust {
             lessons: lessons.cloned().collect(),
-            in_review: if guard.is_recording() { Vec::new() } else { self.waiting_lessons()? },
+            in_review: if is_known { Vec::new() } else { self.waiting_lessons()? },
+            quarantined: if is_known { Vec::new() } else { quarantined()? },
             skills: skills.collect(),
             refused: self.skills().list()?.refused,
             config: config.map(|own| own.text),
+            edits: store.folder.edits().foreign()?,
         })
     }
 
@@ -73,7 +82,6 @@ impl Playbook {
     ///
     /// # Errors
     /// [`FolderError::NoTrustStore`](crate::FolderError::NoTrustStore) for a handle without one;
-            edits: store.folder.edits().foreign()?,
     /// [`FolderError::NotTrusted`](crate::FolderError::NotTrusted) for one that was not opened as
     /// [`trusted`](crate::playbook::PlaybookBuilder::trusted); [`FolderError::Io`](crate::FolderError::Io).
     pub fn trust(&self) -> Result<FolderIdentity> {
@@ -85,6 +93,7 @@ impl Playbook {
         let store = &self.0.store;
         let config = own_config(&store.folder).map(|own| own.hash);
         let texts: Vec<TextHash> = lessons.chain(skills.map(|listed| listed.text_hash)).chain(config).collect();
+        store.folder.edits().set_aside_foreign()?;
         let identity = store.guard.trust(&store.folder, &texts)?;
         self.0.reload()?;
         Ok(identity)
@@ -93,7 +102,6 @@ impl Playbook {
     /// Admits single lessons from version control.
     ///
     /// # Errors
-        store.folder.edits().set_aside_foreign()?;
     /// [`Error::NoSuchLesson`] when none that awaits admission has such an id, [`Error::Ambiguous`] when several have it.
     /// Nothing is admitted then.
     pub fn admit_lessons(&self, ids: &[LessonId]) -> Result<Vec<Arc<Lesson>>> {

@@ -163,6 +163,11 @@ fn show(playbook: &Playbook, out: &mut Output) -> Done {
         out.object(&json!({ "lesson": waiting.lesson, "reason": reason }))?;
         out.text(&format!("in review {}\n{}", waiting.lesson.id, lesson_for_person(&waiting.lesson, &reason)))?;
     }
+    for lesson in &waiting.quarantined {
+        out.object(&json!({ "lesson": lesson, "quarantined": true }))?;
+        let text = lesson_for_person(lesson, "it is in quarantine, and `adage repair` would take it back");
+        out.text(&format!("in quarantine {}\n{text}", lesson.id))?;
+    }
     for listed in &waiting.skills {
         out.object(&json!({ "skill": listed, "text": listed.for_person() }))?;
         out.text(&format!("skill {}, {}\n{}", listed.skill.name, listed.path.display(), listed.for_person()))?;
@@ -171,15 +176,15 @@ fn show(playbook: &Playbook, out: &mut Output) -> Done {
         out.object(&json!({ "path": path, "refused": reason.to_string() }))?;
         out.line(&format!("not a skill: {}: {reason}", path.display()))?;
     }
+    for path in &waiting.edits {
+        out.object(&json!({ "edits": path, "followed": false }))?;
+        out.line(&format!("edits of somebody else, not followed: {}", path.display()))?;
+    }
     if let Some(config) = &waiting.config {
         out.object(&json!({ "config": config }))?;
         out.text(&format!("config.json\n{config}\n"))?;
     }
     out.message(&format!("{}: {} would be let in by `adage trust`", playbook.folder().display(), in_words(&waiting)));
-    for path in &waiting.edits {
-        out.object(&json!({ "edits": path, "followed": false }))?;
-        out.line(&format!("edits of somebody else, not followed: {}", path.display()))?;
-    }
     Ok(ExitCode::SUCCESS)
 }
 
