@@ -34,7 +34,7 @@ pub enum Error {
 }
 
 /// Why an export did not write a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportRefused {
     /// The position of adage's section is ambiguous.
@@ -55,4 +55,17 @@ pub enum ExportRefused {
     /// It is a file of the memory itself; name another one.
     #[error("it is a file of the memory itself; name another one")]
     OwnFile,
+    /// It, or a folder on the way to it, is a link that leads out of the folder that the link is in: a repository may bring such
+    /// links. Name the file that is meant.
+    #[error(
+        "{} is a link to {}; name the file that is meant",
+        link.display(),
+        to.as_ref().map_or_else(|| "nothing".to_owned(), |to| to.display().to_string())
+    )]
+    Link {
+        /// The link.
+        link: PathBuf,
+        /// Where it leads; none where it leads to nothing.
+        to: Option<PathBuf>,
+    },
 }

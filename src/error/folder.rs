@@ -70,6 +70,13 @@ pub enum FolderError {
         /// The folder.
         path: PathBuf,
     },
+    /// The folder that was judged when it was opened is not at its path any more: another one is, or its id is another. Nothing
+    /// was written; open it again, and what is there now is judged.
+    #[error("{} is another folder than the one that was opened; open it again", path.display())]
+    Replaced {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The file with the folder's id has other content. Look at it, then remove it.
     #[error("{} is not the id of a folder; look at it, then remove it", path.display())]
     NoFolderId {

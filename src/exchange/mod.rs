@@ -40,6 +40,7 @@ use crate::lesson::{ChangeId, Lesson, LessonDraft};
 pub use crate::error::exchange::{Error, ExportRefused};
 pub(crate) use item::says_the_same;
 pub use seal::{ExportKey, Seal};
+pub(crate) use seal::{backup_code, is_backup_code};
 pub(crate) use target::into_file;
 
 /// The result of an export.

@@ -100,6 +100,20 @@ pub(super) fn check(key: Option<&ExportKey>, text: &str) -> Seal {
     }
 }
 
+/// What the rows of a backup's list begin with: no row of an export is this.
+const BACKUP: &str = "adage backup";
+
+/// The code of a backup's list of files, in hex.
+pub(crate) fn backup_code(key: &ExportKey, list: &str) -> String {
+    hex(&code(key, &[BACKUP, list]).finalize().into_bytes())
+}
+
+/// Whether a code is that of exactly this list. Compared in constant time.
+pub(crate) fn is_backup_code(key: &ExportKey, list: &str, found: &str) -> bool {
+    let mut expected = [0; 32];
+    read_hex(found, &mut expected).is_some() && code(key, &[BACKUP, list]).verify_slice(&expected).is_ok()
+}
+
 /// True for the object that a sealed export begins with: it is not a lesson.
 pub(super) fn is_header(row: &Value) -> bool {
     row.as_object().is_some_and(|row| row.len() == 1 && row.contains_key(HEADER))

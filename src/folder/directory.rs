@@ -69,6 +69,16 @@ impl Directory {
         self.root.path()
     }
 
+    /// From now on, no other directory at its path takes its place.
+    pub(super) fn keep(&self) {
+        self.root.keep();
+    }
+
+    /// False once another directory, or none, is at the path of one that was opened.
+    pub(super) fn is_in_place(&self) -> bool {
+        self.root.is_in_place()
+    }
+
     /// The path of an entry, for messages and for records that people read.
     pub(crate) fn path_of(&self, name: impl Into<Name>) -> PathBuf {
         let name = name.into();

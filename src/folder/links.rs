@@ -17,6 +17,15 @@ pub(super) fn settled(disk: &dyn Disk, absolute: &Path) -> Result<PathBuf> {
     }
 }
 
+/// Where a file that is named really is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// At a path without links.
+    File(PathBuf),
+    /// A link on the way leads elsewhere, or to nothing.
+    Link { link: PathBuf, to: Option<PathBuf> },
+}
+
 /// Resolves links through a disk.
 #[derive(Clone, Copy)]
 pub(crate) struct Links<'a>(&'a dyn Disk);
@@ -67,13 +76,33 @@ impl<'a> Links<'a> {
         path.ancestors().any(is_dangling)
     }
 
-    /// The path of a file to be written: the target if it is a link.
-    pub(crate) fn target_of(&self, file: &Path) -> Result<PathBuf> {
+    /// The path of a file to be written, without links. A link to a file beside it is followed, and so are folders that are links,
+    /// unless they are below one of `grounds` and lead away: others may have put them there.
+    pub(crate) fn target_of(&self, file: &Path, grounds: &[PathBuf]) -> Result<Target> {
         let file = std::path::absolute(file).map_err(FolderError::io("stat", file))?;
-        match self.entry(&file).map_err(FolderError::io("stat", &file))? {
-            Entry::Link => self.0.resolve(&file).map_err(FolderError::io("resolve", &file)),
-            _ => self.resolve_existing(&file),
+        let (Some(parent), Some(name)) = (file.parent(), file.file_name()) else {
+            return Ok(Target::File(self.resolve_existing(&file)?));
+        };
+        for part in parent.ancestors().filter(|part| part.file_name().is_some()) {
+            if self.entry(part).map_err(FolderError::io("stat", part))? != Entry::Link {
+                continue;
+            }
+            let above = self.resolve_existing(part.parent().unwrap_or(part))?;
+            let to = self.resolve(part).ok();
+            let is_beside = to.as_ref().is_some_and(|to| to.parent() == Some(&above));
+            if !is_beside && grounds.iter().any(|ground| above.starts_with(ground)) {
+                return Ok(Target::Link { link: part.to_owned(), to });
+            }
         }
+        let path = self.resolve_existing(parent)?.join(name);
+        if self.entry(&path).map_err(FolderError::io("stat", &path))? != Entry::Link {
+            return Ok(Target::File(path));
+        }
+        let to = self.resolve(&path).ok();
+        Ok(match to {
+            Some(to) if to.parent() == path.parent() => Target::File(to),
+            to => Target::Link { link: file, to },
+        })
     }
 
     /// True for a directory that is, or will be, inside `root` after every link is followed. False for one spelled with `..`,

@@ -30,10 +30,11 @@ pub(crate) use directory::Directory;
 use disk::Disk;
 pub(crate) use disk::Stamp;
 use edits::Edits;
+pub(crate) use edits::OwnEdits;
 pub(crate) use entry::Entry;
 pub(crate) use held::HeldFile;
 pub(crate) use json_file::{JsonFile, JsonRecord, KnownJson};
-pub(crate) use links::Links;
+pub(crate) use links::{Links, Target};
 pub(crate) use lock::{Lock, Locked, Waiter};
 pub(crate) use mapped::Mapped;
 pub(crate) use name::Name;
@@ -60,10 +61,12 @@ pub(crate) struct Folder {
     /// As the host named it, made absolute.
     spelled: PathBuf,
     access: Access,
+    is_kept: bool,
     is_swept: AtomicBool,
     /// How long a writer waits for the lock.
     lock_timeout: Duration,
     waiter: Waiter,
+    own_edits: Option<OwnEdits>,
 }
 
 /// The right of one thread of a handle to write, with the time left to wait for the folder's lock.
@@ -85,9 +88,11 @@ impl Folder {
             directory,
             spelled,
             access,
+            is_kept: false,
             is_swept: AtomicBool::new(false),
             lock_timeout: LOCK_TIMEOUT,
             waiter: Waiter::default(),
+            own_edits: None,
         })
     }
 
@@ -117,6 +122,21 @@ impl Folder {
             },
             _ => (self.directory.resolved(path), Name::TOP),
         }
+    }
+
+    /// From now on this handle is of the folder that it opened, or opens first, whatever the path leads to later.
+    pub(crate) fn keep(&mut self) {
+        self.directory.keep();
+        self.is_kept = true;
+    }
+
+    /// # Errors
+    /// `Replaced` when another folder, or none, is at the path of one that is kept.
+    pub(crate) fn check_place(&self) -> Result<()> {
+        if self.is_kept && !self.directory.is_in_place() {
+            return Err(FolderError::Replaced { path: self.path().to_owned() });
+        }
+        Ok(())
     }
 
     /// The folder's path, for messages.
@@ -152,6 +172,11 @@ impl Folder {
         Self { lock_timeout, ..self }
     }
 
+    /// The same folder, of which only those journals of edits are followed that its user wrote.
+    pub(crate) fn with_own_edits(self, own_edits: OwnEdits) -> Self {
+        Self { own_edits: Some(own_edits), ..self }
+    }
+
     /// The folder's lock.
     ///
     /// # Errors
@@ -166,6 +191,7 @@ impl Folder {
         if self.directory.has_stopped_writes() {
             return Err(FolderError::WritesStopped { path: self.path().to_owned() });
         }
+        self.check_place()?;
         match self.directory.run("lock", LOCK, |disk, at| disk.lock_exclusive(at, &self.waiter, patience))? {
             Locked::Taken(lock) => Ok(lock),
             Locked::Held(holder) => Err(self.locked(holder)),

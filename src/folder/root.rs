@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
@@ -26,6 +27,8 @@ pub(crate) struct Root {
     path: PathBuf,
     spelled: Spelled,
     handle: Mutex<Option<Arc<Handle>>>,
+    /// True where no other directory may take its place.
+    is_kept: AtomicBool,
 }
 
 /// A name in a directory, the argument of a disk operation.
@@ -52,7 +55,7 @@ impl Root {
     }
 
     fn new(path: PathBuf, spelled: Spelled) -> Self {
-        Self { path, spelled, handle: Mutex::default() }
+        Self { path, spelled, handle: Mutex::default(), is_kept: AtomicBool::new(false) }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -101,8 +104,22 @@ impl Root {
         }
     }
 
+    /// From now on the handle stays with the directory that it was opened on: what was judged is what is read.
+    pub(super) fn keep(&self) {
+        self.is_kept.store(true, Ordering::Release);
+    }
+
+    /// False once the path leads to another directory than the handle, or to none.
+    pub(super) fn is_in_place(&self) -> bool {
+        let held = self.handle.lock();
+        held.as_ref().is_none_or(|handle| self.resolve().is_ok_and(|path| handle.is_at(&path)))
+    }
+
     /// Closes the handle if the path refers to another directory; true if it did.
     pub(super) fn reopen_if_moved(&self) -> bool {
+        if self.is_kept.load(Ordering::Acquire) {
+            return false;
+        }
         if let Spelled::Below(parent, _) = &self.spelled
             && parent.reopen_if_moved()
         {

@@ -22,6 +22,7 @@ mod removal;
 pub(crate) mod retention;
 mod review;
 mod undo;
+mod versions;
 
 pub use crate::state::ReviewReason;
 pub use feedback::{Feedback, Verification};

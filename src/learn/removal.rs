@@ -1,13 +1,15 @@
 //! Permanent removal of a lesson (docs/spec/playbook.md, 7).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chrono::TimeDelta;
 use serde::Serialize;
 
+use super::versions::versions;
 use crate::error::{Error, Result};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef};
-use crate::state::{Action, Edit, Plan, Waiting, Why};
+use crate::state::{Action, Change, Edit, Forgotten, Plan, Waiting, Why};
 
 /// How long the text of a removed lesson is kept.
 const REMOVED_TEXT_DAYS: i64 = 30;
@@ -46,8 +48,9 @@ pub(crate) fn retract(plan: &mut Plan, session: &str) -> Vec<RemovedLesson> {
     removals.map(|(why, lesson)| note_removed(plan, why, lesson)).collect()
 }
 
-/// Removes a lesson and all of its text, also if it awaits review or was removed before.
-pub(crate) fn forget(plan: &mut Plan, lesson: &LessonRef) -> Result<RemovedLesson> {
+/// Removes a lesson and all of its text, also if it awaits review or was removed before. Its other versions in the history are
+/// removed with it.
+pub(crate) fn forget(plan: &mut Plan, history: &[Change], lesson: &LessonRef) -> Result<RemovedLesson> {
     let gone = if let LessonRef::Id(id) = lesson {
         let waiting = plan.book.waiting.iter().position(|waiting| waiting.lesson.id == *id);
         let waiting = waiting.map(|place| plan.book.waiting.remove(place).lesson);
@@ -67,12 +70,28 @@ pub(crate) fn forget(plan: &mut Plan, lesson: &LessonRef) -> Result<RemovedLesso
             (note_removed(plan, Why::Removed, Arc::clone(&taken)), taken)
         }
     };
-    for removed in plan.book.removed.iter_mut().filter(|removed| removed.id == gone.id) {
-        removed.lesson = None;
+    let mut ids = versions(&plan.book, history, gone.id);
+    let mut texts = texts_of(&ids, history);
+    // What was merged into one had an id of its own.
+    ids.extend(texts.iter().map(|text| text.id).filter(|id| plan.book.get(*id).is_none()));
+    for version in texts.iter().filter(|version| ids.contains(&version.id)) {
+        if version.id != gone.id && !plan.book.removed.iter().any(|removed| removed.id == version.id) {
+            note_removed(plan, Why::Removed, Arc::clone(version));
+        }
     }
+    for removed in plan.book.removed.iter_mut().filter(|removed| ids.contains(&removed.id)) {
+        texts.extend(removed.lesson.take());
+    }
+    texts.push(gone);
     plan.forgets_vectors = true;
-    plan.forgotten = Some(Box::new(Lesson::clone(&gone)));
+    plan.forgotten = Some(Forgotten { ids, texts });
     Ok(removal)
+}
+
+/// Every text that the history has of these lessons, the newest first.
+fn texts_of(ids: &BTreeSet<LessonId>, history: &[Change]) -> Vec<Arc<Lesson>> {
+    let edits = history.iter().rev().flat_map(|change| &change.edits).filter(|edit| ids.contains(&edit.id));
+    edits.flat_map(|edit| edit.before.iter().chain(&edit.incoming)).cloned().collect()
 }
 
 /// Records that a person removed a lesson, which is no longer in the book.

@@ -1,6 +1,6 @@
 //! The builder of a playbook.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
@@ -21,7 +21,7 @@ use crate::folder::disk::{Disk, RealDisk};
 use crate::folder::{Access, Folder};
 use crate::setters::setters;
 use crate::store::{Opened, Store, VectorCache};
-use crate::trust::{Decision, Guard, Sharing, Tracking, TrustRequest, TrustStore};
+use crate::trust::{AskTracking, Decision, Guard, Sharing, Tracking, TrustRequest, TrustStore};
 
 /// Changes the settings after the folder's own settings were read.
 type Finish = Box<dyn FnOnce(&mut Config) + Send>;
@@ -82,7 +82,10 @@ impl PlaybookBuilder {
         untrusted() => trust.decision = Some(Decision::Untrusted);
         /// Whether version control writes to the folder. If it does and there is a store, each of the folder's texts has to be
         /// admitted.
-        tracked(tracking: Tracking) => trust.tracking = tracking;
+        tracked(tracking: Tracking) => trust.tracking = AskTracking::by(move |_| tracking);
+        /// The same, found out from the folder's path: when it is opened, and again whenever its files changed while the handle
+        /// is open.
+        tracked_by(ask: impl Fn(&Path) -> Tracking + Send + Sync + 'static) => trust.tracking = AskTracking::by(ask);
         /// Who a new folder is for. Used only with a trust store.
         sharing(sharing: Sharing) => trust.sharing = sharing;
         /// Opens the folder for reading: nothing in it is created or changed, and it need not exist.

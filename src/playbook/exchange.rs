@@ -25,7 +25,9 @@ impl Playbook {
     ///
     /// In a Markdown file only the marked section is replaced; if there is none, it is added at the end. The rest is unchanged
     /// to the byte. The other formats replace the whole file, and only one that an export wrote. A file that has this content
-    /// already is not written. An existing file keeps its permissions; a new one is readable by its owner only.
+    /// already is not written. An existing file keeps its permissions; a new one is readable by its owner only. A link to a file in
+    /// the same folder is followed, such as `CLAUDE.md` to `AGENTS.md`; any other link is refused
+    /// ([`ExportRefused::Link`](exchange::ExportRefused::Link)).
     ///
     /// # Errors
     /// [`exchange::Error::Refused`]; [`Error::FileChanged`](crate::Error::FileChanged) when another program wrote to the file

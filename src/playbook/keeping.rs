@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::skill_exchange::{ImportedSkill, SavedSkill};
 use super::{Playbook, Recovery};
-use crate::error::Result;
-use crate::lesson::LessonId;
+use crate::error::{Error, Result, skills};
+use crate::learn::LearnOutcome;
+use crate::lesson::{LessonDraft, LessonId, Refusal};
 use crate::state::{Plan, Planned};
+use crate::store::skill_files::{FILE, OWN_SKILLS};
 use crate::store::{BackupRecord, Restored};
 
 /// The result of a repair, or of its preview.
@@ -44,21 +47,60 @@ impl Playbook {
     /// free.
     pub fn back_up(&self, folder: impl AsRef<Path>) -> Result<BackupRecord> {
         self.0.flush()?;
-        Ok(self.0.store.back_up_to(folder.as_ref())?)
+        Ok(self.0.store.back_up_to(folder.as_ref(), self.0.export_key.as_ref())?)
     }
 
     /// Replaces the playbook with that of a backup; the present playbook file goes to quarantine. Lessons that were removed
     /// since the backup stay removed. Other files of the backup are copied only where they are missing.
+    ///
+    /// A backup that is not sealed with the key of [`with_export_key`](crate::PlaybookBuilder::with_export_key) may be anybody's:
+    /// its lessons and skills await review, as if they were imported, and nothing else is taken from it. The same holds without a
+    /// key where there is a [trust store](crate::trust::TrustStore).
     ///
     /// # Errors
     /// [`FolderError::Unreadable`](crate::FolderError::Unreadable) for a folder that is not a complete backup; the errors of a
     /// commit.
     pub fn restore(&self, folder: impl AsRef<Path>) -> Result<Restored> {
         let inner = &self.0;
+        let record = inner.store.backup_record(folder.as_ref())?;
+        let is_own = match &inner.export_key {
+            Some(key) => record.is_sealed_by(key),
+            None => !inner.store.guard.has_store(),
+        };
+        if !is_own {
+            return self.restore_foreign(folder.as_ref(), &record);
+        }
         let turn = inner.store.folder.turn(&inner.writer)?;
         let known = Arc::clone(&inner.view.read());
         let (snapshot, restored) = inner.store.restore(&known.snapshot, &turn, folder.as_ref())?;
         inner.show(snapshot);
+        Ok(restored)
+    }
+
+    /// Imports the lessons and skills of a backup that somebody else may have made.
+    fn restore_foreign(&self, folder: &Path, record: &BackupRecord) -> Result<Restored> {
+        let lessons = self.0.store.lessons_of_backup(folder)?;
+        let outcomes = self.import(lessons.iter().map(|lesson| LessonDraft::from_lesson(lesson)))?.outcomes;
+        let count = |is_counted: fn(&LearnOutcome) -> bool| outcomes.iter().filter(|one| is_counted(one)).count();
+        let mut restored = Restored {
+            n_lessons: self.0.view()?.snapshot.book().lessons.len(),
+            n_kept_removed: count(|one| matches!(one, LearnOutcome::Refused { reason: Refusal::Removed })),
+            n_files: 0,
+            n_files_kept: 0,
+            previous: None,
+            is_own: false,
+            n_waiting: count(|one| matches!(one, LearnOutcome::Review { .. })),
+        };
+        let is_skill = |path: &&Path| path.starts_with(OWN_SKILLS) && path.file_name().is_some_and(|name| name == FILE);
+        for path in record.files.iter().map(|file| file.path.as_path()).filter(is_skill) {
+            match self.skills().import(&folder.join(path.parent().unwrap_or(path))) {
+                Ok(ImportedSkill::Saved { saved: SavedSkill::Written { .. }, .. }) => restored.n_waiting += 1,
+                Ok(_) | Err(Error::Skill(skills::Error::Exists { .. } | skills::Error::NotCovered { .. })) => {
+                    restored.n_files_kept += 1;
+                }
+                Err(error) => return Err(error),
+            }
+        }
         Ok(restored)
     }
 

@@ -194,6 +194,16 @@ impl Playbook {
         self.0.store.folder.path()
     }
 
+    /// Whether the folder that was opened still is at its path, with its id. Only where the handle has a trust store: without one
+    /// a path is trusted, whatever it leads to. Every call finds that out by itself; a host that keeps handles open asks before it
+    /// uses one, and opens the folder again.
+    ///
+    /// # Errors
+    /// [`FolderError::Replaced`]; [`FolderError::Io`].
+    pub fn check_folder(&self) -> Result<()> {
+        Ok(self.0.store.guard.check(&self.0.store.folder)?)
+    }
+
     /// The settings.
     #[must_use]
     pub fn config(&self) -> &Config {

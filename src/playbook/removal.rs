@@ -100,8 +100,9 @@ impl Playbook {
     }
 
     /// Deletes a lesson and its texts from every file: the playbook and its backup, the archive, the vectors, the log of
-    /// receipts, quarantine and the journals of edits. Only its id and the hash of its text remain, so that no import, merge or
-    /// mining brings it back. This cannot be undone. A lesson that was removed before is found by its id.
+    /// receipts, quarantine and the journals of edits. Its earlier versions are deleted too: lessons that it superseded, also by an
+    /// edit, and lessons that were merged into it. Only ids and the hashes of texts remain, so that no import, merge or mining
+    /// brings them back. This cannot be undone. A lesson that was removed before is found by its id.
     ///
     /// Quarantined files and journals of edits are searched for texts of at least 16 bytes; a file that contains one is
     /// deleted.
@@ -112,7 +113,7 @@ impl Playbook {
         let (inner, reference) = (&self.0, lesson.into());
         let removal = inner.commit(|attempt| {
             let mut plan = inner.plan(attempt);
-            let removal = learn::forget(&mut plan, &reference)?;
+            let removal = learn::forget(&mut plan, &inner.store.archived()?, &reference)?;
             Ok(Planned::Commit(plan, removal))
         })?;
         self.skills().archive_drafts_of_removed();

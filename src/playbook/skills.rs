@@ -6,6 +6,7 @@ use crate::error::{Result, skills};
 use crate::learn::Verification;
 use crate::lesson::TextHash;
 use crate::skill::SkillName;
+use crate::store::Store;
 use crate::store::skill_files::SkillFiles;
 use crate::store::skill_state::{Checked, Note, SkillStateFile, SkillUse};
 
@@ -46,13 +47,19 @@ impl Skills {
     /// is listed as refused.
     pub fn list(&self) -> Result<SkillListing> {
         let inner = &self.0.0;
+        let Store { folder, guard, .. } = &inner.store;
+        guard.check(folder)?;
         let mut cache = inner.skill_cache.lock();
         let known = self.state().read_unless_known(&mut cache.state)?;
         let (mut listing, mut all) = (SkillListing::default(), Vec::new());
         for (whose, root) in self.roots() {
             let scanned = root.scan(&mut cache);
             listing.refused.extend(scanned.left_out);
-            all.extend(scanned.found.into_iter().map(|found| listed(found, whose, &known, &inner.store.guard)));
+            if whose == SkillPlace::User && cache.has_changed(&scanned.found) {
+                guard.refresh(folder)?;
+                cache.settle(&scanned.found);
+            }
+            all.extend(scanned.found.into_iter().map(|found| listed(found, whose, &known, guard)));
         }
         drop(cache);
         self.withhold_drafts(&mut all, &known)?;

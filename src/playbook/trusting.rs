@@ -31,8 +31,13 @@ pub struct AwaitingTrust {
     pub skills: Vec<ListedSkill>,
     /// Skill files that could not be read, with the reason.
     pub refused: Vec<(PathBuf, NotListed)>,
+    /// Lessons of an unknown folder that are only in its quarantine. A repair takes them back.
+    pub quarantined: Vec<Arc<Lesson>>,
     /// The folder's own settings.
     pub config: Option<String>,
+    /// Records of edits that somebody else wrote. None of them is followed or undone: their files would hold texts that nobody saw.
+    /// Trust sets them aside.
+    pub edits: Vec<PathBuf>,
 }
 
 impl Playbook {
@@ -54,18 +59,26 @@ impl Playbook {
         }
         let lessons = book.lessons.iter().chain(&book.foreign).filter(|lesson| guard.awaits(lesson.admission_hash()));
         let skills = self.own_skills()?.into_iter().filter(|listed| guard.awaits(listed.text_hash));
+        let is_known = guard.is_recording();
+        let quarantined = || -> Result<Vec<Arc<Lesson>>> {
+            let found = store.quarantined_lessons(&view.snapshot)?;
+            Ok(found.into_iter().map(|(_, lesson)| Arc::new(lesson)).collect())
+        };
         let config = own_config(&store.folder).filter(|own| guard.awaits(own.hash));
         Ok(AwaitingTrust {
             lessons: lessons.cloned().collect(),
-            in_review: if guard.is_recording() { Vec::new() } else { self.waiting_lessons()? },
+            in_review: if is_known { Vec::new() } else { self.waiting_lessons()? },
+            quarantined: if is_known { Vec::new() } else { quarantined()? },
             skills: skills.collect(),
             refused: self.skills().list()?.refused,
             config: config.map(|own| own.text),
+            edits: store.folder.edits().foreign()?,
         })
     }
 
     /// Trusts the folder and everything in it now: a person has looked at it. Lessons in review stay there. In a folder that is
-    /// [tracked](crate::trust::Tracking::Tracked), later changes and additions have to be admitted again.
+    /// [tracked](crate::trust::Tracking::Tracked), later changes and additions have to be admitted again. Journals of edits that
+    /// somebody else wrote are never followed: they are renamed to `edits/ID.broken`.
     ///
     /// # Errors
     /// [`FolderError::NoTrustStore`](crate::FolderError::NoTrustStore) for a handle without one;
@@ -80,6 +93,7 @@ impl Playbook {
         let store = &self.0.store;
         let config = own_config(&store.folder).map(|own| own.hash);
         let texts: Vec<TextHash> = lessons.chain(skills.map(|listed| listed.text_hash)).chain(config).collect();
+        store.folder.edits().set_aside_foreign()?;
         let identity = store.guard.trust(&store.folder, &texts)?;
         self.0.reload()?;
         Ok(identity)

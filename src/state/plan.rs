@@ -1,11 +1,14 @@
 //! The result of a decision: the plan that a commit writes, and the outcome for the caller.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use chrono::{DateTime, FixedOffset};
 
 use super::book::Book;
 use super::change::{Action, Change, Edit};
 use super::dedup_index::DedupIndex;
-use crate::lesson::{ChangeId, Lesson, TextHash};
+use crate::lesson::{ChangeId, Lesson, LessonId, TextHash};
 
 /// What a commit writes. It begins as the present book, without changes.
 #[derive(Clone, Debug)]
@@ -19,7 +22,7 @@ pub(crate) struct Plan {
     /// The duplicate index of `book`, from a stage that kept it up to date.
     pub(crate) dedup: Option<DedupIndex>,
     /// A lesson whose texts are to be deleted from every file.
-    pub(crate) forgotten: Option<Box<Lesson>>,
+    pub(crate) forgotten: Option<Forgotten>,
     /// True if a person accepts the edits in the file.
     pub(crate) accepts_edits: bool,
     /// True to write the playbook file, however large, and a new log.
@@ -27,6 +30,15 @@ pub(crate) struct Plan {
     /// The generation of the book that the plan began with.
     pub(crate) generation: u64,
     pub(crate) now: DateTime<FixedOffset>,
+}
+
+/// A lesson that is to be deleted from every file, in all its versions.
+#[derive(Clone, Debug)]
+pub(crate) struct Forgotten {
+    /// The ids of its versions.
+    pub(crate) ids: BTreeSet<LessonId>,
+    /// What they said, and what was merged into them.
+    pub(crate) texts: Vec<Arc<Lesson>>,
 }
 
 /// A decision.

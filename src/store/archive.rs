@@ -1,5 +1,6 @@
 //! The archive: evicted, pruned and merged lessons, one change per line, append-only. `undo` reads it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
@@ -89,14 +90,14 @@ pub(crate) fn shortened(bytes: &[u8], max_bytes: u64, oldest: DateTime<FixedOffs
     kept
 }
 
-/// The lines without those of a lesson. Damaged lines are dropped too: they might contain it.
-pub(crate) fn without(bytes: &[u8], lesson: LessonId) -> Vec<u8> {
+/// The lines without those of some lessons. Damaged lines are dropped too: they might contain one.
+pub(crate) fn without(bytes: &[u8], lessons: &BTreeSet<LessonId>) -> Vec<u8> {
     let mut kept = Vec::new();
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         let Some(Some(mut read)) = lines(text).next() else { continue };
         let n_edits = read.edits.len();
-        read.edits.retain(|row| row.id != lesson);
+        read.edits.retain(|row| !lessons.contains(&row.id));
         if read.edits.len() == n_edits {
             kept.extend(line);
         } else if !read.edits.is_empty() {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, UsageLog, archive, playbook_file};
 use crate::error::folder::{FolderError, Result};
+use crate::exchange::{ExportKey, backup_code, is_backup_code};
 use crate::folder::{Directory, Entry, Name, Turn};
 use crate::hash::TextHash;
 use crate::lesson::LessonId;
@@ -40,6 +41,26 @@ pub struct BackupRecord {
     pub n_lessons: usize,
     /// The files with their hashes.
     pub files: Vec<BackupFile>,
+    /// A code over all of the above under the key of the user who made it; none without a key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal: Option<String>,
+}
+
+impl BackupRecord {
+    fn sealed(self, key: Option<&ExportKey>) -> Self {
+        let seal = key.map(|key| backup_code(key, &self.unsealed()));
+        Self { seal, ..self }
+    }
+
+    /// True if the user with this key made the backup, and nobody changed it.
+    pub(crate) fn is_sealed_by(&self, key: &ExportKey) -> bool {
+        self.seal.as_ref().is_some_and(|seal| is_backup_code(key, &self.unsealed(), seal))
+    }
+
+    /// What is sealed.
+    fn unsealed(&self) -> String {
+        serde_json::json!(Self { seal: None, ..self.clone() }).to_string()
+    }
 }
 
 /// A file of a backup.
@@ -66,11 +87,15 @@ pub struct Restored {
     pub n_files_kept: usize,
     /// Where the previous playbook file is now.
     pub previous: Option<PathBuf>,
+    /// False for a backup that this user's key did not seal. Nothing of it counts or is shown before a person promotes it.
+    pub is_own: bool,
+    /// The number of lessons and skills of such a backup that await review.
+    pub n_waiting: usize,
 }
 
 impl Store {
     /// Copies the memory to a folder that is empty or missing. Other handles may write meanwhile.
-    pub(crate) fn back_up_to(&self, path: &Path) -> Result<BackupRecord> {
+    pub(crate) fn back_up_to(&self, path: &Path, key: Option<&ExportKey>) -> Result<BackupRecord> {
         let target = self.folder.elsewhere(path);
         target.create_directory(Name::TOP)?;
         if !target.list(Name::TOP)?.is_empty() {
@@ -92,6 +117,7 @@ impl Store {
             generation: snapshot.file.generation,
             n_lessons: snapshot.book().lessons.len(),
             files: Vec::with_capacity(files.len()),
+            seal: None,
         };
         for (name, mut bytes) in files {
             // A large file may be older than its log.
@@ -106,6 +132,7 @@ impl Store {
             target.sync(&name)?;
             record.files.push(BackupFile { path, hash: TextHash::of(&[&bytes]) });
         }
+        let record = record.sealed(key);
         let manifest = serde_json::json!(record).to_string();
         target.create(MANIFEST, manifest.as_bytes())?;
         target.sync(MANIFEST)?;
@@ -126,6 +153,18 @@ impl Store {
             }
         }
         Ok(())
+    }
+
+    /// The list of a backup's files, which are all there as they were written.
+    pub(crate) fn backup_record(&self, path: &Path) -> Result<BackupRecord> {
+        read_record(&self.folder.elsewhere(path), path)
+    }
+
+    /// The lessons of a backup, those too that await review in it.
+    pub(crate) fn lessons_of_backup(&self, path: &Path) -> Result<Vec<Arc<crate::Lesson>>> {
+        let file = self.file_of(&self.folder.elsewhere(path))?;
+        let waiting = file.book.waiting.iter().map(|waiting| &waiting.lesson);
+        Ok(file.book.lessons.iter().chain(&file.book.foreign).chain(waiting).cloned().collect())
     }
 
     /// Replaces the playbook with that of a backup. Other files are restored only where they are missing. Lessons that were
@@ -186,7 +225,15 @@ impl Store {
         file.usage = self.usage_files().end()?.unwrap_or_default();
         self.replace_file(&mut snapshot, file, false)?;
         drop(lock);
-        let restored = Restored { n_lessons, n_kept_removed: n_before - n_lessons, n_files, n_files_kept, previous };
+        let restored = Restored {
+            n_lessons,
+            n_kept_removed: n_before - n_lessons,
+            n_files,
+            n_files_kept,
+            previous,
+            is_own: true,
+            n_waiting: 0,
+        };
         Ok((snapshot, restored))
     }
 

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use chrono::{DateTime, FixedOffset};
 
 use super::commit_log::SMALL_FILE;
-use super::forget::Forgotten;
+use super::forget::Words;
 use super::playbook_file::WrittenRows;
 use super::{
     ARCHIVE, BACKUP, Event, FileVersion, Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, VectorCache, archive, is_alike,
@@ -42,10 +42,7 @@ impl Store {
         let Some(Plan { mut book, changes, forgets_vectors, forgotten, accepts_edits, writes_file, .. }) = plan else {
             return Ok((snapshot, value));
         };
-        let forgotten = match forgotten {
-            Some(lesson) => Some(Forgotten::new(&lesson, &archive::parse(&self.read_archive()?, self.clock.as_ref()))),
-            None => None,
-        };
+        let forgotten = forgotten.as_ref().map(Words::of);
         self.note_own(snapshot.book(), &book)?;
         let older = book.lessons.iter().filter(|lesson| lesson.schema_version != SCHEMA_VERSION);
         for id in older.map(|lesson| lesson.id).collect::<Vec<_>>() {

@@ -8,8 +8,8 @@ use super::undo::undo_within;
 use crate::error::exchange::{self, ExportRefused};
 use crate::error::folder::FolderError;
 use crate::error::{Error, Result};
-use crate::folder::Folder;
 use crate::folder::edits::{FileEdit, Reach, Record, Transaction, content_hash};
+use crate::folder::{Folder, Target};
 use crate::id::ChangeId;
 
 /// The prefix of an export's description in its journal.
@@ -26,7 +26,7 @@ impl<'a> Exports<'a> {
 
     /// Replaces the content of a file with what `make` returns for it (empty if the file is missing). None if that is the same.
     ///
-    /// A link is followed: its target is replaced, and the link stays.
+    /// A link to a file in the same folder is followed: its target is replaced, and the link stays. Other links are refused.
     ///
     /// # Errors
     /// The errors of `make`, and of a transaction.
@@ -54,15 +54,23 @@ impl<'a> Exports<'a> {
         Ok(change)
     }
 
-    /// The real path of a file. The memory's own files are refused.
+    /// The real path of a file. The memory's own files are refused, and so are links that others may have put there: the file
+    /// itself, and folders below the one that the memory is in or below the working directory.
     fn target(self, file: &Path) -> Result<PathBuf> {
-        let path = self.0.links().target_of(file)?;
+        let refused = |reason| exchange::Error::Refused { path: file.to_owned(), reason };
+        let here = std::path::absolute(".").ok().and_then(|here| self.0.links().resolve(&here).ok());
+        let grounds = self.0.path().parent().map(Path::to_owned).into_iter().chain(here);
+        let grounds: Vec<PathBuf> = grounds.filter(|ground| ground.parent().is_some()).collect();
+        let path = match self.0.links().target_of(file, &grounds)? {
+            Target::File(path) => path,
+            Target::Link { link, to } => return Err(refused(ExportRefused::Link { link, to }).into()),
+        };
         let is_own_text = path.strip_prefix(self.0.path()).is_ok_and(|own| {
             own.components().count() > 1
                 || !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
         });
         if is_own_text {
-            return Err(exchange::Error::Refused { path: file.to_owned(), reason: ExportRefused::OwnFile }.into());
+            return Err(refused(ExportRefused::OwnFile).into());
         }
         Ok(path)
     }

@@ -1,20 +1,22 @@
 //! Permanent deletion: a lesson's texts are removed from every file of the folder, not only from the playbook.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, FixedOffset, TimeDelta};
 
 use super::{Store, archive};
 use crate::config::StoreConfig;
 use crate::error::folder::Result;
 use crate::folder::Name;
-use crate::lesson::{Lesson, LessonId};
-use crate::state::Change;
+use crate::lesson::LessonId;
+use crate::state::{Change, Forgotten};
 
 /// What must be removed from every file.
 #[derive(Clone, Debug)]
-pub(crate) struct Forgotten {
-    pub(crate) id: LessonId,
+pub(super) struct Words {
+    ids: BTreeSet<LessonId>,
     /// Texts that other files are searched for.
-    words: Vec<String>,
+    texts: Vec<String>,
 }
 
 /// The age of the archive is checked at every 64th commit.
@@ -23,12 +25,9 @@ const AGE_EVERY: u64 = 64;
 /// A text shorter than this, in bytes, is too common to search for.
 const MIN_WORDS: usize = 16;
 
-impl Forgotten {
-    /// The texts of the lesson, of its earlier versions, and of lessons that were merged into it.
-    pub(crate) fn new(lesson: &Lesson, history: &[Change]) -> Self {
-        let edits = history.iter().flat_map(|change| &change.edits).filter(|edit| edit.id == lesson.id);
-        let before = edits.flat_map(|edit| edit.before.iter().chain(&edit.incoming)).map(|lesson| &**lesson);
-        let fields = before.chain([lesson]).flat_map(|lesson| {
+impl Words {
+    pub(super) fn of(forgotten: &Forgotten) -> Self {
+        let fields = forgotten.texts.iter().flat_map(|lesson| {
             [
                 &lesson.correct_pattern,
                 &lesson.solution,
@@ -40,16 +39,16 @@ impl Forgotten {
             ]
         });
         let fields = fields.filter(|text| text.len() >= MIN_WORDS).cloned();
-        let mut words: Vec<String> = fields.chain([lesson.id.to_string()]).collect();
-        words.sort_unstable();
-        words.dedup();
-        Self { id: lesson.id, words }
+        let mut texts: Vec<String> = fields.chain(forgotten.ids.iter().map(LessonId::to_string)).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        Self { ids: forgotten.ids.clone(), texts }
     }
 
     /// True if one of the texts is in these bytes, verbatim or as escaped by JSON.
     fn is_in(&self, bytes: &[u8]) -> bool {
         let text = String::from_utf8_lossy(bytes);
-        self.words.iter().any(|words| {
+        self.texts.iter().any(|words| {
             let escaped = serde_json::json!(words).to_string();
             text.contains(words.as_str()) || text.contains(escaped.trim_matches('"'))
         })
@@ -60,10 +59,10 @@ impl Store {
     /// Rewrites the first `length` bytes of the archive without the forgotten lesson and with `changes` appended. Returns the
     /// new length. The playbook file must be committed next: until then it states a larger length, which readers limit to the
     /// actual one.
-    pub(super) fn rewrite_archive(&self, length: u64, changes: &[Change], forgotten: &Forgotten) -> Result<u64> {
+    pub(super) fn rewrite_archive(&self, length: u64, changes: &[Change], forgotten: &Words) -> Result<u64> {
         let mut bytes = self.read_archive()?;
         bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
-        let mut kept = archive::without(&bytes, forgotten.id);
+        let mut kept = archive::without(&bytes, &forgotten.ids);
         kept.extend(archive::render(changes));
         self.replace_archive(&kept)
     }
@@ -103,7 +102,7 @@ impl Store {
 
     /// Removes every other file that contains the texts: quarantined files and journals of edits. The caller holds the lock and
     /// has committed.
-    pub(super) fn purge(&self, forgotten: &Forgotten) -> Result<()> {
+    pub(super) fn purge(&self, forgotten: &Words) -> Result<()> {
         for folder in [crate::folder::QUARANTINE, crate::folder::edits::JOURNALS] {
             for name in self.files().list(folder)? {
                 let name = Name::from(folder).join(name);

@@ -40,6 +40,7 @@ fn nothing_in(file: &PlaybookFile) -> Option<String> {
 impl Store {
     /// The newest state, under the lock. A changed file is read again; if its stamp may be racy, its content is compared.
     pub(super) fn newest(&self, known: &Snapshot) -> Result<Snapshot> {
+        self.guard.check(&self.folder)?;
         let stamp = self.files().stamp(PLAYBOOK)?;
         let is_same = match (&known.version.stamp, &stamp) {
             (None, None) => true,
@@ -101,7 +102,7 @@ impl Store {
 
     /// The state without later usage.
     fn load_committed(&self) -> Result<Snapshot> {
-        self.guard.refresh()?;
+        self.guard.refresh(&self.folder)?;
         // Read before the file: if a commit is written in between, the file is newer than the log, not older.
         let log = self.log_bytes()?;
         let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent(&log.read(None)) };
@@ -149,6 +150,9 @@ impl Store {
             return Err(self.unreadable(reason));
         }
         let is_logged = is_known && log.leads_to(file.generation);
+        if !is_known && newer.is_none() && !file.is_unmarked {
+            self.apply_later_removals(&mut file)?;
+        }
         let file = if file.is_unmarked { self.mark(file)? } else { file };
         Ok(Snapshot { commits: log.end, is_logged, ..Snapshot::new(file, version, newer) })
     }

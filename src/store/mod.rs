@@ -163,7 +163,7 @@ const MAX_PENDING: usize = 1 << 20;
 pub(crate) struct Store {
     pub(crate) folder: Folder,
     /// Which parts of the folder may be used.
-    pub(crate) guard: Guard,
+    pub(crate) guard: Arc<Guard>,
     clock: Arc<dyn Clock>,
     feedback: FeedbackConfig,
     credit: CreditConfig,
@@ -196,7 +196,7 @@ impl Store {
     /// reports it. The playbook of an unknown folder is empty.
     pub(crate) fn open(
         folder: Folder,
-        guard: Guard,
+        guard: Arc<Guard>,
         clock: Arc<dyn Clock>,
         feedback: FeedbackConfig,
         credit: CreditConfig,
@@ -232,6 +232,7 @@ impl Store {
 
     /// True if nothing was committed or edited since `known`.
     pub(crate) fn is_current(&self, known: &Snapshot) -> Result<bool> {
+        self.guard.check(&self.folder)?;
         let stamp = self.files().stamp(PLAYBOOK)?;
         let is_same = match (&known.version.stamp, &stamp) {
             (Some(before), Some(now)) if before.is_alike(now) => self.has_same_start(known, before, now)?,
@@ -316,6 +317,11 @@ impl Store {
     /// False for a read-only handle, one that stopped writing, and a folder of a newer version.
     pub(crate) fn may_append(&self, known: &Snapshot) -> bool {
         known.newer.is_none() && self.folder.may_write()
+    }
+
+    /// Every change that the archive has, those too that nobody here has admitted.
+    pub(crate) fn archived(&self) -> Result<Vec<Change>> {
+        Ok(archive::parse(&self.read_archive()?, self.clock.as_ref()))
     }
 
     /// The recorded changes, oldest first.

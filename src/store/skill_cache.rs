@@ -14,6 +14,7 @@ use super::skill_files::{FILE, FoundSkill, NotListed, OWN_SKILLS, SkillRoot, unr
 use super::skill_state::SkillState;
 use super::supporting_files::SupportingFiles;
 use crate::folder::{Directory, Entry, Folder, KnownJson, Name, Stamp};
+use crate::hash::TextHash;
 use crate::skill::{MAX_SKILL_BYTES, Skill, SkillRefused};
 
 /// The accepted names of a skill's file.
@@ -27,6 +28,8 @@ pub(crate) struct SkillCache {
     roots: BTreeMap<PathBuf, KnownRoot>,
     /// Their promotions and use.
     pub(crate) state: KnownJson<SkillState>,
+    /// The memory's own skills when it was found out last who writes to the folder.
+    judged: Option<TextHash>,
     /// The number of parsed files.
     #[cfg(test)]
     pub(super) n_parsed: usize,
@@ -80,10 +83,23 @@ impl SkillCache {
         }
     }
 
+    /// True when the memory's own skills are others than when [`SkillCache::settle`] was called.
+    pub(crate) fn has_changed(&self, own: &[FoundSkill]) -> bool {
+        self.judged != Some(texts_of(own))
+    }
+
+    pub(crate) fn settle(&mut self, own: &[FoundSkill]) {
+        self.judged = Some(texts_of(own));
+    }
+
     #[cfg(test)]
     pub(super) fn n_known(&self) -> usize {
         self.roots.values().map(|root| root.folders.len()).sum()
     }
+}
+
+fn texts_of(found: &[FoundSkill]) -> TextHash {
+    TextHash::of(&found.iter().map(|found| found.text_hash.to_string()).collect::<Vec<_>>())
 }
 
 impl KnownRoot {

@@ -16,7 +16,7 @@ use crate::skill::{Skill, SkillName, SkillNote, SkillRefused};
 /// The memory's own folder of skills.
 pub(crate) const OWN_SKILLS: &str = "skills";
 /// The name of a skill's file.
-pub(super) const FILE: &str = "SKILL.md";
+pub(crate) const FILE: &str = "SKILL.md";
 
 /// Why a skill file is not listed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use super::identity::{self, FolderId, FolderIdentity};
 use super::{Reach, Sharing, Standing, Tracking, TrustStore};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::disk::Disk;
-use crate::folder::{Access, Entry, Folder, Name};
+use crate::folder::{Access, Entry, Folder, Name, OwnEdits, Stamp};
 use crate::hash::TextHash;
 
 /// The file that keeps a private folder out of a repository.
@@ -31,20 +31,50 @@ pub(crate) struct TrustRequest {
     /// Without one, and without a decision, the path that the host named is trusted.
     pub(crate) store: Option<Arc<dyn TrustStore>>,
     pub(crate) decision: Option<Decision>,
-    pub(crate) tracking: Tracking,
+    pub(crate) tracking: AskTracking,
     pub(crate) sharing: Sharing,
+}
+
+/// How to find out whether version control writes to a folder: asked at the open, and again when the folder changed.
+#[derive(Clone)]
+pub(crate) struct AskTracking(Arc<dyn Fn(&Path) -> Tracking + Send + Sync>);
+
+impl AskTracking {
+    pub(crate) fn by(ask: impl Fn(&Path) -> Tracking + Send + Sync + 'static) -> Self {
+        Self(Arc::new(ask))
+    }
+
+    fn reach(&self, folder: &Folder) -> Reach {
+        (self.0)(folder.path()).reach()
+    }
+}
+
+impl Default for AskTracking {
+    fn default() -> Self {
+        Self::by(|_| Tracking::default())
+    }
 }
 
 /// Which parts of its folder a handle may use, and where it records what its user writes.
 pub(crate) struct Guard {
-    standing: Standing,
+    judged: RwLock<Judged>,
     store: Option<Arc<dyn TrustStore>>,
-    tracking: Tracking,
-    /// True if the user's decision covers the whole folder, whatever is in it.
-    is_whole: bool,
+    tracking: AskTracking,
+    /// True where the host trusts the folder, whatever the store says.
+    is_trusted_by_host: bool,
     /// The folder's identity, if the store knows it.
     known: RwLock<Option<FolderIdentity>>,
+    /// The file with its id, as it was when it was read last.
+    id_stamp: Mutex<Option<Stamp>>,
     admitted: RwLock<BTreeSet<TextHash>>,
+}
+
+/// What a handle uses, by what is known now.
+#[derive(Clone, Copy)]
+struct Judged {
+    standing: Standing,
+    /// True where the user's decision is about the whole folder, whatever is in it.
+    is_whole: bool,
 }
 
 /// The state of a folder before it is trusted.
@@ -58,35 +88,57 @@ enum Found {
 
 impl TrustRequest {
     /// Opens a folder as far as it is trusted. An unknown folder is closed: no file of it is read or written.
-    pub(crate) fn open(self, path: &Path, disk: Box<dyn Disk>, access: Access) -> Result<(Folder, Guard)> {
+    pub(crate) fn open(self, path: &Path, disk: Box<dyn Disk>, access: Access) -> Result<(Folder, Arc<Guard>)> {
         if self.decision == Some(Decision::Untrusted) {
-            return Ok((Folder::open(path, disk, Access::ReadOnly)?.closed(), self.guard(Standing::Unknown)));
+            let folder = Folder::open(path, disk, Access::ReadOnly)?.closed();
+            return Ok((folder, Arc::new(self.guard(Standing::Unknown))));
         }
         let Some(store) = self.store.clone() else {
-            return Ok((Folder::open(path, disk, access)?, self.guard(Standing::Trusted)));
+            return Ok((Folder::open(path, disk, access)?, Arc::new(self.guard(Standing::Trusted))));
         };
-        let folder = Folder::open(path, disk, Access::ReadOnly)?;
+        let (folder, guard) = self.judge(path, disk, access, store.as_ref())?;
+        let guard = Arc::new(guard);
+        let (reader, writer) = (Arc::clone(&guard), Arc::clone(&guard));
+        let own_edits = OwnEdits {
+            knows: Box::new(move |journal| !reader.awaits(journal)),
+            note: Box::new(move |journal| if writer.is_whole() { Ok(()) } else { writer.note(&[journal]) }),
+        };
+        Ok((folder.with_own_edits(own_edits), guard))
+    }
+
+    fn judge(
+        &self,
+        path: &Path,
+        disk: Box<dyn Disk>,
+        access: Access,
+        store: &dyn TrustStore,
+    ) -> Result<(Folder, Guard)> {
+        let mut folder = Folder::open(path, disk, Access::ReadOnly)?;
+        folder.keep();
         let found = match look(&folder) {
             Found::Fresh if access == Access::ReadWrite => {
                 let folder = folder.writable()?;
-                return match self.make(&folder, store.as_ref()) {
+                return match self.make(&folder, store) {
                     Err(error) if self.decision == Some(Decision::Trusted) => {
                         tracing::warn!(%error, "the folder will be unknown to the next call");
                         Ok((folder, self.guard(Standing::Trusted)))
                     }
-                    made => Ok((folder, self.ask(&made?, store.as_ref()))),
+                    made => {
+                        let guard = self.ask(&folder, &made?, store)?;
+                        Ok((folder, guard))
+                    }
                 };
             }
             found => found,
         };
         let guard = match found {
-            Found::Identified(identity) => self.ask(&identity, store.as_ref()),
+            Found::Identified(identity) => self.ask(&folder, &identity, store)?,
             _ if self.decision == Some(Decision::Trusted) => self.guard(Standing::Trusted),
             // Files that appear in it while the handle is open are not the user's.
             Found::Fresh => self.guard(Standing::TextByText),
             Found::Nameless => self.guard(Standing::Unknown),
         };
-        let folder = match guard.standing {
+        let folder = match guard.standing() {
             Standing::Unknown => folder.closed(),
             _ if access == Access::ReadWrite => folder.writable()?,
             _ => folder,
@@ -96,38 +148,43 @@ impl TrustRequest {
 
     fn guard(&self, standing: Standing) -> Guard {
         Guard {
-            standing,
+            judged: RwLock::new(Judged { standing, is_whole: self.store.is_none() }),
             store: self.store.clone(),
-            tracking: self.tracking,
-            is_whole: self.store.is_none(),
+            tracking: self.tracking.clone(),
+            is_trusted_by_host: self.decision == Some(Decision::Trusted),
             known: RwLock::default(),
+            id_stamp: Mutex::default(),
             admitted: RwLock::default(),
         }
     }
 
     /// The store's decision about a folder. If version control writes to the folder, that is recorded.
-    fn ask(&self, folder: &FolderIdentity, store: &dyn TrustStore) -> Guard {
+    ///
+    /// # Errors
+    /// `Replaced`: what was found out about the path is about another folder.
+    fn ask(&self, opened: &Folder, folder: &FolderIdentity, store: &dyn TrustStore) -> Result<Guard> {
         let record = store.find(folder).unwrap_or_else(|error| {
             tracing::warn!(%error, "it is not known whether the folder is trusted");
             None
         });
         let is_trusted = self.decision == Some(Decision::Trusted);
         let Some(record) = record else {
-            return self.guard(if is_trusted { Standing::Trusted } else { Standing::Unknown });
+            return Ok(self.guard(if is_trusted { Standing::Trusted } else { Standing::Unknown }));
         };
-        let reach = record.reach.max(self.tracking.reach());
+        let reach = record.reach.max(self.tracking.reach(opened));
+        opened.check_place()?;
         if reach != record.reach
             && let Err(error) = store.admit(folder, reach, &[])
         {
             tracing::warn!(%error, "it is not on record that version control writes to the folder");
         }
         let standing = if is_trusted || reach == Reach::Folder { Standing::Trusted } else { Standing::TextByText };
-        Guard {
-            is_whole: reach == Reach::Folder,
+        Ok(Guard {
+            judged: RwLock::new(Judged { standing, is_whole: reach == Reach::Folder }),
             known: RwLock::new(Some(folder.clone())),
             admitted: RwLock::new(record.admitted),
             ..self.guard(standing)
-        }
+        })
     }
 
     /// Records a new folder in the store, then writes its id: a crash in between leaves an empty folder.
@@ -140,7 +197,7 @@ impl TrustRequest {
             Found::Fresh => {}
         }
         let identity = FolderIdentity::of(FolderId::generate(), folder);
-        store.admit(&identity, self.tracking.reach(), &[])?;
+        store.admit(&identity, self.tracking.reach(folder), &[])?;
         if self.sharing == Sharing::Private && folder.files().entry(IGNORE)? == Entry::Missing {
             folder.files().create(IGNORE, b"*\n")?;
         }
@@ -163,20 +220,67 @@ fn look(folder: &Folder) -> Found {
 
 impl Guard {
     pub(crate) fn standing(&self) -> Standing {
-        self.standing
+        self.judged.read().standing
     }
 
-    /// Reads the user's decisions again: another process may have admitted more.
-    pub(crate) fn refresh(&self) -> Result<()> {
-        let (Some(store), Some(folder)) = (&self.store, self.known.read().clone()) else { return Ok(()) };
-        let record = store.find(&folder)?;
-        self.admitted.write().extend(record.into_iter().flat_map(|record| record.admitted));
+    /// True if a user's decisions count, not the host's alone.
+    pub(crate) fn has_store(&self) -> bool {
+        self.store.is_some()
+    }
+
+    /// Whether this still is the folder that was judged, by its handle and its id. Cheap: two stats, while nothing changed.
+    ///
+    /// # Errors
+    /// `Replaced`, `Io`.
+    pub(crate) fn check(&self, folder: &Folder) -> Result<()> {
+        if self.store.is_none() || self.standing() == Standing::Unknown {
+            return Ok(());
+        }
+        folder.check_place()?;
+        let Some(known) = self.known.read().clone() else { return Ok(()) };
+        let now = folder.files().own_stamp(identity::ID)?;
+        let is_same = |before: &Stamp, now: &Stamp| before.is_surely(now) && before.changed == now.changed;
+        if matches!((self.id_stamp.lock().as_ref(), &now), (Some(before), Some(now)) if is_same(before, now)) {
+            return Ok(());
+        }
+        if identity::read(folder.files())? != Some(known.id) {
+            return Err(FolderError::Replaced { path: known.path });
+        }
+        *self.id_stamp.lock() = now;
         Ok(())
+    }
+
+    /// Judges the folder again, which changed: another process may have admitted more, and version control may write to it by now.
+    ///
+    /// # Errors
+    /// Those of [`Guard::check`]; `NotTrusted` when the record is gone.
+    pub(crate) fn refresh(&self, folder: &Folder) -> Result<()> {
+        self.check(folder)?;
+        let (Some(store), Some(known)) = (&self.store, self.known.read().clone()) else { return Ok(()) };
+        let Some(record) = store.find(&known)? else {
+            return if self.is_trusted_by_host { Ok(()) } else { Err(FolderError::NotTrusted { path: known.path }) };
+        };
+        if self.is_whole() {
+            let reach = record.reach.max(self.tracking.reach(folder));
+            if reach != record.reach {
+                store.admit(&known, reach, &[])?;
+            }
+            if reach == Reach::Texts {
+                let standing = if self.is_trusted_by_host { Standing::Trusted } else { Standing::TextByText };
+                *self.judged.write() = Judged { standing, is_whole: false };
+            }
+        }
+        self.admitted.write().extend(record.admitted);
+        Ok(())
+    }
+
+    fn is_whole(&self) -> bool {
+        self.judged.read().is_whole
     }
 
     /// True if a text may be used. Its hash is computed only if needed.
     pub(crate) fn admits(&self, text: impl FnOnce() -> TextHash) -> bool {
-        match self.standing {
+        match self.standing() {
             Standing::Trusted => true,
             Standing::TextByText => self.has(text()),
             Standing::Unknown => false,
@@ -190,7 +294,7 @@ impl Guard {
 
     /// True for a text that the user has neither written nor admitted, neither by itself nor with the folder.
     pub(crate) fn awaits(&self, text: TextHash) -> bool {
-        !self.is_whole && !self.has(text)
+        !self.is_whole() && !self.has(text)
     }
 
     /// True if the user's own texts are recorded.
@@ -217,7 +321,7 @@ impl Guard {
             None => give_id(folder)?,
         };
         let identity = FolderIdentity::of(id, folder);
-        store.admit(&identity, self.tracking.reach(), texts)?;
+        store.admit(&identity, self.tracking.reach(folder), texts)?;
         self.admitted.write().extend(texts);
         *self.known.write() = Some(identity.clone());
         Ok(identity)

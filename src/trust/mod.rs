@@ -46,7 +46,7 @@ pub use file_store::FileTrustStore;
 pub use identity::{FolderId, FolderIdentity};
 pub use memory_store::MemoryTrustStore;
 
-pub(crate) use guard::{Decision, Guard, TrustRequest};
+pub(crate) use guard::{AskTracking, Decision, Guard, TrustRequest};
 
 /// The user's decisions about memory folders, kept outside the folders.
 pub trait TrustStore: Send + Sync {

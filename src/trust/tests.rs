@@ -161,3 +161,87 @@ fn a_broken_record_trusts_nothing() {
     builder(&memory, &store).trusted().open().unwrap().trust().unwrap();
     assert!(text(builder(&memory, &store)).contains("okapi"));
 }
+
+#[test]
+fn another_folder_at_the_path_is_noticed_by_a_handle_that_is_open() {
+    type Change = fn(&Path);
+    let changes: [(&str, Change); 4] = [
+        ("it is another folder", |memory| {
+            fs::rename(memory, memory.with_file_name("moved")).unwrap();
+            fs::create_dir(memory).unwrap();
+        }),
+        ("it is gone", |memory| fs::remove_dir_all(memory).unwrap()),
+        ("it has another id", |memory| fs::write(memory.join("id"), format!("{}\n", FolderId::generate())).unwrap()),
+        ("it has no id", |memory| fs::remove_file(memory.join("id")).unwrap()),
+    ];
+    for (name, change) in changes {
+        each(|memory, store| {
+            builder(memory, &store).trusted().open().unwrap().trust().unwrap();
+            let playbook = builder(memory, &store).open().unwrap();
+            assert!(playbook.get_playbook_context(TASK).unwrap().text.contains("quagga"));
+            change(memory);
+            let refused = [
+                playbook.get_playbook_context(TASK).map(drop),
+                playbook.list_lessons(&crate::Listing::default()).map(drop),
+                playbook.learn_lesson(build_lesson("zip", "okapi")).map(drop),
+                playbook.skills().list().map(drop),
+                playbook.check_folder(),
+            ];
+            for (number, refused) in refused.into_iter().enumerate() {
+                let is_refused = matches!(refused, Err(crate::Error::Folder(FolderError::Replaced { .. })));
+                assert!(is_refused, "{name}, {number}: {refused:?}");
+            }
+        });
+    }
+}
+
+#[test]
+fn a_folder_that_becomes_tracked_is_judged_again_once_it_changes() {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    each(|memory, store| {
+        builder(memory, &store).trusted().open().unwrap().trust().unwrap();
+        let (is_tracked, n_asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let ask = {
+            let (is_tracked, n_asked) = (Arc::clone(&is_tracked), Arc::clone(&n_asked));
+            move |_: &Path| {
+                n_asked.fetch_add(1, Ordering::SeqCst);
+                if is_tracked.load(Ordering::SeqCst) { Tracking::Tracked } else { Tracking::Untracked }
+            }
+        };
+        let playbook = builder(memory, &store).tracked_by(ask).open().unwrap();
+        playbook.learn_lesson(build_lesson("zip the docs", "okapi")).unwrap();
+        playbook.skills().list().unwrap();
+        let n_before = n_asked.load(Ordering::SeqCst);
+        for _ in 0..5 {
+            assert!(playbook.get_playbook_context(TASK).unwrap().text.contains("quagga"));
+            playbook.skills().list().unwrap();
+        }
+        assert_eq!(n_asked.load(Ordering::SeqCst), n_before, "nothing changed");
+
+        is_tracked.store(true, Ordering::SeqCst);
+        let file = memory.join("skills_playbook.json");
+        let pulled = fs::read_to_string(&file).unwrap().replace("\"quagga\"", "\"quagga as root\"");
+        fs::write(&file, pulled).unwrap();
+        assert!(!playbook.get_playbook_context(TASK).unwrap().text.contains("quagga"));
+        assert!(playbook.get_playbook_context("zip the docs").unwrap().text.contains("okapi"));
+        assert_eq!(playbook.standing(), Standing::TextByText);
+    });
+}
+
+#[test]
+fn a_skill_alone_has_a_tracked_folder_judged_again() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    each(|memory, store| {
+        builder(memory, &store).trusted().open().unwrap().trust().unwrap();
+        let is_tracked = Arc::new(AtomicBool::new(false));
+        let said = Arc::clone(&is_tracked);
+        let ask = move |_: &Path| if said.load(Ordering::SeqCst) { Tracking::Tracked } else { Tracking::Untracked };
+        let playbook = builder(memory, &store).tracked_by(ask).open().unwrap();
+        playbook.skills().list().unwrap();
+        is_tracked.store(true, Ordering::SeqCst);
+        let folder = memory.join("skills/docs");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("SKILL.md"), "---\nname: docs\ndescription: quagga\n---\n# Docs\nCall it.\n").unwrap();
+        assert!(playbook.skills().list().unwrap().skills[0].needs_review);
+    });
+}

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use adage::PlaybookBuilder;
 use adage::redact::one_line;
 use serde_json::json;
 
+use crate::export_key;
 use crate::global::{Access, Global};
 use crate::output::{Output, counted};
 use crate::result::Done;
@@ -15,15 +17,24 @@ pub(crate) fn checkpoint(global: &Global, out: &mut Output) -> Done {
 }
 
 pub(crate) fn backup(global: &Global, folder: &Path, out: &mut Output) -> Done {
-    let record = global.read()?.back_up(folder)?;
+    let builder = export_key::for_export().into_iter().fold(global.builder()?, PlaybookBuilder::with_export_key);
+    let record = global.open_with(builder, Access::Read)?.back_up(folder)?;
     let (lessons, files) = (counted(record.n_lessons, "lesson"), counted(record.files.len(), "file"));
     let text = format!("{lessons} in {files} copied to {}", folder.display());
     out.both(&json!({"folder": folder, "generation": record.generation, "lessons": record.n_lessons, "files": record.files.len()}), &text)
 }
 
 pub(crate) fn restore(global: &Global, folder: &Path, out: &mut Output) -> Done {
-    let restored = global.create()?.restore(folder)?;
+    let builder = export_key::for_import().into_iter().fold(global.builder()?, PlaybookBuilder::with_export_key);
+    let restored = global.create_with(builder)?.restore(folder)?;
     out.object(&json!(restored))?;
+    if !restored.is_own {
+        out.line(&format!(
+            "the backup was not made with your key: {} of it await review, as after an import; nothing else was taken from it",
+            counted(restored.n_waiting, "text")
+        ))?;
+        return Ok(std::process::ExitCode::SUCCESS);
+    }
     out.line(&format!("{} restored", counted(restored.n_lessons, "lesson")))?;
     if restored.n_kept_removed > 0 {
         out.line(&format!("{} stay removed", restored.n_kept_removed))?;

@@ -11,6 +11,10 @@ use adage::trust::Tracking;
 const MAX_INDEX: u64 = 256 << 20;
 /// The folders of other version control systems. Their records are not read: the folder counts as tracked.
 const OTHERS: [&str; 4] = [".hg", ".jj", ".svn", ".bzr"];
+/// How deep in a memory a repository of its own is looked for: its skills, their groups, and each of them.
+const MAX_DEPTH: usize = 3;
+/// So many folders in one are looked at.
+const MAX_FOLDERS: usize = 5_000;
 /// The bytes of an entry before the hash of its content.
 const STAT_BYTES: usize = 40;
 /// The lengths of hashes: SHA-1 and SHA-256.
@@ -25,7 +29,21 @@ pub(crate) fn tracking(folder: &Path) -> Tracking {
         let has_other = || OTHERS.iter().any(|other| root.join(other).is_dir());
         (fs::symlink_metadata(&git).is_ok() && !is_unlisted(&git, inside)) || has_other()
     };
-    if folder.ancestors().any(is_tracked) { Tracking::Tracked } else { Tracking::Untracked }
+    let is_tracked = folder.ancestors().any(is_tracked) || has_repository(&folder, MAX_DEPTH);
+    if is_tracked { Tracking::Tracked } else { Tracking::Untracked }
+}
+
+/// True when a part of the folder is a repository of its own, such as its skills: a pull brings files there. Folders that are too
+/// many to look at count as one.
+fn has_repository(folder: &Path, depth: usize) -> bool {
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    let mut n_folders = 0;
+    entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).any(|entry| {
+        n_folders += 1;
+        let path = entry.path();
+        let is_root = [".git"].iter().chain(&OTHERS).any(|data| fs::symlink_metadata(path.join(data)).is_ok());
+        n_folders > MAX_FOLDERS || is_root || (depth > 1 && has_repository(&path, depth - 1))
+    })
 }
 
 /// The folder's path without links, whether it exists or not.
@@ -56,8 +74,10 @@ fn data_folder(git: &Path) -> Option<PathBuf> {
     if about.is_dir() {
         return Some(git.to_owned());
     }
+    // Before it is opened: a pipe would wait for its other end.
+    let git = about.is_file().then_some(git)?;
     let mut text = String::new();
-    File::open(git).ok().filter(|_| about.is_file())?.take(8_192).read_to_string(&mut text).ok()?;
+    File::open(git).ok()?.take(8_192).read_to_string(&mut text).ok()?;
     let path = text.strip_prefix("gitdir: ")?.trim_end_matches(['\n', '\r']);
     Some(git.parent()?.join(path))
 }

@@ -45,13 +45,13 @@ pub(crate) fn ask(global: &Global, dir: &Path, builder: PlaybookBuilder) -> Play
     if word == Word::Environment {
         return builder.trusted();
     }
-    let builder = with_state(dir, builder);
+    let builder = with_state(builder);
     if word == Word::User { builder.trusted() } else { builder }
 }
 
 /// A builder with the user's state; without one, no folder is trusted.
-fn with_state(dir: &Path, builder: PlaybookBuilder) -> PlaybookBuilder {
-    let builder = builder.tracked(tracking(dir));
+fn with_state(builder: PlaybookBuilder) -> PlaybookBuilder {
+    let builder = builder.tracked_by(tracking);
     match store() {
         Some(store) => builder.trust_store(store),
         None => builder.untrusted(),
@@ -117,7 +117,7 @@ pub(crate) fn trust(global: &Global, asked: &Trust, out: &mut Output) -> Done {
     if !global.dir().exists() {
         return Err(format!("{} does not exist; `adage init` makes one", global.dir().display()).into());
     }
-    let builder = with_state(global.dir(), global.plain_builder()?);
+    let builder = with_state(global.plain_builder()?);
     if asked.show {
         return show(&global::open_any(builder.trusted(), Access::Read)?, out);
     }
@@ -129,9 +129,16 @@ pub(crate) fn trust(global: &Global, asked: &Trust, out: &mut Output) -> Done {
     let folder = playbook.trust()?;
     let object = json!({
         "trusted": folder, "lessons": waiting.lessons.len(), "skills": waiting.skills.len(),
-        "config": waiting.config.is_some(),
+        "config": waiting.config.is_some(), "edits_set_aside": waiting.edits.len(),
     });
-    out.both(&object, &format!("trusted: {}, {}", folder.path.display(), in_words(&waiting)))
+    out.both(&object, &format!("trusted: {}, {}", folder.path.display(), in_words(&waiting)))?;
+    if !waiting.edits.is_empty() {
+        out.message(&format!(
+            "{} of edits set aside, which you did not write",
+            counted(waiting.edits.len(), "journal")
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn admit(playbook: &Playbook, ids: &[String], out: &mut Output) -> Done {
@@ -156,6 +163,11 @@ fn show(playbook: &Playbook, out: &mut Output) -> Done {
         out.object(&json!({ "lesson": waiting.lesson, "reason": reason }))?;
         out.text(&format!("in review {}\n{}", waiting.lesson.id, lesson_for_person(&waiting.lesson, &reason)))?;
     }
+    for lesson in &waiting.quarantined {
+        out.object(&json!({ "lesson": lesson, "quarantined": true }))?;
+        let text = lesson_for_person(lesson, "it is in quarantine, and `adage repair` would take it back");
+        out.text(&format!("in quarantine {}\n{text}", lesson.id))?;
+    }
     for listed in &waiting.skills {
         out.object(&json!({ "skill": listed, "text": listed.for_person() }))?;
         out.text(&format!("skill {}, {}\n{}", listed.skill.name, listed.path.display(), listed.for_person()))?;
@@ -163,6 +175,10 @@ fn show(playbook: &Playbook, out: &mut Output) -> Done {
     for (path, reason) in &waiting.refused {
         out.object(&json!({ "path": path, "refused": reason.to_string() }))?;
         out.line(&format!("not a skill: {}: {reason}", path.display()))?;
+    }
+    for path in &waiting.edits {
+        out.object(&json!({ "edits": path, "followed": false }))?;
+        out.line(&format!("edits of somebody else, not followed: {}", path.display()))?;
     }
     if let Some(config) = &waiting.config {
         out.object(&json!({ "config": config }))?;
@@ -174,7 +190,7 @@ fn show(playbook: &Playbook, out: &mut Output) -> Done {
 
 pub(crate) fn init(global: &Global, shared: bool, out: &mut Output) -> Done {
     let sharing = if shared { Sharing::Shared } else { Sharing::Private };
-    let builder = with_state(global.dir(), global.plain_builder()?).sharing(sharing);
+    let builder = with_state(global.plain_builder()?).sharing(sharing);
     let playbook = global::open(builder, Access::Write)?;
     let folder = playbook.folder();
     let object = json!({ "folder": folder, "shared": is_shared(folder) });

@@ -79,6 +79,14 @@ pub(crate) struct Transaction {
     pub(crate) edits: Vec<FileEdit>,
 }
 
+/// Which journals are the user's own, where others may write to the folder: its files are what such a journal says, unseen.
+pub(crate) struct OwnEdits {
+    /// Whether the user wrote a journal, by the hash of its bytes.
+    pub(crate) knows: Box<dyn Fn(TextHash) -> bool + Send + Sync>,
+    /// Records one that is about to be written.
+    pub(crate) note: Box<dyn Fn(TextHash) -> Result<()> + Send + Sync>,
+}
+
 /// The transactions of a folder.
 #[derive(Clone, Copy)]
 pub(crate) struct Edits<'a> {
@@ -121,7 +129,8 @@ impl<'a> Edits<'a> {
     ) -> Result<(ChangeId, Journal), Error> {
         let (undone, journal) = self.change(at, || {
             let missing = || Error::NoSuchChange { change: id };
-            let journal = self.journals().read(id, Stage::Done)?.ok_or_else(missing)?;
+            let is_own = self.is_own(id, Stage::Done)?;
+            let journal = self.journals().read(id, Stage::Done)?.filter(|_| is_own).ok_or_else(missing)?;
             check(&journal)?;
             let edits = journal.files.iter().map(|file| FileEdit {
                 path: file.path.clone(),
@@ -140,7 +149,7 @@ impl<'a> Edits<'a> {
     pub(crate) fn done(self) -> Result<Vec<Journal>> {
         let mut done = Vec::new();
         for (id, stage) in self.journals().list()? {
-            if stage == Stage::Done {
+            if stage == Stage::Done && self.is_own(id, stage)? {
                 done.extend(self.journals().read(id, stage)?);
             }
         }
@@ -149,7 +158,47 @@ impl<'a> Edits<'a> {
 
     /// True if a transaction is unfinished; another process may be carrying it out.
     pub(crate) fn has_unsettled(self) -> Result<bool> {
-        Ok(self.journals().list()?.into_iter().any(|(_, stage)| !stage.is_over()))
+        for (id, stage) in self.journals().list()? {
+            if !stage.is_over() && self.is_own(id, stage)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The journals that somebody else wrote: none of them is followed or undone.
+    pub(crate) fn foreign(self) -> Result<Vec<PathBuf>> {
+        let foreign = self.foreign_journals()?;
+        Ok(foreign.into_iter().map(|(id, stage)| self.folder.files().path_of(Journals::name(id, stage))).collect())
+    }
+
+    /// Sets aside what somebody else wrote, for good.
+    pub(crate) fn set_aside_foreign(self) -> Result<()> {
+        let _lock = self.folder.lock()?;
+        for (id, stage) in self.foreign_journals()? {
+            self.journals().advance(id, stage, Stage::Broken)?;
+        }
+        Ok(())
+    }
+
+    fn foreign_journals(self) -> Result<Vec<(ChangeId, Stage)>> {
+        let mut foreign = Vec::new();
+        for (id, stage) in self.journals().list()? {
+            if stage != Stage::Broken && !self.is_own(id, stage)? {
+                foreign.push((id, stage));
+            }
+        }
+        Ok(foreign)
+    }
+
+    /// Whether the user wrote a journal. What cannot be read is left to whoever reads it next.
+    fn is_own(self, id: ChangeId, stage: Stage) -> Result<bool> {
+        let Some(own) = &self.folder.own_edits else { return Ok(true) };
+        match self.journals().bytes(id, stage) {
+            Ok(bytes) => Ok((own.knows)(journal_hash(&bytes))),
+            Err(FolderError::Irregular { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Finishes or rolls back unfinished transactions, if there are any and the handle may write.
@@ -246,6 +295,9 @@ impl<'a> Edits<'a> {
             let path = self.folder.files().path_of(Journals::name(journal.id, Stage::Staging));
             FolderError::io("write", &path)(error.into())
         })?;
+        if let Some(own) = &self.folder.own_edits {
+            (own.note)(journal_hash(&bytes))?;
+        }
         self.journals().stage(journal.id, &bytes)?;
         let token = content_hash(&bytes).to_string();
         for (n, file) in journal.files.iter().enumerate() {
@@ -338,6 +390,11 @@ impl<'a> Edits<'a> {
         let (directory, name) = self.folder.locate(&file.path);
         Ok(directory.content(name)?.as_deref().map(content_hash))
     }
+}
+
+/// By what a user's state knows a journal.
+fn journal_hash(bytes: &[u8]) -> TextHash {
+    TextHash::of(&[b"journal".as_slice(), bytes])
 }
 
 /// The name of a file's temporary file.

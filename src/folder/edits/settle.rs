@@ -14,7 +14,7 @@ pub(super) struct Settlement<'a>(pub(super) Edits<'a>);
 impl Settlement<'_> {
     pub(super) fn settle_all(&self) -> Result<()> {
         for (id, stage) in self.0.journals().list()? {
-            if !stage.is_over() {
+            if !stage.is_over() && self.0.is_own(id, stage)? {
                 self.settle(id, stage)?;
             }
         }

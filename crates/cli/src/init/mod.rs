@@ -145,7 +145,7 @@ impl Settings {
         if !is_dry {
             // The file has no entry of adage.
             if before.is_some() && self.without(&text)? == text {
-                replace(&self.backup(), &text)?;
+                replace_as(&self.backup(), &text, &self.path)?;
             }
             replace(&self.path, &after)?;
         }
@@ -218,12 +218,17 @@ fn read(path: &Path) -> Result<Option<String>, Fault> {
 
 /// Writes a file completely or not at all, and keeps its permissions.
 fn replace(path: &Path, text: &str) -> Result<(), Fault> {
+    replace_as(path, text, path)
+}
+
+/// Writes a file whole or not at all, with the permissions of another one: a copy is not for more people than what it is of.
+fn replace_as(path: &Path, text: &str, model: &Path) -> Result<(), Fault> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let write = || {
         fs::create_dir_all(folder)?;
         let mut file = tempfile::Builder::new().prefix(".adage-").tempfile_in(folder)?;
         file.write_all(text.as_bytes())?;
-        let known = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
+        let known = fs::symlink_metadata(model).ok().filter(fs::Metadata::is_file);
         match known {
             Some(known) => file.as_file().set_permissions(known.permissions())?,
             None => make_readable(file.as_file())?,

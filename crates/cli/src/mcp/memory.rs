@@ -26,7 +26,9 @@ impl Memory {
     /// The playbooks that apply, and a line about each folder that is not trusted.
     pub(super) fn books(&self) -> Result<(Playbooks, Vec<String>), Box<dyn Error>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = if let Some(known) = open.take() {
+        // Another folder may be at a path by now: it is judged as if it were found for the first time.
+        let is_in_place = |known: &Open| known.books.as_slice().iter().all(|book| book.check_folder().is_ok());
+        let known = if let Some(known) = open.take().filter(is_in_place) {
             known
         } else {
             let books = self.global.books(Access::Write)?;

@@ -96,6 +96,32 @@ fn entries_are_added_once_and_removed_to_the_byte() {
     }
 }
 
+/// Settings may hold keys: their copy is for nobody else.
+#[cfg(unix)]
+#[test]
+fn the_backup_of_settings_has_their_permissions() {
+    use std::os::unix::fs::PermissionsExt;
+    for agent in AGENTS {
+        for mode in [0o600, 0o640, 0o444] {
+            let home = Home::new();
+            let root = home.repository("shop");
+            let files = files(&home, &root, agent);
+            put(&files);
+            for (path, _) in &files {
+                fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+            }
+            home.done(&root, &["init", "--for", agent]);
+            for (path, _) in &files {
+                let backup = PathBuf::from(format!("{}.before-adage", path.display()));
+                for file in [path, &backup] {
+                    let found = fs::metadata(file).unwrap().permissions().mode() & 0o777;
+                    assert_eq!(found, mode, "{agent}: {} has {found:o}", file.display());
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn later_changes_are_kept_when_the_entries_are_removed() {
     let home = Home::new();

@@ -74,6 +74,108 @@ fn a_forgotten_lesson_is_in_no_file_and_does_not_come_back() {
 }
 
 #[test]
+fn every_earlier_text_is_forgotten_with_a_lesson() {
+    const EARLIER: &str = "zebra";
+    let edit = |folder: &Path, lesson: &str, solution: &str| {
+        run(folder, &["edit", lesson, "--solution", solution])[0]["change"].as_str().unwrap().to_owned()
+    };
+    let supersede = |folder: &Path, old: &str, solution: &str| {
+        let learn = ["learn", "--trigger", "washing the tram", "--solution", solution, "--supersedes", old];
+        run(folder, &learn)[0]["id"].as_str().unwrap().to_owned()
+    };
+    type Story = fn(&Path, &str, &dyn Fn(&Path, &str, &str) -> String, &dyn Fn(&Path, &str, &str) -> String) -> String;
+    let stories: [(&str, Story); 5] = [
+        ("edited twice", |folder, id, edit, _| {
+            edit(folder, id, "the zebra way of brushing, second edition");
+            edit(folder, "rinsing the tram", "cold water and a sponge");
+            "rinsing the tram".to_owned()
+        }),
+        ("superseded, then edited", |folder, id, edit, supersede| {
+            let id = supersede(folder, id, "a zebra mop and nothing else");
+            edit(folder, &id, "cold water and a sponge");
+            "washing the tram".to_owned()
+        }),
+        ("merged, then superseded", |folder, id, _, supersede| {
+            let merged = "the zebra brush for trams, held flat, twice";
+            run(folder, &["learn", "--trigger", "rinsing the tram", "--solution", merged]);
+            supersede(folder, id, "cold water and a sponge")
+        }),
+        ("superseded, and removed since", |folder, id, _, supersede| {
+            let id = supersede(folder, id, "cold water and a sponge");
+            run(folder, &["remove", &id]);
+            id
+        }),
+        ("edited, and the edit undone", |folder, id, edit, _| {
+            run(folder, &["undo", &edit(folder, id, "two zebra mops and a bucket")]);
+            id.to_owned()
+        }),
+    ];
+    for (name, story) in stories {
+        let home = tempfile::tempdir().unwrap();
+        let (folder, copy) = (&home.path().join("memory"), home.path().join("copy"));
+        learn(folder, "amber kettle", "Fill it first.");
+        let id = learn(folder, "rinsing the tram", "the zebra brush for trams, held flat");
+        run(folder, &["backup", copy.to_str().unwrap()]);
+        let newest = story(folder, &id, &edit, &supersede);
+        run(folder, &["forget", &newest]);
+        assert_eq!(files_with(folder, EARLIER), Vec::<String>::new(), "{name}");
+        for record in run(folder, &["history"]) {
+            let _ = adage(folder).args(["undo", record["id"].as_str().unwrap()]).output().unwrap();
+        }
+        run(folder, &["restore", copy.to_str().unwrap()]);
+        assert_eq!(triggers(folder), ["amber kettle"], "{name}");
+    }
+}
+
+#[test]
+fn an_older_playbook_file_brings_back_nothing_that_was_removed() {
+    type Put = fn(&Path, &str);
+    let without_others = |folder: &Path| {
+        for file in ["playbook.log", "skills_playbook.json.bak", "recall.bin"] {
+            let _ = fs::remove_file(folder.join(file));
+        }
+    };
+    let puts: [(&str, Put); 3] = [
+        ("as it was", |folder, old| fs::write(folder.join("skills_playbook.json"), old).unwrap()),
+        ("with a later generation", |folder, old| {
+            let later = old.replace("\"generation\": ", "\"generation\": 90");
+            assert_ne!(later, old);
+            fs::write(folder.join("skills_playbook.json"), later).unwrap();
+        }),
+        ("without its checksum", |folder, old| {
+            let mut file: Value = serde_json::from_str(old).unwrap();
+            file.as_object_mut().unwrap().remove("crc");
+            fs::write(folder.join("skills_playbook.json"), file.to_string()).unwrap();
+        }),
+    ];
+    for verb in ["remove", "forget"] {
+        for (name, put) in puts {
+            for is_alone in [true, false] {
+                let home = tempfile::tempdir().unwrap();
+                let folder = &home.path().join("memory");
+                learn(folder, "amber kettle", "Fill it first.");
+                let id = learn(folder, "parsing CSV exports", "Use the csv module.");
+                let old = fs::read_to_string(folder.join("skills_playbook.json")).unwrap();
+                run(folder, &[verb, &id]);
+                if is_alone {
+                    without_others(folder);
+                }
+                put(folder, &old);
+                for when in ["at once", "after a commit"] {
+                    let triggers = triggers(folder);
+                    assert!(
+                        !triggers.contains(&"parsing CSV exports".to_owned()),
+                        "{verb}, {name}, {when}: {triggers:?}"
+                    );
+                    learn(folder, when, "Nothing of it.");
+                }
+                assert_eq!(triggers(folder).len(), 3, "{verb}, {name}, {is_alone}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_backup_is_restored_in_place_and_elsewhere_and_a_damaged_one_is_refused() {
     let home = tempfile::tempdir().unwrap();
     let (folder, other) = (&home.path().join("memory"), &home.path().join("other"));

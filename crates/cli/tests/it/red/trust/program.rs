@@ -92,6 +92,13 @@ impl Person {
         self.finish(command, directory, input)
     }
 
+    /// A call that has not begun, for programs that run on.
+    pub(super) fn command(&self, directory: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
+        self.prepare(command.args(["--embedder", "none"]).args(arguments), directory);
+        command
+    }
+
     /// Git under an identity of its own, with no configuration but that of the repository.
     pub(super) fn git(&self, directory: &Path, arguments: &[&str]) -> String {
         let mut command = Command::new("git");
@@ -106,12 +113,16 @@ impl Person {
         said.out
     }
 
-    fn finish(&self, mut command: Command, directory: &Path, input: &str) -> Said {
+    fn prepare(&self, command: &mut Command, directory: &Path) {
         command.env_clear().envs(&self.environment).current_dir(directory);
         // The memory of a repository is found.
         if !directory.join(".git").exists() {
             command.env("ADAGE_DIR", ".adage");
         }
+    }
+
+    fn finish(&self, mut command: Command, directory: &Path, input: &str) -> Said {
+        self.prepare(&mut command, directory);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         // A program that refuses does not read.

@@ -412,3 +412,62 @@ fn reading_a_repository_runs_none_of_its_programs() {
         }),
     ]);
 }
+
+#[test]
+fn a_part_of_the_memory_that_is_a_repository_is_tracked() {
+    let nested = |part: &'static str| {
+        move |ground: &Ground| {
+            let ours = ground.folder("ours");
+            ground.learns(&ours);
+            let part = ours.join(MEMORY).join(part);
+            let upstream = ground.folder("upstream");
+            ground.other.git(&upstream, &["init", "-q"]);
+            ground.other.git(&upstream, &["commit", "-q", "--allow-empty", "-m", "first"]);
+            fs::create_dir_all(part.parent().unwrap()).unwrap();
+            ground.user.git(&ours, &["clone", "-q", upstream.to_str().unwrap(), part.to_str().unwrap()]);
+            ground.speaks(&ground.user, &ours, OWN, "before");
+            let made = ground.folder("made");
+            put_skill(&made, "docs", HOSTILE);
+            copy(&made.join("skills/docs"), &upstream.join("docs"));
+            copy(&made.join("skills/docs"), &upstream);
+            ground.other.git(&upstream, &["add", "-A"]);
+            ground.other.git(&upstream, &["commit", "-qm", "skill"]);
+            ground.user.git(&part, &["pull", "-q"]);
+            ground.is_silent(&ground.user, &ours, "pulled");
+            ground.speaks(&ground.user, &ours, OWN, "after");
+        }
+    };
+    check(&[
+        attack("its skills", nested("skills")),
+        attack("one skill", nested("skills/docs")),
+        attack("a submodule, whose .git is a file", |ground| {
+            let ours = ground.folder("ours");
+            ground.learns(&ours);
+            put_skill(&ours.join(MEMORY), "docs", HOSTILE);
+            write(&ours.join(MEMORY).join("skills/.git"), "gitdir: ../../modules/skills\n");
+            ground.is_silent(&ground.user, &ours, "submodule");
+        }),
+    ]);
+}
+
+#[test]
+fn no_part_of_a_repository_is_waited_for() {
+    let fifo = |path: &Path| {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    let calls: [&[&str]; 4] = [&["context", TASK], &["list"], &["trust", "--show"], &["hook", "prompt"]];
+    let table = [".git", ".hg", ".git/index", ".git/HEAD"].map(|name| {
+        attack(format!("{name} is a pipe"), move |ground| {
+            let ours = ground.folder("ours");
+            ground.learns(&ours);
+            fifo(&ours.join(name));
+            for call in calls {
+                let input = format!("{{\"session_id\": \"s\", \"prompt\": \"a b\", \"cwd\": {ours:?}}}");
+                let said = ground.user.adage_reads(&ours, call, &input);
+                ground.claim(said.code.is_some(), format!("{call:?} hangs"));
+            }
+        })
+    });
+    check(&table);
+}

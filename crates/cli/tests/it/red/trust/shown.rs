@@ -47,6 +47,15 @@ fn everything_that_would_be_shown_is_shown_first() {
             shows("correct_pattern", |word| json!(format!("{word}\rfine"))),
         ),
         attack("the domains", shows("domains", |word| json!([word]))),
+        attack("a lesson that is only in quarantine, which a repair would take back", |ground| {
+            let hostile = ground.folder("hostile");
+            plant(&ground.other, &hostile);
+            let kept = super::rows::playbook(&[row(9, "mop the docs", "tapirword first")]);
+            let name = "quarantine/skills_playbook.00000000000000000000000000000000.json";
+            write(&hostile.join(MEMORY).join(name), kept.to_string());
+            let said = shown(ground);
+            ground.claim(said.out.contains("tapirword"), format!("it is not shown: {}", said.brief()));
+        }),
         attack("a lesson among three hundred", |ground| {
             let hostile = ground.folder("hostile");
             plant(&ground.other, &hostile);
