@@ -13,7 +13,7 @@ use adage::sessions::RunOutcome;
 use adage::skills::{Declined, NotWorded, Quality, Skill};
 use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use adage::{
-    Config, HashingEmbedder, LearnOutcome, LessonDraft, LessonId, Listing, ManualClock, Playbook, Request,
+    Config, HashingEmbedder, LearnOutcome, Lesson, LessonDraft, LessonId, Listing, ManualClock, Playbook, Request,
     Verification, build_lesson, sessions,
 };
 use serde_json::json;
@@ -41,6 +41,12 @@ impl Desk {
         let learned =
             self.playbook.learn_from_session(&transcript(session), Some(&model), &CancelToken::default()).unwrap();
         (learned, model)
+    }
+
+    /// The lesson with this trigger that awaits review. A rule may have added another one from the same session.
+    fn waiting(&self, trigger: &str) -> Arc<Lesson> {
+        let mut lessons = self.playbook.waiting_lessons().unwrap().into_iter().map(|waiting| waiting.lesson);
+        lessons.find(|lesson| lesson.trigger == trigger).unwrap()
     }
 
     fn triggers(&self) -> Vec<String> {
@@ -154,7 +160,7 @@ fn lessons_of_a_person_are_not_superseded_automatically() {
             "{learned:?}"
         );
         assert!(desk.playbook.find(old).is_ok());
-        assert_eq!(desk.playbook.waiting_lessons().unwrap()[0].lesson.provenance.supersedes, Some(old));
+        assert_eq!(desk.waiting("installing packages").provenance.supersedes, Some(old));
     };
     check(|desk| desk.learn(build_lesson("adding a dependency", "Use yarn for it.")));
     check(|desk| {
@@ -170,7 +176,7 @@ fn a_person_decides_whether_a_lesson_of_theirs_is_superseded() {
     let desk = Desk::new();
     let old = desk.learn(build_lesson("adding a dependency", "Use yarn for it."));
     desk.learn_from("monday", &reply(Some(1)));
-    let waiting = desk.playbook.waiting_lessons().unwrap().remove(0).lesson;
+    let waiting = desk.waiting("installing packages");
     let learned = desk.playbook.promote(waiting.id, waiting.shown_hash()).unwrap();
     assert!(matches!(learned, LearnOutcome::Inserted { ref evicted, .. } if *evicted == [old]), "{learned:?}");
     assert_eq!(desk.triggers(), ["installing packages"]);
