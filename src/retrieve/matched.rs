@@ -21,6 +21,12 @@ impl Request {
             .map(|(_, glob, _)| glob.as_str())
             .max_by_key(|glob| n_literal(glob))
     }
+
+    /// True for a lesson whose patterns are of the kind that this request names.
+    fn asks_for_patterns_of(&self, lesson: &Lesson) -> bool {
+        let asks_for_paths = !self.touched.is_empty() && !lesson.paths.is_empty();
+        asks_for_paths || (!self.run.is_empty() && !lesson.commands.is_empty())
+    }
 }
 
 impl Search<'_> {
@@ -35,6 +41,10 @@ impl Search<'_> {
             .filter(|lesson| !request.except.contains(&lesson.id))
             .filter_map(|lesson| Some((request.matching(lesson)?, lesson)))
             .collect();
+        if request.patterns_decide {
+            let is_else = |lesson: &Lesson| request.asks_for_patterns_of(lesson) && request.matching(lesson).is_none();
+            ranked.hits.retain(|hit| !is_else(&hit.lesson));
+        }
         // The sort is stable: lessons are visited newest first.
         matched.sort_by_key(|(glob, _)| Reverse(n_literal(glob)));
         matched.truncate(MAX_MATCHED.min(self.limit));

@@ -101,6 +101,7 @@ pub struct Request {
     pub(crate) tier: Option<TierChoice>,
     pub(crate) vector: Option<Vec<f32>>,
     pub(crate) touched: Vec<String>,
+    pub(crate) patterns_decide: bool,
     pub(crate) run: Vec<String>,
     pub(crate) except: BTreeSet<LessonId>,
 }
@@ -121,6 +122,7 @@ impl Request {
             tier: None,
             vector: None,
             touched: Vec::new(),
+            patterns_decide: false,
             run: Vec::new(),
             except: BTreeSet::new(),
         }
@@ -144,6 +146,14 @@ impl Request {
     #[must_use]
     pub fn running(mut self, command: impl Into<String>) -> Self {
         self.run.push(command.into());
+        self
+    }
+
+    /// Leaves out lessons that have `paths` or `commands` of the kind that this request names, but none that matches: such a lesson
+    /// is about another file or command, even if it shares words with the request.
+    #[must_use]
+    pub const fn by_patterns_first(mut self) -> Self {
+        self.patterns_decide = true;
         self
     }
 

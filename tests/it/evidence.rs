@@ -132,6 +132,11 @@ fn lessons_for_a_file_or_a_command_come_first() {
     assert_eq!((shown(&context), context.none_because), (vec!["pushing"], None));
     let first = &context.lessons[0];
     assert_eq!((first.matched.as_deref(), first.probability), (Some("git push *"), None));
+    // A lesson for another command shares words with the request.
+    let worded = || Request::about("pushing").running("git pull").peek();
+    assert_eq!(shown(&ask(&playbook, worded())), ["pushing"]);
+    assert!(ask(&playbook, worded().by_patterns_first()).lessons.is_empty());
+    assert_eq!(shown(&ask(&playbook, Request::about("pushing").by_patterns_first().peek())), ["pushing"]);
     let cold = ask(&playbook, Request::cold_start().running("git push x").limit(2).peek());
     assert_eq!(shown(&cold)[0], "pushing");
     assert!(ask(&playbook, Request::about("zzz").touching("a.rs").running("git pull").peek()).lessons.is_empty());

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use adage::retrieve::TierChoice;
+use adage::transcript::CommandLine;
 use adage::{Feedback, Request, TextHash};
 use clap::Args;
 use serde_json::{Value, json};
@@ -161,9 +162,10 @@ fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Res
     if call.is_empty() {
         return Ok(Answer::default());
     }
-    let mut request = Request::about(call.words()).tier(TierChoice::Lexical);
+    let mut request = Request::about(call.words()).tier(TierChoice::Lexical).by_patterns_first();
     request = call.paths.iter().fold(request, |request, path| request.touching(path.as_str()));
-    request = call.commands.iter().fold(request, |request, command| request.running(command.as_str()));
+    let commands = call.commands.iter().flat_map(|line| each_command(line));
+    request = commands.fold(request, Request::running);
     let mut answer = tell(global, request.limit(TOOL_LESSONS).max_tokens(TOOL_TOKENS), session)?;
     if session.has_failed(call.hash()) && payload.agent().hears_before_tools() {
         let again = "This same call failed earlier in this session.";
@@ -171,6 +173,14 @@ fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Res
             if answer.context.is_empty() { again.to_owned() } else { format!("{again}\n{}", answer.context) };
     }
     Ok(answer)
+}
+
+/// A command line, and each of its commands: a pattern for `git push` also matches `cd web && git push`.
+fn each_command(line: &str) -> Vec<String> {
+    let parsed = CommandLine::parse(line);
+    let each =
+        parsed.commands().map(|(program, args)| std::iter::once(program).chain(args).collect::<Vec<_>>().join(" "));
+    std::iter::once(line.to_owned()).chain(each).collect()
 }
 
 /// Records whether a call failed, and whether a check passed.

@@ -104,6 +104,7 @@ fn each_event_of_each_agent_is_answered_in_its_format() {
             assert!(agent("d").told("subagent-start", "").contains(ADVICE), "{name}");
             assert!(agent("e").told("before-tool", MISTAKE).contains(ADVICE), "{name}");
             assert_eq!(agent("e").told("before-tool", MISTAKE), "", "{name}: not twice");
+            assert!(agent("g").told("before-tool", "cd web && pip install request").contains(ADVICE), "{name}");
             assert_eq!(agent("f").told("before-tool", "ls -la"), "", "{name}");
             assert_eq!(agent("f").told("after-failure", MISTAKE), "", "{name}");
         } else {

@@ -42,7 +42,8 @@ impl Recovery<'_, '_> {
         let mut draft = build_lesson(trigger, self.solution() + &self.tried_told())
             .mistake(failed)
             .code_example(self.table(error.as_deref()))
-            .domains([topic.clone()]);
+            .domains([topic.clone()])
+            .commands(self.patterns());
         let intent = session.intent(self.failed.turn);
         if !intent.is_empty() {
             draft = draft.task(intent);
@@ -55,6 +56,20 @@ impl Recovery<'_, '_> {
             score: self.score(error.is_some()),
             author: Author::Agent,
         }
+    }
+
+    /// The command lines before which the lesson is to come back: those with the flag that was taken out, or else those of the
+    /// failing program and subcommand.
+    fn patterns(&self) -> Vec<String> {
+        const MAX: usize = 3;
+        let removed = self.changes.iter().flat_map(|change| change.before.split_whitespace());
+        let flag = removed.into_iter().find(|word| word.len() > 1 && word.starts_with('-'));
+        if let Some((flag, program)) = flag.zip(self.before.program()) {
+            return vec![format!("{program} *{flag}*")];
+        }
+        let forms = self.before.normal_form();
+        let known = forms.split(" && ").filter(|form| form.contains(char::is_alphanumeric)).take(MAX);
+        known.map(|form| format!("{}*", form.replace("<url>", "*"))).collect()
     }
 
     /// The error; of a failed test also what it says.
