@@ -173,7 +173,7 @@ fn without_thoughts(text: &str) -> String {
 
 /// Words by which a sentence begins and that say nothing: `Ah — `, `Confirmed: `.
 static OPENING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:(?:a+h+|aha|ok|okay|so|now|then|first|next|actually|right|good(?: catch| call)?|great|perfect|also|and|but|hm+|yes|no|confirmed|found it|progress|interesting|got it|i see|wait|oh)(?:[,!:.]\s+|\s*[—–-]+\s+))+").ok()
+    Regex::new(r"(?i)^(?:(?:a+h+|aha|ok|okay|so|now|then|first|next|actually|right|good(?: catch| call)?|great|perfect|also|and|but|hm+|yes|no|you['’]re right|confirmed|found it|progress|interesting|got it|i see|wait|oh)(?:[,!:.]\s+|\s*[—–-]+\s+))+").ok()
 });
 
 fn without_opening(text: &str) -> &str {

@@ -83,7 +83,7 @@ fn what_was_pasted_and_mended_in_settings_needs_no_word_of_success() {
     assert_eq!(found["trigger"], "Upload report failed: artifact name web-report is not unique");
     assert!(found["correct_pattern"].as_str().unwrap().ends_with("To do so, change nightly.yml."), "{found}");
     let typed = "> error[E0463]: can't find crate for `core`, on the small board only";
-    let why = "< lamp pulls core in by default. I'm turning the default features off.";
+    let why = "< You're right, lamp pulls core in by default. I'm turning the default features off.";
     let lines = [typed, why, "~ /srv/app/boards/small/Cargo.toml", "$ cargo build", "> And the big board?"];
     let solution = "lamp pulls core in by default. Turning the default features off. To do so, change Cargo.toml.";
     assert_eq!(lesson(Heuristic::ErrorRecovery, &lines)["correct_pattern"], solution);
