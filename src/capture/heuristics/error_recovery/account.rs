@@ -146,7 +146,8 @@ fn read(turn: usize, text: &str, evidence: &str) -> Vec<Said> {
         let text = without_opening(&text).to_owned();
         let is_sure = !matches(&HEDGED, &text) && text.unicode_words().count() >= 3;
         let done = intention(&text);
-        let is_remedy = is_sure && done.as_ref().map_or_else(|| matches(&PRESCRIBES, &text), |done| tells_what(done));
+        let is_done = || matches(&PRESCRIBES, &text) || (matches(&DOING, &text) && tells_what(&text));
+        let is_remedy = is_sure && done.as_ref().map_or_else(is_done, |done| tells_what(done));
         Said {
             turn,
             is_cause: is_sure && done.is_none() && matches(&CAUSE, &text),
@@ -172,7 +173,7 @@ fn without_thoughts(text: &str) -> String {
 
 /// Words by which a sentence begins and that say nothing: `Ah — `, `Confirmed: `.
 static OPENING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:(?:a+h+|aha|ok|okay|so|now|then|first|next|actually|right|good(?: catch| call)?|great|perfect|also|and|but|hm+|yes|no|confirmed|found it|progress|interesting|got it|i see|wait|oh)(?:[,!:.]\s+|\s*[—–-]+\s+))+").ok()
+    Regex::new(r"(?i)^(?:(?:a+h+|aha|ok|okay|so|now|then|first|next|actually|right|good(?: catch| call)?|great|perfect|also|and|but|hm+|yes|no|you['’]re right|confirmed|found it|progress|interesting|got it|i see|wait|oh)(?:[,!:.]\s+|\s*[—–-]+\s+))+").ok()
 });
 
 fn without_opening(text: &str) -> &str {
@@ -183,7 +184,7 @@ fn without_opening(text: &str) -> &str {
 
 /// How a sentence begins that says what somebody is about to do.
 static INTENTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:(?:now |so |then |instead,? )*(?:let me|let's|let us|i'll|i will|i need to|i have to|i should|i must|i'm going to|i can|we need to|we should|we have to|we must|we can|need to|i've|i have)\s+|(?:the |a )?(?:\w+ )?(?:fix|solution|remedy)(?:\s+(?:is|was|would be)(?:\s+to)?)?\s*[:—–-]?\s+)(?:now |just |simply |also |instead )*").ok()
+    Regex::new(r"(?i)^(?:(?:now |so |then |instead,? )*(?:let me|let's|let us|i'll|i will|i'm|i am|i need to|i have to|i should|i must|i'm going to|i can|we need to|we should|we have to|we must|we can|need to|i've|i have)\s+|(?:the |a )?(?:\w+ )?(?:fix|solution|remedy)(?:\s+(?:is|was|would be)(?:\s+to)?)?\s*[:—–-]?\s+)(?:now |just |simply |also |instead )*").ok()
 });
 
 /// What is to be done, where a sentence announces it: `Let me add the flag:` is "Add the flag:".
@@ -235,13 +236,15 @@ fn tells_what(done: &str) -> bool {
         ["fix", "address", "correct", "update", "adjust", "resolve", "handle", "change", "tweak", "rewrite", "modify"];
     let words: Vec<String> = done.unicode_words().map(str::to_lowercase).collect();
     let first = words.first().map(String::as_str).unwrap_or_default();
+    // "checking" is "check".
+    let is_idle = |word: &&str| first == *word || (first.ends_with("ing") && first.starts_with(*word));
     let has_way =
         done.contains('`') || words.iter().any(|word| ["to", "by", "so", "with", "from"].contains(&word.as_str()));
-    words.len() >= 3 && !IDLE.contains(&first) && (!VAGUE.contains(&first) || has_way)
+    words.len() >= 3 && !IDLE.iter().any(is_idle) && (!VAGUE.contains(&first) || has_way)
 }
 
 static CAUSE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:because|since|issue|problem|bug|culprit|root cause|reason|caused|causes|causing|due to|fail(?:s|ed|ing)?|break(?:s|ing)?|broke|broken|missing|(?:is|are|does|do|did|was|were|has|have|ca|could|wo)n't|cannot|not (?:supported|available|found|set|defined|exported|imported|installed|allowed)|no longer|already|expect(?:s|ed)?|requir(?:es|ed|ing)|needs?|must|should be|has to|have to|instead of|only (?:works|accepts|supports|allows)|rejects?|conflicts?|mismatch|wrong|incorrect|outdated|stale|treats?|thinks?|still|mak(?:es|ing)|dropped|clash(?:es)?|collides?|shadows?|empty|lacks?|without|expecting|trying to|looking for|sends?|sending|us(?:es|ing)|only|never|both|before|after)\b").ok()
+    Regex::new(r"(?i)\b(?:because|since|issue|problem|bug|culprit|root cause|reason|caused|causes|causing|due to|fail(?:s|ed|ing)?|break(?:s|ing)?|broke|broken|missing|(?:is|are|does|do|did|was|were|has|have|ca|could|wo)n't|cannot|not (?:supported|available|found|set|defined|exported|imported|installed|allowed)|no longer|already|expect(?:s|ed)?|requir(?:es|ed|ing)|needs?|must|should be|has to|have to|instead of|only (?:works|accepts|supports|allows)|rejects?|conflicts?|mismatch|wrong|incorrect|outdated|stale|treats?|thinks?|still|mak(?:es|ing)|dropped|clash(?:es)?|collides?|shadows?|empty|lacks?|without|expecting|trying to|looking for|sends?|sending|us(?:es|ing)|only|never|both|before|after|by default|pulls?|ignores?|assumes?|strips?|skips?|hides?|overrides?|overwrites?|removed|deprecated|points? (?:to|at))\b").ok()
 });
 
 /// A sentence that says how something has to be.
@@ -257,6 +260,11 @@ static ADVISES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// A sentence that says what was done: `The loader now reads both`, `Moved the key under [sync]`.
 static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\bnow\b|^(?:fix|added|moved|changed|replaced|switched|set|removed|renamed|pointed|pinned|raised|lowered|extended|registered)\b").ok()
+});
+
+/// A sentence that begins with what is being done: `Moving the key under [sync]:`.
+static DOING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:adding|setting|moving|switching|passing|replacing|removing|renaming|using|pinning|bumping|turning|enabling|disabling|raising|lowering|pointing|installing|declaring|exporting|importing|registering|wrapping|escaping|quoting|regenerating)\b").ok()
 });
 
 /// Not yet known.
@@ -287,7 +295,9 @@ pub(super) fn is_tied(text: &str, evidence: &str) -> bool {
     let mut names =
         quoted.chain(plain).filter(|(word, is_code)| word.chars().count() >= MIN_CHARS && (*is_code || is_name(word)));
     let holds = |word: &str| evidence.contains(word.trim_matches(['*', '.']));
-    names.any(|(word, _)| holds(&word.to_lowercase())) || long_words(text).any(|word| holds(&word))
+    names.any(|(word, _)| holds(&word.to_lowercase()))
+        || long_words(text).any(|word| holds(&word))
+        || text.unicode_words().any(|word| evidence.contains(&format!("`{}`", word.to_lowercase())))
 }
 
 /// Words that are long enough to be about something.

@@ -122,7 +122,7 @@ impl Report {
 
 /// The failure that a turn reports, if it does.
 fn read(turn: usize, text: &str, own: &[&str]) -> Option<Report> {
-    let pasted = text.lines().map(str::trim).find(|line| !own.contains(line) && is_pasted_error(line));
+    let pasted = text.lines().map(str::trim).find(|line| is_pasted_error(line, own.contains(line)));
     let told = own.iter().enumerate().filter(|(_, sentence)| fails(sentence));
     let told: Vec<String> = told.map(|(place, said)| introduced(own, place, said)).collect();
     let report = Report { turns: vec![turn], pasted: pasted.map(|line| one_line(line, MAX_TRIGGER_CHARS)), told };
@@ -139,13 +139,16 @@ fn introduced(own: &[&str], place: usize, said: &str) -> String {
     whole.filter(|whole| whole.chars().count() <= MAX_TRIGGER_CHARS).unwrap_or_else(|| said.to_owned())
 }
 
-/// What a program says: `Restore cache failed: no lock file was found`.
-fn is_pasted_error(line: &str) -> bool {
+/// What a program says: `Restore cache failed: no lock file was found`. What could be typed has to begin as an error does.
+fn is_pasted_error(line: &str, is_own: bool) -> bool {
     static SAYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)^[\w .\[\]/-]{0,60}\b(?:failed|error|exception|denied|refused|not found)\b\s*: *\S").ok()
     });
+    static BEGINS: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"^(?:[\w.]*(?i:error|exception)(?:\[\w+\])?|fatal|panic): \S").ok());
     const MIN_WORDS: usize = 4;
-    let is_said = outcome::error_line(line).is_some() || SAYS.as_ref().is_some_and(|says| says.is_match(line));
+    let is = |words: &LazyLock<Option<Regex>>| words.as_ref().is_some_and(|words| words.is_match(line));
+    let is_said = if is_own { is(&BEGINS) } else { outcome::error_line(line).is_some() || is(&SAYS) };
     is_said && line.unicode_words().count() >= MIN_WORDS
 }
 
@@ -170,7 +173,7 @@ fn fails(sentence: &str) -> bool {
 /// True for a sentence that says that it works now.
 fn says_it_works(sentence: &str) -> bool {
     static WORKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:works?|worked|working|fixed|solved|resolved|passes|compiles|shows up|did it|did the trick|funktioniert|klappt|funciona|fonctionne)\b|可以了|好了|^\W*(?:perfect|awesome|excellent|amazing|brilliant|much better|all good|(?:\w+ ){0,3}looks? (?:good|great|fine|right|correct))(?: now)?\W*$|^\W*(?:🎉|👍|✅)+\W*$").ok()
+        Regex::new(r"(?i)\b(?:works?|worked|working|fixed|solved|resolved|passes|compiles|shows up|(?:it|they) appears?|(?:they|numbers|results|both|all) (?:agree|match)|(?:is|are|it['’]s|ok|okay|now|yes|all) gone|did it|did the trick|funktioniert|klappt|funciona|fonctionne)\b|可以(?:了|[。！!]|$)|好了|^\W*(?:perfect|awesome|excellent|amazing|brilliant|much better|all good|(?:\w+ ){0,3}looks? (?:good|great|fine|right|correct))(?: now)?\W*$|^\W*(?:🎉|👍|✅)+\W*$").ok()
     });
     static BUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)n['’]t\b|\b(?:not|no|never|only|still|but|except|almost|partial\w*|half|would|should|could|can|will|if|when|how|why|what|where|whether|make|get|let|before|until|used to|working on|to be|nicht|aber|pero|mais)\b|\?\W*$").ok()
@@ -189,6 +192,7 @@ fn judge(session: &Session<'_>, report: &Report, end: usize, confirmed: Confirme
     let (first, last) =
         edits.iter().find(|(turn, _)| *turn > report.last()).map(|(turn, _)| *turn).zip(edits.last())?;
     let are_settings = edits.iter().all(|(_, call)| call.changed_path().is_some_and(is_settings));
+    // Pipelines run elsewhere.
     if confirmed == Confirmed::No && !(are_settings && report.pasted.is_some()) {
         return Some(Trial::refused(report.last(), RejectedBecause::NotConfirmed));
     }

@@ -82,9 +82,27 @@ fn what_was_pasted_and_mended_in_settings_needs_no_word_of_success() {
     let found = lesson(Heuristic::ErrorRecovery, &[pasted, why, edit, "< Done."]);
     assert_eq!(found["trigger"], "Upload report failed: artifact name web-report is not unique");
     assert!(found["correct_pattern"].as_str().unwrap().ends_with("To do so, change nightly.yml."), "{found}");
+    let typed = "> error[E0463]: can't find crate for `core`, on the small board only";
+    let why = "< You're right, lamp pulls core in by default. I'm turning the default features off.";
+    let lines = [typed, why, "~ /srv/app/boards/small/Cargo.toml", "$ cargo build", "> And the big board?"];
+    let solution = "lamp pulls core in by default. Turning the default features off. To do so, change Cargo.toml.";
+    assert_eq!(lesson(Heuristic::ErrorRecovery, &lines)["correct_pattern"], solution);
     // It still fails; it is code.
     none(&[pasted, why, edit, "> It still says that.", "< Hm."]);
     none(&[pasted, why, "~ /srv/app/web/report.ts", "< Done."]);
+}
+
+#[test]
+fn people_say_that_it_works_in_many_ways() {
+    for last in ["ok gone. next one", "Good, now the numbers agree.", "looks good now", "🎉", "可以了", "funktioniert"]
+    {
+        let lines = [TOLD, WHY, EDIT, &format!("> {last}")];
+        check(Heuristic::ErrorRecovery, &lines, &["error-legend"]);
+    }
+    for last in ["good. now do the scale", "is it gone?", "the old one is gone but the new one is not there", "thanks"]
+    {
+        none(&[TOLD, WHY, EDIT, &format!("> {last}")]);
+    }
 }
 
 #[test]
