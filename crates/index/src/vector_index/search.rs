@@ -302,9 +302,9 @@ impl VectorIndex {
         let n_base = self.base.rows.len();
         let mut picked = [Vec::with_capacity(keys.len()), Vec::new()];
         let [base, tail] = &mut picked;
-        for row in keys.iter().filter_map(|key| self.place(key)) {
+        keys.iter().filter_map(|key| self.place(key)).for_each(|row| {
             if row < n_base { base.push(row_number(row)) } else { tail.push(row_number(row - n_base)) }
-        }
+        });
         picked
     }
 
