@@ -1,7 +1,7 @@
 //! A text in which a quote is looked for: without what nobody sees, without secrets, and knowing where each of its
 //! characters stands in the text that it was made from.
 
-use adage_redact::{Part, Redactor, Traced, visible};
+use adage_redact::{Part, Redactor, Traced, visible_chars};
 use unicode_normalization::char::decompose_canonical;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -152,10 +152,8 @@ impl Key {
 fn visible_with_places(original: &str) -> (String, Vec<(usize, usize)>) {
     let mut text = String::with_capacity(original.len());
     let mut places = Vec::with_capacity(original.len());
-    let mut chars = original.chars().enumerate().peekable();
-    while let Some((place, c)) = chars.next() {
-        let ends_line = c == '\r' && chars.peek().is_some_and(|(_, next)| *next == '\n');
-        if let Some(c) = visible(c).filter(|_| !ends_line) {
+    for (place, (_, _, seen)) in visible_chars(original).enumerate() {
+        if let Some(c) = seen {
             places.push((text.len(), place));
             text.push(c);
         }
