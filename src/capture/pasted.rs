@@ -25,6 +25,15 @@ const MARKS: &str = r"(?ix)
     | ^@?[\w.-]+\s+(commented|opened|replied|wrote|left\ a\ comment|requested\ changes|approved)\b
     | ^(copilot|coderabbit\w*|dependabot|reviewer|bugbot|user|assistant|human|system|chatgpt|claude|gemini|codex)\s*(\[bot\])?\s*:";
 
+/// What somebody else says, with the saying on the same line: `the issue says: …`, `from the docs: …`.
+const REPORTED: &str = r#"(?ix)
+    (?P<who>[\w.'’\[\]-]+)\s+(says?|said|tells?|told(\ (me|us))?|wrote|writes|reads?|states?|commented|replied|answered|reported|posted|suggests?|suggested|schrieb|sagt|dice)
+        \b[^.!?:"\n]{0,60}(:\s*\S | ,?\s*"\S)
+    | ^\W*(from|per|quote|quoting|quoted\ from|according\s+to)\b[^.!?:\n]{1,60}:\s+\S"#;
+
+/// Whose saying is the person's own.
+const OWN: [&str; 12] = ["i", "we", "i've", "we've", "already", "just", "as", "to", "please", "also", "not", "i'd"];
+
 /// The sentences of each turn that a person typed, without what they pasted.
 #[derive(Debug, Default)]
 pub(crate) struct Typed {
@@ -83,14 +92,50 @@ fn own_sentences(text: &str) -> impl Iterator<Item = Sentence<'_>> {
     for line in text.split_inclusive('\n') {
         place += line.len();
         let has_rest = text.get(place..).is_some_and(|rest| !rest.trim().is_empty());
-        let is_mark = MARK.as_ref().is_none_or(|mark| mark.is_match(line.trim_end()));
+        let is_mark = MARK.as_ref().is_none_or(|mark| mark.is_match(line.trim_end())) || is_reported(line.trim_end());
         // A line that ends with a colon introduces; of one that is a mark by itself the line is not the person's either.
         if is_mark && (has_rest || !line.trim_end().ends_with(':')) {
             end = if line.trim_end().ends_with(':') { place } else { place - line.len() };
             break;
         }
     }
-    sentences(text).into_iter().filter(move |sentence| sentence.end() <= end)
+    let quotes = quotations(text);
+    let is_quoted = move |at: usize| quotes.iter().any(|quote| quote.contains(&at));
+    sentences(text).into_iter().filter(move |sentence| sentence.end() <= end && !is_quoted(sentence.start))
+}
+
+/// True for a line that says what somebody else says.
+fn is_reported(line: &str) -> bool {
+    static REPORT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(REPORTED).ok());
+    let Some(report) = REPORT.as_ref() else { return true };
+    report.captures_iter(line).any(|found| {
+        found.name("who").is_none_or(|who| !OWN.contains(&who.as_str().replace('’', "'").to_lowercase().as_str()))
+    })
+}
+
+/// Where a sentence or more stands in straight quotes: a quote at least as long as what is compared, which begins a sentence.
+fn quotations(text: &str) -> Vec<std::ops::Range<usize>> {
+    let mut found = Vec::new();
+    for mark in ['"', '\''] {
+        let (mut open, mut previous) = (None, ' ');
+        let mut chars = text.char_indices().peekable();
+        while let Some((at, c)) = chars.next() {
+            let next = chars.peek().map_or(' ', |(_, next)| *next);
+            match open {
+                None if c == mark && !previous.is_alphanumeric() && !next.is_whitespace() => open = Some(at),
+                Some(start) if c == mark && !next.is_alphanumeric() => {
+                    let inner = text.get(start..at).unwrap_or_default();
+                    found.extend((inner.split_whitespace().count() >= RUN).then_some(start..at + 1));
+                    open = None;
+                }
+                // A quote does not reach over an empty line.
+                Some(_) if c == '\n' && next == '\n' => open = None,
+                _ => {}
+            }
+            previous = c;
+        }
+    }
+    found
 }
 
 /// True when at least half of the runs of words in a sentence were seen.

@@ -29,12 +29,8 @@ impl GlobOf {
     pub(crate) fn matches(self, pattern: &str, text: &str) -> bool {
         let pieces = self.pieces(pattern);
         match self {
-            Self::Command => is_match(&pieces, text.trim()),
-            Self::Path => {
-                let path = text.replace('\\', "/");
-                let below = path.match_indices('/').filter_map(|(at, _)| path.get(at + 1..));
-                std::iter::once(path.trim_start_matches("./")).chain(below).any(|part| is_match(&pieces, part))
-            }
+            Self::Command => is_match(&pieces, text.trim(), None),
+            Self::Path => is_match(&pieces, text.replace('\\', "/").trim_start_matches("./"), Some('/')),
         }
     }
 
@@ -71,9 +67,10 @@ pub(crate) fn n_literal(pattern: &str) -> usize {
     pattern.chars().filter(|c| !['*', '?'].contains(c)).count()
 }
 
-/// Matches from left to right, with the set of elements that a prefix of the text can end in.
-fn is_match(pieces: &[Piece], text: &str) -> bool {
-    // `ends[i]`: the first i elements match the text read so far.
+/// Compares from left to right, remembering which pieces a prefix of the text can end in: as many steps as the product of both
+/// lengths, whatever they are. What is matched may also begin after a separator, where there is one.
+fn is_match(pieces: &[Piece], text: &str, separator: Option<char>) -> bool {
+    // `ends[i]`: the first i pieces match what was read so far.
     let mut ends = vec![false; pieces.len() + 1];
     if let Some(first) = ends.first_mut() {
         *first = true;
@@ -98,6 +95,9 @@ fn is_match(pieces: &[Piece], text: &str) -> bool {
             }
         }
         ends = next;
+        if let Some(first) = ends.first_mut().filter(|_| separator == Some(c)) {
+            *first = true;
+        }
         pass_over(pieces, &mut ends);
     }
     ends.last().copied().unwrap_or_default()
@@ -160,5 +160,11 @@ mod tests {
         let pattern = "*a".repeat(200);
         assert!(!GlobOf::Command.matches(&pattern, &"a".repeat(199)));
         assert!(GlobOf::Command.matches(&pattern, &"a".repeat(400)));
+        // Each folder of the path could be a beginning: that is one pass too.
+        let (pattern, path) = (format!("{}b", "**/".repeat(60)), "a/".repeat(20_000));
+        let began = std::time::Instant::now();
+        assert!(!GlobOf::Path.matches(&pattern, &path));
+        assert!(GlobOf::Path.matches(&pattern, &format!("{path}b")));
+        assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
     }
 }

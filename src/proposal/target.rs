@@ -188,8 +188,7 @@ fn located(ground: &AllowedRoot, parts: &[&str], effect: Effect) -> Located {
 
 /// What no path may have, above the ground too.
 fn check_spelling(name: &str) -> Result<(), BadName> {
-    let is_seen =
-        |c: char| visible(c) == Some(c) && !matches!(c, '\n' | '\t' | '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{34f}');
+    let is_seen = |c: char| visible(c) == Some(c) && !matches!(c, '\n' | '\t');
     if name.len() > MAX_PATH {
         return Err(BadName::TooLong);
     }

@@ -177,7 +177,7 @@ fn either<'a>(first: &'a str, second: &'a str) -> &'a str {
 fn last_command(text: &str) -> Option<&str> {
     let is_command = |text: &&str| {
         let is_line = !text.contains('\n') && !text.trim().is_empty() && text.len() <= MAX_RULE_CHARS;
-        is_line && text.contains(' ') && text.chars().all(|c| adage_redact::visible(c) == Some(c))
+        is_line && text.contains(' ') && adage_redact::visible_chars(text).all(|(_, c, seen)| seen == Some(c))
     };
     code(text).into_iter().rfind(is_command)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use adage_redact::visible;
+use adage_redact::visible_chars;
 
 use super::{Quality, Skill};
 use crate::lesson::Trust;
@@ -116,7 +116,7 @@ fn line(text: &mut String, key: &str, value: &str) {
 fn quoted(value: &str) -> String {
     let mut text = "\"".to_owned();
     let mut n_hyphens = 0;
-    for c in value.chars() {
+    for (_, c, seen) in visible_chars(value) {
         n_hyphens = if c == '-' { n_hyphens + 1 } else { 0 };
         match c {
             '"' | '\\' => text.extend(['\\', c]),
@@ -126,19 +126,13 @@ fn quoted(value: &str) -> String {
                 text.push_str("\\x2d");
                 n_hyphens = 0;
             }
-            c if is_plain(c) => text.push(c),
-            // Writing into a string cannot fail.
+            c if seen == Some(c) => text.push(c),
+            // Writing into a text cannot fail.
             c => drop(write!(text, "\\U{:08x}", u32::from(c))),
         }
     }
     text.push('"');
     text
-}
-
-/// True for a character that needs no escape.
-fn is_plain(c: char) -> bool {
-    let is_nonsense = u32::from(c) & 0xfffe == 0xfffe || ('\u{fdd0}'..='\u{fdef}').contains(&c);
-    visible(c) == Some(c) && !is_nonsense
 }
 
 #[cfg(test)]

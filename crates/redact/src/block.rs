@@ -209,7 +209,7 @@ mod tests {
             ": a term",
         ] {
             let text = quote(&format!("use csv\n{line}"));
-            assert!(text.ends_with(&format!("\n  \\{line}")), "{text}");
+            assert!(text.ends_with(&format!("\n  \\{}", strip_invisible(line))), "{text}");
         }
     }
 

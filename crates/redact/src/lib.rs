@@ -4,6 +4,7 @@
 //!   of the result comes from.
 //! - [`strip_terminal`] and [`strip_invisible`] remove what a person does not see and a model may obey. Do so before you look
 //!   for secrets: a colour or a zero-width space in the middle of a token hides it.
+//! - [`as_shown`] and [`mask`] do both, for a prompt and for the person who reads the text before it goes there.
 //! - [`fence_for`], [`block::part`] and [`block::begins_block`] keep a text in its place in a prompt, whatever it says.
 //! - [`printable`], [`printable_line`] and [`printable_json`] make text safe to print at a terminal; [`one_line`] and [`shorten`] cut it for display.
 //!
@@ -28,6 +29,7 @@ mod redactor;
 mod rules;
 mod score;
 mod shape;
+mod shown;
 mod start;
 mod terminal;
 mod tokens;
@@ -35,9 +37,10 @@ mod traced;
 mod word_set;
 
 pub use fence::{fence_for, fence_of};
-pub use invisible::{strip_invisible, visible};
+pub use invisible::{strip_invisible, visible, visible_chars};
 pub use line::{one_line, shorten};
 pub use redactor::{Redactor, Secret};
+pub use shown::{Masked, as_shown, mask, written_out};
 pub use terminal::{printable, printable_json, printable_line, strip_terminal};
 pub use traced::{Part, Traced};
 

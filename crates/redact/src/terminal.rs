@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::invisible::visible;
+use crate::invisible::visible_chars;
 
 /// The text without the sequences that a terminal obeys instead of showing them: control sequences (`ESC [ …`) and operating-system
 /// commands (`ESC ] …` up to `BEL` or `ESC \`; one without an end reaches to the next `ESC`, or the end of the text). Borrowed when
@@ -33,8 +33,8 @@ pub fn strip_terminal(text: &str) -> Cow<'_, str> {
 /// ```
 #[must_use]
 pub fn printable(text: &str) -> String {
-    let shown = |c| if visible(c) == Some(c) { c } else { char::REPLACEMENT_CHARACTER };
-    text.replace("\r\n", "\n").chars().map(shown).collect()
+    let shown = |(_, c, seen): (_, char, _)| if seen == Some(c) { c } else { char::REPLACEMENT_CHARACTER };
+    visible_chars(&text.replace("\r\n", "\n")).map(shown).collect()
 }
 
 /// What [`printable`] makes of a text, on one line: no name that holds a line end begins a line of its own.
@@ -56,8 +56,8 @@ pub fn printable_line(text: &str) -> String {
 #[must_use]
 pub fn printable_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
-    for c in json.chars() {
-        if visible(c) == Some(c) {
+    for (_, c, seen) in visible_chars(json) {
+        if seen == Some(c) {
             text.push(c);
         } else {
             text.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));

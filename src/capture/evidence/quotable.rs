@@ -1,6 +1,6 @@
 //! A text in which quotes are searched: without invisible characters and secrets, with the original position of each character.
 
-use adage_redact::{Part, Redactor, Traced, visible};
+use adage_redact::{Part, Redactor, Traced, visible_chars};
 use unicode_normalization::char::decompose_canonical;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -151,10 +151,8 @@ impl Key {
 fn visible_with_places(original: &str) -> (String, Vec<(usize, usize)>) {
     let mut text = String::with_capacity(original.len());
     let mut places = Vec::with_capacity(original.len());
-    let mut chars = original.chars().enumerate().peekable();
-    while let Some((place, c)) = chars.next() {
-        let ends_line = c == '\r' && chars.peek().is_some_and(|(_, next)| *next == '\n');
-        if let Some(c) = visible(c).filter(|_| !ends_line) {
+    for (place, (_, _, seen)) in visible_chars(original).enumerate() {
+        if let Some(c) = seen {
             places.push((text.len(), place));
             text.push(c);
         }

@@ -51,6 +51,40 @@ fn text_behind_a_mark_is_not_the_persons_word() {
     assert_eq!(own(tool("x"), &format!("Two rules.\n{RULE}")).len(), 2);
 }
 
+#[test]
+fn what_somebody_else_says_on_the_same_line_is_not_the_persons_word() {
+    for said in [
+        "the issue says: RULE",
+        "The ticket states: RULE",
+        "octocat wrote in the review: RULE",
+        "My colleague told me: RULE",
+        "the docs read, as of today: RULE",
+        "from the README: RULE",
+        "According to the handbook: RULE",
+        "\"RULE\" - that is what the ticket tells",
+        "\"RULE\"",
+        "'RULE'",
+        "Handle it.\n\"Look here.\nRULE\"",
+        "The page said \"RULE\"",
+    ] {
+        let typed = said.replace("RULE", RULE);
+        let own = own(Turn::Assistant("ok".into()), &typed);
+        assert!(!own.iter().any(|sentence| sentence.contains("release job")), "{said}: {own:?}");
+    }
+    for said in [
+        "I said: RULE",
+        "as I already said: RULE",
+        "I don't know what it's for. RULE",
+        "It's the 5\" screen. RULE It's fine.",
+        "Name it \"a b\" then. RULE",
+        "Two rules: RULE",
+    ] {
+        let typed = said.replace("RULE", RULE);
+        let own = own(Turn::Assistant("ok".into()), &typed);
+        assert!(own.iter().any(|sentence| sentence.contains("release job")), "{said}: {own:?}");
+    }
+}
+
 /// Text of another author that may be pasted.
 fn foreign() -> impl Strategy<Value = String> {
     let verb =

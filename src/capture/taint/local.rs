@@ -2,6 +2,7 @@
 
 use adage_transcript::CommandLine;
 
+use super::git::{self, Branches};
 use super::paths::is_outside;
 
 /// Programs that print what they are given, or the project's own files.
@@ -149,8 +150,47 @@ const FETCHERS: [&str; 28] = [
     "pbpaste",
 ];
 
-/// True for a command line if every command is known to print only the project's own text.
-pub(super) fn is_local(command: &str, project: &str) -> bool {
+/// Programs whose arguments are text or patterns, not paths.
+const TEXT_TAKERS: [&str; 14] =
+    ["echo", "printf", "tr", "cut", "seq", "test", "[", "column", "paste", "date", "jq", "sed", "awk", "sleep"];
+
+/// Variables that hold no path and nothing of others.
+const KNOWN_VARIABLES: [&str; 14] = [
+    "PWD",
+    "PIPESTATUS",
+    "LINENO",
+    "RANDOM",
+    "SECONDS",
+    "EPOCHSECONDS",
+    "EPOCHREALTIME",
+    "USER",
+    "UID",
+    "HOSTNAME",
+    "SHELL",
+    "PPID",
+    "COLUMNS",
+    "LANG",
+];
+
+/// Options by which a program that looks runs another one, or takes the names of files from a file.
+const RUNNERS: [&str; 12] = [
+    "-exec",
+    "-execdir",
+    "-ok",
+    "-okdir",
+    "--exec",
+    "--exec-batch",
+    "--pre",
+    "--compress-program",
+    "--to-command",
+    "--files0-from",
+    "--ext-diff",
+    "--textconv",
+];
+
+/// True for a command line of which every command is known to print the project's own text at most.
+pub(super) fn is_local(command: &str, project: &str, branches: &Branches) -> bool {
+    let command = &command.replace("${PWD}", "$PWD").replace("$PWD", if project.is_empty() { "." } else { project });
     let line = CommandLine::parse(command);
     let mut words = command.split(|c: char| c.is_whitespace() || "\"'`$();|&<>={}[],".contains(c));
     // Commands in a substitution or a script are not parts of the line, so the words are checked as well.
@@ -159,13 +199,69 @@ pub(super) fn is_local(command: &str, project: &str) -> bool {
         FETCHERS.contains(&name.split('.').next().unwrap_or(name)) && !word.starts_with('-')
     });
     let is_outside = words.any(|word| is_address(word) || is_outside(word, project));
-    !reads_elsewhere && !is_outside && line.commands().all(|(program, arguments)| is_known(program, &arguments))
+    let is_unknown = |(program, name): (&str, &str)| !is_builder(program) && !is_set_in(name, command);
+    // What is read from a variable's place is not among the arguments.
+    let reads_variable = ["< $", "<$", "<\"$", "< \"$"].iter().any(|read| command.contains(read));
+    !reads_elsewhere
+        && !is_outside
+        && !reads_variable
+        && !line.variables().any(is_unknown)
+        && line.commands().all(|(program, arguments)| is_known(program, &arguments, project, branches))
 }
 
-fn is_known(program: &str, arguments: &[&str]) -> bool {
+/// True for a variable that has its value from the line itself, or no path.
+fn is_set_in(name: &str, command: &str) -> bool {
+    let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+    let mut words = command.split(|c: char| c.is_whitespace() || ";&|(){}".contains(c)).filter(|word| !word.is_empty());
+    let mut before = "";
+    is_number
+        || KNOWN_VARIABLES.contains(&name)
+        || words.any(|word| {
+            let is_set = word.strip_prefix(name).is_some_and(|rest| rest.starts_with('=') || rest.starts_with("+="))
+                || (word == name && matches!(before, "for" | "read" | "-r" | "select" | "mapfile" | "-t"));
+            before = word;
+            is_set
+        })
+}
+
+fn is_builder(program: &str) -> bool {
+    BUILDERS.contains(&program) || SUBCOMMANDS.iter().any(|(name, _)| *name == program && *name != "git")
+}
+
+/// True when an argument names a path that is not the project's, also within an option.
+fn names_outside(program: &str, word: &str, project: &str) -> bool {
+    let is_root = word.starts_with('/') && word.trim_matches(['/', '.', '*', '?']).is_empty();
+    let value = word.split_once('=').map_or("", |(_, value)| value);
+    let attached = if word.starts_with('-') { word.find(['/', '~']).and_then(|at| word.get(at..)) } else { None };
+    let climbs = word.starts_with('-') && word.split('/').any(|part| part.ends_with(".."));
+    let is_path = |text: &str| !text.contains(char::is_whitespace) && is_outside(text, project);
+    (is_root && !TEXT_TAKERS.contains(&program))
+        || climbs
+        || is_path(word)
+        || is_path(value)
+        || attached.is_some_and(is_path)
+}
+
+fn is_known(program: &str, arguments: &[&str], project: &str, branches: &Branches) -> bool {
     let program = program.to_lowercase();
     // `find -exec`, `sed e` and `awk system` run what they are given.
-    let runs = arguments.iter().any(|word| matches!(*word, "-exec" | "-execdir" | "-ok") || word.contains("system("));
+    let is_runner = |word: &&str| {
+        RUNNERS.contains(&word.split('=').next().unwrap_or(word))
+            || word.contains("system(")
+            || word.contains("getline")
+    };
+    let runs = arguments.iter().any(is_runner)
+        || (program == "fd" && arguments.iter().any(|word| matches!(*word, "-x" | "-X")));
+    // Nobody knows where these lead.
+    if program == "cd" && arguments.first().is_none_or(|folder| *folder == "-") {
+        return false;
+    }
+    if !is_builder(&program) && arguments.iter().any(|word| names_outside(&program, word, project)) {
+        return false;
+    }
+    if program == "git" && (runs || !git::is_own(arguments, branches)) {
+        return false;
+    }
     if LOOKERS.contains(&program.as_str()) {
         return !runs;
     }

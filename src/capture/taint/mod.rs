@@ -3,6 +3,7 @@
 //! Text that an agent writes afterwards may come from that content. A call is trusted only if it is known to read files that
 //! the project tracks, or to print no foreign content: tools and programs are on allow lists, all others are untrusted.
 
+mod git;
 mod local;
 mod paths;
 
@@ -10,6 +11,7 @@ use adage_transcript::{CommandLine, ToolCall, Transcript, Turn};
 use serde_json::Value;
 
 use crate::config::CaptureConfig;
+use git::Branches;
 
 /// Tools, in lower case without separators, that read and write files of the project, plan, or ask the person.
 const KNOWN_TOOLS: [&str; 50] = [
@@ -85,31 +87,44 @@ const TEXTS: [&str; 16] = [
     "edits",
 ];
 
+/// Where the input of a terminal's tool keeps the folder in which the command runs.
+const FOLDERS: [&str; 6] = ["cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir_path"];
+
 /// The first turn with untrusted content; text that an agent writes in later turns is tainted.
 pub(crate) fn first_untrusted(transcript: &Transcript, config: &CaptureConfig) -> Option<usize> {
-    transcript
-        .turns
-        .iter()
-        .position(|turn| matches!(turn, Turn::ToolCall(call) if is_untrusted(call, &transcript.project, config)))
+    let mut branches = Branches::default();
+    transcript.turns.iter().position(|turn| {
+        let Turn::ToolCall(call) = turn else { return false };
+        let is_untrusted = is_untrusted(call, &transcript.project, &branches, config);
+        branches.extend_by(call);
+        is_untrusted
+    })
 }
 
-fn is_untrusted(call: &ToolCall, project: &str, config: &CaptureConfig) -> bool {
+fn is_untrusted(call: &ToolCall, project: &str, branches: &Branches, config: &CaptureConfig) -> bool {
     let tool = call.tool.to_lowercase();
     if tool.contains("__") || config.untrusted_tools.iter().any(|name| tool.contains(name.as_str())) {
         return true;
     }
     let Some(command) = call.command() else {
         let name: String = tool.chars().filter(char::is_ascii_alphanumeric).collect();
-        return !KNOWN_TOOLS.contains(&name.as_str()) || reads_outside(&call.input, project);
+        let names_files = name.contains("glob") || name.contains("list") || matches!(name.as_str(), "ls" | "find");
+        let pattern = call.input.get("pattern").filter(|_| names_files);
+        return !KNOWN_TOOLS.contains(&name.as_str())
+            || reads_outside(&call.input, project)
+            || pattern.is_some_and(|pattern| reads_outside(pattern, project));
     };
+    if FOLDERS.iter().any(|key| call.input.get(key).is_some_and(|folder| reads_outside(folder, project))) {
+        return true;
+    }
     let is_named = |program: &str| config.untrusted_programs.iter().any(|name| program.eq_ignore_ascii_case(name));
-    CommandLine::parse(&command).programs().any(is_named) || !local::is_local(&command, project)
+    CommandLine::parse(&command).programs().any(is_named) || !local::is_local(&command, project, branches)
 }
 
 /// True when any path in an input, also in a list, is not one of the project's.
 fn reads_outside(input: &Value, project: &str) -> bool {
     match input {
-        Value::String(text) => paths::is_outside(text.trim(), project),
+        Value::String(text) => text.contains("://") || paths::is_outside(text.trim(), project),
         Value::Array(list) => list.iter().any(|value| reads_outside(value, project)),
         Value::Object(row) => {
             row.iter().any(|(key, value)| !TEXTS.contains(&key.as_str()) && reads_outside(value, project))
@@ -158,6 +173,32 @@ mod tests {
         check("Task", json!({"prompt": "look at the tests"}), true);
         check("dispatch_agent", json!({"prompt": "look"}), true);
         check("some_new_tool", json!({}), true);
+        check("Glob", json!({"pattern": "/etc/**"}), true);
+        check("Glob", json!({"pattern": "../**/*.md"}), true);
+        check("Glob", json!({"pattern": "src/**/*.rs"}), false);
+        check("list_dir", json!({"relative_workspace_path": "~/"}), true);
+        check("Grep", json!({"pattern": "/etc/"}), false);
+        check("Grep", json!({"pattern": "x", "path": "/home/me"}), true);
+        check("Read", json!({"file_path": "file:///etc/motd"}), true);
+        check("Bash", json!({"command": "cat README.md", "workdir": "/home/me/other"}), true);
+        check("Bash", json!({"command": "cat README.md", "cwd": "/home/me/project/sub"}), false);
+    }
+
+    #[test]
+    fn a_branch_is_own_where_the_session_made_it_from_its_own_work() {
+        let check = |commands: &[&str], expected: Option<usize>| {
+            let turn = |command: &&str| {
+                let input = json!({ "command": command });
+                Turn::ToolCall(ToolCall { tool: "Bash".into(), input, result: None, status: Status::Succeeded })
+            };
+            let turns = commands.iter().map(turn).collect();
+            let transcript = Transcript { project: "/home/me/project".into(), turns, ..Transcript::default() };
+            assert_eq!(first_untrusted(&transcript, &CaptureConfig::default()), expected, "{commands:?}");
+        };
+        check(&["git checkout -b fix", "git checkout main", "git switch fix", "git diff main fix"], None);
+        check(&["git branch fix HEAD~1", "git checkout fix"], None);
+        check(&["git checkout main", "git switch fix"], Some(1));
+        check(&["git branch fix somebody", "git switch fix"], Some(1));
     }
 
     #[test]
@@ -169,7 +210,7 @@ mod tests {
                 result: None,
                 status: Status::Unknown,
             };
-            let found = is_untrusted(&call, "/home/me/project", &CaptureConfig::default());
+            let found = is_untrusted(&call, "/home/me/project", &Branches::default(), &CaptureConfig::default());
             assert_eq!(found, expected, "{command}");
         };
         for foreign in [
@@ -234,6 +275,53 @@ mod tests {
             "open https://example.org",
             "./scripts/sync.sh",
             "awk 'BEGIN{system(\"x\")}'",
+            // Paths that a variable, a quote, an option or the root hides.
+            "head -3 \"$HOME\"/a.md",
+            "tail ${XDG_CACHE_HOME:-x}/a",
+            "wc -l $PWD/../../a",
+            "nl $OLDPWD/a",
+            "x=$(pwd); sort ${y}/a",
+            "cat '/'etc/motd",
+            "cat /\"etc\"/motd",
+            "ls /",
+            "du -s /*",
+            "tree //",
+            "fd x /.",
+            "grep --file=/etc/motd x",
+            "grep -f/etc/motd x",
+            "rg -f../../a x",
+            "rg --pre=./x y",
+            "fd -x ./x",
+            "sort --compress-program=./x a",
+            "wc --files0-from=a",
+            "awk 'BEGIN{while((\"x\"|getline l)>0)print l}'",
+            "cd",
+            "cd - && cat a",
+            "cat < $X",
+            "cat </dev/udp/host/53",
+            "cat /dev/tcp/host/80",
+            "cat .git/FETCH_HEAD",
+            "head sub/.git/packed-refs",
+            // Refs that the session did not make.
+            "git diff FETCH_HEAD",
+            "git diff HEAD..origin/dev",
+            "git diff @{upstream}",
+            "git diff somebody",
+            "git diff feature/x",
+            "git tag -n5",
+            "git tag -l --format='%(contents)'",
+            "git branch -r",
+            "git branch -va",
+            "git switch somebody",
+            "git switch -",
+            "git checkout upstream/x -- src",
+            "git checkout feature/x",
+            "git checkout -b mine origin/x",
+            "git restore --source=refs/remotes/a/b src/lib.rs",
+            "git restore -s somebody src",
+            "git reset --hard origin/main",
+            "git worktree add wt somebody",
+            "git stash branch x FETCH_HEAD",
         ] {
             check(foreign, true);
         }
@@ -258,6 +346,33 @@ mod tests {
             "just test",
             "FOO=1 cargo build",
             "sed -n 1,20p a.rs",
+            "for f in src/*.rs; do wc -l \"$f\"; done",
+            "n=3; head -$n a.rs",
+            "awk '{print $1, $NF}' a.txt",
+            "grep -n 'foo$' a.rs; echo $?",
+            "cat $PWD/a.rs",
+            "rg -n '\\.\\./x' src",
+            "cargo test -- --test-threads=1 -C target-cpu=native",
+            "gcc -I/usr/include a.c",
+            "make PREFIX=$HOME/x",
+            "git diff --stat",
+            "git diff --cached src/lib.rs",
+            "git diff main...HEAD -- docs",
+            "git diff 4851915 HEAD~2",
+            "git checkout -b mine",
+            "git switch -c mine main",
+            "git checkout main",
+            "git checkout -- a.rs",
+            "git checkout HEAD~1 src/a.rs",
+            "git restore --staged .",
+            "git reset --soft HEAD~1",
+            "git branch -d mine",
+            "git tag v1",
+            "git push -u origin mine",
+            "git stash pop",
+            "cut -d/ -f1 a",
+            "sort -t/ a",
+            "find . -name '*.rs' -newer a",
         ] {
             check(own, false);
         }

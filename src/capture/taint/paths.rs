@@ -3,7 +3,9 @@
 use std::path::{Component, Path};
 
 /// Folders of a project that contain other authors' files.
-const FOREIGN: [&str; 15] = [
+const FOREIGN: [&str; 16] = [
+    // What was fetched, and the messages of others.
+    ".git",
     "node_modules",
     "vendor",
     "third_party",
@@ -21,6 +23,10 @@ const FOREIGN: [&str; 15] = [
     "_deps",
 ];
 
+/// Devices that bring nothing in. `/dev/tcp/…` would.
+const DEVICES: [&str; 8] =
+    ["/dev/null", "/dev/zero", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/random", "/dev/urandom"];
+
 /// True for a path that is outside the project, leads out of it, or is in a folder of other authors. Without a project, only
 /// paths with `..`, home folders and folders of other authors are outside.
 pub(super) fn is_outside(word: &str, project: &str) -> bool {
@@ -33,8 +39,9 @@ pub(super) fn is_outside(word: &str, project: &str) -> bool {
     {
         return true;
     }
-    let is_device =
-        word.starts_with("/dev/") || ["/bin/", "/usr/bin/", "/usr/local/bin/"].iter().any(|bin| word.starts_with(bin));
+    let is_device = DEVICES.contains(&word)
+        || word.starts_with("/dev/fd/")
+        || ["/bin/", "/usr/bin/", "/usr/local/bin/"].iter().any(|bin| word.starts_with(bin));
     // A single slash is a pattern or a root of a search; `//` is a comment.
     if path.is_absolute() && !is_device && !project.is_empty() && word.len() > 2 && !path.starts_with(project) {
         return true;

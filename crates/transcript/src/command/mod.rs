@@ -77,6 +77,20 @@ impl CommandLine {
         self.parts.iter().map(|part| (part.program(), part.words().skip(1).collect()))
     }
 
+    /// The variables that the shell puts into the arguments of a command, with the base name of its program. What is in single
+    /// quotes is not expanded.
+    ///
+    /// ```
+    /// let line = adage_transcript::CommandLine::parse("cat \"$HOME/a\" '$x' && ls ${dir}/b");
+    /// assert_eq!(line.variables().collect::<Vec<_>>(), [("cat", "HOME"), ("ls", "dir")]);
+    /// ```
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.parts.iter().flat_map(|part| {
+            let words = part.arguments.iter().flat_map(|word| shell::variables(&word.raw));
+            words.map(move |name| (part.program(), name))
+        })
+    }
+
     /// The paths among the arguments of the main commands.
     pub fn operands(&self) -> impl Iterator<Item = &str> {
         let words = self.main_parts().into_iter().flat_map(|part| &part.arguments);

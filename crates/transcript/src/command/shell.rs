@@ -282,6 +282,28 @@ impl Word {
     }
 }
 
+/// The names of the variables that are expanded in a word as it was typed.
+pub(super) fn variables(raw: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let (mut is_literal, mut is_quoted) = (false, false);
+    let mut chars = raw.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\'' if !is_quoted => is_literal = !is_literal,
+            '"' if !is_literal => is_quoted = !is_quoted,
+            '\\' if !is_literal => _ = chars.next(),
+            '$' if !is_literal => {
+                let rest = raw.get(at + 1..).unwrap_or_default();
+                let rest = rest.strip_prefix('{').unwrap_or(rest).trim_start_matches(['!', '#']);
+                let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+                found.extend(rest.get(..end).filter(|name| !name.is_empty()));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
 /// A word without its quotes. A text that quoting rules do not make one word is unchanged.
 fn unquote(raw: &str) -> String {
     match shlex::split(raw).as_deref() {

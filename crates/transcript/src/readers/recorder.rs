@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
 
 use chrono::DateTime;
 use serde_json::Value;
@@ -17,6 +18,8 @@ pub(super) struct Recorder {
     pub(super) transcript: Transcript,
     pub(super) report: ReadReport,
     limits: ReadLimits,
+    /// The folder that the newest record names.
+    folder: String,
     /// Calls without a result yet: their indexes among the turns, oldest first. Some agents use an id several times.
     open: HashMap<String, VecDeque<usize>>,
     /// Every call and every text with a message id, so that a repeated history is recorded once.
@@ -25,7 +28,14 @@ pub(super) struct Recorder {
 
 impl Recorder {
     pub(super) fn new(report: ReadReport, limits: ReadLimits) -> Self {
-        Self { transcript: Transcript::default(), report, limits, open: HashMap::new(), seen: HashSet::new() }
+        Self {
+            transcript: Transcript::default(),
+            report,
+            limits,
+            folder: String::new(),
+            open: HashMap::new(),
+            seen: HashSet::new(),
+        }
     }
 
     pub(super) fn skip(&mut self, kind: &str) {
@@ -45,8 +55,11 @@ impl Recorder {
         if self.transcript.session.is_empty() {
             self.transcript.session = text(session).unwrap_or_default();
         }
+        if let Some(folder) = text(project) {
+            self.folder = folder;
+        }
         if self.transcript.project.is_empty() {
-            self.transcript.project = text(project).unwrap_or_default();
+            self.transcript.project.clone_from(&self.folder);
         }
         if self.transcript.started.is_none() {
             let time = time.and_then(Value::as_str);
@@ -105,6 +118,12 @@ impl Recorder {
             return;
         }
         self.clip_strings(&mut input);
+        // A call in a folder outside of the project says so: its paths are not the project's.
+        if !Path::new(&self.folder).starts_with(&self.transcript.project)
+            && let Some(row) = input.as_object_mut()
+        {
+            row.entry("cwd").or_insert_with(|| self.folder.clone().into());
+        }
         let tool = tool.chars().take(256).collect();
         self.transcript.turns.push(Turn::ToolCall(ToolCall { tool, input, result: None, status: Status::Unknown }));
         if !id.is_empty() {

@@ -8,7 +8,10 @@ fn a_recovery_comes_back_before_the_command_that_failed() {
         (&["! cat -A x # cat: illegal option -- A", "$ cat -vet x"][..], json!(["cat *-A*"])),
         (&["! cd web && go test ./... # FAIL: x", "$ ./configure", "$ cd web && go test ./..."], json!(["go test*"])),
         (&["! pip install request", "$ pip install requests"], json!(["pip install*"])),
-        (&["! curl https://a.b/c # error: connection refused", "$ ./connect", "$ curl https://a.b/c"], json!(["curl **"])),
+        (
+            &["! curl https://a.b/c # error: connection refused", "$ ./connect", "$ curl https://a.b/c"],
+            json!(["curl **"]),
+        ),
     ] {
         assert_eq!(lesson(Heuristic::ErrorRecovery, lines)["commands"], expected, "{lines:?}");
     }
