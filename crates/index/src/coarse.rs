@@ -47,7 +47,8 @@ impl Coarse {
                 }
                 let scale = scale_of(rows.codes_of(row), rows.scale(row));
                 self.scales.push(scale);
-                self.margins.push(margin_of(scale, rows.dimension()));
+                let margin = margin_of(scale, rows.dimension());
+                self.margins.push(if is_one_sided(rows.codes_of(row)) { f32::MAX } else { margin });
             }
         }
     }
@@ -88,6 +89,12 @@ fn put(lines: &mut [Line], place: usize, row: &[Line]) {
 fn scale_of(row: &[Line], scale: f32) -> f32 {
     let sum: u32 = row.iter().flat_map(|line| line.0).map(|code| u32::from(code.unsigned_abs())).sum();
     if sum > 0 { 1.0 / (sum as f32 * scale) } else { 0.0 }
+}
+
+/// True where most of a row's length has one sign, as where no component is below 0: its signs tell too little, and it is always scored.
+fn is_one_sided(row: &[Line]) -> bool {
+    let codes = || row.iter().flat_map(|line| line.0).map(i32::from);
+    2 * codes().sum::<i32>().abs() > codes().map(i32::abs).sum()
 }
 
 /// A unit vector's product with the vector of a row's signs, scaled, is a·(true product) plus what the part of the signs' vector that

@@ -15,7 +15,7 @@ pub enum IndexKind {
     Graph,
     /// Each row's product is estimated from the signs of its components, a bit each, and the rows that may be near by that estimate are
     /// scored as in an exact search: exact but for a very small share. Used only when it is named. Meant for vectors whose components take
-    /// both signs, as those of text models do; with others it is slower, or misses more.
+    /// both signs, as those of text models do; rows of one sign are scored each, which is slower than an exact search.
     Coarse,
     /// The graph of the crate `hnsw_rs`, to compare with: as exact, slower, and several times as large. Its documentation does
     /// not say that the same rows always give the same graph, so answers may differ from run to run. Used only when it is named.

@@ -579,17 +579,21 @@ fn a_coarse_search_finds_nearly_all_and_the_same_with_every_kernel() {
     }
 }
 
-/// Components that are all positive say nothing by their signs, and many equal rows reach every limit.
+/// Components of one sign say nothing by their signs, those that are mostly 0 say what is wrong, and many equal rows reach every limit.
 #[test]
 fn a_coarse_search_of_vectors_without_signs_or_differences_is_right() {
-    let positive = |vector: &UnitVector| unit(&vector.as_slice().iter().map(|x| x.abs()).collect::<Vec<f32>>());
     let (vectors, queries) = clusters(500, 96);
-    let vectors: Vec<UnitVector> = vectors.iter().map(positive).chain(vec![positive(&queries[0]); 500]).collect();
-    let index = filled(IndexKind::Coarse, &vectors).with_signs_of_few();
-    for query in queries.iter().take(20).map(positive) {
-        let found = index.search(&query, 10, SearchScope::All).unwrap();
-        assert_eq!(found.by, IndexKind::Coarse);
-        assert_eq!(found.neighbours, Naive::of(&vectors).nearest(&query, 10, SearchScope::All));
+    for positive in [f32::abs, |component: f32| (component - 0.1).max(0.0)] {
+        let made = |vector: &UnitVector| unit(&vector.as_slice().iter().copied().map(positive).collect::<Vec<f32>>());
+        let vectors: Vec<UnitVector> = vectors.iter().map(made).chain(vec![made(&queries[0]); 500]).collect();
+        let index = filled(IndexKind::Coarse, &vectors).with_signs_of_few();
+        // Turned round, a query has no near rows, and what signs say wrong is most.
+        let far = queries.iter().map(|query| unit(&query.as_slice().iter().rev().copied().collect::<Vec<f32>>()));
+        for query in far.take(20).chain(queries.iter().take(20).cloned()).map(|query| made(&query)) {
+            let found = index.search(&query, 10, SearchScope::All).unwrap();
+            assert_eq!(found.by, IndexKind::Coarse);
+            assert_eq!(found.neighbours, Naive::of(&vectors).nearest(&query, 10, SearchScope::All));
+        }
     }
 }
 
