@@ -75,6 +75,8 @@ fn a_forgotten_lesson_is_in_no_file_and_does_not_come_back() {
 
 #[test]
 fn every_earlier_text_is_forgotten_with_a_lesson() {
+    type Change<'a> = &'a dyn Fn(&Path, &str, &str) -> String;
+    type Story = fn(&Path, &str, Change<'_>, Change<'_>) -> String;
     const EARLIER: &str = "zebra";
     let edit = |folder: &Path, lesson: &str, solution: &str| {
         run(folder, &["edit", lesson, "--solution", solution])[0]["change"].as_str().unwrap().to_owned()
@@ -83,7 +85,6 @@ fn every_earlier_text_is_forgotten_with_a_lesson() {
         let learn = ["learn", "--trigger", "washing the tram", "--solution", solution, "--supersedes", old];
         run(folder, &learn)[0]["id"].as_str().unwrap().to_owned()
     };
-    type Story = fn(&Path, &str, &dyn Fn(&Path, &str, &str) -> String, &dyn Fn(&Path, &str, &str) -> String) -> String;
     let stories: [(&str, Story); 5] = [
         ("edited twice", |folder, id, edit, _| {
             edit(folder, id, "the zebra way of brushing, second edition");
