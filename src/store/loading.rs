@@ -150,9 +150,6 @@ impl Store {
             return Err(self.unreadable(reason));
         }
         let is_logged = is_known && log.leads_to(file.generation);
-        if !is_known && newer.is_none() && !file.is_unmarked {
-            self.apply_later_removals(&mut file)?;
-        }
         let file = if file.is_unmarked { self.mark(file)? } else { file };
         Ok(Snapshot { commits: log.end, is_logged, ..Snapshot::new(file, version, newer) })
     }

@@ -1,6 +1,5 @@
 //! Recovery of an unreadable playbook file: it goes to quarantine and is rebuilt from the backup; removals still hold.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use super::playbook_file::{Parsed, Seals};
 use super::{BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, salvage};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Lock, Name};
-use crate::lesson::{LessonId, TextHash};
+use crate::lesson::TextHash;
 use crate::state::{Action, Book, Change, Removed};
 
 /// The result of recovering a broken playbook file at an open.
@@ -213,18 +212,6 @@ impl Store {
         let bytes = self.read_archive()?;
         file.archive_length = archive::whole_length(&bytes);
         apply_removals(Arc::make_mut(&mut file.book), &archive::parse(&bytes, self.clock.as_ref()));
-        Ok(())
-    }
-
-    /// Applies the removals that a file does not have, because it is older than they are: an older copy can pass for the newest file
-    /// where the log and the backup are gone.
-    pub(super) fn apply_later_removals(&self, file: &mut PlaybookFile) -> Result<()> {
-        let mut history = archive::parse(&self.read_archive()?, self.clock.as_ref());
-        let known: BTreeSet<LessonId> = file.book.removed.iter().map(|removed| removed.id).collect();
-        for change in &mut history {
-            change.edits.retain(|edit| !known.contains(&edit.id));
-        }
-        apply_removals(Arc::make_mut(&mut file.book), &history);
         Ok(())
     }
 

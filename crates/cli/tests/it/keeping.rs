@@ -75,6 +75,8 @@ fn a_forgotten_lesson_is_in_no_file_and_does_not_come_back() {
 
 #[test]
 fn every_earlier_text_is_forgotten_with_a_lesson() {
+    type Change<'a> = &'a dyn Fn(&Path, &str, &str) -> String;
+    type Story = fn(&Path, &str, Change<'_>, Change<'_>) -> String;
     const EARLIER: &str = "zebra";
     let edit = |folder: &Path, lesson: &str, solution: &str| {
         run(folder, &["edit", lesson, "--solution", solution])[0]["change"].as_str().unwrap().to_owned()
@@ -83,7 +85,6 @@ fn every_earlier_text_is_forgotten_with_a_lesson() {
         let learn = ["learn", "--trigger", "washing the tram", "--solution", solution, "--supersedes", old];
         run(folder, &learn)[0]["id"].as_str().unwrap().to_owned()
     };
-    type Story = fn(&Path, &str, &dyn Fn(&Path, &str, &str) -> String, &dyn Fn(&Path, &str, &str) -> String) -> String;
     let stories: [(&str, Story); 5] = [
         ("edited twice", |folder, id, edit, _| {
             edit(folder, id, "the zebra way of brushing, second edition");
@@ -124,54 +125,6 @@ fn every_earlier_text_is_forgotten_with_a_lesson() {
         }
         run(folder, &["restore", copy.to_str().unwrap()]);
         assert_eq!(triggers(folder), ["amber kettle"], "{name}");
-    }
-}
-
-#[test]
-fn an_older_playbook_file_brings_back_nothing_that_was_removed() {
-    type Put = fn(&Path, &str);
-    let without_others = |folder: &Path| {
-        for file in ["playbook.log", "skills_playbook.json.bak", "recall.bin"] {
-            let _ = fs::remove_file(folder.join(file));
-        }
-    };
-    let puts: [(&str, Put); 3] = [
-        ("as it was", |folder, old| fs::write(folder.join("skills_playbook.json"), old).unwrap()),
-        ("with a later generation", |folder, old| {
-            let later = old.replace("\"generation\": ", "\"generation\": 90");
-            assert_ne!(later, old);
-            fs::write(folder.join("skills_playbook.json"), later).unwrap();
-        }),
-        ("without its checksum", |folder, old| {
-            let mut file: Value = serde_json::from_str(old).unwrap();
-            file.as_object_mut().unwrap().remove("crc");
-            fs::write(folder.join("skills_playbook.json"), file.to_string()).unwrap();
-        }),
-    ];
-    for verb in ["remove", "forget"] {
-        for (name, put) in puts {
-            for is_alone in [true, false] {
-                let home = tempfile::tempdir().unwrap();
-                let folder = &home.path().join("memory");
-                learn(folder, "amber kettle", "Fill it first.");
-                let id = learn(folder, "parsing CSV exports", "Use the csv module.");
-                let old = fs::read_to_string(folder.join("skills_playbook.json")).unwrap();
-                run(folder, &[verb, &id]);
-                if is_alone {
-                    without_others(folder);
-                }
-                put(folder, &old);
-                for when in ["at once", "after a commit"] {
-                    let triggers = triggers(folder);
-                    assert!(
-                        !triggers.contains(&"parsing CSV exports".to_owned()),
-                        "{verb}, {name}, {when}: {triggers:?}"
-                    );
-                    learn(folder, when, "Nothing of it.");
-                }
-                assert_eq!(triggers(folder).len(), 3, "{verb}, {name}, {is_alone}");
-            }
-        }
     }
 }
 

@@ -93,7 +93,7 @@ impl<'a> Served<'a> {
     }
 
     /// Nothing hostile is answered, now and after the next write.
-    fn is_silent(mut self, case: &str) {
+    fn stays_silent(mut self, case: &str) {
         for when in ["at once", "again"] {
             let said = self.client.recall();
             self.ground.claim(!said.contains(HOSTILE), format!("{case}, {when}: {said:.300}"));
@@ -110,7 +110,7 @@ fn a_running_server_judges_what_its_path_leads_to_by_now() {
             let served = Served::new(ground);
             served.branch(change);
             served.ground.user.git(&served.ours, &["checkout", "-qf", "feature"]);
-            served.is_silent("checked out");
+            served.stays_silent("checked out");
         }
     };
     check(&[
@@ -134,7 +134,7 @@ fn a_running_server_judges_what_its_path_leads_to_by_now() {
             plant(&ground.other, &other);
             fs::rename(&served.ours, ground.path("away")).unwrap();
             fs::rename(&other, &served.ours).unwrap();
-            served.is_silent("renamed");
+            served.stays_silent("renamed");
         }),
         attack("the memory is a link by now", |ground| {
             let served = Served::new(ground);
@@ -142,7 +142,7 @@ fn a_running_server_judges_what_its_path_leads_to_by_now() {
             let other = ground.path("other").join(MEMORY);
             fs::rename(served.ours.join(MEMORY), ground.path("away")).unwrap();
             symlink(&other, served.ours.join(MEMORY)).unwrap();
-            served.is_silent("linked");
+            served.stays_silent("linked");
         }),
         attack("the memory is removed, and an unknown one copied to its place", |ground| {
             let served = Served::new(ground);
@@ -150,7 +150,7 @@ fn a_running_server_judges_what_its_path_leads_to_by_now() {
             let other = ground.path("other").join(MEMORY);
             fs::remove_dir_all(served.ours.join(MEMORY)).unwrap();
             copy(&other, &served.ours.join(MEMORY));
-            served.is_silent("copied");
+            served.stays_silent("copied");
         }),
         attack("the user shares the memory, and a pull adds a skill to it", |ground| {
             let served = Served::new(ground);
@@ -164,7 +164,7 @@ fn a_running_server_judges_what_its_path_leads_to_by_now() {
             ground.other.git(&served.theirs, &["add", "-Af"]);
             ground.other.git(&served.theirs, &["commit", "-qm", "skill"]);
             git(&["pull", "-q", "origin", "shared"]);
-            served.is_silent("pulled");
+            served.stays_silent("pulled");
         }),
     ]);
 }
