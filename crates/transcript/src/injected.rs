@@ -207,7 +207,7 @@ fn notice_start(text: &str) -> usize {
 fn is_notice(line: &str) -> bool {
     let is_shouted = |inner: &str| {
         let words: Vec<&str> = inner.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-        words.len() > 1 && words.iter().all(|word| word.chars().all(|c| c.is_uppercase()))
+        words.len() > 1 && words.iter().all(|word| word.chars().all(char::is_uppercase))
     };
     let in_brackets = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     let event = line.split([' ', ':']).next().unwrap_or_default();
