@@ -32,6 +32,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use adage_index::IndexKind;
+use adage_redact::as_shown;
 use serde::Serialize;
 
 use crate::lesson::{LessonId, Realm, ReceiptId};
@@ -156,11 +157,11 @@ impl Request {
 
     setters! {
         /// Lessons of this project too, beside the global ones.
-        project(project: impl Into<String>) => realm.project = project.into();
+        project(project: impl Into<String>) => realm.project = as_shown(&project.into());
         /// Lessons of this role too, beside the global ones.
-        role(role: impl Into<String>) => realm.role = role.into();
+        role(role: impl Into<String>) => realm.role = as_shown(&role.into());
         /// Lessons that this realm sees: its own and the global ones.
-        in_realm(realm: &Realm) => realm = realm.clone();
+        in_realm(realm: &Realm) => realm = realm.as_shown();
         /// Applies the classic rule to this call: triggers strictly below this cosine distance, in [0, 2]
         /// (docs/spec/playbook.md, 5.8).
         distance_threshold(distance: f32) => distance_threshold = Some(distance);
