@@ -82,6 +82,12 @@ pub enum CannotApply {
         /// The hash of its present content; none if there is no file.
         found: Option<TextHash>,
     },
+    /// A part of it looks like a secret and was masked where it was shown.
+    #[error("{n_chars} characters that look like secrets are masked in what was shown: reveal and read them first")]
+    Masked {
+        /// How many characters.
+        n_chars: usize,
+    },
     /// It changes nothing.
     #[error("it changes nothing")]
     ChangesNothing,

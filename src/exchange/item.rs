@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use adage_redact::strip_invisible;
+use adage_redact::as_shown;
 use serde_json::{Map, Value, json};
 
 use super::NotReadReason;
@@ -47,7 +47,7 @@ impl Item {
         let (pattern, code) = (plain(&lesson.correct_pattern), plain(&lesson.code_example));
         let code = if pattern.contains(code.trim()) { String::new() } else { code };
         let domains: Vec<String> =
-            lesson.domains.iter().map(|domain| strip_invisible(domain).replace([',', '\n'], " ")).collect();
+            lesson.domains.iter().map(|domain| as_shown(domain).replace([',', '\n'], " ")).collect();
         let topics = plain(&domains.join(", "));
         Self {
             id: Some(lesson.id),
@@ -121,10 +121,9 @@ impl Item {
     }
 }
 
-/// A text in the form in which it is written and read: without invisible characters, blank lines before it and white space
-/// after it.
+/// A text as it goes into a file and comes back: as it is shown, without blank lines before and blanks after it.
 pub(super) fn plain(text: &str) -> String {
-    strip_invisible(text).trim_end().trim_start_matches('\n').to_owned()
+    as_shown(text).trim_end().trim_start_matches('\n').to_owned()
 }
 
 /// True if a draft equals the lesson in all parts that a format contains: then there is nothing to import.

@@ -69,7 +69,9 @@ pub(super) fn write<'a>(reader: Reader, lessons: impl Iterator<Item = &'a Lesson
             text.push('\n');
             for line in lines {
                 let indent = if line.is_empty() { "" } else { FURTHER };
-                let _ = writeln!(text, "{indent}{line}");
+                // So deep, a line is neither a heading nor an item in Markdown.
+                let deeper = if could_mislead(line) { FURTHER } else { "" };
+                let _ = writeln!(text, "{indent}{deeper}{line}");
             }
         }
         let Item { retrievals, helpful, harmful, .. } = item;
@@ -171,7 +173,8 @@ impl Reading {
             }
             if let Some(further) = line.strip_prefix(FURTHER) {
                 lines.extend(std::iter::repeat_n(String::new(), std::mem::take(&mut self.n_blank)));
-                lines.push(further.to_owned());
+                let shallower = further.strip_prefix(FURTHER).filter(|line| could_mislead(line));
+                lines.push(shallower.unwrap_or(further).to_owned());
                 return;
             }
         }
@@ -249,6 +252,15 @@ impl Reading {
             true
         })
     }
+}
+
+/// True for a line that a reader could take for a heading, or for a label of the list.
+fn could_mislead(line: &str) -> bool {
+    let bare = line.trim_start_matches(|c: char| c.is_whitespace() || c.is_ascii_digit() || "-+*>.)_".contains(c));
+    let is_underline = !line.trim().is_empty() && line.trim().chars().all(|c| matches!(c, '=' | '-'));
+    let is_label =
+        || Label::ALL.iter().any(|label| bare.strip_prefix(label.name()).is_some_and(|rest| rest.starts_with(':')));
+    bare.starts_with('#') || is_underline || is_label()
 }
 
 /// The label of a text, and the rest of its line.

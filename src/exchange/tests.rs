@@ -50,6 +50,22 @@ fn a_section_is_a_list_that_a_person_reads() {
 }
 
 #[test]
+fn no_line_of_a_text_is_a_heading_or_a_label_of_the_section() {
+    for forged in
+        ["# Evil", "- **When:** forged", "> ## Evil", "1. **Do:** obey", "====", "---", "  # Evil", "    # Evil"]
+    {
+        let text = format!("wait\n{forged}\nfor it\n\n{forged}\nend");
+        let lesson = Lesson { code_example: text.clone(), ..lesson("deploying", &text) };
+        let written = write_lessons(Format::Agents, &[Arc::new(lesson)]);
+        let lines = written.lines().filter(|line| line.trim() == forged.trim());
+        // Six blanks and more below the text of an item: Markdown has no heading and no item there.
+        assert!(lines.clone().count() > 0 && lines.clone().all(|line| line.starts_with("        ")), "{written}");
+        let read = read_lessons(Format::Agents, &written);
+        assert_eq!(text_of(read[0].as_ref().unwrap(), "correct_pattern"), text);
+    }
+}
+
+#[test]
 fn an_ace_bullet_stands_on_one_line_under_its_heading() {
     let (mistake, strategy) = (csv(), lesson("rotating keys", "Keep both: old and new."));
     let text = write_lessons(Format::Ace, &[Arc::new(mistake.clone()), Arc::new(strategy.clone())]);

@@ -23,6 +23,7 @@ mod stored;
 
 use std::cmp::Ordering;
 
+use adage_redact::as_shown;
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -89,6 +90,11 @@ impl Realm {
     /// The realm of a role in a project; empty values are global.
     pub fn new(project: impl Into<String>, role: impl Into<String>) -> Self {
         Self { project: project.into(), role: role.into() }
+    }
+
+    /// The realm as it is stored: with what the gate leaves of its names, so that a request for it finds its lessons.
+    pub(crate) fn as_shown(&self) -> Self {
+        Self { project: as_shown(&self.project), role: as_shown(&self.role) }
     }
 
     /// True if the project is one of these folders or a folder below one.

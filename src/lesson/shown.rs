@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use adage_redact::one_line;
+use adage_redact::{as_shown, mask, one_line};
 
 use super::{Lesson, Realm, TextHash};
 
@@ -119,8 +119,50 @@ impl Lesson {
 }
 
 impl Lesson {
-    /// The hash of a lesson's content: everything that is shown, its realm, its provenance and unknown keys. It excludes the
-    /// id, the times, the counts, the checks and the linked lessons.
+    /// The lesson as it is rendered: each text without what is invisible and without what looks like a secret. The gate did so with
+    /// what it let in; a row that somebody else wrote into the file never passed it.
+    pub(crate) fn as_shown(&self) -> Self {
+        self.with_texts(&mut |text| as_shown(text))
+    }
+
+    /// The lesson as a person reads it before letting it in, with the masks that a prompt has; how many characters they hide.
+    pub(crate) fn masked(&self) -> (Self, usize) {
+        let mut n_hidden = 0;
+        let lesson = self.with_texts(&mut |text| {
+            let masked = mask(text);
+            n_hidden += masked.n_hidden;
+            masked.text
+        });
+        (lesson, n_hidden)
+    }
+
+    fn with_texts(&self, change: &mut dyn FnMut(&str) -> String) -> Self {
+        let mut lesson = self.clone();
+        let texts = [
+            &mut lesson.trigger,
+            &mut lesson.task,
+            &mut lesson.mistake,
+            &mut lesson.anti_pattern,
+            &mut lesson.solution,
+            &mut lesson.correct_pattern,
+            &mut lesson.code_example,
+            &mut lesson.source,
+            &mut lesson.realm.project,
+            &mut lesson.realm.role,
+            &mut lesson.provenance.session,
+        ];
+        let lists = [&mut lesson.domains, &mut lesson.paths, &mut lesson.commands].into_iter().flatten();
+        let quotes = lesson.provenance.evidence.iter_mut().map(|evidence| &mut evidence.quote);
+        for text in texts.into_iter().chain(lists).chain(quotes).filter(|text| !text.is_empty()) {
+            *text = change(text);
+        }
+        lesson
+    }
+}
+
+impl Lesson {
+    /// The hash of all that the lesson says: what is shown, where it holds, where it comes from, and what this version does not know.
+    /// Not of its id, its times, its counts, its checks and the lessons beside it.
     ///
     /// In a folder that others write to, a lesson is used only if its user wrote or admitted this hash (see
     /// [`trust`](crate::trust)).

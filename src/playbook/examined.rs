@@ -26,6 +26,11 @@ pub(super) struct Ready {
 }
 
 impl Ready {
+    /// All that it does to files, as one text.
+    pub(super) fn diff(&self) -> String {
+        self.diffs.iter().map(|diff| String::from_utf8_lossy(&diff.to_bytes()).into_owned()).collect()
+    }
+
     pub(super) fn leaving(&self, inbox: InboxFiles<'_>) -> Vec<FileEdit> {
         self.leaving.iter().map(|(name, content)| inbox.edit(name, Some(*content), None)).collect()
     }

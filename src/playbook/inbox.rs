@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use adage_redact::written_out;
 use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 
 use super::Playbook;
-use super::examined::Survey;
+use super::examined::{Ready, Survey};
 use crate::error::{CannotApply, Error, Result, inbox};
 use crate::folder::edits::{FileEdit, NamedBelow, Reach, Record, Transaction, content_hash};
 use crate::learn::{LearnOutcome, RemovedLesson, ReviewedLesson};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, Realm, TextHash};
-use crate::proposal::{Plan, ProposalKind, ProposalName, SKILL_FILE, for_person, lesson_as_text};
+use crate::proposal::{Plan, ProposalKind, ProposalName, SKILL_FILE, for_person, hidden_in_prompts, lesson_as_text};
 use crate::state::Waiting;
 use crate::store::inbox::InboxFiles;
 use crate::store::undo::undo_within;
@@ -47,6 +48,8 @@ pub struct Inbox {
     pub(super) playbook: Playbook,
     /// If set, lessons that this realm does not see are left out.
     realm: Option<Realm>,
+    /// Nothing is masked, and what others would mask is applied.
+    is_revealing: bool,
 }
 
 /// A proposal that awaits review and can be applied.
@@ -134,7 +137,7 @@ impl Playbook {
     /// The review inbox of this playbook.
     #[must_use]
     pub fn inbox(&self) -> Inbox {
-        Inbox { playbook: self.clone(), realm: None }
+        Inbox { playbook: self.clone(), realm: None, is_revealing: false }
     }
 }
 
@@ -143,6 +146,13 @@ impl Inbox {
     #[must_use]
     pub fn within(self, realm: Realm) -> Self {
         Self { realm: Some(realm), ..self }
+    }
+
+    /// The same inbox with nothing masked in what it shows. Only this one applies patches and skills in which the other masks
+    /// something: what is written is what was shown.
+    #[must_use]
+    pub fn revealing(self) -> Self {
+        Self { is_revealing: true, ..self }
     }
 
     /// The proposals that can be applied: patches in the order of their kinds, then new skills, then lessons. Lessons with the
@@ -211,37 +221,45 @@ impl Inbox {
         self.pending()?.ready(name, &mut Plan::default()).map(|ready| ready.proposal)
     }
 
-    /// Everything that applying the proposal would do, as text for a person: the diffs of a patch, then the pointers to new
-    /// files in the table of contents; for a lesson, its text. Secrets are masked, and invisible characters are written as
-    /// escapes.
+    /// Everything that applying would do, as a person reads it: the diffs of the patch, then the pointers in the table of
+    /// contents that new files get; the text of a lesson. Characters that are not seen are written out. What looks like a secret is
+    /// masked, unless the inbox is [`revealing`](Self::revealing); the end of the text says how many characters the masks hide.
     ///
     /// # Errors
     /// [`inbox::Error::NoSuch`], [`inbox::Error::Changed`], [`inbox::Error::CannotApply`].
     pub fn show(&self, proposal: &Proposal) -> Result<String> {
-        let text = match &proposal.name {
-            ProposalName::Lesson(id) => self.lesson_text(*id, proposal.text)?,
-            name => {
-                let ready = self.present(name, proposal.text)?;
-                ready.diffs.iter().map(|diff| String::from_utf8_lossy(&diff.to_bytes()).into_owned()).collect()
-            }
+        let name = match &proposal.name {
+            ProposalName::Lesson(id) => return self.lesson_text(*id, proposal.text),
+            name => name,
         };
-        let (mut text, n_secrets) = for_person(&text);
-        if n_secrets > 0 && !matches!(proposal.name, ProposalName::Lesson(_)) {
-            text +=
-                &["\n", &n_secrets.to_string(), " secrets are masked here; applying would write them as they are.\n"]
-                    .concat();
+        let ready = self.present(name, proposal.text)?;
+        if self.is_revealing {
+            return Ok(written_out(&ready.diff()));
+        }
+        let (mut text, n_hidden) = for_person(&ready.diff());
+        if n_hidden > 0 {
+            text.extend(["\n", &CannotApply::Masked { n_chars: n_hidden }.to_string(), "\n"]);
         }
         Ok(text)
     }
 
-    /// Applies proposals as they were listed. All changes of files by patches and skills happen together or not at all, even if
-    /// the process dies, and the applied proposals leave the inbox in the same step. The lessons follow in one commit.
+    /// Refuses what this inbox does not show in full.
+    fn check_shown(&self, ready: &Ready) -> Result<()> {
+        let n_chars = if self.is_revealing { 0 } else { for_person(&ready.diff()).1 };
+        if n_chars > 0 {
+            return Err(inbox::Error::cannot_apply(&ready.proposal.name, CannotApply::Masked { n_chars }).into());
+        }
+        Ok(())
+    }
+
+    /// Applies proposals as they were listed. Patches and skills change files all together or not at all, also if the process
+    /// dies; they leave the inbox in the same step. Then lessons come in, in one commit.
     ///
     /// # Errors
-    /// [`inbox::Error::Changed`], [`inbox::Error::NoSuch`]; [`inbox::Error::CannotApply`] when a proposal cannot be applied;
-    /// [`Error::NoSuchLesson`]; [`Error::FileChanged`] when another program writes to a file at the same time;
-    /// [`FolderError::Io`](crate::FolderError::Io). Nothing was changed in these cases, with one exception: if a lesson changes
-    /// or the disk fails between the two steps, the changes of files remain, and [`Inbox::changes`] lists them.
+    /// [`inbox::Error::Changed`], [`inbox::Error::NoSuch`]; [`inbox::Error::CannotApply`] when one of them cannot be,
+    /// with [`Masked`](CannotApply::Masked) when masks hide a part of it; [`Error::NoSuchLesson`]; [`Error::FileChanged`] when somebody edits a file at the same time;
+    /// [`FolderError::Io`](crate::FolderError::Io). Nothing was changed then, unless a lesson changed or the disk failed
+    /// between the two steps: then the files stay changed, and [`Inbox::changes`] tells by what.
     pub fn apply(&self, proposals: &[Proposal]) -> Result<Applied> {
         let (lessons, files) = split(proposals);
         let mut applied = Applied::default();
@@ -252,6 +270,7 @@ impl Inbox {
                 let (mut plan, mut edits) = (Plan::default(), Vec::new());
                 for proposal in &files {
                     let ready = pending.present(&proposal.name, proposal.text, &mut plan)?;
+                    self.check_shown(&ready)?;
                     edits.extend(ready.leaving(self.files()));
                 }
                 for (path, planned) in plan.files() {
@@ -389,7 +408,12 @@ impl Inbox {
         if found != text {
             return Err(inbox::Error::Changed { what: format!("lesson {id}"), expected: text, found }.into());
         }
-        Ok(lesson_as_text(&waiting.lesson, &waiting.reason.to_string()))
+        let (lesson, n_hidden) = waiting.lesson.masked();
+        let mut shown = written_out(&lesson_as_text(&lesson, &waiting.reason.to_string()));
+        if n_hidden > 0 {
+            shown.extend([hidden_in_prompts(n_hidden).as_str(), "\n"]);
+        }
+        Ok(shown)
     }
 }
 

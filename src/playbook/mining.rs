@@ -1,5 +1,6 @@
 //! Mining sessions by rules, admission of the candidates, and skipped suggestions (docs/spec/capture.md, 2 and 5).
 
+use adage_redact::as_shown;
 use adage_transcript::Transcript;
 use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
@@ -97,9 +98,10 @@ impl Playbook {
     /// # Errors
     /// The errors of a commit.
     pub fn skip(&self, name: &str) -> Result<u64> {
+        let name = &as_shown(name);
         let now = self.0.clock.now();
         self.change_skips(|skips| {
-            if let Some(skip) = skips.iter_mut().find(|skip| skip.name == name) {
+            if let Some(skip) = skips.iter_mut().find(|skip| skip.name == *name) {
                 skip.times += 1;
                 skip.at = now;
                 skip.times
@@ -115,11 +117,15 @@ impl Playbook {
     /// # Errors
     /// The errors of a commit.
     pub fn reset_skips(&self, which: SkipSelection<'_>) -> Result<usize> {
+        let named = match which {
+            SkipSelection::All => None,
+            SkipSelection::Of(name) => Some(as_shown(name)),
+        };
         self.change_skips(|skips| {
             let n_before = skips.len();
-            match which {
-                SkipSelection::All => skips.clear(),
-                SkipSelection::Of(name) => skips.retain(|skip| skip.name != name),
+            match &named {
+                None => skips.clear(),
+                Some(name) => skips.retain(|skip| skip.name != *name),
             }
             n_before - skips.len()
         })

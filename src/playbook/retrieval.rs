@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use adage_index::{UnitVector, VectorError};
-use adage_redact::Redactor;
 use adage_redact::block::EMPTY_PLAYBOOK;
+use adage_redact::{Redactor, as_shown};
 use chrono::{DateTime, FixedOffset};
 
 use super::crediting::Showing;
@@ -15,8 +15,8 @@ use crate::embed::{Embedder, Role, embed_units};
 use crate::error::{Error, Result, config, with_causes};
 use crate::lesson::{LessonId, ReceiptId, TextHash};
 use crate::retrieve::{
-    Calibration, Context, NoMatchReason, Query, QueryVectors, Ranked, Rendered, Request, Search, Shown, TierChoice,
-    VectorQuery, estimated_tokens, render, settle_conflicts,
+    Calibration, Context, NoMatchReason, Query, QueryVectors, Ranked, Rendered, Request, Scored, Search, Shown,
+    TierChoice, VectorQuery, estimated_tokens, render, settle_conflicts,
 };
 use crate::skill::RenderedSkills;
 use crate::state::{EmbeddedText, LessonVectors};
@@ -74,11 +74,11 @@ impl Answer {
         let lessons = rendered.shown.into_iter().map(|hit| Shown {
             id: hit.lesson.id,
             folder: folder(hit.lesson.id),
-            trigger: hit.lesson.trigger.clone(),
+            trigger: as_shown(&hit.lesson.trigger),
             distance: hit.distance,
             score: hit.score,
             probability: hit.probability,
-            matched: hit.matched,
+            matched: hit.matched.as_deref().map(as_shown),
             contradicted_by: hit.contradicted_by.map(|by| by.id),
         });
         let mut text = if is_empty_start { EMPTY_PLAYBOOK.to_owned() } else { rendered.text };
@@ -103,7 +103,10 @@ impl Answer {
             lessons: lessons.collect(),
             none_because: rendered.none_because,
             receipt,
-            considered: if request.is_explained { ranked.considered } else { Vec::new() },
+            considered: if request.is_explained { ranked.considered } else { Vec::new() }
+                .into_iter()
+                .map(|scored| Scored { trigger: as_shown(&scored.trigger), ..scored })
+                .collect(),
         }
     }
 }

@@ -123,8 +123,11 @@ pub fn files(folder: &Path, config: &SessionsConfig) -> Result<SessionFiles, Fol
 /// [`ReadLimits::max_source_bytes`] against files that decompress to too much.
 ///
 /// # Errors
-/// The errors of opening a file.
+/// Those of opening a file; [`InvalidInput`](io::ErrorKind::InvalidInput) for a pipe, a device or a folder, which may never end.
 pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
+    }
     let file = File::open(path)?;
     let is_compressed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
     Ok(if is_compressed {

@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use adage_redact::written_out;
 use serde::Serialize;
 
 use crate::lesson::{TextHash, Trust};
-use crate::proposal::for_person;
+use crate::proposal::hidden_in_prompts;
 use crate::skill::{Quality, Skill, SkillName, SkillNote};
 use crate::store::skill_files::{FoundSkill, NotListed};
 use crate::store::skill_state::{SkillState, SkillUse};
@@ -92,11 +93,12 @@ pub struct SkillListing {
 }
 
 impl ListedSkill {
-    /// The skill's text as a person should read it before promoting it, followed by the list of supporting files. Invisible
-    /// characters are written as escapes, and secrets are masked.
+    /// The file's text as a person should read it before promoting it, then the files beside it: what cannot be seen is
+    /// written out, and what looks like a secret is masked, as in a prompt.
     #[must_use]
     pub fn for_person(&self) -> String {
-        let mut text = self.skill.to_text();
+        let (skill, n_hidden) = self.skill.masked();
+        let mut text = skill.to_text();
         if !self.files.is_empty() || self.not_covered.is_some() {
             text.push_str("\nFiles that come with it:\n");
         }
@@ -106,7 +108,10 @@ impl ListedSkill {
         if let Some(reason) = &self.not_covered {
             let _ = writeln!(text, "- not all, and none can be promoted: {:?}", reason.to_string());
         }
-        for_person(&text).0
+        if n_hidden > 0 {
+            let _ = writeln!(text, "\n{}", hidden_in_prompts(n_hidden));
+        }
+        written_out(&text)
     }
 }
 

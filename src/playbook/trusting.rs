@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use adage_redact::{mask, written_out};
 use serde::Serialize;
 
 use super::Playbook;
@@ -15,7 +16,7 @@ use super::skills::Skills;
 use crate::error::{Error, Result};
 use crate::folder::Name;
 use crate::lesson::{Lesson, LessonId, LessonRef, TextHash, Trust};
-use crate::proposal::{for_person, lesson_as_text};
+use crate::proposal::{hidden_in_prompts, lesson_as_text};
 use crate::store::skill_files::{NotListed, OWN_SKILLS};
 use crate::trust::{FolderIdentity, Standing};
 
@@ -136,17 +137,21 @@ impl AwaitingTrust {
     }
 }
 
-/// A lesson as a person should read it before admitting it, with the reason why it awaits admission: all text that reaches a
-/// prompt, and its stated origin. Invisible characters are written as escapes, and secrets are masked.
+/// A lesson as a person should read it before admitting it, with the reason why it waits: all that reaches a prompt, and where it says that it comes from. What
+/// cannot be seen is written out; what looks like a secret is masked here and in every prompt.
 #[must_use]
 pub fn lesson_for_person(lesson: &Lesson, why: &str) -> String {
+    let (lesson, n_hidden) = &lesson.masked();
     let mut text = lesson_as_text(lesson, why);
-    let rest = serde_json::json!(lesson.extra).to_string();
+    let rest = mask(&serde_json::json!(lesson.extra).to_string()).text;
     let further = [("source", lesson.source.as_str()), ("further keys", &rest)];
     for (name, value) in further.into_iter().filter(|(_, value)| !matches!(*value, "" | "{}")) {
         let _ = writeln!(text, "{name}: {}", value.replace('\n', "\n  "));
     }
-    for_person(&text).0
+    if *n_hidden > 0 {
+        let _ = writeln!(text, "{}", hidden_in_prompts(*n_hidden));
+    }
+    written_out(&text)
 }
 
 impl Skills {

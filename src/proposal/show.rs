@@ -1,33 +1,34 @@
 //! A proposal as text for a person: invisible characters are written as escapes, and secrets are masked.
 
-use std::collections::BTreeSet;
-
-use adage_redact::{Redactor, visible};
+use adage_redact::{Masked, mask, written_out};
 
 use crate::lesson::{Lesson, ShownField};
 
-/// A text with secrets masked and invisible characters written as escapes, and the number of secrets.
+/// A text with secrets masked and with invisible characters written out; how many characters the masks hide, apart from those of
+/// lines that a diff takes out or leaves as they are.
 ///
 /// In a diff, the lines of one side are searched together, without their signs: a key may extend over several lines.
 pub(crate) fn for_person(text: &str) -> (String, usize) {
     let mut shown = String::new();
-    let mut n_secrets = 0;
+    let mut n_hidden = 0;
     let mut lines = text.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
         let Some(sign) = sign_of(line) else {
-            shown.push_str(&masked(line, &mut n_secrets));
+            shown.push_str(&masked(line, &mut n_hidden));
             continue;
         };
         let mut block = line.get(1..).unwrap_or_default().to_owned();
         while let Some(next) = lines.next_if(|next| sign_of(next) == Some(sign)) {
             block.push_str(next.get(1..).unwrap_or_default());
         }
-        for line in masked(&block, &mut n_secrets).split_inclusive('\n') {
+        let mut written = 0;
+        let n_hidden = if sign == '+' { &mut n_hidden } else { &mut written };
+        for line in masked(&block, n_hidden).split_inclusive('\n') {
             shown.push(sign);
             shown.push_str(line);
         }
     }
-    (shown, n_secrets)
+    (shown, n_hidden)
 }
 
 /// All shown fields of a lesson, and the effects of promoting it. A line of the lesson cannot look like one of these.
@@ -68,21 +69,15 @@ fn sign_of(line: &str) -> Option<char> {
     line.chars().next().filter(|c| matches!(c, '+' | '-' | ' '))
 }
 
-fn masked(text: &str, n_secrets: &mut usize) -> String {
-    let redactor = Redactor::shared();
-    let found = redactor.find(text);
-    // A repeated secret counts once.
-    *n_secrets += found.iter().filter_map(|secret| text.get(secret.range.clone())).collect::<BTreeSet<_>>().len();
-    redactor.redact(text).chars().map(written_out).collect()
+fn masked(text: &str, n_hidden: &mut usize) -> String {
+    let Masked { text, n_hidden: hidden, .. } = mask(text);
+    *n_hidden += hidden;
+    written_out(&text)
 }
 
-/// The character, or its escape if it is invisible or moves others.
-fn written_out(c: char) -> String {
-    if matches!(c, '\n' | '\t') || (visible(c) == Some(c) && !matches!(c, '\u{ad}' | '\u{200c}')) {
-        c.to_string()
-    } else {
-        c.escape_unicode().to_string()
-    }
+/// What a reviewer is told of masks in a text that is rendered with the same masks.
+pub(crate) fn hidden_in_prompts(n_hidden: usize) -> String {
+    format!("{n_hidden} characters that look like secrets are masked here, and in every prompt")
 }
 
 #[cfg(test)]
@@ -104,17 +99,17 @@ mod tests {
     #[test]
     fn secrets_are_masked_over_the_lines_of_a_side() {
         let token = ["ghp_", "1a2B3c4D5e6F7g8H9i0J1k2L3m4N5o6P7q8R"].concat();
-        let (shown, n_secrets) = for_person(&format!("--- a\n+++ a\n@@ -1 +1 @@\n-old\n+token {token}\n"));
+        let (shown, n_hidden) = for_person(&format!("--- a\n+++ a\n@@ -1 +1 @@\n-old\n+token {token}\n"));
         assert_eq!(
             shown,
             "--- a\n+++ a\n@@ -1 +1 @@\n-old\n+token [REDACTED:github-token]\n".replace("github-token", rule(&shown))
         );
-        assert_eq!(n_secrets, 1);
+        assert_eq!(n_hidden, token.len());
         let body = "MIIEowIBAAKCAQEA1c7+9z5Pad7OejecsQ0buTfcXPqX8pJtJm7Sx9s0hYh2Jj4s\n+".repeat(12);
         let key = ["-----BEGIN RSA ", "PRIVATE KEY-----\n+", &body, "-----END RSA ", "PRIVATE KEY-----\n"].concat();
-        let (shown, n_secrets) = for_person(&format!("+{key} context\n"));
+        let (shown, n_hidden) = for_person(&format!("+{key} context\n"));
         assert!(!shown.contains("MIIEowIBAAKCAQEA") && shown.ends_with(" context\n"), "{shown}");
-        assert!(n_secrets > 0);
+        assert!(n_hidden > 0);
     }
 
     fn rule(shown: &str) -> &str {

@@ -32,6 +32,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use adage_index::IndexKind;
+use adage_redact::as_shown;
 use serde::Serialize;
 
 use crate::lesson::{LessonId, Realm, ReceiptId};
@@ -165,13 +166,13 @@ impl Request {
     }
 
     setters! {
-        /// Also shows lessons of this project, in addition to the global ones.
-        project(project: impl Into<String>) => realm.project = project.into();
-        /// Also shows lessons of this role, in addition to the global ones.
-        role(role: impl Into<String>) => realm.role = role.into();
-        /// Shows the lessons of this realm and the global ones.
-        in_realm(realm: &Realm) => realm = realm.clone();
-        /// Applies the classic rule to this request: only triggers strictly below this cosine distance, in [0, 2]
+        /// Lessons of this project too, beside the global ones.
+        project(project: impl Into<String>) => realm.project = as_shown(&project.into());
+        /// Lessons of this role too, beside the global ones.
+        role(role: impl Into<String>) => realm.role = as_shown(&role.into());
+        /// Lessons that this realm sees: its own and the global ones.
+        in_realm(realm: &Realm) => realm = realm.as_shown();
+        /// Applies the classic rule to this call: triggers strictly below this cosine distance, in [0, 2]
         /// (docs/spec/playbook.md, 5.8).
         distance_threshold(distance: f32) => distance_threshold = Some(distance);
         /// At most this many lessons; 5 by default, 0 shows none.

@@ -45,7 +45,8 @@ impl Skill {
     /// ```
     #[must_use]
     pub fn from_lessons<'a>(lessons: impl IntoIterator<Item = &'a Lesson>) -> Option<Self> {
-        let sources: Vec<Source<'a>> = lessons.into_iter().map(|lesson| Source { lesson, is_kept: true }).collect();
+        let shown: Vec<Lesson> = lessons.into_iter().map(Lesson::as_shown).collect();
+        let sources: Vec<Source<'_>> = shown.iter().map(|lesson| Source { lesson, is_kept: true }).collect();
         compose(&sources, None)
     }
 

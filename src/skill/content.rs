@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use adage_redact::mask;
 use serde::Serialize;
 
 use super::SkillName;
@@ -120,6 +121,21 @@ impl Skill {
             always,
             &self.body,
         ])
+    }
+
+    /// The skill as a person reads it before promoting it: each text has the masks that a prompt has. How many characters they hide.
+    pub(crate) fn masked(&self) -> (Self, usize) {
+        let mut skill = self.clone();
+        let mut n_hidden = 0;
+        let options = [&mut skill.license, &mut skill.compatibility, &mut skill.allowed_tools].into_iter().flatten();
+        let lists = [&mut skill.topics, &mut skill.actions, &mut skill.provenance.sources].into_iter().flatten();
+        let texts = [&mut skill.description, &mut skill.version, &mut skill.author, &mut skill.body].into_iter();
+        for text in texts.chain(options).chain(lists).chain(skill.metadata.values_mut()) {
+            let masked = mask(text);
+            *text = masked.text;
+            n_hidden += masked.n_hidden;
+        }
+        (skill, n_hidden)
     }
 
     /// True for a draft that was made from sessions and not from a lesson, so that no person has admitted its content.

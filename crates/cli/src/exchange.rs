@@ -103,14 +103,28 @@ fn tell(asked: &Import, tally: &Tally, change: Option<ChangeId>, out: &mut Outpu
     }
 }
 
+/// The longest import, in bytes.
+const MAX_IMPORT: u64 = 256 << 20;
+
+fn read_up_to(source: impl Read, text: &mut String) -> io::Result<()> {
+    let n_bytes = source.take(MAX_IMPORT + 1).read_to_string(text)?;
+    if n_bytes as u64 > MAX_IMPORT {
+        return Err(io::Error::other(format!("it has more than {MAX_IMPORT} bytes, at most that many are read")));
+    }
+    Ok(())
+}
+
 /// The file's lessons; those that cannot be read are reported and counted.
 fn drafts(global: &Global, asked: &Import, tally: &mut Tally) -> Result<Vec<LessonDraft>, Box<dyn std::error::Error>> {
     let mut text = String::new();
     if asked.file == Path::new("-") {
-        io::stdin().read_to_string(&mut text)?;
+        read_up_to(io::stdin().lock(), &mut text).map_err(|error| format!("could not read the input: {error}"))?;
     } else {
         let file = &asked.file;
-        text = fs::read_to_string(file).map_err(|error| format!("could not read {}: {error}", file.display()))?;
+        let is_file =
+            || if fs::metadata(file)?.is_file() { Ok(()) } else { Err(io::Error::other("it is not a regular file")) };
+        let read = is_file().and_then(|()| fs::File::open(file)).and_then(|file| read_up_to(file, &mut text));
+        read.map_err(|error| format!("could not read {}: {error}", file.display()))?;
     }
     if text.trim().is_empty() {
         return Ok(Vec::new());

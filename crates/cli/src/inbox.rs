@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use adage::inbox::{Inbox as ReviewInbox, Proposal, ProposalKind, ProposalName};
 use adage::redact::one_line;
-use adage::{ChangeId, Playbook};
+use adage::{ChangeId, Playbook, TextHash};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
@@ -19,6 +19,9 @@ use crate::result::{Done, chain, exit_code};
 pub(crate) struct Inbox {
     #[command(flatten)]
     roots: Roots,
+    /// Mask nothing in what is shown, and apply what is masked otherwise
+    #[arg(long, global = true)]
+    reveal: bool,
     #[command(subcommand)]
     command: What,
 }
@@ -38,7 +41,7 @@ pub(crate) struct Roots {
 enum What {
     /// List the proposals that can be applied
     List,
-    /// Show everything that applying would change, with secrets masked
+    /// Show everything that applying would change; what looks like a secret is masked, unless --reveal is given
     Show { name: ProposalName },
     /// Apply a proposal, or all of them
     Apply(Which),
@@ -61,6 +64,9 @@ struct Which {
     /// private, global, skills/NAME.patch, skills/NAME, or a lesson's id
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     name: Option<ProposalName>,
+    /// Only if it still has this hash, as printed by `show`
+    #[arg(long, conflicts_with = "all")]
+    hash: Option<TextHash>,
     /// Everything that `list` shows
     #[arg(long)]
     all: bool,
@@ -91,7 +97,10 @@ impl Roots {
 }
 
 pub(crate) fn inbox(global: &Global, asked: &Inbox, out: &mut Output) -> Done {
-    let open = |access| asked.roots.playbook(global, access).map(|playbook| global.inbox(&playbook));
+    let open = |access| {
+        let inbox = asked.roots.playbook(global, access).map(|playbook| global.inbox(&playbook));
+        inbox.map(|inbox| if asked.reveal { inbox.revealing() } else { inbox })
+    };
     match &asked.command {
         What::List => {
             let playbook = asked.roots.playbook(global, Access::Read)?;
@@ -142,12 +151,14 @@ fn show(inbox: &ReviewInbox, name: &ProposalName, out: &mut Output) -> Done {
     let shown = inbox.show(&proposal)?;
     out.object(&with(object(&proposal), json!({ "shown": shown })))?;
     out.diff(shown.trim_end())?;
+    out.message(&format!("{} has hash {}", proposal.name, proposal.text));
     Ok(ExitCode::SUCCESS)
 }
 
 fn decide(inbox: &ReviewInbox, which: &Which, verdict: Verdict, out: &mut Output) -> Done {
     if let Some(name) = &which.name {
-        let proposal = inbox.find(name)?;
+        let found = inbox.find(name)?;
+        let proposal = Proposal { text: which.hash.unwrap_or(found.text), ..found };
         carry_out(inbox, &[proposal], verdict, out)?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -121,7 +121,14 @@ fn has_no_width(c: char) -> bool {
 fn mimics_heading(line: &str) -> bool {
     let bare = line.trim_start_matches(is_decoration).to_uppercase();
     let is_underline = !line.is_empty() && line.trim_end().chars().all(|c| c == '=');
-    is_underline || bare.starts_with('#') || LABELS.iter().any(|label| bare.starts_with(label))
+    is_underline || bare.starts_with('#') || mimics_label(line)
+}
+
+/// True when a line of code could pass for a label of a block, whatever blanks, numbers or marks are before it.
+#[must_use]
+pub fn mimics_label(line: &str) -> bool {
+    let bare = line.trim_start_matches(is_decoration).to_uppercase();
+    LABELS.iter().any(|label| bare.starts_with(label))
 }
 
 /// True when a line could pass for a label of a block or, read as Markdown, for a heading, the underline of one, a rule, a fence, a

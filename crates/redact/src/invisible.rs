@@ -83,25 +83,14 @@ fn is_joined(joiner: char, before: char, previous: char, next: char) -> bool {
 
 /// The first block of a script whose letters change by what is joined to them.
 fn joining_script(c: char) -> Option<u32> {
-    let block = |c: char| u32::from(c) & !0x7f;
-    match c {
-        _ if !c.is_alphabetic() && !is_vowel_killer(c) => None,
-        '\u{600}'..='\u{6ff}'
-        | '\u{750}'..='\u{77f}'
-        | '\u{870}'..='\u{8ff}'
-        | '\u{fb50}'..='\u{fdff}'
-        | '\u{fe70}'..='\u{fefe}' => Some(0x600),
-        '\u{700}'..='\u{74f}' | '\u{7c0}'..='\u{86f}' | '\u{900}'..='\u{dff}' | '\u{1000}'..='\u{109f}' => {
-            Some(block(c))
-        }
-        '\u{1780}'..='\u{18af}'
-        | '\u{1900}'..='\u{1bff}'
-        | '\u{a840}'..='\u{abff}'
-        | '\u{10ac0}'..='\u{10fff}'
-        | '\u{11000}'..='\u{11fff}'
-        | '\u{1e900}'..='\u{1e95f}' => Some(block(c)),
-        _ => None,
-    }
+    let is_arabic = matches!(c,
+        '\u{600}'..='\u{6ff}' | '\u{750}'..='\u{77f}' | '\u{870}'..='\u{8ff}' | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}');
+    let is_other = matches!(c,
+        '\u{700}'..='\u{74f}' | '\u{7c0}'..='\u{86f}' | '\u{900}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{18af}'
+        | '\u{1900}'..='\u{1bff}' | '\u{a840}'..='\u{abff}' | '\u{10ac0}'..='\u{10fff}' | '\u{11000}'..='\u{11fff}'
+        | '\u{1e900}'..='\u{1e95f}');
+    let block = if is_arabic { 0x600 } else { u32::from(c) & !0x7f };
+    ((is_arabic || is_other) && (c.is_alphabetic() || is_vowel_killer(c))).then_some(block)
 }
 
 /// A sign that takes the vowel of the letter before it (virama): a joiner after it decides the form of the letter.

@@ -1,10 +1,12 @@
 //! The summary of a session for an index.
 
+use adage_redact::as_shown;
 use adage_transcript::{Owner, Reading, Status, Turn};
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 
 use super::{intent, workflow};
+use crate::hash::TextHash;
 
 /// A summary of a session without its text: enough to decide whether it is worth reading.
 ///
@@ -54,7 +56,7 @@ impl SessionSummary {
         let transcript = &reading.transcript;
         let calls = || transcript.turns.iter().filter_map(Turn::as_call);
         Self {
-            session: transcript.session.clone(),
+            session: stored_id(&transcript.session),
             last_record: reading.report.last_record,
             n_user_turns: transcript.user_turns().count(),
             n_tool_calls: calls().count(),
@@ -65,4 +67,9 @@ impl SessionSummary {
             workflow: workflow::hint(transcript),
         }
     }
+}
+
+/// The id as it is written down: one with a secret in it by its hash, since two of them are two sessions.
+fn stored_id(session: &str) -> String {
+    if as_shown(session) == session { session.to_owned() } else { TextHash::of(&[session]).to_string() }
 }

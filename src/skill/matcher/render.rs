@@ -1,6 +1,6 @@
 //! Renders the block of skills for a prompt. A skill's text cannot leave its tag.
 
-use adage_redact::strip_invisible;
+use adage_redact::as_shown;
 use serde::Serialize;
 
 use crate::retrieve::estimated_tokens;
@@ -47,10 +47,10 @@ fn item(skill: &Skill) -> String {
     format!("<skill name=\"{}\"{version}>\n{}\n</skill>\n", attribute(skill.name.as_str()), body.trim_matches('\n'))
 }
 
-/// A text without invisible characters in which no `skill` tag opens or closes.
+/// A text as it is shown, in which no tag of ours opens or closes.
 fn tamed(text: &str) -> String {
     const TAG: &str = "skill";
-    let text = strip_invisible(text);
+    let text = as_shown(text);
     let mut safe = String::with_capacity(text.len());
     let mut rest = text.as_str();
     while let Some(at) = rest.find('<') {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use adage::inbox::ProposalName;
-use adage::redact::one_line;
+use adage::redact::{as_shown, one_line};
 use adage::{ChangeId, Feedback, LearnOutcome, LessonDraft, LessonRef, Listing, Playbook, ReceiptId, Request};
 use rmcp::handler::server::common::{schema_for_input, schema_for_output};
 use rmcp::model::{JsonObject, ToolAnnotations};
@@ -295,8 +295,8 @@ fn list(memory: &Memory, asked: &List) -> Result<Answer, Box<dyn Error>> {
     let lessons: Vec<Line> = (memory.trusted()?.list_lessons(&listing)?.iter())
         .map(|(_, lesson)| Line {
             id: lesson.id.to_string(),
-            trigger: one_line(&lesson.trigger, 200),
-            solution: one_line(&lesson.correct_pattern, 400),
+            trigger: one_line(&as_shown(&lesson.trigger), 200),
+            solution: one_line(&as_shown(&lesson.correct_pattern), 400),
         })
         .collect();
     let lines: Vec<String> =

@@ -9,6 +9,7 @@ mod links;
 mod links_of_targets;
 mod loss;
 mod machine;
+mod masked;
 #[cfg(unix)]
 mod memory;
 mod program;
