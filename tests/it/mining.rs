@@ -321,7 +321,7 @@ fn how_a_project_is_checked_is_suggested_once() {
     let other = playbook.mine(&session("s3", "/srv/web", "npm test")).unwrap();
     assert_eq!((other.candidates.len(), other.known.len()), (1, 0));
     let waiting = playbook.waiting_lessons().unwrap().remove(0).lesson;
-    playbook.dismiss(waiting.id, waiting.text_hash()).unwrap();
+    playbook.dismiss(waiting.id, waiting.shown_hash()).unwrap();
     let dismissed = playbook.mine(&session("s4", "/srv/app", "go test -v ./...")).unwrap();
     assert_eq!((dismissed.candidates.len(), dismissed.known.len()), (0, 1));
 }
