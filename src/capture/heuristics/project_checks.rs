@@ -10,8 +10,6 @@ use crate::lesson::build_lesson;
 
 /// The name of the suggestion, the same in every session.
 pub(crate) const NAME: &str = "project-checks";
-/// The command before which it is shown.
-const BEFORE: &str = "git commit*";
 /// Always the same, so that a project has it once.
 pub(crate) const TRIGGER: &str =
     "checking a change before it is committed: how this project is formatted, built, linted and tested";
@@ -89,7 +87,7 @@ fn told(session: &Session<'_>, turn: usize, mut shown: Vec<(&Check<'_>, Usual)>)
     let candidate = Candidate {
         heuristic: Heuristic::RepeatedAction,
         name: NAME.to_owned(),
-        draft: mined(build_lesson(TRIGGER, solution).commands([BEFORE]), session, CONFIDENCE, Vec::new()),
+        draft: mined(build_lesson(TRIGGER, solution), session, CONFIDENCE, Vec::new()),
         score: turns.len() as f64,
         turns,
         author: Author::Agent,
