@@ -267,7 +267,7 @@ pub(crate) fn table(headings: &[&str], rows: impl IntoIterator<Item = Vec<String
 mod tests {
     use serde_json::json;
 
-    use adage::redact::visible;
+    use adage::redact::visible_chars;
 
     use super::*;
 
@@ -290,7 +290,7 @@ mod tests {
         let diff = printed(false, |out| out.diff(&format!("+{HOSTILE}")));
         assert_eq!(diff, format!("\u{1b}[32m+{CLEAN}\u{1b}[0m\n{end}\n"));
         let table = table(&["x", "y"], [vec![HOSTILE.to_owned(), HOSTILE.to_owned()]], None);
-        assert!(table.chars().all(|c| visible(c) == Some(c)) && table.lines().count() == 3, "{table:?}");
+        assert!(visible_chars(&table).all(|(_, c, seen)| seen == Some(c)) && table.lines().count() == 3, "{table:?}");
     }
 
     #[test]
@@ -307,7 +307,7 @@ mod tests {
     fn json_is_escaped_and_keeps_its_meaning() {
         let object = json!({ HOSTILE: HOSTILE });
         let line = printed(true, |out| out.object(&object));
-        assert!(line.trim_end().chars().all(|c| visible(c) == Some(c) && c != '\n'), "{line:?}");
+        assert!(visible_chars(line.trim_end()).all(|(_, c, seen)| seen == Some(c) && c != '\n'), "{line:?}");
         assert!(line.contains("\\u009b\\u202e\\udb40\\udc41\\rb\\nc\\t👩\u{200d}🔧"), "{line}");
         assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), with(object, json!({ "schema": "" })));
         assert_eq!(printed(false, |out| out.json_lines(&line)), line);
