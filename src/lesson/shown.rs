@@ -122,41 +122,44 @@ impl Lesson {
     /// The lesson as it is rendered: each text without what is invisible and without what looks like a secret. The gate did so with
     /// what it let in; a row that somebody else wrote into the file never passed it.
     pub(crate) fn as_shown(&self) -> Self {
-        self.with_texts(&mut |text| as_shown(text))
+        let mut lesson = self.clone();
+        lesson.rendered().filter(|text| !text.is_empty()).for_each(|text| *text = as_shown(text));
+        lesson
     }
 
     /// The lesson as a person reads it before letting it in, with the masks that a prompt has; how many characters they hide.
     pub(crate) fn masked(&self) -> (Self, usize) {
-        let mut n_hidden = 0;
-        let lesson = self.with_texts(&mut |text| {
+        let (mut lesson, mut n_hidden) = (self.clone(), 0);
+        let mut hide = |text: &mut String| {
             let masked = mask(text);
             n_hidden += masked.n_hidden;
-            masked.text
-        });
+            *text = masked.text;
+        };
+        lesson.rendered().filter(|text| !text.is_empty()).for_each(&mut hide);
+        lesson.beside().filter(|text| !text.is_empty()).for_each(&mut hide);
         (lesson, n_hidden)
     }
 
-    fn with_texts(&self, change: &mut dyn FnMut(&str) -> String) -> Self {
-        let mut lesson = self.clone();
+    /// The texts that prompts have.
+    fn rendered(&mut self) -> impl Iterator<Item = &mut String> {
         let texts = [
-            &mut lesson.trigger,
-            &mut lesson.task,
-            &mut lesson.mistake,
-            &mut lesson.anti_pattern,
-            &mut lesson.solution,
-            &mut lesson.correct_pattern,
-            &mut lesson.code_example,
-            &mut lesson.source,
-            &mut lesson.realm.project,
-            &mut lesson.realm.role,
-            &mut lesson.provenance.session,
+            &mut self.trigger,
+            &mut self.task,
+            &mut self.mistake,
+            &mut self.anti_pattern,
+            &mut self.solution,
+            &mut self.correct_pattern,
+            &mut self.code_example,
         ];
-        let lists = [&mut lesson.domains, &mut lesson.paths, &mut lesson.commands].into_iter().flatten();
-        let quotes = lesson.provenance.evidence.iter_mut().map(|evidence| &mut evidence.quote);
-        for text in texts.into_iter().chain(lists).chain(quotes).filter(|text| !text.is_empty()) {
-            *text = change(text);
-        }
-        lesson
+        texts.into_iter().chain(&mut self.domains)
+    }
+
+    /// The texts that only a reviewer sees.
+    fn beside(&mut self) -> impl Iterator<Item = &mut String> {
+        let texts =
+            [&mut self.source, &mut self.realm.project, &mut self.realm.role, &mut self.provenance.session].into_iter();
+        let lists = self.paths.iter_mut().chain(&mut self.commands);
+        texts.chain(lists).chain(self.provenance.evidence.iter_mut().map(|evidence| &mut evidence.quote))
     }
 }
 
