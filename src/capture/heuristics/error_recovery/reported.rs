@@ -111,6 +111,11 @@ impl Report {
         self.turns.first().copied().unwrap_or_default()
     }
 
+    /// What an account of it has to name something of.
+    fn evidence(&self) -> String {
+        format!("{}\n{}", self.pasted.as_deref().unwrap_or_default(), self.told.join("\n"))
+    }
+
     /// The same failure, reported once more.
     fn and(mut self, next: Self) -> Self {
         self.turns.extend(next.turns);
@@ -185,10 +190,10 @@ fn says_it_works(sentence: &str) -> bool {
 
 /// The lesson of a failure that was reported, up to the turn that says how it ended. None where nothing was changed.
 fn judge(session: &Session<'_>, report: &Report, end: usize, confirmed: Confirmed) -> Option<Trial> {
-    if session.edits_in(report.first(), end).next().is_none() {
+    let edits: Vec<(usize, &ToolCall)> = session.edits_in(report.first(), end).collect();
+    if edits.is_empty() {
         return if confirmed == Confirmed::Yes { advised(session, report, end) } else { None };
     }
-    let edits: Vec<(usize, &ToolCall)> = session.edits_in(report.first(), end).collect();
     let (first, last) =
         edits.iter().find(|(turn, _)| *turn > report.last()).map(|(turn, _)| *turn).zip(edits.last())?;
     let are_settings = edits.iter().all(|(_, call)| call.changed_path().is_some_and(is_settings));
@@ -196,7 +201,7 @@ fn judge(session: &Session<'_>, report: &Report, end: usize, confirmed: Confirme
     if confirmed == Confirmed::No && !(are_settings && report.pasted.is_some()) {
         return Some(Trial::refused(report.last(), RejectedBecause::NotConfirmed));
     }
-    let mut evidence = format!("{}\n{}", report.pasted.as_deref().unwrap_or_default(), report.told.join("\n"));
+    let mut evidence = report.evidence();
     evidence.extend(edits.iter().map(|(_, call)| edit_text(call)));
     let said = |to| account(session, report.last(), to, &evidence);
     let found = said(first).or_else(|| said(last.0)).or_else(|| self::report(session, last.0, end, &evidence));
@@ -217,7 +222,7 @@ fn advised(session: &Session<'_>, report: &Report, end: usize) -> Option<Trial> 
     if session.acts(report.first(), end).iter().any(|act| act.command.is_some_and(TerminalCall::succeeded)) {
         return None;
     }
-    let evidence = format!("{}\n{}", report.pasted.as_deref().unwrap_or_default(), report.told.join("\n"));
+    let evidence = report.evidence();
     let account = advice(session, report.last(), end, &evidence)?;
     let trigger = trigger(report, &account, &[])?;
     let text = within(&account.text, &session.transcript.project);
