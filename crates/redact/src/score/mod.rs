@@ -9,6 +9,7 @@ mod cut;
 mod form;
 mod grams;
 mod known;
+mod place;
 mod traits;
 mod weights;
 mod words;

@@ -1,4 +1,4 @@
-//! The traits of a candidate: its form, and what stands around it. Each is a level of a fixed number of levels.
+//! The traits of a candidate: its form, and what is around it. Each trait has a fixed number of levels.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,30 +7,15 @@ use crate::byte_set::ByteSet;
 
 use super::form::{self, Form};
 use super::grams::{Around, Grams};
+use super::place::{N_PLACES, N_PROMISES, N_SEPARATORS, Place};
 use super::weights::Weights;
-use super::words::{Said, SaidWords, Says};
+use super::words::SaidWords;
 use super::{Other, known};
 
-/// So many bytes before a candidate are looked at for words.
-const BEFORE: usize = 240;
-/// And so many behind it.
-const BEHIND: usize = 120;
-/// Where a word that says something is: the levels of [`Place::near`].
-const N_PLACES: u16 = 10;
-/// The levels of [`Place::promise`].
-const N_PROMISES: u16 = 12;
-/// The levels of the traits of separators.
-const N_SEPARATORS: u16 = 9;
-/// The trait of why a value may be something else, and those of how many rules have found it.
+/// The index of the trait that says why a value may be something else, and of the two that count the rules that found it.
 pub(super) const OTHER: usize = 32;
 const RULES: usize = 33;
 const FORM_RULES: usize = 34;
-/// Words between a name and its value, in several languages.
-const COPULAS: [&str; 22] = [
-    "is", "was", "to", "are", "ist", "lautet", "est", "es", "é", "to:", "jest", "är", "er", "on", "as", "with", "by",
-    "now", "still", "just", "heißt", "are:",
-];
-
 /// The names of the traits, in the order of their levels, and how many levels each has.
 pub(super) const TRAITS: [(&str, u16); 38] = [
     ("form", Form::N),
@@ -73,31 +58,18 @@ pub(super) const TRAITS: [(&str, u16); 38] = [
     ("form_known", Form::N * known::N_SHARES),
 ];
 
-/// How many of the borders are below a value.
+/// The number of borders that a value reaches; the borders ascend.
 fn level(value: f64, borders: &[f64]) -> u16 {
     u16::try_from(borders.iter().filter(|border| value >= **border).count()).unwrap_or(u16::MAX)
 }
 
-/// What is around a candidate.
-struct Place<'t> {
-    text: &'t str,
-    at: Range<usize>,
-    line: Range<usize>,
-    /// So far back words are looked for.
-    start: usize,
-    name: Range<usize>,
-    separator: u16,
-    near: &'t [Said],
-}
-
 /// The level of each trait, in the order of [`TRAITS`].
 pub(super) type Levels = [u16; TRAITS.len()];
-/// The levels of the traits of a value alone, which are the first.
+/// The levels of the traits that depend on the value alone, which come first.
 type ValueLevels = [u16; 9];
 
-/// Measures candidates. Texts have the same names again and again, so what it knows of a value is kept; and what a rule has found is
-/// a candidate too, so what it knows of that place is kept until then. Of a line, what does not depend on the candidate is kept until
-/// the next line.
+/// Measures candidates, and caches what it measured: of each value, as texts repeat names; of a place that a rule found, as the same
+/// place comes again as a candidate; and of the current line, what does not depend on the candidate.
 #[derive(Default)]
 pub(super) struct Measurer<'t> {
     values: HashMap<&'t str, ValueLevels>,
@@ -126,7 +98,7 @@ impl Line {
     }
 }
 
-/// A candidate as far as its form and the words around it say; what is seldom asked for is worked out when it is.
+/// A measured candidate. What is seldom needed is computed on first use.
 pub(super) struct Measured<'t> {
     levels: Levels,
     around: Around<'t>,
@@ -135,7 +107,7 @@ pub(super) struct Measured<'t> {
 }
 
 impl Measured<'_> {
-    /// The level of each trait if so many rules have found it; that of why it may be something else if that was asked.
+    /// The level of each trait, given the number of rules that found the candidate. The level of `other` is 0 until [`Self::why`] is called.
     pub(super) fn levels(&self, n_rules: usize) -> Levels {
         let mut levels = self.levels;
         let n_rules = u16::try_from(n_rules).unwrap_or(3).min(3);
@@ -148,14 +120,14 @@ impl Measured<'_> {
         levels
     }
 
-    /// Why it may be something else, which is asked once.
+    /// Why the value may be something else; `ask` runs once.
     pub(super) fn why(&mut self, ask: impl FnOnce() -> Other) -> Other {
         *self.why.get_or_insert_with(ask)
     }
 }
 
 impl<'t> Measurer<'t> {
-    /// What is known of a place, or measured.
+    /// Measures the candidate at a place, or takes what was kept of it.
     pub(super) fn measure(
         &mut self,
         text: &'t str,
@@ -175,7 +147,7 @@ impl<'t> Measurer<'t> {
         Measured { levels, around, why: None, buckets: None }
     }
 
-    /// What is said of the buckets of what is written in a candidate and around it, each once, and of the rules that found it.
+    /// Passes the buckets of a candidate to `ask`, each once: those of its text and surroundings, and of the rules that found it.
     pub(super) fn buckets<T>(
         &mut self,
         one: &mut Measured<'t>,
@@ -193,7 +165,7 @@ impl<'t> Measurer<'t> {
         ask(self.grams.buckets())
     }
 
-    /// Keeps what is known of a place.
+    /// Keeps a measured candidate for the next call of [`Self::measure`] at its place.
     pub(super) fn keep(&mut self, at: Range<usize>, one: Measured<'t>) {
         self.places.insert(at, one);
     }
@@ -202,9 +174,9 @@ impl<'t> Measurer<'t> {
         *self.values.entry(value).or_insert_with(|| value_levels(value, weights))
     }
 
-    /// Only small letters, or words of programs, as names are.
+    /// True for the form of a name: only lower-case letters, or known words.
     pub(super) fn is_name(&mut self, value: &'t str, weights: &Weights) -> bool {
-        // Those of names in small letters are not measured.
+        // A name in lower case needs no measuring.
         static OTHERS: ByteSet = ByteSet::of(b" 0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%&*+?@^~");
         if value.bytes().any(|b| b.is_ascii_lowercase()) && !OTHERS.is_in(value) {
             return true;
@@ -231,7 +203,7 @@ fn value_levels(value: &str, weights: &Weights) -> ValueLevels {
     ]
 }
 
-/// The levels of what no rule has found.
+/// The levels of a candidate that no rule found.
 fn levels(place: &Place<'_>, line: &Line, of_value: ValueLevels) -> Levels {
     let [form, length, oddness, entropy, switches, digits, spice, case, known] = of_value;
     let near @ [password, strong, weak, user, digest, public, meta] = place.near();
@@ -278,211 +250,4 @@ fn levels(place: &Place<'_>, line: &Line, of_value: ValueLevels) -> Levels {
         known * N_PROMISES + promise,
         form * known::N_SHARES + known,
     ]
-}
-
-impl<'t> Place<'t> {
-    fn of(text: &'t str, at: &Range<usize>, said: &'t SaidWords) -> Self {
-        let start = text.floor_char_boundary(at.start.saturating_sub(BEFORE));
-        let line = line_break(text, start..at.start).map_or(start, |place| place + 1);
-        let rest = text.as_bytes().get(at.end..(at.end + BEHIND).min(text.len())).unwrap_or_default();
-        let end = at.end + rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
-        let (name, separator) = name_before(text, line, at.start);
-        let near = said.within(start..at.end + BEHIND);
-        Self { text, at: at.clone(), line: line..end, start, name, separator, near }
-    }
-
-    /// Where the line before begins, and that five lines before.
-    fn earlier(&self) -> [usize; 2] {
-        let before = |end: usize| line_break(self.text, self.start..end);
-        let first = before(self.line.start).and_then(before);
-        let fifth = (0..4).try_fold(first, |at, _| Some(before(at?))).flatten();
-        [first, fifth].map(|place| place.unwrap_or(self.start))
-    }
-
-    fn in_name(&self) -> impl DoubleEndedIterator<Item = &Said> {
-        self.near.iter().filter(|said| said.end > self.name.start && said.end <= self.name.end + 1)
-    }
-
-    /// For each kind of word where the nearest is; the order is that of the levels.
-    fn near(&self) -> [u16; Says::ALL.len()] {
-        let mut levels = [N_PLACES; Says::ALL.len()];
-        let is_earlier =
-            self.near.first().is_some_and(|said| said.end <= self.at.start && said.start < self.line.start);
-        let earlier = if is_earlier { self.earlier() } else { [self.start; 2] };
-        for said in self.near {
-            let in_name = said.end > self.name.start && said.end <= self.name.end + 1;
-            let here = match () {
-                () if in_name => 2,
-                () if said.start < self.at.end && said.end > self.at.start => continue,
-                () if said.end > self.at.start && said.start < self.line.end => 6,
-                () if said.end > self.at.start => 9,
-                () if said.start >= self.line.start => match self.at.start - said.end {
-                    0..=12 => 3,
-                    13..=40 => 4,
-                    _ => 5,
-                },
-                () if said.start >= earlier[0] => 7,
-                () if said.start >= earlier[1] => 8,
-                () => continue,
-            };
-            if let Some(level) = levels.get_mut(said.says as usize) {
-                *level = here.min(*level);
-            }
-        }
-        if let Some(level) = self.in_name().next_back().and_then(|last| levels.get_mut(last.says as usize)) {
-            *level = 1;
-        }
-        levels.map(|level| if level == N_PLACES { 0 } else { level })
-    }
-
-    /// What all words together promise: the order is that of the levels.
-    fn promise(&self, near: &[u16; Says::ALL.len()]) -> u16 {
-        match self.in_name().next_back().map(|said| said.says) {
-            Some(Says::Password) => return 1,
-            Some(Says::Strong) => return 2,
-            Some(Says::Weak) => return 3,
-            Some(Says::Digest | Says::Public | Says::Meta) => return 4,
-            Some(Says::User) | None => {}
-        }
-        let [password, strong, weak, ..] = *near;
-        match (password, strong, weak) {
-            (2..=4, ..) => 5,
-            (_, 2..=4, _) => 6,
-            (.., 2..=4) => 7,
-            (5..=6, ..) | (_, 5..=6, _) => 8,
-            (7..=9, ..) | (_, 7..=9, _) => 9,
-            (.., 5..=9) => 10,
-            _ if self.name.is_empty() => 11,
-            _ => 0,
-        }
-    }
-
-    fn byte(&self, place: Option<usize>) -> u8 {
-        place.and_then(|place| self.text.as_bytes().get(place)).copied().unwrap_or(b'\n')
-    }
-
-    fn quote(&self) -> u16 {
-        let open = self.byte(self.at.start.checked_sub(1));
-        match open {
-            b'"' => 1,
-            b'\'' => 2,
-            b'`' => 3,
-            b'(' | b'[' | b'{' | b'<' | b'*' => 4,
-            _ => 0,
-        }
-    }
-
-    fn next(&self) -> u16 {
-        match self.byte(Some(self.at.end)) {
-            b'\n' | b'\r' => 0,
-            b' ' | b'\t' => 1,
-            b'"' | b'\'' | b'`' => 2,
-            b',' | b';' | b'|' | b'&' => 3,
-            b'(' | b'[' | b'{' | b'<' => 4,
-            b'.' | b'!' | b'?' => 5,
-            b'@' | b':' | b'/' | b'=' => 6,
-            _ => 7,
-        }
-    }
-
-    fn previous(&self) -> u16 {
-        match self.byte(self.at.start.checked_sub(1)) {
-            b'\n' | b'\r' => 0,
-            b' ' | b'\t' => 1,
-            b'"' | b'\'' | b'`' => 2,
-            b',' | b';' | b'|' | b'&' | b'?' => 3,
-            b':' => 4,
-            b'=' => 5,
-            b'/' | b'@' | b'.' => 6,
-            _ => 7,
-        }
-    }
-
-    fn name(&self) -> u16 {
-        let name = self.text.get(self.name.clone()).unwrap_or_default();
-        let has = |class: fn(&u8) -> bool| name.as_bytes().iter().any(class);
-        match () {
-            () if name.is_empty() => 0,
-            () if name.starts_with('-') => 1,
-            () if !has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase) => 2,
-            () if has(|b| b"_.-".contains(b)) || has(u8::is_ascii_uppercase) => 3,
-            () if has(|b| !b.is_ascii()) => 4,
-            () => 5,
-        }
-    }
-
-    fn line_place(&self) -> u16 {
-        let before = self.text.get(self.line.start..self.at.start).unwrap_or_default();
-        let end = self.text.floor_char_boundary(self.line.end);
-        let after = self.text.get(self.at.end..end.max(self.at.end)).unwrap_or_default();
-        u16::from(before.chars().rev().any(char::is_alphanumeric))
-            + 2 * u16::from(after.chars().any(char::is_alphanumeric))
-    }
-
-    /// Whether the word around is an address, and whether it is before its host ends.
-    fn in_url(&self) -> u16 {
-        let before = self.text.get(self.line.start..self.at.start).unwrap_or_default();
-        let word = before.rsplit([' ', '"', '\'', '`', '<', '\t']).next().unwrap_or_default();
-        match word.find("://") {
-            None => 0,
-            Some(_) if self.byte(Some(self.at.end)) == b'@' => 1,
-            Some(_) => 2,
-        }
-    }
-}
-
-/// The name before a value, and what is between the two.
-fn name_before(text: &str, line: usize, at: usize) -> (Range<usize>, u16) {
-    let (name, between) = identifier_before(text, line, at);
-    if between.is_empty() && text.get(name.clone()).is_some_and(is_copula) {
-        let (before, _) = identifier_before(text, line, name.start);
-        return (before, 7);
-    }
-    if name.is_empty() {
-        return (name, 0);
-    }
-    let mark = text.get(between).unwrap_or_default();
-    let has = |marks: &[char]| mark.contains(marks);
-    let separator = match () {
-        () if has(&['(']) => 1,
-        () if has(&['=']) => 2,
-        () if has(&[':', '：']) => 3,
-        () if has(&[',', '|', ';', '\t']) => 4,
-        () if has(&['"', '\'', '`', '>', '[']) => 5,
-        () if mark.is_empty() && at > name.end => 6,
-        () => 8,
-    };
-    (name, separator)
-}
-
-/// Where the last line break of a part of a text is.
-fn line_break(text: &str, part: Range<usize>) -> Option<usize> {
-    let bytes = text.as_bytes().get(part.clone())?;
-    bytes.iter().rposition(|b| *b == b'\n').map(|at| part.start + at)
-}
-
-/// A word between a name and its value.
-fn is_copula(word: &str) -> bool {
-    match word.len() {
-        2..=6 if word.is_ascii() => COPULAS.iter().any(|copula| copula.eq_ignore_ascii_case(word)),
-        2..=12 => COPULAS.contains(&word.to_lowercase().as_str()),
-        _ => false,
-    }
-}
-
-/// The identifier before a place on the same line, and the marks between the two without blanks.
-fn identifier_before(text: &str, line: usize, at: usize) -> (Range<usize>, Range<usize>) {
-    let before = text.get(line.min(at)..at).unwrap_or_default();
-    let is_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-' || c == '.';
-    let bare = before.trim_end_matches(|c: char| !is_of_name(c));
-    let gap = before.len() - bare.len();
-    if gap == 0 || gap > 12 {
-        return (at..at, at..at);
-    }
-    let length = bare.chars().rev().take_while(|c| is_of_name(*c)).map(char::len_utf8).sum::<usize>();
-    let end = line.min(at) + bare.len();
-    let marks = text.get(end..at).unwrap_or_default();
-    let lead = marks.len() - marks.trim_start_matches(' ').len();
-    let trail = marks.trim_end_matches(' ').len();
-    (end - length..end, if lead < trail { end + lead..end + trail } else { end..end })
 }
