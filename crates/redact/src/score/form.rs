@@ -1,10 +1,10 @@
-//! The form of a value: what it is made of, and how much like a word it is.
+//! The form of a value: its kinds of characters, and how word-like it is.
 
 use crate::shape::{entropy, is_other, is_path_like, is_uuid, looks_random};
 
 use super::weights::Weights;
 
-/// What a value looks like as a whole. The order is that of the levels of the weights.
+/// What a value looks like as a whole, in the order of the trait's levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     LowerWord,
@@ -34,12 +34,12 @@ impl Form {
     pub(super) const N: u16 = 21;
 }
 
-/// Marks that passwords have and names do not.
+/// Marks that occur in passwords but not in names.
 pub(super) const fn is_spice(byte: u8) -> bool {
     matches!(byte, b'!' | b'#' | b'$' | b'%' | b'&' | b'*' | b'+' | b'?' | b'@' | b'^' | b'~')
 }
 
-/// How many bytes of each kind a value has.
+/// The number of bytes of each kind in a value.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     pub(super) lower: usize,
@@ -96,7 +96,7 @@ impl Counts {
 pub(super) struct Measured {
     pub(super) form: Form,
     pub(super) counts: Counts,
-    /// Bits a letter under the pairs of letters of ordinary words.
+    /// Mean surprise of its pairs of letters under those of ordinary words, in bits.
     pub(super) oddness: f64,
     pub(super) entropy: f64,
 }
@@ -176,7 +176,7 @@ fn plain_form(value: &str, counts: &Counts, random: bool, oddness: f64) -> Form 
     }
 }
 
-/// Digits and the marks of a date or a version, with at most the letters `TZv` among them.
+/// True for digits and the marks of a date or a version, with at most two letters.
 fn is_date(value: &str) -> bool {
     let marks = value.bytes().filter(|b| b"-:./+,".contains(b)).count();
     let digits = value.bytes().filter(u8::is_ascii_digit).count();
@@ -187,13 +187,13 @@ fn is_date(value: &str) -> bool {
         && value.bytes().all(|b| b.is_ascii_digit() || b"-:./+,TZvemsx".contains(&b))
 }
 
-/// Twelve words or more in small letters, as wallets write their seed (BIP 39).
+/// True for twelve or more words in lower case, as in a wallet's seed phrase (BIP 39).
 fn is_seed(value: &str) -> bool {
     let words = value.split(|c: char| !c.is_ascii_lowercase()).filter(|word| !word.is_empty());
     words.clone().count() >= 12 && words.clone().all(|word| (3..=8).contains(&word.len()))
 }
 
-/// Ends like a file's name or a host's.
+/// True if the value ends like a file name or a host name.
 fn is_file(value: &str) -> bool {
     const ENDS: [&str; 80] = [
         "rs", "py", "js", "ts", "tsx", "jsx", "mjs", "json", "jsonl", "yaml", "yml", "toml", "md", "txt", "sh", "go",

@@ -1,4 +1,4 @@
-//! What is written in a value and around it, as buckets of a hash: the fit learns which words promise a secret and which do not.
+//! The words of a value and around it, hashed into buckets: the fit learns which of them announce a secret and which do not.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,20 +6,20 @@ use std::ops::Range;
 use crate::near;
 use crate::shape::words;
 
-/// The buckets that a gram can fall into.
+/// The number of buckets.
 pub(super) const N_BUCKETS: usize = 1 << 15;
-/// So many words before a name are read on its line.
+/// The number of words read before a name on its line.
 const N_BEFORE: usize = 6;
-/// And so many of the line before.
+/// The number of words read of the previous line.
 const N_EARLIER: usize = 4;
-/// So many words of the line are read.
+/// The number of words read of a line.
 const N_LINE: usize = 24;
-/// The letters of a stem.
+/// The length of a stem, in letters.
 const STEM: usize = 4;
-/// So much of a line before is read.
+/// The number of bytes read before the line.
 const EARLIER: usize = 160;
 
-/// What a gram says; the same word is another gram in another place.
+/// The place of a gram: the same word in another place is another gram.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Name = 1,
@@ -49,7 +49,7 @@ enum Kind {
     Further,
 }
 
-/// What is around a value.
+/// A value in its surroundings.
 pub(super) struct Around<'t> {
     pub(super) text: &'t str,
     pub(super) at: Range<usize>,
@@ -65,29 +65,29 @@ pub(super) struct Grams {
     words: Words,
 }
 
-/// The words of a part of the text. The same words are around many candidates, so their buckets are kept.
+/// The words of a part of the text with their buckets, cached because many candidates share them.
 #[derive(Default)]
 struct Words {
     part: Range<usize>,
     words: Vec<Word>,
 }
 
-/// A word, and its buckets of the kinds of [`AROUND`].
+/// A word, and its bucket for each kind of [`AROUND`].
 struct Word {
     at: Range<usize>,
     buckets: [u16; AROUND.len()],
 }
 
-/// What a word around a candidate may be.
+/// The kinds of grams of words around a candidate.
 const AROUND: [Kind; 4] = [Kind::Line, Kind::Above, Kind::Further, Kind::Earlier];
-/// Words that are no longer near are dropped when there are so many.
+/// Above this number, words that lie behind are dropped from the cache.
 const MANY: usize = 4096;
 
-/// Buckets, each once.
+/// A set of buckets in the order of insertion.
 #[derive(Default)]
 struct Buckets {
     all: Vec<u16>,
-    /// For each bucket whether it is among them, as bits.
+    /// A bit for each bucket that is in the set.
     has: Vec<u64>,
 }
 
@@ -110,12 +110,12 @@ impl Buckets {
         }
     }
 
-    /// A gram of words, in whatever case.
+    /// Adds the gram of words, regardless of case.
     fn add(&mut self, kind: Kind, parts: &[&str]) {
         self.put(bucket(kind, parts));
     }
 
-    /// A gram of how a word begins: its end is another in another place of a sentence.
+    /// Adds the gram of a word's stem, so that its inflected forms share a bucket.
     fn add_stem(&mut self, word: &str) {
         let end = word.char_indices().nth(STEM).map(|(at, _)| at);
         if let Some(stem) = end.and_then(|end| word.get(..end)) {
@@ -123,7 +123,7 @@ impl Buckets {
         }
     }
 
-    /// A gram of what is written.
+    /// Adds the gram of a text as written.
     fn add_exactly(&mut self, kind: Kind, parts: &[&str]) {
         let mut hash = Hash::of(kind);
         for part in parts {
@@ -133,7 +133,7 @@ impl Buckets {
     }
 }
 
-/// The bucket of words, in whatever case.
+/// The bucket of words, regardless of case.
 fn bucket(kind: Kind, parts: &[&str]) -> u16 {
     let mut hash = Hash::of(kind);
     for part in parts {
@@ -147,7 +147,7 @@ fn bucket(kind: Kind, parts: &[&str]) -> u16 {
     hash.bucket()
 }
 
-/// FNV-1a, and a mix of its bits.
+/// FNV-1a with a final mix of its bits.
 struct Hash(u32);
 
 impl Hash {
@@ -166,7 +166,7 @@ impl Hash {
 }
 
 impl Grams {
-    /// The buckets of what was read, each once.
+    /// The buckets that were read, each once.
     pub(super) fn buckets(&self) -> &[u16] {
         &self.buckets.all
     }
@@ -185,7 +185,7 @@ impl Grams {
         of_value(out, text.get(at.clone()).unwrap_or_default());
     }
 
-    /// Takes buckets that were read before.
+    /// Restores buckets that were read before.
     pub(super) fn restore(&mut self, buckets: &[u16]) {
         self.buckets.clear();
         for bucket in buckets {
@@ -242,7 +242,7 @@ fn program<'t>(around: &Around<'t>) -> &'t str {
     spoken(before).next().unwrap_or_default()
 }
 
-/// The words of the line but for those of the value.
+/// The words of the line, without the value's.
 fn of_line(out: &mut Buckets, around: &Around<'_>, words: &Words) {
     let Around { text, at, line, .. } = around;
     let end = text.floor_char_boundary(line.end.max(at.end));
@@ -271,13 +271,13 @@ fn of_earlier(out: &mut Buckets, around: &Around<'_>, words: &Words) {
     out.add(Kind::LastEarlier, &[last, program(around)]);
 }
 
-/// A word that is not too short to say something, by its length and its bucket.
+/// True for a word of three bytes or more.
 fn says_something((length, _): &(usize, u16)) -> bool {
     *length >= 3
 }
 
 impl Words {
-    /// Has all words of a part of the text, and perhaps others.
+    /// Makes sure that the cache has all words of a part of the text.
     fn read(&mut self, text: &str, part: Range<usize>) {
         if part.start < self.part.start || part.start > self.part.end {
             self.words.clear();
@@ -301,7 +301,7 @@ impl Words {
         }
     }
 
-    /// The length of each word of a part of the text, and its bucket as a word of a kind of [`AROUND`]. Words end with the part.
+    /// The length of each word in a part of the text, and its bucket of one kind of [`AROUND`]. Words are cut at the borders of the part.
     fn within<'w>(
         &'w self,
         text: &'w str,
@@ -319,7 +319,7 @@ impl Words {
     }
 }
 
-/// The buckets of a word for each kind of [`AROUND`], as of [`bucket`].
+/// The buckets of a word for each kind of [`AROUND`], equal to those of [`bucket`].
 fn buckets_around(word: &str) -> [u16; AROUND.len()] {
     let mut hashes = AROUND.map(Hash::of);
     let mut add = |byte: u8| hashes.iter_mut().for_each(|hash| hash.add(byte));
@@ -332,7 +332,7 @@ fn buckets_around(word: &str) -> [u16; AROUND.len()] {
     hashes.map(|hash| hash.bucket())
 }
 
-/// What touches the value, and the word behind it.
+/// The marks that touch the value, and the word after it.
 fn edges(out: &mut Buckets, around: &Around<'_>) {
     let Around { text, at, name, .. } = around;
     let mark = text.get(name.end..at.start).unwrap_or_default();
@@ -370,7 +370,7 @@ fn spoken(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// The kinds of characters one after the other, each once in a row.
+/// The kinds of characters in order, runs of one kind as one.
 fn shape(value: &str) -> String {
     let mut out = String::new();
     let mut last = ' ';
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_words_fall_into_the_same_buckets_whatever_their_case() {
+    fn buckets_ignore_case() {
         assert_eq!(grams("The door code: 4711", "4711"), grams("the DOOR Code: 4711", "4711"));
         let (one, other) = (grams("the door code: 4711", "4711"), grams("le code de la porte: 4711", "4711"));
         assert!(one != other && n_shared(&one, &other) > 3, "{one:?} {other:?}");
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_has_each_kind_of_characters_once_in_a_row() {
+    fn a_shape_joins_runs_of_one_kind() {
         for (value, expected) in [("Zaun-4711!", "Aa-9!"), ("Öl2öl", "ua9a"), ("a1b2c3d4e5f6", "a9a9a9a9a9"), ("", "")]
         {
             assert_eq!(shape(value), expected, "{value}");

@@ -1,4 +1,4 @@
-//! The words of ordinary texts about programs: names are made of them, and chosen passwords seldom are.
+//! The frequent words of ordinary technical texts: names consist of them, chosen passwords seldom do.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use data_encoding::BASE64;
 use crate::shape::words;
 
 const TABLE: &str = include_str!("known.tsv");
-/// A shorter piece says nothing.
+/// Shorter pieces are ignored, in letters.
 const MIN_LEN: usize = 3;
 
 /// A Bloom filter with two hashes.
@@ -32,7 +32,7 @@ fn is_known(word: &str) -> bool {
 /// The levels of [`share`].
 pub(super) const N_SHARES: u16 = 5;
 
-/// How much of the words of a value is known: 0 if it has no words, then from nothing to all.
+/// The level of the share of known words in a value: 0 without words, 1 none known, 2 less than half, 3 half or more, 4 all.
 pub(super) fn share(value: &str) -> u16 {
     let (mut known, mut all) = (0, 0);
     for word in words(value).filter(|word| word.len() >= MIN_LEN && !word.starts_with(|c: char| c.is_ascii_digit())) {
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_made_of_known_words_and_chosen_passwords_are_not() {
+    fn the_share_of_known_words_is_high_in_names_and_low_in_passwords() {
         for (value, expected) in [
             ("4711-0", 0),
             ("Zwiebelturm", 1),

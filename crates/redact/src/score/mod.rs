@@ -1,9 +1,9 @@
-//! Values that no rule describes: each candidate near a word that promises a secret is measured, and a fitted table says whether it is one.
+//! Finds secrets that no rule describes: candidates near a word that announces a secret are measured, and a fitted table decides.
 //!
 //! A candidate's traits are its form (length, kinds of characters, how much like words its letters are, whether the words are those of
-//! programs) and what is around it (the words before and behind, the separator, the line, the rules that found it). The words
-//! themselves are hashed into buckets. `weights.tsv` says what each level of each trait and each bucket is worth; `scripts/fit_secrets.py`
-//! fits it.
+//! programs) and what is around it (the words before and after, the separator, the line, the rules that found it). The words
+//! themselves are hashed into buckets. `weights.tsv` has the weight of each level of each trait and of each bucket;
+//! `scripts/fit_secrets.py` fits it.
 
 mod cut;
 mod form;
@@ -21,32 +21,32 @@ use self::traits::{Measured, Measurer};
 use self::weights::Weights;
 use self::words::{Said, SaidWords};
 
-/// So many bytes before a word that promises a secret are read.
+/// Bytes that are read before a word that announces a secret.
 const BEFORE: usize = 160;
-/// And so many behind it.
+/// Bytes that are read after it.
 const BEHIND: usize = 320;
-/// A word at the border of a window is read as a whole up to so many bytes.
+/// A word at the end of a window is read to its own end, up to this many bytes.
 const BORDER: usize = 256;
-/// A plain word is a candidate only so near behind a word that promises a secret.
+/// A plain word is a candidate only this close after a word that announces a secret, in bytes.
 const NEAR: usize = 48;
-/// A value so long is data where nothing promises more.
+/// A value of this length is data unless a word announces a secret, in bytes.
 const LONG: usize = 32;
-/// And one so long unless something before it does.
+/// A value of this length is data unless a word before it does.
 const DATA: usize = 60;
-/// So long a value with blanks is the words of a wallet.
+/// A value with blanks of this length may be a wallet's seed phrase.
 const MANY: usize = 60;
-/// A plain word that no mark assigns is measured only so near.
+/// A plain word without a mark of assignment is measured only this close to the announcing word.
 const SHORT: usize = 5;
-/// And a number only so near.
+/// A number is a candidate only this close.
 const NEAR_NUMBER: usize = 60;
-/// What words and doubts of a candidate add to what its form and place say is less, as measured.
+/// An upper bound, measured, of what a candidate's buckets and doubts add to the weights of its levels.
 const REACH: f32 = 6.0;
-/// What begins a key that may be seen.
+/// What begins a public key.
 const PUBLIC: [&str; 5] = ["PUBLIC KEY", "public key", "BEGIN CERTIFICATE", "ssh-rsa ", "ssh-ed25519 "];
 
 pub(crate) use self::words::openers;
 
-/// What some rules found that only the score can be sure of.
+/// A find of rules that the score has to confirm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hit {
     pub(crate) range: Range<usize>,
@@ -54,7 +54,7 @@ pub(crate) struct Hit {
     pub(crate) rules: Vec<[&'static str; 2]>,
 }
 
-/// Why a value may be something else; the order is that of the levels of the weights.
+/// Why a value may not be a secret, in the order of the trait's levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Other {
     None,
@@ -72,8 +72,8 @@ pub(crate) enum Other {
 impl Other {
     const N: u16 = 10;
 
-    /// There is nothing to weigh: what a rule found is no sample and nothing public, and what none found is none of the others either,
-    /// but words with dots may be a passphrase as well as a reference.
+    /// True if the reason alone rules the value out. A rule's find is ruled out only as a sample or as public; any other value by every
+    /// reason, except words with dots, which may be a passphrase as well as a reference.
     fn decides(self, is_hit: bool, value: &str) -> bool {
         let dotted = |b: u8| b.is_ascii_alphanumeric() || b == b'.' || b == b'_';
         match self {
@@ -90,9 +90,9 @@ impl Other {
 pub(crate) struct Candidate {
     pub(crate) range: Range<usize>,
     pub(crate) levels: Vec<u16>,
-    /// Buckets of what is written in it and around it.
+    /// The buckets of its text and surroundings.
     pub(crate) buckets: Vec<u16>,
-    /// Which of the hits it is.
+    /// Its index among the hits, if it is one.
     pub(crate) hit: Option<usize>,
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn n_buckets() -> usize {
     grams::N_BUCKETS
 }
 
-/// What of the hits are secrets, and what else is near some places of the text; in order, none of the latter overlapping another.
+/// The indices of the hits that are secrets, and the other secrets near the given places, in order and without overlaps.
 pub(crate) fn find(
     text: &str,
     places: &[Range<usize>],
@@ -124,7 +124,7 @@ pub(crate) fn find(
             return;
         }
         let of_buckets = measurer.buckets(one, rules, |buckets| weights.of_buckets(buckets));
-        // Why it may be something else is asked last, as most are no secrets whatever the answer.
+        // The reason against it is costly, and most candidates fail without it.
         let sum = |one: &Measured<'_>| weights.of_levels(&one.levels(rules.len())) + of_buckets;
         if sum(one) + weights.most_for_other() < threshold {
             return;
@@ -143,7 +143,7 @@ pub(crate) fn find(
     let mut found: Vec<(f32, Range<usize>)> = Vec::new();
     for (sum, range) in scored {
         match found.last_mut() {
-            // Of those that overlap the surest, of those as sure the longest.
+            // Of overlapping candidates the one of the highest score, on a tie the longest.
             Some(last) if range.start < last.1.end => {
                 if sum > last.0 || (sum >= last.0 && range.len() > last.1.len()) {
                     *last = (sum, range);
@@ -155,7 +155,7 @@ pub(crate) fn find(
     (kept, found.into_iter().map(|(_, range)| range).collect())
 }
 
-/// What may be a secret near some places of the text, and the hits.
+/// The candidates near the given places, and the hits.
 pub(crate) fn candidates(
     text: &str,
     places: &[Range<usize>],
@@ -176,7 +176,7 @@ pub(crate) fn candidates(
     found
 }
 
-/// Measures the hits and what else is worth it, and visits each; what is passed on last adds the doubt about keys that may be seen.
+/// Visits the hits and the candidates that are worth measuring. The last argument of `visit` adds the doubt that a public key is near.
 fn each_measured<'t>(
     text: &'t str,
     places: &[Range<usize>],
@@ -203,12 +203,12 @@ fn each_measured<'t>(
     });
 }
 
-/// More than the letters of a word of a sentence.
+/// True if there is anything but lower-case letters.
 fn is_joined(value: &str) -> bool {
     !value.bytes().all(|b| b.is_ascii_lowercase())
 }
 
-/// Right behind a word for a password or a secret, or a short word away.
+/// True right after a word for a password or a secret, or a short word away.
 fn is_right_behind(at: &Range<usize>, said: &SaidWords) -> bool {
     said.split_at(at.start)
         .0
@@ -216,7 +216,7 @@ fn is_right_behind(at: &Range<usize>, said: &SaidWords) -> bool {
         .is_some_and(|last| last.says.promises() && last.says != words::Says::Weak && at.start - last.end <= SHORT)
 }
 
-/// Behind a quote, the mark of an assignment, a flag, or another cell of a table.
+/// True after a quote, a mark of assignment, a flag, or another cell of a table.
 fn is_assigned(text: &str, at: usize) -> bool {
     let lead = text.get(..at).unwrap_or_default();
     let before = lead.trim_end_matches(' ');
@@ -225,7 +225,7 @@ fn is_assigned(text: &str, at: usize) -> bool {
     is_cell || is_flag() || before.ends_with(['"', '\'', '`', '=', ':', '>', '(', '|', '\t', '→', '：', '「', '«'])
 }
 
-/// Visits the hits, which are in order, and the values that are worth measuring, each with the words that are said around it.
+/// Visits the hits, which are in order, and the values that are worth measuring, each with the announcing words around it.
 fn each_candidate(
     text: &str,
     places: &[Range<usize>],
@@ -251,7 +251,7 @@ fn each_candidate(
     }
 }
 
-/// The places of words that promise a secret and those of words that are odd by themselves, in order.
+/// The places of words that announce a secret, of words that look random, and of the hits, in order.
 fn all_places(text: &str, places: &[Range<usize>], hits: &[Hit]) -> Vec<Range<usize>> {
     let mut all: Vec<Range<usize>> = cut::odd_words(text).collect();
     all.extend(hits.iter().map(|hit| hit.range.clone()));
@@ -260,7 +260,7 @@ fn all_places(text: &str, places: &[Range<usize>], hits: &[Hit]) -> Vec<Range<us
     all
 }
 
-/// Whether a value is worth measuring: plain words and numbers only right behind a word that promises a secret.
+/// True for a value that is worth measuring. Plain words and numbers are only right after a word that announces a secret.
 fn is_worth(text: &str, value: &str, at: &Range<usize>, promises: &SaidWords) -> bool {
     if value.len() >= MANY && (value.contains('\n') || value.contains(' ')) {
         return !promises.words.is_empty();
@@ -270,7 +270,7 @@ fn is_worth(text: &str, value: &str, at: &Range<usize>, promises: &SaidWords) ->
     }
     let (before, behind) = promises.split_at(at.start);
     let gap = |said: &Said| text.get(said.end..at.start).unwrap_or_default();
-    // A promise of data is on the same line unless it says so by itself.
+    // A weak word announces data only on its own line.
     let promises_data = |said: &Said| said.says != words::Says::Weak || !gap(said).contains('\n');
     let is_data = (promises.words.is_empty() && value.len() >= LONG) || value.len() >= DATA;
     if is_data && !before.iter().rev().any(promises_data) {
@@ -288,14 +288,14 @@ fn is_worth(text: &str, value: &str, at: &Range<usize>, promises: &SaidWords) ->
         let gap = gap(said);
         (!gap.is_empty() || is_flag(said)) && gap.bytes().filter(|b| *b == b'\n').count() <= 1
     });
-    // As what is piped into a program that asks for a password.
+    // Such as a value that is piped into a program that asks for a password.
     let is_quoted =
         || at.start.checked_sub(1).and_then(|at| text.as_bytes().get(at)).is_some_and(|b| b"\"'".contains(b));
     let is_piped = || behind.iter().find(|said| said.start >= at.end).is_some_and(|said| said.start - at.end <= near);
     is_named || (is_quoted() && is_piped())
 }
 
-/// What is read around some places, in order: no byte is read twice.
+/// The windows around places, in order and disjoint.
 fn windows(text: &str, places: &[Range<usize>]) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let is_blank = |b: &u8| b.is_ascii_whitespace();
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_its_place_promises_is_found_whatever_its_form() {
+    fn a_value_after_an_announcing_word_is_found_in_any_form() {
         for (text, secret) in [
             ("bindpw maple-otter-river-42", "maple-otter-river-42"),
             ("keytool -storepass M4ng0-u4 -alias acme", "M4ng0-u4"),
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn names_counts_and_what_is_public_are_not_found() {
+    fn names_counts_and_public_keys_are_not_found() {
         for text in [
             "password_min_length = 12, token_count: 4417",
             "the token is stored in auth/session_store.rs, see login_handler_v2",
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn no_byte_is_read_twice() {
+    fn windows_are_disjoint_and_cover_every_place() {
         let text = "password é ".repeat(500);
         let places: Vec<Range<usize>> = text.match_indices("password").map(|(at, word)| at..at + word.len()).collect();
         let windows = windows(&text, &places);

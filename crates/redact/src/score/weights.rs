@@ -1,4 +1,4 @@
-//! The fitted table: what each level of each trait is worth, and how surprising a pair of letters is.
+//! The fitted table: the weight of each level of each trait and of each bucket, and the surprise of each pair of letters.
 
 use std::sync::LazyLock;
 
@@ -6,38 +6,38 @@ use super::Other;
 use super::traits::OTHER;
 
 const TABLE: &str = include_str!("weights.tsv");
-/// Letters, and the border of a word as the last.
+/// The letters a to z, and the border of a word as the last.
 const N_LETTERS: usize = 27;
 
-/// What one step of a bucket is worth.
+/// The unit of bucket weights.
 const STEP: f32 = 0.05;
-/// The middle of the characters that bucket weights are written in.
+/// The character that stands for a bucket weight of 0.
 const MIDDLE: u8 = b'P';
 
-/// Sums of weights are rounded by less.
+/// An upper bound of the rounding error of a sum of weights.
 const ROUNDING: f32 = 0.001;
 
 fn step(written: u8) -> Option<i8> {
     i8::try_from(i16::from(written) - i16::from(MIDDLE)).ok()
 }
 
-/// What the traits of a candidate are worth.
+/// The weights of a logistic regression over traits and buckets.
 #[derive(Debug, Default)]
 pub(super) struct Weights {
-    /// Candidates from this sum on are secrets.
+    /// The least sum of a secret.
     threshold: f32,
     bias: f32,
-    /// So far below the threshold may be what a rule found.
+    /// How far below the threshold a rule's find may be.
     pub(super) ease: f32,
-    /// The name of each trait, and where the weights of its levels begin in `levels`.
+    /// The name of each trait, and the start of its weights in `levels`.
     traits: Vec<(&'static str, usize)>,
-    /// What each level of each trait is worth.
+    /// The weights of all levels of all traits.
     levels: Vec<f32>,
-    /// The most that any level of the trait `other` is worth more than its first.
+    /// The greatest weight in the trait `other`, relative to its first level.
     most_for_other: f32,
-    /// What each bucket of grams is worth, in [`STEP`]s.
+    /// The weight of each bucket, in [`STEP`]s.
     grams: Vec<i8>,
-    /// Half bits for each pair of letters, row by row.
+    /// The surprise of each pair of letters in half bits, row by row.
     pairs: Vec<u8>,
 }
 
@@ -71,24 +71,24 @@ impl Weights {
         weights
     }
 
-    /// The sum of what levels are worth, above the threshold.
+    /// The sum of the weights of levels, minus the threshold.
     pub(super) fn of_levels(&self, levels: &[u16]) -> f32 {
         let worth = |(level, (_, start)): (&u16, &(&str, usize))| self.levels.get(start + usize::from(*level)).copied();
         self.bias - self.threshold + levels.iter().zip(&self.traits).filter_map(worth).sum::<f32>()
     }
 
-    /// How much a reason to be something else can add to the sum at most, with a margin for rounding.
+    /// An upper bound of what the trait `other` can add to a sum.
     pub(super) fn most_for_other(&self) -> f32 {
         self.most_for_other
     }
 
-    /// The sum of what buckets are worth.
+    /// The sum of the weights of buckets.
     pub(super) fn of_buckets(&self, buckets: &[u16]) -> f32 {
         let steps = buckets.iter().filter_map(|at| self.grams.get(usize::from(*at))).map(|it| i32::from(*it));
         steps.sum::<i32>() as f32 * STEP
     }
 
-    /// The mean surprise of the pairs of letters in the runs of letters of a value, in bits; 0 without any run of three.
+    /// The mean surprise of the pairs of letters in runs of three letters or more, in bits; 0 without such a run.
     pub(super) fn oddness(&self, value: &str) -> f64 {
         let (mut half_bits, mut n_pairs) = (0_usize, 0_usize);
         for run in value.as_bytes().split(|b| !b.is_ascii_alphabetic()).filter(|run| run.len() >= 3) {
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_has_each_level_of_each_trait() {
+    fn the_table_has_a_weight_for_each_level_of_each_trait() {
         let weights = Weights::shared();
         let names: Vec<(&str, usize)> = TRAITS.iter().map(|(name, n)| (*name, usize::from(*n))).collect();
         assert_eq!(weights.names(), names);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_less_odd_than_letters_at_random() {
+    fn random_letters_are_odder_than_words() {
         let weights = Weights::shared();
         for word in ["password", "configuration", "lantern", "retry_after_seconds"] {
             assert!(weights.oddness(word) < 4.5, "{word} {}", weights.oddness(word));

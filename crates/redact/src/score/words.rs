@@ -1,4 +1,4 @@
-//! The words that say what a value beside them is.
+//! Words that say what the value next to them is: a password, a digest, a public key, a user name.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::rules::touches;
 
 const TABLE: &str = include_str!("words.tsv");
 
-/// What a word says of a value beside it. The order is that of the levels of the weights.
+/// What a word says of the value next to it, in the order of the trait's levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Says {
     Password,
@@ -26,7 +26,7 @@ impl Says {
     pub(super) const ALL: [Self; 7] =
         [Self::Password, Self::Strong, Self::Weak, Self::User, Self::Digest, Self::Public, Self::Meta];
 
-    /// A value near the word may be a secret.
+    /// True if the word announces a secret.
     pub(super) fn promises(self) -> bool {
         matches!(self, Self::Password | Self::Strong | Self::Weak)
     }
@@ -37,7 +37,7 @@ impl Says {
     }
 }
 
-/// A word that was found, by its place in the text.
+/// A word in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Said {
     pub(super) says: Says,
@@ -45,7 +45,7 @@ pub(super) struct Said {
     pub(super) end: usize,
 }
 
-/// Words of a text in order, and how far they have been read: places that are asked for mostly come in order, too.
+/// The words of a text in order. Queries mostly come in the order of the text, so each search starts where the last one ended.
 #[derive(Debug, Default)]
 pub(super) struct SaidWords {
     pub(super) words: Vec<Said>,
@@ -57,19 +57,19 @@ impl SaidWords {
         Self { words, read: Default::default() }
     }
 
-    /// Those that end before a place, or there, and the others.
+    /// The words that end at or before a place, and the others.
     pub(super) fn split_at(&self, place: usize) -> (&[Said], &[Said]) {
         self.words.split_at(self.read_until(0, |said| said.end <= place))
     }
 
-    /// Those that begin at a place of a range.
+    /// The words that begin in a range.
     pub(super) fn within(&self, range: Range<usize>) -> &[Said] {
         let from = self.read_until(1, |said| said.start < range.start);
         let to = self.read_until(2, |said| said.start < range.end);
         self.words.get(from..to).unwrap_or_default()
     }
 
-    /// How many of the words are before a place, looked for from where the last such question ended.
+    /// The number of words for which `is_before` is true, searched from where the last search of this kind ended.
     fn read_until(&self, question: usize, is_before: impl Fn(&Said) -> bool) -> usize {
         let Some(read) = self.read.get(question) else { return 0 };
         let mut n_before = read.get();
@@ -105,16 +105,16 @@ fn listed() -> impl Iterator<Item = (Says, String)> {
     classes.flat_map(|(class, words)| words.split_whitespace().map(move |word| (class, word.replace('␣', " "))))
 }
 
-/// The words whose value often is a secret; a flag of one letter says too little.
+/// The words that announce a secret, without flags of one letter, which say too little.
 pub(crate) fn openers() -> Vec<String> {
     listed().filter(|(says, word)| says.promises() && !word.starts_with(' ')).map(|(_, word)| word).collect()
 }
 
-/// The words of a text in order, of those that overlap the longest; `offset` is where the text begins.
+/// The words of a text in order, of overlapping ones the longest. `offset` is added to each place.
 pub(super) fn said(text: &str, offset: usize) -> Vec<Said> {
     let Some(words) = WORDS.as_ref() else { return Vec::new() };
     let mut out: Vec<Said> = Vec::new();
-    // In the order of their ends, so a longer word comes after those that it begins with or holds.
+    // Matches come in the order of their ends, so a longer word follows those that it contains.
     for found in words.finder.find_overlapping_iter(text) {
         let Some(&says) = words.says.get(found.pattern().as_usize()) else { continue };
         if !is_whole(text, found.start(), found.end()) {
@@ -132,7 +132,7 @@ pub(super) fn said(text: &str, offset: usize) -> Vec<Said> {
     out
 }
 
-/// No letter of the same word is beside it, but for a hump and a plural.
+/// True if the match is a whole word, or a part of a name in camel case; a plural `s` may follow.
 fn is_whole(text: &str, start: usize, end: usize) -> bool {
     let at = |place: Option<usize>| place.and_then(|place| text.as_bytes().get(place)).copied().unwrap_or(b' ');
     let first = at(Some(start));
@@ -141,7 +141,7 @@ fn is_whole(text: &str, start: usize, end: usize) -> bool {
     }
     let (previous, next) = (at(start.checked_sub(1)), at(Some(end)));
     let hump = previous.is_ascii_lowercase() && first.is_ascii_uppercase();
-    // Names are run together with long words before them.
+    // A long word counts also at the end of a longer one, as in `mypassword`.
     let long = end - start >= 6 && (!first.is_ascii_uppercase() || previous.is_ascii_uppercase());
     let begins = hump || long || !first.is_ascii_alphanumeric() || !previous.is_ascii_alphabetic();
     let last = at(end.checked_sub(1));
