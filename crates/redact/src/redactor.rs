@@ -6,6 +6,7 @@
 
 mod beside;
 mod judging;
+mod public;
 mod scored;
 #[cfg(test)]
 mod tests;
