@@ -15,7 +15,9 @@ const MIN_REFERENCE: usize = 12;
 /// True for a value that is public by its first characters: public keys and certificates, images and archives, addresses, digests
 /// with the name of their kind, identifiers of measurements and of accounts; or that a specification has published.
 pub(super) fn is_public(value: &str) -> bool {
-    const STARTS: [&str; 57] = [
+    const STARTS: [&str; 59] = [
+        "GHSA-",
+        "CVE-",
         "iVBORw0",
         "R0lGOD",
         "JVBERi",
@@ -92,12 +94,17 @@ pub(super) fn is_public(value: &str) -> bool {
     let is_content = value.len() == 46 && value.starts_with("Qm");
     let is_head =
         ["eyJhbGciOi", "eyJ0eXAiOi", "eyJraWQiOi"].iter().any(|head| value.starts_with(head)) && !value.contains('.');
+    // A number of a program, in parts.
+    let is_number = lower.strip_prefix("0x").is_some_and(|hex| {
+        hex.contains('_') && hex.len() <= 20 && hex.bytes().all(|b| b.is_ascii_hexdigit() || b == b'_')
+    });
     let is_tag = value.len() <= 16 && ["G-", "GTM-", "UA-", "AW-"].iter().any(|start| value.starts_with(start));
     // The example of those who explain JSON Web Tokens.
     value.contains("eyJzdWIiOiIxMjM0NTY3ODkw")
         || is_address
         || is_content
         || is_head
+        || is_number
         || is_tag
         || STARTS.iter().any(|start| value.starts_with(start))
         || KNOWN.iter().any(|start| known.starts_with(start))
@@ -163,6 +170,19 @@ mod tests {
     fn check(text: &str, value: &str, expected: bool) {
         let at = text.find(value).unwrap_or_default();
         assert_eq!(is_public_in_place(text, &(at..at + value.len())), expected, "{text}");
+    }
+
+    #[test]
+    fn identifiers_of_advisories_and_numbers_of_programs_are_public() {
+        for (value, expected) in [
+            ("GHSA-3mv5-343c-w2qg", true),
+            ("CVE-2020-36465", true),
+            ("0x10_FFFF", true),
+            ("0x10FFFFa8", false),
+            ("GHS-3mv5-343c-w2qg", false),
+        ] {
+            assert_eq!(is_public(value), expected, "{value}");
+        }
     }
 
     #[test]
