@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::byte_set::ByteSet;
-use crate::shape::{is_constant, is_other, looks_random};
+use crate::shape::{is_constant, is_reference, looks_random};
 
 /// Shorter words are too often names.
 const MIN_LEN: usize = 8;
@@ -122,7 +122,7 @@ pub(crate) fn is_odd(word: &str) -> bool {
     long_enough
         && both
         && !is_constant(word)
-        && !is_other(word)
+        && !is_reference(word)
         && !hex
         && !word.contains(['(', '[', '{'])
         && (symbol || is_shuffled(word))

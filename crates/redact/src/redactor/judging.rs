@@ -5,8 +5,8 @@ use crate::judged::{Judged, Question};
 use crate::near;
 use crate::rules::Rule;
 use crate::shape::{
-    are_codes, claims_nothing, encodes_a_name, is_base64_key, is_constant, is_likely_password, is_other, is_path_like,
-    is_phrase, is_pin, is_strong, is_weak_password, is_word_and_number, is_word_list, looks_random, repeats_a_group,
+    are_codes, claims_nothing, encodes_a_name, is_base64_key, is_constant, is_likely_password, is_path_like, is_phrase,
+    is_pin, is_reference, is_strong, is_weak_password, is_word_and_number, is_word_list, looks_random, repeats_a_group,
 };
 
 impl Redactor {
@@ -44,7 +44,7 @@ impl Redactor {
             Question::Odd => near::is_odd(value) && !self.skips.is_made_up(value),
             Question::Chosen => (is_likely_password(value) || is_word_list(value)) && !self.skips.is_made_up(value),
             Question::Weak => is_weak_password(value) && !self.skips.is_made_up(value),
-            Question::Jumble => near::is_jumble(value) && self.is_random(value) && !is_other(value),
+            Question::Jumble => near::is_jumble(value) && self.is_random(value) && !is_reference(value),
             Question::Likely => is_likely_password(value) && !self.skips.is_made_up(value),
             Question::Claims => !claims_nothing(value),
             Question::Password => !value.bytes().all(letters) && !is_constant(value) && !self.skips.is_made_up(value),
