@@ -20,9 +20,9 @@ use regex::Regex;
 
 use self::beside::{begins_a_word, digit_from, identifier_before, is_in_resource, is_local, line_before, name_at_end};
 use crate::judged::Judged;
-use crate::near;
 use crate::rules::{Kind, Rule, Scope, Skips, mark_read, run_on, touches, window};
 use crate::shape::{is_digest, is_hash, is_uuid, word_before, words};
+use crate::text_words;
 use crate::tokens::{self, Sign};
 
 const MARK_START: &str = "[REDACTED:";
@@ -267,7 +267,7 @@ impl Redactor {
         let regex = rule.regex()?;
         let piece = if rule.group == 0 { regex.find(window) } else { regex.captures(window)?.get(rule.group) }?;
         let start = word.end + piece.start();
-        let mut words = near::candidates(piece.as_str());
+        let mut words = text_words::password_candidates(piece.as_str());
         let secret =
             words.find(|at| piece.as_str().get(at.clone()).is_some_and(|value| self.is_secret(rule, value, judged)))?;
         let name = text.get(word.start - identifier_before(text, word.start)..word.end)?;
@@ -312,7 +312,7 @@ impl Redactor {
             value.is_some_and(|value| self.is_secret(rule, value, judged))
                 && !self.is_named_otherwise(line_before(text, start + at.start))
         };
-        let secrets = near::candidates(piece).filter(is_secret);
+        let secrets = text_words::password_candidates(piece).filter(is_secret);
         secrets.map(|at| start + at.start..start + at.end).collect()
     }
 

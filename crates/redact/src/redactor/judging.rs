@@ -2,7 +2,7 @@
 
 use super::Redactor;
 use crate::judged::{Judged, Question};
-use crate::near;
+use crate::password_word::{is_password_like, is_random_word};
 use crate::rules::Rule;
 use crate::shape::{
     are_codes, claims_nothing, encodes_a_name, is_base64_key, is_constant, is_likely_password, is_path_like, is_phrase,
@@ -40,11 +40,11 @@ impl Redactor {
             Question::Pin => is_pin(value),
             Question::Named => !self.skips.is_made_up(value),
             Question::Strong => is_strong(value) && !self.skips.is_made_up(value),
-            Question::Phrase => (near::is_odd(value) || is_phrase(value)) && !self.skips.is_made_up(value),
-            Question::Odd => near::is_odd(value) && !self.skips.is_made_up(value),
+            Question::Phrase => (is_password_like(value) || is_phrase(value)) && !self.skips.is_made_up(value),
+            Question::Odd => is_password_like(value) && !self.skips.is_made_up(value),
             Question::Chosen => (is_likely_password(value) || is_word_list(value)) && !self.skips.is_made_up(value),
             Question::Weak => is_weak_password(value) && !self.skips.is_made_up(value),
-            Question::Jumble => near::is_jumble(value) && self.is_random(value) && !is_reference(value),
+            Question::Jumble => is_random_word(value) && self.is_random(value) && !is_reference(value),
             Question::Likely => is_likely_password(value) && !self.skips.is_made_up(value),
             Question::Claims => !claims_nothing(value),
             Question::Password => !value.bytes().all(letters) && !is_constant(value) && !self.skips.is_made_up(value),

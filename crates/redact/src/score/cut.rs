@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::form::is_spice;
 use crate::byte_set::ByteSet;
-use crate::near;
 use crate::rules::touches;
 use crate::shape::is_base64_key;
+use crate::text_words;
 
 /// The least length of a candidate, in bytes.
 const MIN_LEN: usize = 4;
@@ -28,7 +28,7 @@ const END: u8 = 16;
 /// and phrases of several words. `offset` is added to each place.
 pub(super) fn candidates(text: &str, offset: usize) -> Vec<Range<usize>> {
     let (mut found, mut cut) = (Vec::new(), Vec::new());
-    for word in near::words_until(text, MAX_LEN, is_end) {
+    for word in text_words::words_until(text, MAX_LEN, is_end) {
         let mut add = |at: Range<usize>| {
             let at = trimmed(text, at);
             if (MIN_LEN..=MAX_LEN).contains(&at.len()) && !is_flag_or_path(text, &at) {
@@ -109,7 +109,7 @@ fn has_parts(word: &str) -> bool {
 fn parts(text: &str, word: &Range<usize>, add: &mut impl FnMut(Range<usize>)) {
     static MARKS: ByteSet = ByteSet::of(b"=:,;|&?/@()[]{}");
     let whole = text.get(word.clone()).unwrap_or_default();
-    let inner = near::mark_len(whole);
+    let inner = text_words::prefix_len(whole);
     if inner > 0 {
         add(word.start + inner..word.end);
     }
@@ -223,7 +223,7 @@ fn rows_of_words(text: &str) -> impl Iterator<Item = Vec<Range<usize>>> + '_ {
         let bytes = text.as_bytes().get(word.clone()).unwrap_or_default();
         (3..=8).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_lowercase)
     };
-    let mut words = near::words_between(text, is_gap);
+    let mut words = text_words::words_between(text, is_gap);
     let mut row: Vec<Range<usize>> = Vec::new();
     std::iter::from_fn(move || {
         loop {

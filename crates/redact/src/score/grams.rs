@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::near;
 use crate::shape::words;
+use crate::text_words;
 
 /// The number of buckets.
 pub(super) const N_BUCKETS: usize = 1 << 15;
@@ -289,7 +289,7 @@ impl Words {
         }
         let offset = self.part.end;
         let ahead = text.get(offset..).unwrap_or_default();
-        let mut words = near::words_between(ahead, |c| !c.is_alphanumeric());
+        let mut words = text_words::words_between(ahead, |c| !c.is_alphanumeric());
         while self.part.end < part.end {
             let Some(word) = words.next() else {
                 self.part.end = text.len();
