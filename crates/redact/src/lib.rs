@@ -20,9 +20,9 @@
 
 pub mod block;
 mod byte_set;
+mod check_cache;
 mod fence;
 mod invisible;
-mod judged;
 mod line;
 mod password_word;
 mod redactor;

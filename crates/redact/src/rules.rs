@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use aho_corasick::AhoCorasick;
 use regex::{Regex, RegexBuilder};
 
-use crate::judged::Question;
+use crate::check_cache::Check;
 use crate::score;
 use crate::shape::words;
 use crate::start::Start;
@@ -64,9 +64,8 @@ pub(crate) struct Rule {
     keywords: &'static str,
     pub(crate) group: usize,
     pub(crate) entropy: f64,
-    pub(crate) check: &'static str,
-    /// What the check asks of a value.
-    pub(crate) question: Question,
+    pub(crate) check: Check,
+    pub(crate) check_name: &'static str,
     /// What the rule finds has a digit, behind the keyword.
     pub(crate) needs_digit: bool,
     /// Where the form is described.
@@ -111,8 +110,8 @@ impl Rule {
         };
         let (kind, id, keywords) = (Kind::parse(columns.next()?)?, columns.next()?, columns.next()?);
         let (group, entropy) = (columns.next()?.parse().ok()?, columns.next()?.parse().ok()?);
-        let check = columns.next()?;
-        let has_digit = ["likely", "odd", "jumble", "phrase", "strong", "pin", "codes", "base64"].contains(&check);
+        let check_name = columns.next()?;
+        let check = Check::parse(check_name)?;
         Some(Self {
             scope,
             kind,
@@ -121,8 +120,8 @@ impl Rule {
             group,
             entropy,
             check,
-            question: Question::of(check),
-            needs_digit: has_digit && matches!(kind, Kind::After | Kind::Word | Kind::Near),
+            check_name,
+            needs_digit: check.needs_digit() && matches!(kind, Kind::After | Kind::Word | Kind::Near),
             #[cfg(test)]
             source: columns.clone().next()?,
             pattern: columns.nth(1)?,
@@ -133,14 +132,17 @@ impl Rule {
 
     /// Its form says enough: nothing else is written so. What other rules find has to pass the score too.
     pub(crate) fn is_sure(&self) -> bool {
-        const FORMS: [&str; 5] = ["any", "seed", "codes", "pin", "claims"];
         // The site's key looks the same and may be seen.
         if self.id == "recaptcha-key" {
             return false;
         }
         // A sentence that says what the value is.
-        let is_said = self.kind == Kind::Find && self.check == "phrase";
-        self.scope == Scope::Provider || self.kind == Kind::Prefix || is_said || FORMS.contains(&self.check)
+        let is_said = self.kind == Kind::Find && self.check == Check::PasswordOrPhrase;
+        let is_of_known_form = matches!(
+            self.check,
+            Check::Any | Check::Base32Seed | Check::RecoveryCodes | Check::Pin | Check::WebTokenClaims
+        );
+        self.scope == Scope::Provider || self.kind == Kind::Prefix || is_said || is_of_known_form
     }
 
     pub(crate) fn keywords(&self) -> Vec<String> {
@@ -328,29 +330,6 @@ mod tests {
                 rule.id,
                 rule.pattern
             );
-            let checks = [
-                "any",
-                "literal",
-                "claims",
-                "random",
-                "encoded",
-                "unhashed",
-                "qualified",
-                "password",
-                "strong",
-                "named",
-                "likely",
-                "odd",
-                "jumble",
-                "chosen",
-                "weak",
-                "phrase",
-                "base64",
-                "seed",
-                "codes",
-                "pin",
-            ];
-            assert!(checks.contains(&rule.check), "{}", rule.id);
             assert!(!rule.source.is_empty(), "{}", rule.id);
         }
         let skips = Skips::parse();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use crate::judged::Judged;
+use crate::check_cache::CheckCache;
 use crate::rules::{Rule, touches};
 use crate::score::{self, Candidate, Hit, Other};
 use crate::shape::{
@@ -48,7 +48,7 @@ impl Redactor {
                 sure.push((index, range));
                 continue;
             }
-            let name = [rule.id, rule.check];
+            let name = [rule.id, rule.check_name];
             match hits.last_mut() {
                 Some((_, hit)) if hit.range == range => hit.rules.push(name),
                 _ => hits.push((index, Hit { range, rules: vec![name] })),
@@ -108,9 +108,9 @@ impl Redactor {
     #[doc(hidden)]
     #[must_use]
     pub fn measured(&self, text: &str) -> Value {
-        let (mut places, judged) = (Vec::new(), Judged::default());
-        let mut found = self.scan(text, &mut places, &judged);
-        found.extend(self.tokens(text, &judged));
+        let (mut places, cache) = (Vec::new(), CheckCache::default());
+        let mut found = self.scan(text, &mut places, &cache);
+        found.extend(self.tokens(text, &cache));
         let (sure, hits) = self.hits(found);
         let hits: Vec<Hit> = hits.into_iter().map(|(_, hit)| hit).collect();
         let candidates = score::candidates(text, &places, &hits, |at| self.other(text, at)).into_iter();
