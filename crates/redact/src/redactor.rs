@@ -4,9 +4,9 @@
 //! only placeholders. One pass finds the rules' keywords, and a rule's regex runs only where
 //! its keyword occurs, so text without keywords costs no more than that pass.
 
-mod beside;
 mod checking;
 mod scored;
+mod surroundings;
 #[cfg(test)]
 mod tests;
 
@@ -18,7 +18,9 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
-use self::beside::{begins_a_word, digit_from, identifier_before, is_in_resource, is_local, line_before, name_at_end};
+use self::surroundings::{
+    begins_a_word, digit_from, identifier_before, is_in_resource, is_local, line_before, name_at_end,
+};
 use crate::check_cache::{Check, CheckCache};
 use crate::rules::{Kind, Rule, Scope, Skips, mark_read, run_on, touches, window};
 use crate::shape::{is_digest, is_hash, is_uuid, word_before, words};

@@ -7,9 +7,9 @@ use aho_corasick::AhoCorasick;
 use regex::{Regex, RegexBuilder};
 
 use crate::check_cache::Check;
+use crate::first_bytes::FirstBytes;
 use crate::score;
 use crate::shape::words;
-use crate::start::Start;
 use crate::word_set::WordSet;
 
 const TABLE: &str = include_str!("rules.tsv");
@@ -74,8 +74,8 @@ pub(crate) struct Rule {
     pattern: &'static str,
     /// Compiled at the first hit, as most processes never need most rules.
     regex: OnceLock<Option<Regex>>,
-    /// What a match behind a keyword begins with; read at the first hit, too.
-    start: OnceLock<Option<Start>>,
+    /// The first bytes of a match; derived at the first hit.
+    first_bytes: OnceLock<Option<FirstBytes>>,
 }
 
 /// What is known not to be a secret.
@@ -126,7 +126,7 @@ impl Rule {
             source: columns.clone().next()?,
             pattern: columns.nth(1)?,
             regex: OnceLock::new(),
-            start: OnceLock::new(),
+            first_bytes: OnceLock::new(),
         })
     }
 
@@ -166,7 +166,10 @@ impl Rule {
 
     /// False where the regex, which is to match right there, does not: a look at a few bytes.
     pub(crate) fn may_match(&self, text: &[u8]) -> bool {
-        self.start.get_or_init(|| Start::of(&expand(self.pattern))).as_ref().is_none_or(|start| start.may_match(text))
+        self.first_bytes
+            .get_or_init(|| FirstBytes::of(&expand(self.pattern)))
+            .as_ref()
+            .is_none_or(|first| first.may_match(text))
     }
 
     /// The pattern of what has to be right behind the keyword.

@@ -12,7 +12,7 @@ use crate::shape::{
 };
 
 use super::Redactor;
-use super::beside::{is_in_resource, line_before, name_at_end};
+use super::surroundings::{is_in_resource, line_before, name_at_end};
 
 /// A value so long is data, and its name may say of what.
 const DATA: usize = 20;
