@@ -21,6 +21,7 @@
 pub mod block;
 mod byte_set;
 mod check_cache;
+mod exceptions;
 mod fence;
 mod first_bytes;
 mod invisible;

@@ -22,7 +22,8 @@ use self::surroundings::{
     begins_a_word, digit_from, identifier_before, is_in_resource, is_local, line_before, name_at_end,
 };
 use crate::check_cache::{Check, CheckCache};
-use crate::rules::{Kind, Rule, Scope, Skips, mark_read, run_on, touches, window};
+use crate::exceptions::Exceptions;
+use crate::rules::{Kind, Rule, Scope, mark_read, run_on, touches, window};
 use crate::shape::{is_digest, is_hash, is_uuid, word_before, words};
 use crate::text_words;
 use crate::tokens::{self, Sign};
@@ -66,7 +67,7 @@ impl Secret<'_> {
 /// ```
 pub struct Redactor {
     rules: Vec<Rule>,
-    skips: Skips,
+    exceptions: Exceptions,
     finder: AhoCorasick,
     /// The keywords of `finder`.
     keywords: Vec<Keyword>,
@@ -134,7 +135,7 @@ impl Redactor {
             .build(keywords.iter().map(|keyword| &keyword.word))
             .expect("a fixed list of keywords");
         let scored = rules.iter().position(|rule| rule.kind == Kind::Scored);
-        Self { rules, skips: Skips::parse(), finder, keywords, scored }
+        Self { rules, exceptions: Exceptions::parse(), finder, keywords, scored }
     }
 
     /// One redactor for the whole process, built at the first call.
@@ -244,7 +245,7 @@ impl Redactor {
     ) -> impl Iterator<Item = (usize, Range<usize>)> + 's {
         let index = |id| self.rules.iter().position(|rule| rule.kind == Kind::Token && rule.id == id);
         let [prefixed, named] = ["prefixed-token", "named-token"].map(index);
-        tokens::find(text, &self.skips).filter_map(move |(sign, range)| {
+        tokens::find(text, &self.exceptions).filter_map(move |(sign, range)| {
             let index = match sign {
                 Sign::Prefix => prefixed?,
                 Sign::Name => named?,
@@ -273,7 +274,7 @@ impl Redactor {
         let secret =
             words.find(|at| piece.as_str().get(at.clone()).is_some_and(|value| self.is_secret(rule, value, cache)))?;
         let name = text.get(word.start - identifier_before(text, word.start)..word.end)?;
-        if rule.id == "generic-secret" && (self.is_public(text, word.start) || self.skips.has_stem(name)) {
+        if rule.id == "generic-secret" && (self.is_public(text, word.start) || self.exceptions.has_stem(name)) {
             return None;
         }
         Some(start + secret.start..start + secret.end)
@@ -292,7 +293,7 @@ impl Redactor {
             return Vec::new();
         }
         let name = text.get(word.start - identifier_before(text, word.start)..word.end).unwrap_or_default();
-        if self.is_public(text, word.start) || self.skips.has_stem(name) {
+        if self.is_public(text, word.start) || self.exceptions.has_stem(name) {
             return Vec::new();
         }
         let start = text.floor_char_boundary(word.start.saturating_sub(BEFORE).max(*read));
@@ -326,20 +327,20 @@ impl Redactor {
     /// The last word of the name at the end of a line is that of a number or of something that may be seen.
     fn is_named_as_other(&self, line: &str) -> bool {
         let last = words(name_at_end(line).1).last();
-        last.is_some_and(|last| self.skips.after.has(last) || self.skips.names.has(last))
+        last.is_some_and(|last| self.exceptions.suffixes.has(last) || self.exceptions.public_names.has(last))
     }
 
     /// Another word of the line says so.
     fn is_said_to_be_other(&self, line: &str) -> bool {
         line.ends_with("base64,")
-            || words(name_at_end(line).1).any(|word| self.skips.before.has(word))
-            || self.skips.says_digest(line)
+            || words(name_at_end(line).1).any(|word| self.exceptions.qualifiers.has(word))
+            || self.exceptions.mentions_digest(line)
     }
 
     /// The words before a name say that its value may be seen.
     fn is_public(&self, text: &str, name: usize) -> bool {
         let before = word_before(text.get(..name).unwrap_or_default());
-        self.skips.before.has(before) || self.skips.says_digest(line_before(text, name))
+        self.exceptions.qualifiers.has(before) || self.exceptions.mentions_digest(line_before(text, name))
     }
 
     /// The value behind a keyword, unless the words around mean no secret.
@@ -365,7 +366,7 @@ impl Redactor {
         let range = value.start() + word.end..run_on(text, word.end, value.end());
         mark_read(&range, &mut read.until);
         let Some(tail) = caught.name("tail") else {
-            let example = rule.check == Check::NotPlaceholder && self.skips.is_made_up(value.as_str());
+            let example = rule.check == Check::NotPlaceholder && self.exceptions.is_made_up(value.as_str());
             let is_local = example && is_local(text.get(range.end..).unwrap_or_default());
             return (!is_local).then_some(range);
         };
@@ -375,18 +376,18 @@ impl Redactor {
         let sum = rule.check == Check::Unhashed && !capitals && is_hash(value.as_str());
         let is_id = rule.check == Check::Unhashed && is_uuid(value.as_str()) && text.get(..range.start)?.ends_with(' ');
         let line = line_before(text, word.start);
-        let digest = is_digest(value.as_str()) && self.skips.says_digest(line);
+        let digest = is_digest(value.as_str()) && self.exceptions.mentions_digest(line);
         let resource = is_in_resource(line);
         // A call or an index is code that yields the value; a mask ends in `#` or `*`.
         let code = touches(text, Some(range.end), |b| b"([{#*$".contains(b));
         let name = text.get(word.start - identifier_before(text, word.start)..word.end)?;
         // What stands before a password's name says whose it is.
         let is_hex = value.as_str().bytes().all(|b| b.is_ascii_hexdigit());
-        let other = (!is_password_name(text.get(word.clone())?) && self.skips.before.has(before))
-            || (is_hex && self.skips.between.has(before))
-            || (is_hex && self.skips.names.has(word_before(text.get(..range.start)?.trim_end())))
-            || self.skips.has_stem(name)
-            || words(tail.as_str()).any(|word| self.skips.after.has(word));
+        let other = (!is_password_name(text.get(word.clone())?) && self.exceptions.qualifiers.has(before))
+            || (is_hex && self.exceptions.digest_qualifiers.has(before))
+            || (is_hex && self.exceptions.public_names.has(word_before(text.get(..range.start)?.trim_end())))
+            || self.exceptions.has_stem(name)
+            || words(tail.as_str()).any(|word| self.exceptions.suffixes.has(word));
         (!(nameless || sum || is_id || digest || resource || code || other)).then_some(range)
     }
 

@@ -15,7 +15,7 @@ impl Redactor {
     pub(super) fn is_secret<'t>(&self, rule: &Rule, value: &'t str, cache: &CheckCache<'t>) -> bool {
         cache.judge(value, |results| {
             let passes = results.passes(rule.check, || self.passes(rule.check, value));
-            let is_sample = || self.skips.is_sample(value);
+            let is_sample = || self.exceptions.is_sample(value);
             match rule.check {
                 Check::Pin => passes,
                 Check::Any => results.entropy(value) >= rule.entropy && !is_sample(),
@@ -39,23 +39,25 @@ impl Redactor {
             Check::RecoveryCodes => are_codes(value),
             Check::Base64Key => is_base64_key(value),
             Check::Pin => is_pin(value),
-            Check::NotMadeUp => !self.skips.is_made_up(value),
-            Check::MixedPassword => is_strong(value) && !self.skips.is_made_up(value),
-            Check::PasswordOrPhrase => (is_password_like(value) || is_phrase(value)) && !self.skips.is_made_up(value),
-            Check::PasswordLike => is_password_like(value) && !self.skips.is_made_up(value),
-            Check::ChosenPassword => {
-                (is_likely_password(value) || is_word_list(value)) && !self.skips.is_made_up(value)
+            Check::NotMadeUp => !self.exceptions.is_made_up(value),
+            Check::MixedPassword => is_strong(value) && !self.exceptions.is_made_up(value),
+            Check::PasswordOrPhrase => {
+                (is_password_like(value) || is_phrase(value)) && !self.exceptions.is_made_up(value)
             }
-            Check::WeakPassword => is_weak_password(value) && !self.skips.is_made_up(value),
+            Check::PasswordLike => is_password_like(value) && !self.exceptions.is_made_up(value),
+            Check::ChosenPassword => {
+                (is_likely_password(value) || is_word_list(value)) && !self.exceptions.is_made_up(value)
+            }
+            Check::WeakPassword => is_weak_password(value) && !self.exceptions.is_made_up(value),
             Check::RandomWord => is_random_word(value) && self.is_random(value) && !is_reference(value),
-            Check::LikelyPassword => is_likely_password(value) && !self.skips.is_made_up(value),
+            Check::LikelyPassword => is_likely_password(value) && !self.exceptions.is_made_up(value),
             Check::WebTokenClaims => !claims_nothing(value),
             Check::NotOnlyLetters => {
-                !value.bytes().all(letters) && !is_constant(value) && !self.skips.is_made_up(value)
+                !value.bytes().all(letters) && !is_constant(value) && !self.exceptions.is_made_up(value)
             }
             Check::NotWords => looks_random(value),
             Check::Random | Check::Unhashed | Check::Qualified => self.is_random(value),
-            Check::Placeholder => self.skips.is_sample(value) || self.skips.stands_in(value),
+            Check::Placeholder => self.exceptions.is_sample(value) || self.exceptions.is_placeholder(value),
         }
     }
 
@@ -65,13 +67,13 @@ impl Redactor {
             && !self.is_identifier(value)
             && !is_word_and_number(value)
             && !is_path_like(value)
-            && !self.skips.is_made_up(value)
+            && !self.exceptions.is_made_up(value)
             && !encodes_a_name(value)
             && !repeats_a_group(value)
     }
 
     /// True for a value whose prefix is that of a public identifier, as in `dpl_…`.
     pub(super) fn is_identifier(&self, value: &str) -> bool {
-        value.split_once('_').is_some_and(|(prefix, _)| self.skips.names.has_exactly(prefix))
+        value.split_once('_').is_some_and(|(prefix, _)| self.exceptions.public_names.has_exactly(prefix))
     }
 }
