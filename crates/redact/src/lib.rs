@@ -20,18 +20,20 @@
 
 pub mod block;
 mod byte_set;
+mod check_cache;
+mod exceptions;
 mod fence;
+mod first_bytes;
 mod invisible;
-mod judged;
 mod line;
-mod near;
+mod password_word;
 mod redactor;
 mod rules;
 mod score;
 mod shape;
 mod shown;
-mod start;
 mod terminal;
+mod text_words;
 mod tokens;
 mod traced;
 mod word_set;

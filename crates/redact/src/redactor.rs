@@ -4,10 +4,10 @@
 //! only placeholders. One pass finds the rules' keywords, and a rule's regex runs only where
 //! its keyword occurs, so text without keywords costs no more than that pass.
 
-mod beside;
-mod judging;
+mod checking;
 mod public;
 mod scored;
+mod surroundings;
 #[cfg(test)]
 mod tests;
 
@@ -19,11 +19,14 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
-use self::beside::{begins_a_word, digit_from, identifier_before, is_in_resource, is_local, line_before, name_at_end};
-use crate::judged::Judged;
-use crate::near;
-use crate::rules::{Kind, Rule, Scope, Skips, mark_read, run_on, touches, window};
+use self::surroundings::{
+    begins_a_word, digit_from, identifier_before, is_in_resource, is_local, line_before, name_at_end,
+};
+use crate::check_cache::{Check, CheckCache};
+use crate::exceptions::Exceptions;
+use crate::rules::{Kind, Rule, Scope, mark_read, run_on, touches, window};
 use crate::shape::{is_digest, is_hash, is_uuid, word_before, words};
+use crate::text_words;
 use crate::tokens::{self, Sign};
 
 const MARK_START: &str = "[REDACTED:";
@@ -65,7 +68,7 @@ impl Secret<'_> {
 /// ```
 pub struct Redactor {
     rules: Vec<Rule>,
-    skips: Skips,
+    exceptions: Exceptions,
     finder: AhoCorasick,
     /// The keywords of `finder`.
     keywords: Vec<Keyword>,
@@ -133,7 +136,7 @@ impl Redactor {
             .build(keywords.iter().map(|keyword| &keyword.word))
             .expect("a fixed list of keywords");
         let scored = rules.iter().position(|rule| rule.kind == Kind::Scored);
-        Self { rules, skips: Skips::parse(), finder, keywords, scored }
+        Self { rules, exceptions: Exceptions::parse(), finder, keywords, scored }
     }
 
     /// One redactor for the whole process, built at the first call.
@@ -166,9 +169,9 @@ impl Redactor {
         let mut found = Vec::new();
         for (offset, part) in unmarked(text) {
             let shift = |(rule, at): (usize, Range<usize>)| (rule, at.start + offset..at.end + offset);
-            let (mut places, judged) = (Vec::new(), Judged::default());
-            let mut of_part = self.scan(part, &mut places, &judged);
-            of_part.extend(self.tokens(part, &judged));
+            let (mut places, cache) = (Vec::new(), CheckCache::default());
+            let mut of_part = self.scan(part, &mut places, &cache);
+            of_part.extend(self.tokens(part, &cache));
             found.extend(self.scored(part, &places, of_part).into_iter().map(shift));
         }
         self.merge(found)
@@ -179,7 +182,7 @@ impl Redactor {
         &self,
         text: &'t str,
         places: &mut Vec<Range<usize>>,
-        judged: &Judged<'t>,
+        cache: &CheckCache<'t>,
     ) -> Vec<(usize, Range<usize>)> {
         let mut found = Vec::new();
         let mut read: Vec<Read> = self.rules.iter().map(|_| Read::default()).collect();
@@ -193,7 +196,7 @@ impl Redactor {
             }
             let mut run = |index: usize| {
                 if let Some(read) = read.get_mut(index).filter(|read| hit.start() >= read.until) {
-                    self.run(index, text, (hit.range(), &keyword.word), (read, judged), &mut found);
+                    self.run(index, text, (hit.range(), &keyword.word), (read, cache), &mut found);
                 }
             };
             keyword.always.iter().copied().for_each(&mut run);
@@ -216,20 +219,20 @@ impl Redactor {
         index: usize,
         text: &'t str,
         (at, word): (Range<usize>, &str),
-        (read, judged): (&mut Read, &Judged<'t>),
+        (read, cache): (&mut Read, &CheckCache<'t>),
         found: &mut Vec<(usize, Range<usize>)>,
     ) {
         let Some(rule) = self.rules.get(index) else { return };
         let add = |span: Range<usize>| {
-            if text.get(span.clone()).is_some_and(|value| self.is_secret(rule, value, judged)) {
+            if text.get(span.clone()).is_some_and(|value| self.is_secret(rule, value, cache)) {
                 found.push((index, span));
             }
         };
         match rule.kind {
             Kind::Find => rule.search(text, &mut read.until).into_iter().for_each(add),
             Kind::Prefix => rule.tail(text, at, word, &mut read.until).into_iter().for_each(add),
-            Kind::Near => self.near(rule, text, at, judged).into_iter().for_each(add),
-            Kind::Around => self.around(rule, text, at, (&mut read.until, judged)).into_iter().for_each(add),
+            Kind::Near => self.near(rule, text, at, cache).into_iter().for_each(add),
+            Kind::Around => self.around(rule, text, at, (&mut read.until, cache)).into_iter().for_each(add),
             Kind::After | Kind::Word => self.behind(rule, text, at, read).into_iter().for_each(add),
             Kind::Scored | Kind::Token => {}
         }
@@ -239,22 +242,22 @@ impl Redactor {
     fn tokens<'s, 't: 's>(
         &'s self,
         text: &'t str,
-        judged: &'s Judged<'t>,
+        cache: &'s CheckCache<'t>,
     ) -> impl Iterator<Item = (usize, Range<usize>)> + 's {
         let index = |id| self.rules.iter().position(|rule| rule.kind == Kind::Token && rule.id == id);
         let [prefixed, named] = ["prefixed-token", "named-token"].map(index);
-        tokens::find(text, &self.skips).filter_map(move |(sign, range)| {
+        tokens::find(text, &self.exceptions).filter_map(move |(sign, range)| {
             let index = match sign {
                 Sign::Prefix => prefixed?,
                 Sign::Name => named?,
             };
             let value = text.get(range.clone())?;
-            (self.is_secret(self.rules.get(index)?, value, judged)).then_some((index, range))
+            (self.is_secret(self.rules.get(index)?, value, cache)).then_some((index, range))
         })
     }
 
     /// The first word behind a keyword that is a secret.
-    fn near<'t>(&self, rule: &Rule, text: &'t str, word: Range<usize>, judged: &Judged<'t>) -> Option<Range<usize>> {
+    fn near<'t>(&self, rule: &Rule, text: &'t str, word: Range<usize>, cache: &CheckCache<'t>) -> Option<Range<usize>> {
         let joined = |b: &u8| b.is_ascii_alphanumeric() || b"_-".contains(b);
         let is_word = touches(text, Some(word.start), u8::is_ascii_alphanumeric);
         let inside = is_word && touches(text, word.start.checked_sub(1), u8::is_ascii_alphanumeric);
@@ -268,11 +271,11 @@ impl Redactor {
         let regex = rule.regex()?;
         let piece = if rule.group == 0 { regex.find(window) } else { regex.captures(window)?.get(rule.group) }?;
         let start = word.end + piece.start();
-        let mut words = near::candidates(piece.as_str());
+        let mut words = text_words::password_candidates(piece.as_str());
         let secret =
-            words.find(|at| piece.as_str().get(at.clone()).is_some_and(|value| self.is_secret(rule, value, judged)))?;
+            words.find(|at| piece.as_str().get(at.clone()).is_some_and(|value| self.is_secret(rule, value, cache)))?;
         let name = text.get(word.start - identifier_before(text, word.start)..word.end)?;
-        if rule.id == "generic-secret" && (self.is_public(text, word.start) || self.skips.has_stem(name)) {
+        if rule.id == "generic-secret" && (self.is_public(text, word.start) || self.exceptions.has_stem(name)) {
             return None;
         }
         Some(start + secret.start..start + secret.end)
@@ -285,13 +288,13 @@ impl Redactor {
         rule: &Rule,
         text: &'t str,
         word: Range<usize>,
-        (read, judged): (&mut usize, &Judged<'t>),
+        (read, cache): (&mut usize, &CheckCache<'t>),
     ) -> Vec<Range<usize>> {
         if !begins_a_word(text, word.start) {
             return Vec::new();
         }
         let name = text.get(word.start - identifier_before(text, word.start)..word.end).unwrap_or_default();
-        if self.is_public(text, word.start) || self.skips.has_stem(name) {
+        if self.is_public(text, word.start) || self.exceptions.has_stem(name) {
             return Vec::new();
         }
         let start = text.floor_char_boundary(word.start.saturating_sub(BEFORE).max(*read));
@@ -310,10 +313,10 @@ impl Redactor {
         }
         let is_secret = |at: &Range<usize>| {
             let value = piece.get(at.clone());
-            value.is_some_and(|value| self.is_secret(rule, value, judged))
+            value.is_some_and(|value| self.is_secret(rule, value, cache))
                 && !self.is_named_otherwise(line_before(text, start + at.start))
         };
-        let secrets = near::candidates(piece).filter(is_secret);
+        let secrets = text_words::password_candidates(piece).filter(is_secret);
         secrets.map(|at| start + at.start..start + at.end).collect()
     }
 
@@ -325,20 +328,20 @@ impl Redactor {
     /// The last word of the name at the end of a line is that of a number or of something that may be seen.
     fn is_named_as_other(&self, line: &str) -> bool {
         let last = words(name_at_end(line).1).last();
-        last.is_some_and(|last| self.skips.after.has(last) || self.skips.names.has(last))
+        last.is_some_and(|last| self.exceptions.suffixes.has(last) || self.exceptions.public_names.has(last))
     }
 
     /// Another word of the line says so.
     fn is_said_to_be_other(&self, line: &str) -> bool {
         line.ends_with("base64,")
-            || words(name_at_end(line).1).any(|word| self.skips.before.has(word))
-            || self.skips.says_digest(line)
+            || words(name_at_end(line).1).any(|word| self.exceptions.qualifiers.has(word))
+            || self.exceptions.mentions_digest(line)
     }
 
     /// The words before a name say that its value may be seen.
     fn is_public(&self, text: &str, name: usize) -> bool {
         let before = word_before(text.get(..name).unwrap_or_default());
-        self.skips.before.has(before) || self.skips.says_digest(line_before(text, name))
+        self.exceptions.qualifiers.has(before) || self.exceptions.mentions_digest(line_before(text, name))
     }
 
     /// The value behind a keyword, unless the words around mean no secret.
@@ -364,28 +367,28 @@ impl Redactor {
         let range = value.start() + word.end..run_on(text, word.end, value.end());
         mark_read(&range, &mut read.until);
         let Some(tail) = caught.name("tail") else {
-            let example = rule.check == "literal" && self.skips.is_made_up(value.as_str());
+            let example = rule.check == Check::NotPlaceholder && self.exceptions.is_made_up(value.as_str());
             let is_local = example && is_local(text.get(range.end..).unwrap_or_default());
             return (!is_local).then_some(range);
         };
         let before = word_before(text.get(..word.start)?);
-        let nameless = rule.check == "qualified" && before.is_empty();
+        let nameless = rule.check == Check::Qualified && before.is_empty();
         let capitals = !text.get(word.clone())?.bytes().any(|b| b.is_ascii_lowercase());
-        let sum = rule.check == "unhashed" && !capitals && is_hash(value.as_str());
-        let is_id = rule.check == "unhashed" && is_uuid(value.as_str()) && text.get(..range.start)?.ends_with(' ');
+        let sum = rule.check == Check::Unhashed && !capitals && is_hash(value.as_str());
+        let is_id = rule.check == Check::Unhashed && is_uuid(value.as_str()) && text.get(..range.start)?.ends_with(' ');
         let line = line_before(text, word.start);
-        let digest = is_digest(value.as_str()) && self.skips.says_digest(line);
+        let digest = is_digest(value.as_str()) && self.exceptions.mentions_digest(line);
         let resource = is_in_resource(line);
         // A call or an index is code that yields the value; a mask ends in `#` or `*`.
         let code = touches(text, Some(range.end), |b| b"([{#*$".contains(b));
         let name = text.get(word.start - identifier_before(text, word.start)..word.end)?;
         // What stands before a password's name says whose it is.
         let is_hex = value.as_str().bytes().all(|b| b.is_ascii_hexdigit());
-        let other = (!is_password_name(text.get(word.clone())?) && self.skips.before.has(before))
-            || (is_hex && self.skips.between.has(before))
-            || (is_hex && self.skips.names.has(word_before(text.get(..range.start)?.trim_end())))
-            || self.skips.has_stem(name)
-            || words(tail.as_str()).any(|word| self.skips.after.has(word));
+        let other = (!is_password_name(text.get(word.clone())?) && self.exceptions.qualifiers.has(before))
+            || (is_hex && self.exceptions.digest_qualifiers.has(before))
+            || (is_hex && self.exceptions.public_names.has(word_before(text.get(..range.start)?.trim_end())))
+            || self.exceptions.has_stem(name)
+            || words(tail.as_str()).any(|word| self.exceptions.suffixes.has(word));
         (!(nameless || sum || is_id || digest || resource || code || other)).then_some(range)
     }
 

@@ -1,33 +1,30 @@
-//! The table of secret rules and of what is no secret.
+//! The table of rules, and how a rule's regex runs.
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use aho_corasick::AhoCorasick;
 use regex::{Regex, RegexBuilder};
 
-use crate::judged::Question;
+use crate::check_cache::Check;
+use crate::first_bytes::FirstBytes;
 use crate::score;
-use crate::shape::words;
-use crate::start::Start;
-use crate::word_set::WordSet;
 
-const TABLE: &str = include_str!("rules.tsv");
-/// A keyword's regex sees at most this many bytes, which keeps the whole linear.
+pub(crate) const TABLE: &str = include_str!("rules.tsv");
+/// The number of bytes after a keyword that its regex reads, which keeps redaction linear in the text.
 const WINDOW: usize = 4096;
-/// A value this long is read once; keywords inside a shorter one may have their own values.
+/// From this length on, in bytes, a rule skips the keywords inside a value; in a shorter value they can have values of their own.
 const LONG: usize = 256;
 
-/// What a rule has to know.
+/// What a rule describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// The form of a secret or of its place, whoever issued it.
+    /// The form of a secret or of its surroundings, for any issuer.
     Shape,
-    /// The secrets of a provider, by its name or its prefix.
+    /// The secrets of one provider, by its name or a prefix.
     Provider,
 }
 
-/// How a rule looks for what it finds; the table's head explains each.
+/// How a rule searches; the head of the table describes each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Prefix,
@@ -56,52 +53,38 @@ impl Kind {
     }
 }
 
-/// One line of the table; the file's head explains the columns.
+/// A line of the table. The head of the table describes the columns.
 pub(crate) struct Rule {
     pub(crate) scope: Scope,
     pub(crate) kind: Kind,
     pub(crate) id: &'static str,
     keywords: &'static str,
+    /// The capture group of the secret; 0 is the whole match.
     pub(crate) group: usize,
+    /// The least entropy of a secret, in bits per byte.
     pub(crate) entropy: f64,
-    pub(crate) check: &'static str,
-    /// What the check asks of a value.
-    pub(crate) question: Question,
-    /// What the rule finds has a digit, behind the keyword.
+    pub(crate) check: Check,
+    /// The name of the check in the table, which the score uses as a feature.
+    pub(crate) check_name: &'static str,
+    /// True if every secret has a digit after the keyword.
     pub(crate) needs_digit: bool,
-    /// Where the form is described.
+    /// Where the form of the secret is described.
     #[cfg(test)]
     source: &'static str,
     pattern: &'static str,
-    /// Compiled at the first hit, as most processes never need most rules.
+    /// Compiled at the first hit, as most processes use few rules.
     regex: OnceLock<Option<Regex>>,
-    /// What a match behind a keyword begins with; read at the first hit, too.
-    start: OnceLock<Option<Start>>,
-}
-
-/// What is known not to be a secret.
-#[derive(Default)]
-pub(crate) struct Skips {
-    parts: Option<AhoCorasick>,
-    whole: Option<Regex>,
-    samples: Vec<&'static str>,
-    made_up: Vec<&'static str>,
-    stems: Vec<&'static str>,
-    pub(crate) before: WordSet,
-    pub(crate) between: WordSet,
-    pub(crate) after: WordSet,
-    pub(crate) names: WordSet,
-    pub(crate) lines: WordSet,
-    pub(crate) things: WordSet,
-    pub(crate) promises: WordSet,
+    /// The first bytes of a match; derived at the first hit.
+    first_bytes: OnceLock<Option<FirstBytes>>,
 }
 
 impl Rule {
-    /// The rules in the table's order, which is their priority.
+    /// The rules in the order of the table, which is their priority.
     pub(crate) fn all() -> Vec<Self> {
         TABLE.lines().filter_map(Self::parse).collect()
     }
 
+    /// The rule of a line; `None` for comments, lines of other kinds, and malformed rules.
     fn parse(line: &'static str) -> Option<Self> {
         let mut columns = line.split('\t');
         let scope = match columns.next()? {
@@ -111,8 +94,8 @@ impl Rule {
         };
         let (kind, id, keywords) = (Kind::parse(columns.next()?)?, columns.next()?, columns.next()?);
         let (group, entropy) = (columns.next()?.parse().ok()?, columns.next()?.parse().ok()?);
-        let check = columns.next()?;
-        let has_digit = ["likely", "odd", "jumble", "phrase", "strong", "pin", "codes", "base64"].contains(&check);
+        let check_name = columns.next()?;
+        let check = Check::parse(check_name)?;
         Some(Self {
             scope,
             kind,
@@ -121,28 +104,32 @@ impl Rule {
             group,
             entropy,
             check,
-            question: Question::of(check),
-            needs_digit: has_digit && matches!(kind, Kind::After | Kind::Word | Kind::Near),
+            check_name,
+            needs_digit: check.needs_digit() && matches!(kind, Kind::After | Kind::Word | Kind::Near),
             #[cfg(test)]
             source: columns.clone().next()?,
             pattern: columns.nth(1)?,
             regex: OnceLock::new(),
-            start: OnceLock::new(),
+            first_bytes: OnceLock::new(),
         })
     }
 
-    /// Its form says enough: nothing else is written so. What other rules find has to pass the score too.
+    /// True if nothing but a secret has the rule's form. Finds of other rules also have to pass the score.
     pub(crate) fn is_sure(&self) -> bool {
-        const FORMS: [&str; 5] = ["any", "seed", "codes", "pin", "claims"];
-        // The site's key looks the same and may be seen.
+        // A public site key has the same form.
         if self.id == "recaptcha-key" {
             return false;
         }
         // A sentence that says what the value is.
-        let is_said = self.kind == Kind::Find && self.check == "phrase";
-        self.scope == Scope::Provider || self.kind == Kind::Prefix || is_said || FORMS.contains(&self.check)
+        let is_stated = self.kind == Kind::Find && self.check == Check::PasswordOrPhrase;
+        let is_of_known_form = matches!(
+            self.check,
+            Check::Any | Check::Base32Seed | Check::RecoveryCodes | Check::Pin | Check::WebTokenClaims
+        );
+        self.scope == Scope::Provider || self.kind == Kind::Prefix || is_stated || is_of_known_form
     }
 
+    /// The keywords, of which one has to occur for the rule to run; empty for rules of kind `token`.
     pub(crate) fn keywords(&self) -> Vec<String> {
         let mut words = self.keywords;
         if words == "{openers}" {
@@ -156,35 +143,46 @@ impl Rule {
         words.map(|word| word.replace('␣', " ")).collect()
     }
 
+    /// The compiled regex, anchored at its start except in rules of kind `find`.
     pub(crate) fn regex(&self) -> Option<&Regex> {
         let start = if self.kind == Kind::Find { "" } else { "^" };
         let build = || RegexBuilder::new(&format!("{start}(?:{})", expand(self.pattern))).unicode(false).build().ok();
         self.regex.get_or_init(build).as_ref()
     }
 
-    /// False where the regex, which is to match right there, does not: a look at a few bytes.
+    /// False if the regex cannot match at the start of the text, judged by a few bytes.
     pub(crate) fn may_match(&self, text: &[u8]) -> bool {
-        self.start.get_or_init(|| Start::of(&expand(self.pattern))).as_ref().is_none_or(|start| start.may_match(text))
+        self.first_bytes
+            .get_or_init(|| FirstBytes::of(&expand(self.pattern)))
+            .as_ref()
+            .is_none_or(|first| first.may_match(text))
     }
 
-    /// The pattern of what has to be right behind the keyword.
+    /// The pattern of a rule that is anchored at the end of its keyword; `None` for other rules.
     #[cfg(test)]
     pub(crate) fn anchored(&self) -> Option<String> {
         let is_anchored = matches!(self.kind, Kind::Prefix | Kind::After | Kind::Word | Kind::Near);
         is_anchored.then(|| expand(self.pattern))
     }
 
-    /// All secrets of the text, looked for once only.
-    pub(crate) fn search(&self, text: &str, read: &mut usize) -> Vec<Range<usize>> {
-        *read = text.len();
+    /// The places of all matches in the text. Sets `read_until` to its end, so that the rule searches it only once.
+    pub(crate) fn search(&self, text: &str, read_until: &mut usize) -> Vec<Range<usize>> {
+        *read_until = text.len();
         let all = self.regex().map(|regex| regex.captures_iter(text));
         let secrets = all.into_iter().flatten();
         let secrets = secrets.filter_map(|caught| Some(caught.get(self.group)?.range()));
         secrets.collect()
     }
 
-    /// Keyword and tail as one token that touches no other word.
-    pub(crate) fn tail(&self, text: &str, at: Range<usize>, word: &str, read: &mut usize) -> Option<Range<usize>> {
+    /// The place of the keyword and the match after it as one token; `None` if the keyword differs in case or the token
+    /// is part of a longer word.
+    pub(crate) fn tail(
+        &self,
+        text: &str,
+        at: Range<usize>,
+        word: &str,
+        read_until: &mut usize,
+    ) -> Option<Range<usize>> {
         let free = |at| !touches(text, at, u8::is_ascii_alphanumeric);
         if text.get(at.clone()) != Some(word) || !free(at.start.checked_sub(1)) {
             return None;
@@ -195,105 +193,30 @@ impl Rule {
         }
         let tail = self.regex()?.find(window)?;
         let end = run_on(text, at.end, tail.end());
-        mark_read(&(at.start..end), read);
+        mark_read(&(at.start..end), read_until);
         free(Some(end)).then_some(at.start..end)
     }
 }
 
-impl Skips {
-    pub(crate) fn parse() -> Self {
-        let mut skips = Self::default();
-        for line in TABLE.lines().filter_map(|line| line.strip_prefix("skip\t")) {
-            let (what, list) = line.split_once('\t').unwrap_or_default();
-            let list = list.split_whitespace();
-            match what {
-                "part" => skips.parts = AhoCorasick::new(list).ok(),
-                "sample" => skips.samples.extend(list),
-                "stem" => skips.stems.extend(list),
-                "made-up" => skips.made_up.extend(list),
-                "before" => skips.before.extend(list),
-                "between" => skips.between.extend(list),
-                "after" => skips.after.extend(list),
-                "name" => skips.names.extend(list),
-                "line" => skips.lines.extend(list),
-                "thing" => skips.things.extend(list),
-                "promise" => skips.promises.extend(list),
-                _ => {
-                    let any = list.collect::<Vec<_>>().join("|");
-                    skips.whole = Regex::new(&format!("^(?:{any})$")).ok();
-                }
-            }
-        }
-        skips
-    }
-
-    pub(crate) fn is_sample(&self, value: &str) -> bool {
-        self.samples.iter().any(|end| value.ends_with(end))
-    }
-
-    pub(crate) fn stands_in(&self, value: &str) -> bool {
-        let value = value.trim_matches(['"', '\'']).to_ascii_lowercase();
-        let part = self.parts.as_ref().is_some_and(|parts| parts.is_match(&value));
-        part || self.whole.as_ref().is_some_and(|whole| whole.is_match(&value))
-    }
-}
-
-impl Skips {
-    /// Only words that people take for examples, and a count from one (`mySecret123`).
-    pub(crate) fn is_made_up(&self, value: &str) -> bool {
-        let value = value.to_ascii_lowercase();
-        let mut parts = value.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
-        parts.all(|part| {
-            let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
-            let number = part.get(name.len()..).unwrap_or_default();
-            ("1234567890".starts_with(number) || number.len() == 1) && self.is_words(name)
-        })
-    }
-
-    /// A word of the line says that a random value on it is no secret (`sha256`, `commit`).
-    pub(crate) fn says_digest(&self, line: &str) -> bool {
-        let mut runs = line.split(|c: char| !c.is_ascii_alphanumeric());
-        runs.any(|run| self.lines.has(run) || words(run).any(|word| self.lines.has(word)))
-    }
-
-    /// The name is one of a form's guard or of a public value.
-    pub(crate) fn has_stem(&self, name: &str) -> bool {
-        let name = name.to_ascii_lowercase().replace(['_', '-'], "");
-        self.stems.iter().any(|stem| name.contains(stem))
-    }
-
-    fn is_words(&self, name: &str) -> bool {
-        let mut rest = name;
-        while !rest.is_empty() {
-            let Some(next) =
-                self.made_up.iter().filter_map(|word| rest.strip_prefix(word)).min_by_key(|rest| rest.len())
-            else {
-                return false;
-            };
-            rest = next;
-        }
-        true
-    }
-}
-
-/// A pattern with the named parts of the table (`let` lines) in the places of their names.
+/// A pattern in which the names of parts, as in `{quote}`, are replaced by the parts (`let` lines of the table).
 fn expand(pattern: &str) -> String {
     let parts = TABLE.lines().filter_map(|line| line.strip_prefix("let\t")?.split_once('\t'));
     parts.fold(pattern.to_owned(), |pattern, (name, part)| pattern.replace(&format!("{{{name}}}"), part))
 }
 
+/// The text from a place on, at most [`WINDOW`] bytes.
 pub(crate) fn window(text: &str, start: usize) -> &str {
     text.get(start..text.floor_char_boundary(start + WINDOW)).unwrap_or_default()
 }
 
-/// A rule does not look again into a long value.
-pub(crate) fn mark_read(value: &Range<usize>, read: &mut usize) {
+/// Sets `read_until` to the end of a long value, so that the rule skips the keywords inside it.
+pub(crate) fn mark_read(value: &Range<usize>, read_until: &mut usize) {
     if value.len() >= LONG {
-        *read = value.end;
+        *read_until = value.end;
     }
 }
 
-/// The end of a value found in the window at `start`; past the window where it was cut.
+/// The end of a value of the given length in the window at `start`; where the window cuts a token, the end of the token.
 pub(crate) fn run_on(text: &str, start: usize, length: usize) -> usize {
     let end = start + length;
     if length < window(text, start).len() {
@@ -304,6 +227,7 @@ pub(crate) fn run_on(text: &str, start: usize, length: usize) -> usize {
     end + rest.iter().take_while(|b| token(b)).count()
 }
 
+/// True if there is a byte at a place and it is of a class.
 pub(crate) fn touches(text: &str, at: Option<usize>, class: impl Fn(&u8) -> bool) -> bool {
     at.and_then(|at| text.as_bytes().get(at)).is_some_and(class)
 }
@@ -313,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_of_the_table_is_read() {
+    fn every_rule_of_the_table_is_parsed_and_complete() {
         let rules = Rule::all();
         assert_eq!(
             rules.len(),
@@ -328,41 +252,7 @@ mod tests {
                 rule.id,
                 rule.pattern
             );
-            let checks = [
-                "any",
-                "literal",
-                "claims",
-                "random",
-                "encoded",
-                "unhashed",
-                "qualified",
-                "password",
-                "strong",
-                "named",
-                "likely",
-                "odd",
-                "jumble",
-                "chosen",
-                "weak",
-                "phrase",
-                "base64",
-                "seed",
-                "codes",
-                "pin",
-            ];
-            assert!(checks.contains(&rule.check), "{}", rule.id);
             assert!(!rule.source.is_empty(), "{}", rule.id);
         }
-        let skips = Skips::parse();
-        assert!(skips.whole.is_some() && skips.parts.is_some() && !skips.samples.is_empty());
-        assert!(
-            !skips.before.is_empty() && !skips.between.is_empty() && !skips.after.is_empty() && !skips.stems.is_empty()
-        );
-        assert!(
-            !skips.names.is_empty()
-                && !skips.lines.is_empty()
-                && !skips.things.is_empty()
-                && !skips.promises.is_empty()
-        );
     }
 }

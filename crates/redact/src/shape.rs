@@ -1,4 +1,4 @@
-//! Distinguishes random values from those made of words, and from what only has a secret's form.
+//! The form of a value: distinguishes random values from words, names, paths and digests.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::byte_set::ByteSet;
 
-/// Shannon entropy of the text's bytes, bits a byte: 0 for one byte repeated, at most 8.
+/// Shannon entropy of the text's bytes, in bits per byte: at most 8; 0 for an empty text and for one repeated byte.
 pub(crate) fn entropy(text: &str) -> f64 {
     let mut counts = [0_u32; 256];
     let mut present = [0_u64; 4];
@@ -19,7 +19,7 @@ pub(crate) fn entropy(text: &str) -> f64 {
         }
     }
     let total = text.len() as f64;
-    // Most bytes occur as often as the one before.
+    // Most bytes have the same count as the previous one, so its logarithm is reused.
     let (mut last, mut bits, mut sum) = (0, 0.0, 0.0);
     for (part, first) in present.into_iter().zip([0, 64, 128, 192]) {
         let mut rest = part;
@@ -36,7 +36,7 @@ pub(crate) fn entropy(text: &str) -> f64 {
     sum
 }
 
-/// The last word in front of a keyword, whatever `_-.` and blanks are between them; empty when there is none.
+/// The last word of a text, ignoring `_`, `-`, `.` and blanks at its end; empty if anything else is at its end.
 pub(crate) fn word_before(text: &str) -> &str {
     let text = text.trim_end_matches(['_', '-', '.', ' ']);
     let run = text.bytes().rev().take(40).take_while(u8::is_ascii_alphanumeric);
@@ -44,19 +44,19 @@ pub(crate) fn word_before(text: &str) -> &str {
     words(run).last().unwrap_or_default()
 }
 
-/// As long as a digest that people write down: MD5 to SHA-512, with or without a name before it (`v2-…`).
+/// True for hexadecimal digits of the length of a digest, MD5 to SHA-512, with or without a prefix (`v2-…`).
 pub(crate) fn is_digest(value: &str) -> bool {
     let hex = value.rsplit(['-', ':', '_']).next().unwrap_or_default();
     matches!(hex.len(), 32 | 40 | 56 | 64 | 96 | 128) && hex.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// As long as a SHA-1 or SHA-256 sum, so more likely a commit or a checksum.
+/// True for hexadecimal digits of the length of a SHA-1 or SHA-256 digest, as of commits and checksums.
 pub(crate) fn is_hash(value: &str) -> bool {
     matches!(value.len(), 40 | 64) && value.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// False for what is made of words and small numbers, such as a path or an identifier; true
-/// for a number alone only from 16 digits on.
+/// False for a value made of words and small numbers, such as a path or an identifier. A value without letters is
+/// random from 16 digits on; an empty one is not.
 pub(crate) fn looks_random(value: &str) -> bool {
     let (mut letters, mut digits, mut wordy, mut longest, mut runs) = (0, 0, 0, 0, 0_usize);
     for piece in words(value) {
@@ -71,7 +71,7 @@ pub(crate) fn looks_random(value: &str) -> bool {
             wordy += piece.len();
         }
     }
-    // Humps too short for words are letters in random case.
+    // Many short words: letters in random case.
     let jagged = letters >= 18 && letters * 10 < runs * 36;
     match letters {
         0 => digits >= 16,
@@ -80,21 +80,23 @@ pub(crate) fn looks_random(value: &str) -> bool {
     }
 }
 
-/// Words in capitals and a number, as the name of a constant.
+/// True for the form of a constant's name: upper-case words and numbers. Punctuation at the end is ignored; true for an
+/// empty value.
 pub(crate) fn is_constant(value: &str) -> bool {
     let value = value.trim_end_matches(['.', ',', '!', '?']);
     value.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b"-_".contains(&b)) && !looks_random(value)
 }
 
-/// A letter, a digit, and a capital or a symbol, as passwords have to have.
+/// True for a value that meets the usual requirements on passwords: a letter, a digit, and a capital or a symbol. False
+/// for constants.
 pub(crate) fn is_strong(value: &str) -> bool {
     let has = |class: fn(&u8) -> bool| value.as_bytes().iter().any(class);
     let symbol = |b: &u8| b.is_ascii_uppercase() || b"!#$%&*+?@^~".contains(b);
     has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit) && has(symbol) && !is_constant(value)
 }
 
-/// What a person or a generator of passwords would write and a name is not: letters and digits, and capitals or symbols with more
-/// than one digit or no order at all.
+/// True for eight or more bytes with letters and digits that also have a symbol, a capital and two digits, random
+/// characters, or the form of a generated passphrase. False for constants and references.
 pub(crate) fn is_likely_password(value: &str) -> bool {
     let count = |class: fn(&u8) -> bool| value.as_bytes().iter().filter(|b| class(b)).count();
     let n_symbols = count(|b| b"!#$%&*+?@^~".contains(b));
@@ -105,17 +107,17 @@ pub(crate) fn is_likely_password(value: &str) -> bool {
     let n_changes = value.as_bytes().chunk_by(|a, b| class(a) == class(b)).count();
     let jumbled = n_changes >= 7 && n_changes * 20 >= value.len() * 9;
     let unlike_a_name = spiced || jumbled || looks_random(value) || is_phrase(value);
-    value.len() >= 8 && both && unlike_a_name && !is_constant(value) && !is_other(value)
+    value.len() >= 8 && both && unlike_a_name && !is_constant(value) && !is_reference(value)
 }
 
-/// Digits in no order: neither counted up or down nor one digit again and again.
+/// True for digits that neither count up or down nor repeat one digit.
 pub(crate) fn is_pin(value: &str) -> bool {
     let ordered = |row: &str| row.contains(value);
     !ordered("01234567890") && !ordered("09876543210") && entropy(value) >= 1.0
 }
 
-/// Random bytes in base64 (RFC 4648), as a key is written and a path is not: with `+` or `/` in them, and capitals, small letters
-/// and digits throughout.
+/// True for 24 to 512 characters of base64 (RFC 4648) that contain `+` or `/`, a digit, and frequent changes between
+/// lower case, upper case and digits, which distinguish a key from a path.
 pub(crate) fn is_base64_key(value: &str) -> bool {
     let body = value.trim_end_matches('=');
     let plain = body.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/".contains(&b));
@@ -131,7 +133,8 @@ pub(crate) fn is_base64_key(value: &str) -> bool {
         && n_changes * 10 >= body.len() * 4
 }
 
-/// Words of a list that nobody writes: two of three have a digit, and none is a small number.
+/// True for a list of recovery codes: at least two of three entries have a digit, and not all are years. Entries of
+/// fewer than four bytes are ignored.
 pub(crate) fn are_codes(list: &str) -> bool {
     let words = || list.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').filter(|word| word.len() >= 4);
     let n_odd = words().filter(|word| word.bytes().any(|b| b.is_ascii_digit())).count();
@@ -139,37 +142,37 @@ pub(crate) fn are_codes(list: &str) -> bool {
     list.len() >= 8 && n_odd * 3 >= words().count() * 2 && words().any(|word| !is_year(word))
 }
 
-/// A word and a number, as things are numbered (`order-4821`).
+/// True for a lower-case word and a number, as in `order-4821`.
 pub(crate) fn is_word_and_number(value: &str) -> bool {
     value.split_once(['-', '_', ':']).is_some_and(|(word, number)| {
         word.len() >= 3 && word.bytes().all(|b| b.is_ascii_lowercase()) && number.bytes().all(|b| b.is_ascii_digit())
     })
 }
 
-/// Slashes with a word between two of them, as base64 does not have them.
+/// True for two or more slashes and a part that is a lower-case word of four letters or more.
 pub(crate) fn is_path_like(value: &str) -> bool {
     let is_word = |part: &str| part.len() >= 4 && part.bytes().all(|b| b.is_ascii_lowercase());
     value.matches('/').count() >= 2 && value.split('/').any(is_word)
 }
 
-/// Five groups of hexadecimal digits by their length (RFC 9562).
+/// True for five groups of the lengths of a UUID (RFC 9562), of any characters.
 pub(crate) fn is_uuid(value: &str) -> bool {
     value.split('-').map(str::len).eq([8, 4, 4, 4, 12])
 }
 
-/// An address, a path, a call, a reference or an identifier.
-pub(crate) fn is_other(word: &str) -> bool {
+/// True for what refers to a value instead of being one: an address, a path, a call, a template variable, or a UUID.
+pub(crate) fn is_reference(word: &str) -> bool {
     const MARKS: [&str; 19] = [
         "://", "::", "()", "->", "=>", "${", "$(", "{{", "&&", "**", "##", "./", "..", "==", "++", "&amp", "%s", "%2",
         "%3C",
     ];
-    // A plain name has no mark of those, and is most of what is asked for.
+    // The common case: a plain name contains none of these marks.
     if word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-') {
         return is_uuid(word);
     }
     let host_byte = |b: u8| b.is_ascii_alphanumeric() || b".-:_".contains(&b);
     let is_host = |host: &str| host.contains('.') && host.bytes().all(host_byte);
-    // `me@host`, and `name@v3` of a package.
+    // `me@host`, or a package `name@v3`.
     let name_byte = |b: u8| b.is_ascii_alphanumeric() || b"._+/-".contains(&b);
     let is_name = |(user, host): (&str, &str)| {
         host.starts_with(|c: char| c.is_ascii_alphabetic()) && user.bytes().chain(host.bytes()).all(name_byte)
@@ -181,7 +184,7 @@ pub(crate) fn is_other(word: &str) -> bool {
     is_address || is_uuid(word) || is_path || MARKS.iter().any(|mark| word.contains(mark))
 }
 
-/// Three words or more and a number between joints, as generators of passphrases write.
+/// True for the form of a generated passphrase: three or more lower-case words and a number, joined by `-`, `_` or `.`.
 pub(crate) fn is_phrase(value: &str) -> bool {
     let mut parts: Vec<&str> = value.split(['-', '_', '.']).collect();
     let is_number = |part: &str| (1..=4).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
@@ -191,25 +194,25 @@ pub(crate) fn is_phrase(value: &str) -> bool {
     number && parts.len() >= 3 && parts.iter().all(is_word)
 }
 
-/// What stands where a password does and is no name of a thing: letters with digits or marks, words between joints, or letters
-/// that make no word.
+/// True for a value that is a password if its place says so: letters with digits or marks, joined words, or random
+/// letters. False for constants, references and code.
 pub(crate) fn is_weak_password(value: &str) -> bool {
     let count = |class: fn(&u8) -> bool| value.as_bytes().iter().filter(|b| class(b)).count();
     let (n_letters, n_digits) = (count(u8::is_ascii_alphabetic), count(u8::is_ascii_digit));
-    // `Array#reduce`
+    // Without a digit, `#` may be a reference to a method, as in `Array#reduce`.
     let n_marks = count(|b| b"!$%&*+?^~@".contains(b)) + if n_digits > 0 { count(|b| *b == b'#') } else { 0 };
     let stem = value.trim_end_matches(|c: char| c.is_ascii_digit());
-    // `base64`, `sha256`, `utf8`
+    // A name of a format or algorithm, as `base64`, `sha256`, `utf8`.
     let is_kind = stem.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') && value.len() - stem.len() <= 3;
     let mixed = n_letters >= 3 && n_digits + n_marks > 0 && !(n_marks == 0 && is_kind);
     value.len() >= 6
         && (mixed || is_word_list(value) || looks_random(value))
         && !is_constant(value)
-        && !is_other(value)
+        && !is_reference(value)
         && !value.contains(['(', '[', '{', '<', '>', '$', '='])
 }
 
-/// Three words or more between joints, or two and a number, as a passphrase is chosen.
+/// True for the form of a chosen passphrase: three or more joined lower-case words, or two and a number.
 pub(crate) fn is_word_list(value: &str) -> bool {
     let parts: Vec<&str> =
         value.split(['-', '_', '.', ' ', '+', '*', '#', '!']).filter(|part| !part.is_empty()).collect();
@@ -220,15 +223,15 @@ pub(crate) fn is_word_list(value: &str) -> bool {
     n_words >= 3 - usize::from(has_number) && parts.iter().all(|part| is_word(&part) || is_number(&part))
 }
 
-/// A name in base64 (RFC 4648, either alphabet), such as a host's: an encoded name is a name. What has a colon may be a user
-/// and a password, what has blanks a passphrase.
+/// True for a name in base64 (RFC 4648, either alphabet), such as a host's. A text with a colon may be a user with a
+/// password, one with blanks a passphrase, so neither is a name.
 pub(crate) fn encodes_a_name(value: &str) -> bool {
     let text = decode(value).and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"._/-".contains(&b);
     text.len() >= 9 && text.bytes().all(plain) && !looks_random(&text)
 }
 
-/// Words with blanks in base64, in UTF-8 or UTF-16.
+/// True for base64 of UTF-16, or of UTF-8 words with blanks and without a colon.
 pub(crate) fn encodes_text(value: &str) -> bool {
     let bytes = if value.len() >= 12 { decode(value) } else { None }.unwrap_or_default();
     let wide = bytes.len() >= 8 && bytes.iter().skip(1).step_by(2).all(|b| *b == 0);
@@ -238,7 +241,7 @@ pub(crate) fn encodes_text(value: &str) -> bool {
     wide || (is_text && !text.contains(':') && text.trim().contains(' '))
 }
 
-/// Three equal groups in a row, as in `1234-1234-1234`: nobody generates those. A UUID is recognised by its form alone.
+/// True for three equal groups in a row, as in `1234-1234-1234`, which no generator produces. False for a UUID.
 pub(crate) fn repeats_a_group(value: &str) -> bool {
     let groups: Vec<&str> = value.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     let is_uuid = groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12]);
@@ -246,8 +249,8 @@ pub(crate) fn repeats_a_group(value: &str) -> bool {
     !is_uuid && groups.windows(3).any(same)
 }
 
-/// True for a JSON Web Token (RFC 7519) whose payload can be read and claims nothing: no name, whole number, flag or list is
-/// in it that could stand for a person, a time or a right.
+/// True for a JSON Web Token (RFC 7519) whose payload is readable and has no claim that identifies a person, a time or
+/// a right: only nulls, fractions and empty strings. False for a payload that cannot be decoded.
 pub(crate) fn claims_nothing(token: &str) -> bool {
     let payload = token.split('.').nth(1).and_then(decode);
     let payload = payload.and_then(|bytes| serde_json::from_slice(&bytes).ok());
@@ -260,7 +263,8 @@ pub(crate) fn claims_nothing(token: &str) -> bool {
     payload.is_some_and(|payload: Value| payload.as_object().is_some_and(|claims| claims.values().all(empty)))
 }
 
-/// Either alphabet, with or without padding. What was cut out of a longer value is read as far as it goes.
+/// Decodes base64 of either alphabet, with or without padding. An incomplete group at the end is decoded as far as
+/// possible; `None` for characters of neither alphabet.
 fn decode(text: &str) -> Option<Vec<u8>> {
     static EITHER: LazyLock<Option<Encoding>> = LazyLock::new(|| {
         let mut specification = BASE64_NOPAD.specification();
@@ -274,7 +278,8 @@ fn decode(text: &str) -> Option<Vec<u8>> {
     EITHER.as_ref()?.decode(text.get(..whole)?).ok()
 }
 
-/// Spoken like a word: enough vowels and no long row of consonants.
+/// True for letters that can be pronounced: at least one vowel in six letters, and at most four consonants in a row. Of
+/// a piece of up to four letters only the length counts: three letters or more.
 fn is_wordy(piece: &str) -> bool {
     static VOWELS: ByteSet = ByteSet::of(b"aeiouyAEIOUY");
     if piece.len() <= 4 {
@@ -290,8 +295,7 @@ fn is_wordy(piece: &str) -> bool {
     n_vowels * 6 >= piece.len() && longest_row <= 4
 }
 
-/// Letters and digits change places often with nothing between, or a long number hangs on
-/// letters: no name is written so.
+/// True for a run of letters and digits that alternate often, or that contains both letters and a number of five or more digits.
 fn mixed_in_one_run(value: &str) -> bool {
     value.split(|c: char| !c.is_ascii_alphanumeric()).any(|run| {
         let parts = run.as_bytes().chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit());
@@ -302,7 +306,7 @@ fn mixed_in_one_run(value: &str) -> bool {
     })
 }
 
-/// 1 for a small letter, 2 for a capital, 3 for a digit and 0 for all else.
+/// The class of a byte: 1 for a lower-case letter, 2 for an upper-case one, 3 for a digit, 0 otherwise.
 fn class(byte: u8) -> u8 {
     #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
     static CLASSES: [u8; 256] = {
@@ -322,8 +326,8 @@ fn class(byte: u8) -> u8 {
     CLASSES.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
-/// The words and numbers of an identifier: cut at other characters, between letters and digits, and at humps (`myAPIKey2` gives
-/// `my`, `API`, `Key`, `2`).
+/// The words and numbers of an identifier in snake, kebab or camel case: `myAPIKey2` gives `my`, `API`, `Key`, `2`.
+/// Other characters, those beyond ASCII included, separate words.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     let class = |at: usize| text.as_bytes().get(at).map_or(0, |byte| class(*byte));
     let (mut start, mut at, mut here) = (0, 0, class(0));
@@ -331,7 +335,7 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
         while at < text.len() {
             let next = class(at + 1);
             let piece = match (here, next) {
-                // The capital before a small letter opens a word of its own.
+                // The last of several capitals begins the next word.
                 (2, 1) => std::mem::replace(&mut start, at)..at,
                 (here, next) if here == next => start..start,
                 (0, _) => {
@@ -354,14 +358,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entropy_in_bits_a_byte() {
+    fn entropy_is_zero_for_one_byte_and_two_bits_for_four_different_ones() {
         assert!(entropy("") < 0.001 && entropy("aaaa") < 0.001);
         assert!((entropy("abcd") - 2.0).abs() < 0.001);
         assert!((entropy("aab\u{e9}") - 1.921_928).abs() < 0.001);
     }
 
     #[test]
-    fn identifiers_fall_into_words() {
+    fn identifiers_are_split_into_words() {
         for (name, expected) in [
             ("myAPIKey_2.x-Ray", &["my", "API", "Key", "2", "x", "Ray"][..]),
             ("é key", &["key"]),
@@ -372,14 +376,14 @@ mod tests {
     }
 
     #[test]
-    fn base64_of_either_alphabet_is_read() {
+    fn base64_is_decoded_in_either_alphabet_and_when_cut() {
         for (text, expected) in [
             ("", Some(&b""[..])),
             ("aG9zdA==", Some(b"host")),
             ("aG9zdA", Some(b"host")),
             ("-_-_", Some(b"\xfb\xff\xbf")),
             ("+/+/", Some(b"\xfb\xff\xbf")),
-            // Cut within a group, or with bits left over.
+            // An incomplete group, and one with trailing bits.
             ("aG9zd", Some(b"hos")),
             ("aG9zdB", Some(b"host")),
             ("aG9 dA", None),
@@ -390,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn words_in_base64_are_text() {
+    fn base64_of_words_is_text_and_of_credentials_is_not() {
         for (text, expected) in [
             ("aGVsbG8gdGhlcmUsIHdvcmxk", true),
             ("RwBlAHQALQBEAGEAdABlAA", true),
@@ -403,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_and_pins_have_no_order() {
+    fn codes_and_pins_are_distinguished_from_words_years_and_counts() {
         for list in ["4f2k-9x7q, 8m3t-z6wb", "83920174\n10938475", "abcd-12ef"] {
             assert!(are_codes(list), "{list}");
         }
@@ -415,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_paths_are_not_random() {
+    fn names_and_paths_do_not_look_random() {
         for name in ["src/auth/token.rs", "generate_token_v2", "accessTokenForUser", "4096"] {
             assert!(!looks_random(name), "{name}");
         }

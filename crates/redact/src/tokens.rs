@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::byte_set::ByteSet;
-use crate::rules::Skips;
+use crate::exceptions::Exceptions;
 use crate::shape::{claims_nothing, encodes_a_name, is_digest, is_uuid, looks_random, words};
 
 /// Shorter runs are too often names.
@@ -33,9 +33,9 @@ pub(crate) enum Sign {
 }
 
 /// The random runs of the text that have a sign of a secret, each read once.
-pub(crate) fn find<'t>(text: &'t str, skips: &'t Skips) -> impl Iterator<Item = (Sign, Range<usize>)> + 't {
+pub(crate) fn find<'t>(text: &'t str, exceptions: &'t Exceptions) -> impl Iterator<Item = (Sign, Range<usize>)> + 't {
     runs(text).filter_map(move |run| {
-        let token = Token::of(text, &run, skips)?;
+        let token = Token::of(text, &run, exceptions)?;
         (!claims_nothing(token.value)).then_some((token.sign()?, token.range))
     })
 }
@@ -73,12 +73,12 @@ struct Token<'t> {
     is_digest: bool,
     /// The words of the name that it is assigned to, or of the word before it; empty when nothing is before it.
     name: Vec<&'t str>,
-    skips: &'t Skips,
+    exceptions: &'t Exceptions,
 }
 
 impl<'t> Token<'t> {
     /// `None` for a run that is part of something longer, or has the form of something else.
-    fn of(text: &'t str, run: &Range<usize>, skips: &'t Skips) -> Option<Self> {
+    fn of(text: &'t str, run: &Range<usize>, exceptions: &'t Exceptions) -> Option<Self> {
         let at = |place: Option<usize>| place.and_then(|place| text.as_bytes().get(place)).copied().unwrap_or(b'\n');
         let (previous, next) = (at(run.start.checked_sub(1)), at(Some(run.end)));
         if b"/+\\%@#$,&?".contains(&previous) || b"/+%@#([{*".contains(&next) {
@@ -95,7 +95,7 @@ impl<'t> Token<'t> {
         let before = text.get(text.floor_char_boundary(run.start.saturating_sub(BEFORE))..run.start)?;
         let line = before.rsplit('\n').next()?;
         let (name, named) = name_of(line);
-        let is_of_a_thing = name.last().is_some_and(|last| skips.things.has(last));
+        let is_of_a_thing = name.last().is_some_and(|last| exceptions.artifacts.has(last));
         if is_digest(value) && (is_file(named) || named.starts_with('/') || is_of_a_thing) {
             return None;
         }
@@ -105,9 +105,9 @@ impl<'t> Token<'t> {
             value,
             range: start..start + value.len(),
             before: words(near).collect(),
-            is_digest: skips.says_digest(near),
+            is_digest: exceptions.mentions_digest(near),
             name,
-            skips,
+            exceptions,
         })
     }
 
@@ -152,22 +152,22 @@ impl<'t> Token<'t> {
         let mut nearest = self.before.iter().rev();
         match nearest.next() {
             Some(last) if self.promises(std::slice::from_ref(last)) => nearest.next().is_some_and(|word| {
-                let is_of_a_digest = is_digest(self.value) && self.skips.between.has(word);
-                is_of_a_digest || self.skips.before.has(word)
+                let is_of_a_digest = is_digest(self.value) && self.exceptions.digest_qualifiers.has(word);
+                is_of_a_digest || self.exceptions.qualifiers.has(word)
             }),
             _ => {
                 let whole = self.name.concat();
-                self.other(&self.name) || self.other(&[&whole]) || self.skips.has_stem(&whole)
+                self.other(&self.name) || self.other(&[&whole]) || self.exceptions.has_stem(&whole)
             }
         }
     }
 
     fn other(&self, list: &[&str]) -> bool {
-        list.iter().any(|word| self.skips.names.has(word))
+        list.iter().any(|word| self.exceptions.public_names.has(word))
     }
 
     fn promises(&self, list: &[&str]) -> bool {
-        list.iter().any(|word| self.skips.promises.has(word))
+        list.iter().any(|word| self.exceptions.announcing.has(word))
     }
 
     /// Up to four short parts that begin with a name, and all that follows.
@@ -268,9 +268,9 @@ mod tests {
     }
 
     fn check(cases: &[(String, Option<Sign>)]) {
-        let skips = Skips::parse();
+        let exceptions = Exceptions::parse();
         for (text, sign) in cases {
-            assert_eq!(find(text, &skips).next().map(|(sign, _)| sign), *sign, "{text}");
+            assert_eq!(find(text, &exceptions).next().map(|(sign, _)| sign), *sign, "{text}");
         }
     }
 

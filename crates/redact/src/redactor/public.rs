@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::rules::touches;
 use crate::shape::{is_path_like, is_uuid, looks_random};
 
-use super::beside::{line_before, name_at_end};
+use super::surroundings::{line_before, name_at_end};
 
 /// Shorter values may equal their name by chance, in bytes.
 const MIN_NAME: usize = 8;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use crate::judged::Judged;
+use crate::check_cache::CheckCache;
 use crate::rules::{Rule, touches};
 use crate::score::{self, Candidate, Hit, Other};
 use crate::shape::{
@@ -12,8 +12,8 @@ use crate::shape::{
 };
 
 use super::Redactor;
-use super::beside::{is_in_resource, line_before, name_at_end};
 use super::public::{is_alphabet, is_public, is_public_in_place};
+use super::surroundings::{is_in_resource, line_before, name_at_end};
 
 /// A value so long is data, and its name may say of what.
 const DATA: usize = 20;
@@ -49,7 +49,7 @@ impl Redactor {
                 sure.push((index, range));
                 continue;
             }
-            let name = [rule.id, rule.check];
+            let name = [rule.id, rule.check_name];
             match hits.last_mut() {
                 Some((_, hit)) if hit.range == range => hit.rules.push(name),
                 _ => hits.push((index, Hit { range, rules: vec![name] })),
@@ -68,9 +68,9 @@ impl Redactor {
         // A call or an index is code that yields the value.
         let is_code = touches(text, Some(at.end), |b| b"([".contains(b));
         match () {
-            () if self.skips.is_sample(value) || is_alphabet(value) => Other::Sample,
-            () if self.skips.stands_in(value) => Other::StandsIn,
-            () if self.skips.is_made_up(value) => Other::MadeUp,
+            () if self.exceptions.is_sample(value) || is_alphabet(value) => Other::Sample,
+            () if self.exceptions.is_placeholder(value) => Other::StandsIn,
+            () if self.exceptions.is_made_up(value) => Other::MadeUp,
             () if is_public(value) || is_public_in_place(text, at) => Other::Public,
             () if encodes_text(value) => Other::Text,
             () if is_code || is_key_or_target(value) || self.is_identifier(value) || is_of_no_use(value) => {
@@ -83,16 +83,17 @@ impl Redactor {
     /// What is before a value on its line says that it is something else.
     fn other_by_line(&self, value: &str, line: &str) -> Other {
         let (end, name) = name_at_end(line);
-        if is_in_resource(line) || self.skips.has_stem(name) {
+        if is_in_resource(line) || self.exceptions.has_stem(name) {
             return Other::Named;
         }
         let is_hex = value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
         if value.len() < DATA && !is_hex {
-            let is_other = words(name).last().is_some_and(|last| self.skips.after.has(last));
+            let is_other = words(name).last().is_some_and(|last| self.exceptions.suffixes.has(last));
             return if is_other { Other::NamedOnLine } else { Other::None };
         }
         let before = word_before(end.get(..end.len() - name.len()).unwrap_or_default());
-        let is_of_a_thing = self.skips.before.has(before) || (is_hex && self.skips.between.has(before));
+        let is_of_a_thing =
+            self.exceptions.qualifiers.has(before) || (is_hex && self.exceptions.digest_qualifiers.has(before));
         // A file, and the commit that it is of.
         let is_of_a_file = is_digest(value) && line.ends_with([' ', '(']) && name_ends_as_file(end);
         // A version, and its sum.
@@ -109,9 +110,9 @@ impl Redactor {
     #[doc(hidden)]
     #[must_use]
     pub fn measured(&self, text: &str) -> Value {
-        let (mut places, judged) = (Vec::new(), Judged::default());
-        let mut found = self.scan(text, &mut places, &judged);
-        found.extend(self.tokens(text, &judged));
+        let (mut places, cache) = (Vec::new(), CheckCache::default());
+        let mut found = self.scan(text, &mut places, &cache);
+        found.extend(self.tokens(text, &cache));
         let (sure, hits) = self.hits(found);
         let hits: Vec<Hit> = hits.into_iter().map(|(_, hit)| hit).collect();
         let candidates = score::candidates(text, &places, &hits, |at| self.other(text, at)).into_iter();

@@ -1,31 +1,34 @@
-//! Cuts a text into what may be a value.
+//! Splits a text into candidates: the parts that may be a secret value.
 
 use std::ops::Range;
 
 use super::form::is_spice;
 use crate::byte_set::ByteSet;
-use crate::near;
 use crate::rules::touches;
 use crate::shape::is_base64_key;
+use crate::text_words;
 
-/// Shorter values are not looked at.
+/// The least length of a candidate, in bytes.
 const MIN_LEN: usize = 4;
-/// Longer ones are data.
+/// The greatest length of a candidate, in bytes; a longer value is data.
 const MAX_LEN: usize = 512;
-/// So many words at least are those of a wallet.
-const SEED: usize = 12;
-/// A shorter word is not odd by itself.
-const ODD_LEN: usize = 8;
+/// The least number of words in a wallet's seed phrase (BIP 39).
+const MIN_SEED_WORDS: usize = 12;
+/// The least length of a mixed word, in bytes; see [`mixed_words`].
+const MIN_MIXED_LEN: usize = 8;
+// The kinds of bytes, as bits: letters, digits, marks of passwords (see `is_spice`), and what ends a word. Other bytes
+// have no bit.
 const LOWER: u8 = 1;
 const UPPER: u8 = 2;
 const DIGIT: u8 = 4;
 const SPICE: u8 = 8;
 const END: u8 = 16;
 
-/// The words of a text, and the parts of those that have marks of an assignment, a list or an address in them.
+/// The candidates of a text: its words, the parts of words that contain marks of an assignment, a list or an address,
+/// and phrases of several words. `offset` is added to each place.
 pub(super) fn candidates(text: &str, offset: usize) -> Vec<Range<usize>> {
     let (mut found, mut cut) = (Vec::new(), Vec::new());
-    for word in near::words_until(text, MAX_LEN, is_end) {
+    for word in text_words::words_until(text, MAX_LEN, is_end) {
         let mut add = |at: Range<usize>| {
             let at = trimmed(text, at);
             if (MIN_LEN..=MAX_LEN).contains(&at.len()) && !is_flag_or_path(text, &at) {
@@ -47,13 +50,13 @@ pub(super) fn candidates(text: &str, offset: usize) -> Vec<Range<usize>> {
     found
 }
 
-/// Most words have none of the marks that a word is cut at, or that make it a key.
+/// True for a word without the marks that split a word or occur in a base64 key, as most words are.
 fn is_plain(word: &str) -> bool {
     static MARKS: ByteSet = ByteSet::of(b"=:,;|&?/@()[]{}%+");
     !word.starts_with('-') && !MARKS.is_in(word)
 }
 
-/// A word with marks, or its parts.
+/// Adds a word with marks, its parts, or both. A base64 key is added whole.
 fn of_word(text: &str, word: &Range<usize>, whole: &str, add: &mut impl FnMut(Range<usize>)) {
     if whole.contains("base64,") {
         return;
@@ -72,7 +75,7 @@ fn of_word(text: &str, word: &Range<usize>, whole: &str, add: &mut impl FnMut(Ra
     }
 }
 
-/// A flag, a closing bracket, or a path from the root.
+/// True for a flag, an absolute path, and anything that begins with a closing bracket.
 fn is_flag_or_path(text: &str, at: &Range<usize>) -> bool {
     let Some(value) = text.get(at.clone()) else { return true };
     match value.as_bytes().first() {
@@ -82,7 +85,7 @@ fn is_flag_or_path(text: &str, at: &Range<usize>) -> bool {
     }
 }
 
-/// Without the letter of an escape before it, and without marks behind it that pad nothing.
+/// A place without the letter of an escape sequence at its start, and without `=` at its end unless they are base64 padding.
 fn trimmed(text: &str, at: Range<usize>) -> Range<usize> {
     let value = text.get(at.clone()).unwrap_or_default();
     let escaped = touches(text, at.start.checked_sub(1), |b| *b == b'\\') && value.starts_with(['n', 'r', 't']);
@@ -92,7 +95,7 @@ fn trimmed(text: &str, at: Range<usize>) -> Range<usize> {
     start..if padded { at.end } else { body.max(start) }
 }
 
-/// A name and its value, a row, or an address.
+/// True for a name with its value, a row of a table, and a URL.
 fn has_parts(word: &str) -> bool {
     static NAME: ByteSet = ByteSet::alphanumeric_and(b"_-.");
     let body = word.trim_end_matches('=');
@@ -101,10 +104,12 @@ fn has_parts(word: &str) -> bool {
     assigned || body.contains([',', '|', ';']) || body.contains("://")
 }
 
+/// Adds the parts of a word between marks, and what follows the first `=` and the first `:`. Of a URL only the parts
+/// before the host and the values of the query are added.
 fn parts(text: &str, word: &Range<usize>, add: &mut impl FnMut(Range<usize>)) {
     static MARKS: ByteSet = ByteSet::of(b"=:,;|&?/@()[]{}");
     let whole = text.get(word.clone()).unwrap_or_default();
-    let inner = near::mark_len(whole);
+    let inner = text_words::prefix_len(whole);
     if inner > 0 {
         add(word.start + inner..word.end);
     }
@@ -118,7 +123,6 @@ fn parts(text: &str, word: &Range<usize>, add: &mut impl FnMut(Range<usize>)) {
     let touches = |place: Option<usize>, marks: &[u8]| touches(whole, place, |b| marks.contains(b));
     for part in body.split(is_mark) {
         let (start, end) = (at, at + part.len());
-        // Of an address what is before its host and the values of its query.
         if !is_address || touches(Some(end), b"@") || touches(start.checked_sub(1), b"=:") {
             add(word.start + start..word.start + end);
         }
@@ -128,14 +132,15 @@ fn parts(text: &str, word: &Range<usize>, add: &mut impl FnMut(Range<usize>)) {
         if let Some(at) = body.find(mark) {
             let value = whole.get(at + 1..).unwrap_or_default();
             add(word.start + at + 1..word.end);
-            // A query's value ends where the next one begins.
+            // A value of a query ends at the next one.
             let end = value.find(['&', ',', ';']).unwrap_or(value.len());
             add(word.start + at + 1..word.start + at + 1 + end);
         }
     }
 }
 
-/// Ends a word; letters beyond ASCII do not, but for those of languages that are written without blanks.
+/// True for a character that ends a word: blanks, quotes, and beyond ASCII everything but letters. Letters from U+2E80
+/// on also end a word, as their languages are written without blanks.
 fn is_end(c: char) -> bool {
     match c {
         '"' | '\'' | '`' | '<' | '>' | '\\' => true,
@@ -144,7 +149,7 @@ fn is_end(c: char) -> bool {
     }
 }
 
-/// Quoted words with blanks between: passphrases are written so.
+/// The quoted passphrases of a text, without the quotes.
 fn phrases(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     static BORDERS: ByteSet = ByteSet::of(b"\"'`\n");
     let bytes = text.as_bytes();
@@ -164,7 +169,7 @@ fn phrases(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// Two words or more, of letters and digits, with a blank between each.
+/// True for 2 to 24 words of letters and digits, separated by single blanks.
 fn is_phrase(piece: &str) -> bool {
     let is_word = |word: &str| {
         let body = word.trim_end_matches([',', '.', '!', '?', ';']);
@@ -176,7 +181,7 @@ fn is_phrase(piece: &str) -> bool {
         && piece.chars().any(char::is_alphabetic)
 }
 
-/// What is behind a colon or an equals sign up to the end of its line, if it has blanks in it.
+/// The passphrases after a colon or an equals sign, up to the end of the line.
 fn rests(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let mut at = 0;
     let lines = text.split('\n').map(move |line| {
@@ -195,29 +200,30 @@ fn rests(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// Twelve words or more in small letters with blanks, commas or numbers between them, none of which holds sentences together.
+/// Seed phrases: twelve or more lower-case words, separated by blanks, commas or numbers, without the function words of
+/// a sentence.
 fn seeds(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     const STOPS: [&str; 40] = [
         "the", "and", "for", "with", "that", "this", "you", "your", "are", "was", "not", "from", "have", "has", "but",
         "can", "all", "will", "its", "when", "then", "than", "into", "they", "their", "what", "which", "der", "die",
         "das", "und", "ist", "les", "des", "une", "est", "que", "los", "las", "una",
     ];
-    // Long rows are rare, so the stop words are looked up only in them.
+    // Long rows are rare, so stop words are looked up only in them.
     rows_of_words(text).flat_map(move |row| {
         let is_stop = |word: &Range<usize>| text.get(word.clone()).is_some_and(|word| STOPS.contains(&word));
-        let parts = row.split(is_stop).filter(|part| part.len() >= SEED);
+        let parts = row.split(is_stop).filter(|part| part.len() >= MIN_SEED_WORDS);
         parts.filter_map(|part| Some(part.first()?.start..part.last()?.end)).collect::<Vec<_>>()
     })
 }
 
-/// Long rows of words of three to eight small letters, with little between two of them.
+/// Rows of twelve or more words of three to eight lower-case letters, with at most eight bytes between two words.
 fn rows_of_words(text: &str) -> impl Iterator<Item = Vec<Range<usize>>> + '_ {
     let is_gap = |c: char| c.is_whitespace() || c.is_ascii_digit() || matches!(c, ',' | '.' | ')');
     let is_of_row = |word: &Range<usize>| {
         let bytes = text.as_bytes().get(word.clone()).unwrap_or_default();
         (3..=8).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_lowercase)
     };
-    let mut words = near::words_between(text, is_gap);
+    let mut words = text_words::words_between(text, is_gap);
     let mut row: Vec<Range<usize>> = Vec::new();
     std::iter::from_fn(move || {
         loop {
@@ -226,7 +232,7 @@ fn rows_of_words(text: &str) -> impl Iterator<Item = Vec<Range<usize>>> + '_ {
             let is_next = |at: &Range<usize>| row.last().is_none_or(|last| at.start - last.end <= 8);
             if at.as_ref().is_some_and(is_next) {
                 row.extend(at);
-            } else if row.len() >= SEED {
+            } else if row.len() >= MIN_SEED_WORDS {
                 return Some(std::mem::replace(&mut row, Vec::from_iter(at)));
             } else {
                 row.clear();
@@ -237,7 +243,7 @@ fn rows_of_words(text: &str) -> impl Iterator<Item = Vec<Range<usize>>> + '_ {
     })
 }
 
-/// Four groups or more of as many letters and digits, with a blank or a colon between each.
+/// Rows of four or more groups of letters and digits, all of one length and separated by the same blank, colon or hyphen.
 fn groups(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     static ALPHANUMERIC: ByteSet = ByteSet::alphanumeric_and(b"");
     let bytes = text.as_bytes();
@@ -272,26 +278,29 @@ fn groups(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// What is in a value: letters, and digits or marks that no name has.
+/// Which kinds of bytes a value contains.
 pub(super) struct Kinds {
     pub(super) letters: bool,
+    /// Digits, or marks that occur in passwords but not in names.
     pub(super) others: bool,
 }
 
+/// The kinds of bytes in a value.
 pub(super) fn kinds(value: &str) -> Kinds {
     let kinds = value.bytes().fold(0, |kinds, byte| kinds | if byte == b'=' { SPICE } else { kind(byte) });
     Kinds { letters: kinds & (LOWER | UPPER) != 0, others: kinds & (DIGIT | SPICE) != 0 }
 }
 
-/// The whole of a word is odd, as [`odd_words`] says.
-pub(super) fn is_odd_word(value: &str) -> bool {
+/// True if the whole value is one of the words that [`mixed_words`] finds.
+pub(super) fn is_mixed_word(value: &str) -> bool {
     let kinds = value.bytes().fold(0, |kinds, byte| kinds | kind(byte));
     let mixed = kinds & DIGIT != 0 && kinds & (LOWER | UPPER) != 0;
-    mixed && kinds & END == 0 && (ODD_LEN..=MAX_LEN).contains(&value.len()) && is_odd(value.as_bytes(), kinds)
+    mixed && kinds & END == 0 && (MIN_MIXED_LEN..=MAX_LEN).contains(&value.len()) && is_mixed(value.as_bytes(), kinds)
 }
 
-/// Words of letters and digits that are mixed with marks, of both cases, or change places: a cheap look at each byte of a text.
-pub(super) fn odd_words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+/// The words of a text that contain letters and digits, and also marks of passwords, letters of both cases, or three
+/// changes between letters and digits. Hexadecimal numbers are left out. One pass over the bytes.
+pub(super) fn mixed_words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -309,20 +318,22 @@ pub(super) fn odd_words(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
             }
             at = start + length + 1;
             let mixed = kinds & DIGIT != 0 && kinds & (LOWER | UPPER) != 0;
-            if mixed && (ODD_LEN..=MAX_LEN).contains(&length) && is_odd(rest.get(..length)?, kinds) {
+            if mixed && (MIN_MIXED_LEN..=MAX_LEN).contains(&length) && is_mixed(rest.get(..length)?, kinds) {
                 return Some(start..start + length);
             }
         }
     })
 }
 
-fn is_odd(word: &[u8], kinds: u8) -> bool {
+/// True for a word with marks, letters of both cases, or three changes between letters and digits; false for hexadecimal digits.
+fn is_mixed(word: &[u8], kinds: u8) -> bool {
     let both = kinds & LOWER != 0 && kinds & UPPER != 0;
     let n_switches = word.chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit()).count();
     let hex = word.iter().all(|b| b.is_ascii_hexdigit() || *b == b'-');
     !hex && (kinds & SPICE != 0 || both || n_switches >= 4)
 }
 
+/// The bit of a byte's kind, from a table; 0 for other bytes.
 fn kind(byte: u8) -> u8 {
     #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler")]
     static KINDS: [u8; 256] = {
@@ -360,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn words_fall_into_names_and_values() {
+    fn words_are_split_at_marks_of_assignments_and_urls() {
         check("DB_PASS=a1b2-c3 --pw=(x9y8z7)", &["DB_PASS", "a1b2-c3", "(x9y8z7", "x9y8z7"]);
         check("smtp://me:s3cr3t@mail/", &["s3cr3t"]);
         check("say \"maple otter river\" now", &["maple", "otter", "river", "maple otter river"]);
@@ -369,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_and_the_words_of_a_wallet_are_found_as_a_whole() {
+    fn groups_and_seed_phrases_are_found_as_a_whole() {
         let found = |spans: Vec<Range<usize>>, text: &str| -> Vec<String> {
             spans.into_iter().filter_map(|at| text.get(at)).map(str::to_owned).collect()
         };
@@ -390,9 +401,9 @@ mod tests {
     }
 
     #[test]
-    fn odd_words_are_found_by_their_bytes() {
+    fn mixed_words_are_found_and_versions_and_digests_are_not() {
         let text = "the x86_64 build of v1.2.3 took abc, qT7vLm2Zx9 and 3f9a0c7be15d2468 é!Lantern77";
-        let found: Vec<&str> = odd_words(text).filter_map(|at| text.get(at)).collect();
+        let found: Vec<&str> = mixed_words(text).filter_map(|at| text.get(at)).collect();
         assert_eq!(found, ["qT7vLm2Zx9", "é!Lantern77"]);
     }
 }

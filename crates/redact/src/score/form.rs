@@ -1,6 +1,6 @@
 //! The form of a value: its kinds of characters, and how word-like it is.
 
-use crate::shape::{entropy, is_other, is_path_like, is_uuid, looks_random};
+use crate::shape::{entropy, is_path_like, is_reference, is_uuid, looks_random};
 
 use super::weights::Weights;
 
@@ -133,7 +133,7 @@ fn form(value: &str, counts: &Counts, random: bool, oddness: f64) -> Form {
     if value.contains(['(', '[', '{', ')', '}', ']', '<', '>', ';', '$']) && !value.starts_with('$') {
         return Form::Code;
     }
-    if is_other(value) || value.contains('/') || value.contains(':') || is_file(value) {
+    if is_reference(value) || value.contains('/') || value.contains(':') || is_file(value) {
         return Form::Address;
     }
     if counts.spice > 0 || counts.other > 0 {

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::near;
 use crate::shape::words;
+use crate::text_words;
 
 /// The number of buckets.
 pub(super) const N_BUCKETS: usize = 1 << 15;
@@ -80,7 +80,7 @@ struct Word {
 
 /// The kinds of grams of words around a candidate.
 const AROUND: [Kind; 4] = [Kind::Line, Kind::Above, Kind::Further, Kind::Earlier];
-/// Above this number, words that lie behind are dropped from the cache.
+/// From this number on, words before the current part are dropped from the cache.
 const MANY: usize = 4096;
 
 /// A set of buckets in the order of insertion.
@@ -203,7 +203,7 @@ impl Grams {
     }
 }
 
-/// The name of the value, and the words before it.
+/// Adds the name of the value and the words before it.
 fn of_name(out: &mut Buckets, around: &Around<'_>, form: &str) {
     let Around { text, line, name, .. } = around;
     let written = text.get(name.clone()).unwrap_or_default();
@@ -242,7 +242,7 @@ fn program<'t>(around: &Around<'t>) -> &'t str {
     spoken(before).next().unwrap_or_default()
 }
 
-/// The words of the line, without the value's.
+/// Adds the words of the line, without the value's.
 fn of_line(out: &mut Buckets, around: &Around<'_>, words: &Words) {
     let Around { text, at, line, .. } = around;
     let end = text.floor_char_boundary(line.end.max(at.end));
@@ -251,7 +251,7 @@ fn of_line(out: &mut Buckets, around: &Around<'_>, words: &Words) {
     of_line.filter(says_something).take(N_LINE).for_each(|(_, bucket)| out.put(bucket));
 }
 
-/// The words of the lines before.
+/// Adds the words of the previous lines.
 fn of_earlier(out: &mut Buckets, around: &Around<'_>, words: &Words) {
     let Around { text, line, .. } = around;
     let start = text.floor_char_boundary(line.start.saturating_sub(EARLIER));
@@ -289,7 +289,7 @@ impl Words {
         }
         let offset = self.part.end;
         let ahead = text.get(offset..).unwrap_or_default();
-        let mut words = near::words_between(ahead, |c| !c.is_alphanumeric());
+        let mut words = text_words::words_between(ahead, |c| !c.is_alphanumeric());
         while self.part.end < part.end {
             let Some(word) = words.next() else {
                 self.part.end = text.len();
@@ -301,7 +301,8 @@ impl Words {
         }
     }
 
-    /// The length of each word in a part of the text, and its bucket of one kind of [`AROUND`]. Words are cut at the borders of the part.
+    /// The length of each word in a part of the text, and its bucket of one kind of [`AROUND`]. Words are cut at the
+    /// borders of the part.
     fn within<'w>(
         &'w self,
         text: &'w str,
@@ -332,7 +333,7 @@ fn buckets_around(word: &str) -> [u16; AROUND.len()] {
     hashes.map(|hash| hash.bucket())
 }
 
-/// The marks that touch the value, and the word after it.
+/// Adds the marks that touch the value, and the word after it.
 fn edges(out: &mut Buckets, around: &Around<'_>) {
     let Around { text, at, name, .. } = around;
     let mark = text.get(name.end..at.start).unwrap_or_default();
@@ -349,16 +350,16 @@ fn edges(out: &mut Buckets, around: &Around<'_>) {
     out.add(Kind::After, &[spoken(behind).next().unwrap_or_default()]);
 }
 
-/// At most so many characters from the start.
+/// The first `n_chars` characters of a text, or all of it.
 fn first_chars(text: &str, n_chars: usize) -> &str {
     let end = text.char_indices().nth(n_chars).map_or(text.len(), |(at, _)| at);
     text.get(..end).unwrap_or_default()
 }
 
+/// Adds the value, its classes of characters, its start and its words.
 fn of_value(out: &mut Buckets, value: &str) {
     out.add(Kind::Value, &[value]);
-    let shape = shape(value);
-    out.add_exactly(Kind::Shape, &[&shape]);
+    out.add_exactly(Kind::Shape, &[&character_classes(value)]);
     out.add(Kind::Start, &[first_chars(value, 4)]);
     for word in words(value).filter(|word| word.len() >= 3).take(4) {
         out.add(Kind::ValueWord, &[word]);
@@ -370,8 +371,8 @@ fn spoken(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// The kinds of characters in order, runs of one kind as one.
-fn shape(value: &str) -> String {
+/// The classes of a value's characters in order, a run of one class as one.
+fn character_classes(value: &str) -> String {
     let mut out = String::new();
     let mut last = ' ';
     for c in value.chars() {
@@ -419,10 +420,10 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_joins_runs_of_one_kind() {
+    fn character_classes_join_runs_of_one_class() {
         for (value, expected) in [("Zaun-4711!", "Aa-9!"), ("Öl2öl", "ua9a"), ("a1b2c3d4e5f6", "a9a9a9a9a9"), ("", "")]
         {
-            assert_eq!(shape(value), expected, "{value}");
+            assert_eq!(character_classes(value), expected, "{value}");
         }
     }
 }

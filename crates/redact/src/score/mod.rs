@@ -1,9 +1,9 @@
 //! Finds secrets that no rule describes: candidates near a word that announces a secret are measured, and a fitted table decides.
 //!
-//! A candidate's traits are its form (length, kinds of characters, how much like words its letters are, whether the words are those of
-//! programs) and what is around it (the words before and after, the separator, the line, the rules that found it). The words
-//! themselves are hashed into buckets. `weights.tsv` has the weight of each level of each trait and of each bucket;
-//! `scripts/fit_secrets.py` fits it.
+//! A candidate's traits are its form (length, kinds of characters, how much like words its letters are, whether the
+//! words are those of programs) and what is around it (the words before and after, the separator, the line, the rules
+//! that found it). The words themselves are hashed into buckets. `weights.tsv` has the weight of each level of each
+//! trait and of each bucket; `scripts/fit_secrets.py` fits it.
 
 mod cut;
 mod form;
@@ -72,8 +72,8 @@ pub(crate) enum Other {
 impl Other {
     const N: u16 = 10;
 
-    /// True if the reason alone rules the value out. A rule's find is ruled out only as a sample or as public; any other value by every
-    /// reason, except words with dots, which may be a passphrase as well as a reference.
+    /// True if the reason alone rules the value out. A rule's find is ruled out only as a sample or as public; any
+    /// other value by every reason, except words with dots, which may be a passphrase as well as a reference.
     fn decides(self, is_hit: bool, value: &str) -> bool {
         let dotted = |b: u8| b.is_ascii_alphanumeric() || b == b'.' || b == b'_';
         match self {
@@ -96,12 +96,12 @@ pub(crate) struct Candidate {
     pub(crate) hit: Option<usize>,
 }
 
-/// The names of the traits and how many levels each has.
+/// The name of each trait and the number of its levels.
 pub(crate) fn traits() -> &'static [(&'static str, u16)] {
     &traits::TRAITS
 }
 
-/// How many buckets there are.
+/// The number of buckets.
 pub(crate) fn n_buckets() -> usize {
     grams::N_BUCKETS
 }
@@ -143,7 +143,7 @@ pub(crate) fn find(
     let mut found: Vec<(f32, Range<usize>)> = Vec::new();
     for (sum, range) in scored {
         match found.last_mut() {
-            // Of overlapping candidates the one of the highest score, on a tie the longest.
+            // Of overlapping candidates the one with the highest score is kept; on a tie, the longest.
             Some(last) if range.start < last.1.end => {
                 if sum > last.0 || (sum >= last.0 && range.len() > last.1.len()) {
                     *last = (sum, range);
@@ -176,7 +176,8 @@ pub(crate) fn candidates(
     found
 }
 
-/// Visits the hits and the candidates that are worth measuring. The last argument of `visit` adds the doubt that a public key is near.
+/// Visits the hits and the candidates that are worth measuring. The last argument of `visit` adds the doubt that a
+/// public key is near.
 fn each_measured<'t>(
     text: &'t str,
     places: &[Range<usize>],
@@ -253,19 +254,20 @@ fn each_candidate(
 
 /// The places of words that announce a secret, of words that look random, and of the hits, in order.
 fn all_places(text: &str, places: &[Range<usize>], hits: &[Hit]) -> Vec<Range<usize>> {
-    let mut all: Vec<Range<usize>> = cut::odd_words(text).collect();
+    let mut all: Vec<Range<usize>> = cut::mixed_words(text).collect();
     all.extend(hits.iter().map(|hit| hit.range.clone()));
     all.extend_from_slice(places);
     all.sort_unstable_by_key(|place| (place.start, place.end));
     all
 }
 
-/// True for a value that is worth measuring. Plain words and numbers are only right after a word that announces a secret.
+/// True for a value that is worth measuring. A plain word or a number has to be close after a word that announces a
+/// secret.
 fn is_worth(text: &str, value: &str, at: &Range<usize>, promises: &SaidWords) -> bool {
     if value.len() >= MANY && (value.contains('\n') || value.contains(' ')) {
         return !promises.words.is_empty();
     }
-    if promises.words.is_empty() && !cut::is_odd_word(value) {
+    if promises.words.is_empty() && !cut::is_mixed_word(value) {
         return false;
     }
     let (before, behind) = promises.split_at(at.start);

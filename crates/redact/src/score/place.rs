@@ -1,4 +1,4 @@
-//! What is around a candidate: the name before it, the separator, the marks that touch it, and the words that say something.
+//! The surroundings of a candidate: its name, the separator, the marks that touch it, and the announcing words nearby.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::words::{Said, SaidWords, Says};
 
 /// Bytes before a candidate that are searched for words.
 const BEFORE: usize = 240;
-/// Bytes after it that are.
+/// Bytes after a candidate that are searched for words.
 const BEHIND: usize = 120;
 /// The levels of [`Place::near`].
 pub(super) const N_PLACES: u16 = 10;
@@ -14,18 +14,18 @@ pub(super) const N_PLACES: u16 = 10;
 pub(super) const N_PROMISES: u16 = 12;
 /// The levels of the traits of separators.
 pub(super) const N_SEPARATORS: u16 = 9;
-/// Words between a name and its value, in several languages.
+/// Words that join a name to its value, in several languages.
 const COPULAS: [&str; 22] = [
     "is", "was", "to", "are", "ist", "lautet", "est", "es", "é", "to:", "jest", "är", "er", "on", "as", "with", "by",
     "now", "still", "just", "heißt", "are:",
 ];
 
-/// What is around a candidate.
+/// The surroundings of a candidate.
 pub(super) struct Place<'t> {
     text: &'t str,
     at: Range<usize>,
     pub(super) line: Range<usize>,
-    /// Where the search for words begins.
+    /// The start of the search for words.
     start: usize,
     pub(super) name: Range<usize>,
     pub(super) separator: u16,
@@ -34,6 +34,7 @@ pub(super) struct Place<'t> {
 }
 
 impl<'t> Place<'t> {
+    /// The surroundings of the candidate at a place.
     pub(super) fn of(text: &'t str, at: &Range<usize>, said: &'t SaidWords) -> Self {
         let start = text.floor_char_boundary(at.start.saturating_sub(BEFORE));
         let line = line_break(text, start..at.start).map_or(start, |place| place + 1);
@@ -52,12 +53,14 @@ impl<'t> Place<'t> {
         [first, fifth].map(|place| place.unwrap_or(self.start))
     }
 
+    /// The announcing words in the candidate's name.
     fn in_name(&self) -> impl DoubleEndedIterator<Item = &Said> {
         self.near.iter().filter(|said| said.end > self.name.start && said.end <= self.name.end + 1)
     }
 
-    /// For each kind of word the place of the nearest: 0 none, 1 the end of the name, 2 the name, 3 to 5 before the value on its line by
-    /// distance, 6 after it on its line, 7 on the previous line, 8 up to five lines up, 9 on a later line.
+    /// For each kind of announcing word, where the nearest one is: 0 none, 1 the end of the name, 2 the name, 3 to 5
+    /// before the value on its line by distance, 6 after it on its line, 7 on the previous line, 8 up to five lines up,
+    /// 9 on a later line.
     pub(super) fn near(&self) -> [u16; Says::ALL.len()] {
         let mut levels = [N_PLACES; Says::ALL.len()];
         let is_earlier =
@@ -89,8 +92,8 @@ impl<'t> Place<'t> {
         levels.map(|level| if level == N_PLACES { 0 } else { level })
     }
 
-    /// What all words together promise: the last word of the name (1 to 4), else the nearest words by kind and distance (5 to 10),
-    /// else 11 without a name and 0 with one.
+    /// How strongly all words together announce a secret: the last word of the name (1 to 4), else the nearest words by
+    /// kind and distance (5 to 10), else 11 without a name and 0 with one.
     pub(super) fn promise(&self, near: &[u16; Says::ALL.len()]) -> u16 {
         match self.in_name().next_back().map(|said| said.says) {
             Some(Says::Password) => return 1,
@@ -112,10 +115,12 @@ impl<'t> Place<'t> {
         }
     }
 
+    /// The byte at a place; a newline outside of the text.
     fn byte(&self, place: Option<usize>) -> u8 {
         place.and_then(|place| self.text.as_bytes().get(place)).copied().unwrap_or(b'\n')
     }
 
+    /// The mark that opens before the value: 0 none, 1 to 3 a quote, 4 a bracket or an asterisk.
     pub(super) fn quote(&self) -> u16 {
         let open = self.byte(self.at.start.checked_sub(1));
         match open {
@@ -127,6 +132,8 @@ impl<'t> Place<'t> {
         }
     }
 
+    /// The class of the byte after the value: 0 line end, 1 blank, 2 quote, 3 list separator, 4 opening bracket, 5 end
+    /// of sentence, 6 mark of an address or assignment, 7 other.
     pub(super) fn next(&self) -> u16 {
         match self.byte(Some(self.at.end)) {
             b'\n' | b'\r' => 0,
@@ -140,6 +147,8 @@ impl<'t> Place<'t> {
         }
     }
 
+    /// The class of the byte before the value: 0 line end, 1 blank, 2 quote, 3 list separator, 4 colon, 5 equals sign,
+    /// 6 mark of an address, 7 other.
     pub(super) fn previous(&self) -> u16 {
         match self.byte(self.at.start.checked_sub(1)) {
             b'\n' | b'\r' => 0,
@@ -153,6 +162,7 @@ impl<'t> Place<'t> {
         }
     }
 
+    /// The form of the name: 0 none, 1 flag, 2 upper case, 3 with joints or capitals, 4 beyond ASCII, 5 lower case.
     pub(super) fn name(&self) -> u16 {
         let name = self.text.get(self.name.clone()).unwrap_or_default();
         let has = |class: fn(&u8) -> bool| name.as_bytes().iter().any(class);
@@ -166,6 +176,7 @@ impl<'t> Place<'t> {
         }
     }
 
+    /// Whether the line has text before the value (1), after it (2), both (3) or neither (0).
     pub(super) fn line_place(&self) -> u16 {
         let before = self.text.get(self.line.start..self.at.start).unwrap_or_default();
         let end = self.text.floor_char_boundary(self.line.end);

@@ -12,11 +12,13 @@ use super::weights::Weights;
 use super::words::SaidWords;
 use super::{Other, known};
 
-/// The index of the trait that says why a value may be something else, and of the two that count the rules that found it.
+/// The index of the trait `other`: why a value may not be a secret.
 pub(super) const OTHER: usize = 32;
+/// The index of the trait `rules`: the number of rules that found the value.
 const RULES: usize = 33;
+/// The index of the trait `form_rules`: the same, by the form of the value.
 const FORM_RULES: usize = 34;
-/// The names of the traits, in the order of their levels, and how many levels each has.
+/// The name of each trait and the number of its levels, in the order of [`Levels`].
 pub(super) const TRAITS: [(&str, u16); 38] = [
     ("form", Form::N),
     ("length", 10),
@@ -68,8 +70,8 @@ pub(super) type Levels = [u16; TRAITS.len()];
 /// The levels of the traits that depend on the value alone, which come first.
 type ValueLevels = [u16; 9];
 
-/// Measures candidates, and caches what it measured: of each value, as texts repeat names; of a place that a rule found, as the same
-/// place comes again as a candidate; and of the current line, what does not depend on the candidate.
+/// Measures candidates, and caches what it measured: of each value, as texts repeat names; of a place that a rule
+/// found, as the same place comes again as a candidate; and of the current line, what does not depend on the candidate.
 #[derive(Default)]
 pub(super) struct Measurer<'t> {
     values: HashMap<&'t str, ValueLevels>,
@@ -78,15 +80,17 @@ pub(super) struct Measurer<'t> {
     grams: Grams,
 }
 
-/// What is the same for all candidates of a line.
+/// Measurements shared by all candidates of a line.
 #[derive(Default)]
 struct Line {
     at: Range<usize>,
+    /// The level of the number of words.
     n_words: u16,
     has_url: bool,
 }
 
 impl Line {
+    /// Measures a line, unless it is the one measured last.
     fn read(&mut self, text: &str, at: &Range<usize>) {
         if self.at == *at {
             return;
@@ -98,7 +102,7 @@ impl Line {
     }
 }
 
-/// A measured candidate. What is seldom needed is computed on first use.
+/// A measured candidate. Rarely needed measurements are computed on first use.
 pub(super) struct Measured<'t> {
     levels: Levels,
     around: Around<'t>,
@@ -107,7 +111,8 @@ pub(super) struct Measured<'t> {
 }
 
 impl Measured<'_> {
-    /// The level of each trait, given the number of rules that found the candidate. The level of `other` is 0 until [`Self::why`] is called.
+    /// The level of each trait, given the number of rules that found the candidate. The level of `other` is 0 until
+    /// [`Self::why`] is called.
     pub(super) fn levels(&self, n_rules: usize) -> Levels {
         let mut levels = self.levels;
         let n_rules = u16::try_from(n_rules).unwrap_or(3).min(3);
@@ -120,14 +125,14 @@ impl Measured<'_> {
         levels
     }
 
-    /// Why the value may be something else; `ask` runs once.
+    /// Why the value may not be a secret; `ask` runs at the first call only.
     pub(super) fn why(&mut self, ask: impl FnOnce() -> Other) -> Other {
         *self.why.get_or_insert_with(ask)
     }
 }
 
 impl<'t> Measurer<'t> {
-    /// Measures the candidate at a place, or takes what was kept of it.
+    /// Measures the candidate at a place, or takes the measurement that [`Self::keep`] stored.
     pub(super) fn measure(
         &mut self,
         text: &'t str,
@@ -170,13 +175,14 @@ impl<'t> Measurer<'t> {
         self.places.insert(at, one);
     }
 
+    /// The levels of a value, cached.
     fn of_value(&mut self, value: &'t str, weights: &Weights) -> ValueLevels {
         *self.values.entry(value).or_insert_with(|| value_levels(value, weights))
     }
 
     /// True for the form of a name: only lower-case letters, or known words.
     pub(super) fn is_name(&mut self, value: &'t str, weights: &Weights) -> bool {
-        // A name in lower case needs no measuring.
+        // A lower-case name need not be measured.
         static OTHERS: ByteSet = ByteSet::of(b" 0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%&*+?@^~");
         if value.bytes().any(|b| b.is_ascii_lowercase()) && !OTHERS.is_in(value) {
             return true;
@@ -186,6 +192,7 @@ impl<'t> Measurer<'t> {
     }
 }
 
+/// The levels of the traits that depend on the value alone.
 fn value_levels(value: &str, weights: &Weights) -> ValueLevels {
     let measured = form::Measured::of(value, weights);
     let counts = &measured.counts;

@@ -1,21 +1,22 @@
-//! What a regex begins with, read off its pattern: a look at a few bytes tells most places where it cannot match.
+//! The bytes that a match of a regex can begin with: a cheap test rules out most places before the regex runs.
 
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::byte_set::ByteSet;
 
-/// What a match begins with: some bytes that it may begin with any number of, up to a limit, and the first that is none of those or
-/// need not be.
+/// The bytes that a match can begin with: up to `max_lead` bytes of `lead`, then a byte of `next`.
 #[derive(Debug)]
-pub(crate) struct Start {
+pub(crate) struct FirstBytes {
+    /// The bytes of an optional repetition at the start of the pattern; empty without one.
     lead: ByteSet,
+    /// The greatest number of repetitions.
     max_lead: usize,
     next: ByteSet,
 }
 
-impl Start {
-    /// `None` if a match may be empty, or the pattern is none.
+impl FirstBytes {
+    /// The first bytes of a pattern; `None` if it is invalid or a match can be empty.
     pub(crate) fn of(pattern: &str) -> Option<Self> {
         let hir = ParserBuilder::new().unicode(false).build().parse(pattern).ok()?;
         let parts = match hir.kind() {
@@ -31,7 +32,7 @@ impl Start {
         (!add_first_of_all(rest, &mut next)).then_some(Self { lead, max_lead, next })
     }
 
-    /// False if no match begins where the text does.
+    /// False if no match begins at the start of the text.
     pub(crate) fn may_match(&self, text: &[u8]) -> bool {
         for (n_lead, byte) in text.iter().enumerate() {
             if self.next.has(*byte) {
@@ -45,7 +46,7 @@ impl Start {
     }
 }
 
-/// Of an optional part that repeats single bytes those, and how often.
+/// The bytes of an optional part that repeats a single byte, and the greatest number of repetitions; `None` for any other part.
 fn lead_of(part: &Hir) -> Option<(ByteSet, usize)> {
     match part.kind() {
         HirKind::Capture(capture) => lead_of(&capture.sub),
@@ -61,7 +62,7 @@ fn lead_of(part: &Hir) -> Option<(ByteSet, usize)> {
     }
 }
 
-/// Adds the bytes that a part may begin with; true if it may also be empty.
+/// Adds the bytes that a match of a part can begin with; true if the match can be empty.
 fn add_first(part: &Hir, first: &mut ByteSet) -> bool {
     match part.kind() {
         HirKind::Empty | HirKind::Look(_) => true,
@@ -78,7 +79,7 @@ fn add_first(part: &Hir, first: &mut ByteSet) -> bool {
         }
         HirKind::Class(Class::Unicode(class)) => {
             let lead = |c: char| c.encode_utf8(&mut [0; 4]).bytes().next().unwrap_or_default();
-            // The first bytes of characters are in the order of the characters.
+            // UTF-8 keeps the order of characters in their first bytes.
             class.iter().for_each(|range| first.add(lead(range.start())..=lead(range.end())));
             false
         }
@@ -95,7 +96,7 @@ fn add_first(part: &Hir, first: &mut ByteSet) -> bool {
     }
 }
 
-/// Adds the bytes that parts one after the other may begin with; true if all of them may be empty.
+/// Adds the bytes that a match of consecutive parts can begin with; true if all of them can be empty.
 fn add_first_of_all(parts: &[Hir], first: &mut ByteSet) -> bool {
     parts.iter().all(|part| add_first(part, first))
 }
@@ -111,7 +112,7 @@ mod tests {
     use crate::rules::Rule;
 
     #[test]
-    fn a_start_is_the_first_bytes_after_an_optional_lead() {
+    fn a_match_begins_with_the_first_bytes_after_an_optional_lead() {
         for (pattern, text, expected) in [
             ("[a-z]{0,3}[:=]", "abc=", true),
             ("[a-z]{0,3}[:=]", "abcd=", false),
@@ -126,29 +127,29 @@ mod tests {
             ("(?i)key", "KEY", true),
             (r"\bkey", "key", true),
         ] {
-            let start = Start::of(pattern);
-            assert_eq!(start.map(|start| start.may_match(text.as_bytes())), Some(expected), "{pattern} {text}");
+            let first = FirstBytes::of(pattern);
+            assert_eq!(first.map(|first| first.may_match(text.as_bytes())), Some(expected), "{pattern} {text}");
         }
         for pattern in ["a?", "(", "[a-z]{0,3}", "^$"] {
-            assert!(Start::of(pattern).is_none(), "{pattern}");
+            assert!(FirstBytes::of(pattern).is_none(), "{pattern}");
         }
     }
 
-    /// The starts of the rules, and their regexes.
-    static RULES: LazyLock<Vec<(Start, Regex)>> = LazyLock::new(|| {
+    /// The first bytes of the rules that are anchored at a keyword, and their regexes.
+    static RULES: LazyLock<Vec<(FirstBytes, Regex)>> = LazyLock::new(|| {
         let patterns = Rule::all().into_iter().filter_map(|rule| rule.anchored());
         let regex = |pattern: &str| RegexBuilder::new(&format!("^(?:{pattern})")).unicode(false).build().ok();
-        patterns.filter_map(|pattern| Some((Start::of(&pattern)?, regex(&pattern)?))).collect()
+        patterns.filter_map(|pattern| Some((FirstBytes::of(&pattern)?, regex(&pattern)?))).collect()
     });
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn where_a_rule_matches_its_start_does(text in "[a-zA-Z_]{0,3}[ -~\n]{0,6}[a-z0-9A-Z]{8,20}[\"' ]?") {
+        fn first_bytes_match_wherever_their_rule_does(text in "[a-zA-Z_]{0,3}[ -~\n]{0,6}[a-z0-9A-Z]{8,20}[\"' ]?") {
             prop_assert!(RULES.len() > 100);
-            for (start, regex) in RULES.iter() {
-                prop_assert!(start.may_match(text.as_bytes()) || !regex.is_match(&text), "{} {}", regex, text);
+            for (first, regex) in RULES.iter() {
+                prop_assert!(first.may_match(text.as_bytes()) || !regex.is_match(&text), "{} {}", regex, text);
             }
         }
     }

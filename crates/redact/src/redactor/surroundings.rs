@@ -1,46 +1,52 @@
-//! What is before a place of a text, or behind it.
+//! What surrounds a place in a text: the line, the name before it, and the host after it.
 
 use crate::rules::touches;
 
-/// No letter is before, or a small one before a capital (`dbPass`).
+/// The greatest length of an identifier, in bytes; of a longer one only the end is read.
+const MAX_IDENTIFIER: usize = 40;
+/// Bytes of a line that are read before an identifier.
+const LINE_BEFORE: usize = 96;
+
+/// True if a word begins at the place: no letter precedes it, or it is a capital after a lower-case letter, as in `dbPass`.
 pub(super) fn begins_a_word(text: &str, at: usize) -> bool {
     let previous = Some(at).and_then(|at| at.checked_sub(1));
-    let hump = touches(text, previous, u8::is_ascii_lowercase) && touches(text, Some(at), u8::is_ascii_uppercase);
-    hump || !touches(text, previous, u8::is_ascii_alphabetic)
+    let is_camel_case =
+        touches(text, previous, u8::is_ascii_lowercase) && touches(text, Some(at), u8::is_ascii_uppercase);
+    is_camel_case || !touches(text, previous, u8::is_ascii_alphabetic)
 }
 
-/// A line without the marks at its end, and the name that it then ends with.
+/// A line without the marks at its end, and the name at the end of what remains; both may be empty.
 pub(super) fn name_at_end(line: &str) -> (&str, &str) {
     let end = line.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
     let name = end.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-').next().unwrap_or_default();
     (end, name)
 }
 
-/// True within the name of a resource, which has its kind in front (`arn:aws:…:secret:name`).
+/// True if the line ends within the name of a cloud resource (`arn:aws:…:secret:name`).
 pub(super) fn is_in_resource(line: &str) -> bool {
     line.rsplit([' ', '"', '\'']).next().is_some_and(|run| run.starts_with("arn:"))
 }
 
-/// What is on the line before the identifier at a place, at most 96 bytes.
+/// The part of the line before the identifier that ends at a place, at most [`LINE_BEFORE`] bytes.
 pub(super) fn line_before(text: &str, at: usize) -> &str {
     let end = at - identifier_before(text, at);
-    let before = text.get(text.floor_char_boundary(end.saturating_sub(96))..end).unwrap_or_default();
+    let before = text.get(text.floor_char_boundary(end.saturating_sub(LINE_BEFORE))..end).unwrap_or_default();
     before.rsplit('\n').next().unwrap_or_default()
 }
 
-/// How many bytes of the same identifier are before a place.
+/// The length in bytes of the identifier that ends at a place, at most [`MAX_IDENTIFIER`].
 pub(super) fn identifier_before(text: &str, at: usize) -> usize {
-    let before = text.as_bytes().get(at.saturating_sub(40)..at).unwrap_or_default();
+    let before = text.as_bytes().get(at.saturating_sub(MAX_IDENTIFIER)..at).unwrap_or_default();
     before.iter().rev().take_while(|b| b.is_ascii_alphanumeric() || b"_-".contains(b)).count()
 }
 
-/// Where the next digit is, from a place on; far behind the text if there is none.
+/// The place of the first digit at or after a place; `usize::MAX` if there is none.
 pub(super) fn digit_from(text: &str, at: usize) -> usize {
     let ahead = text.as_bytes().get(at..).unwrap_or_default();
     ahead.iter().position(u8::is_ascii_digit).map_or(usize::MAX, |gap| at + gap)
 }
 
-/// `@` and a host without a dot, as in examples and on one's own machine.
+/// True for a text that begins with `@` and a local host: a name without a dot, or an address of this machine.
 pub(super) fn is_local(rest: &str) -> bool {
     let Some(host) = rest.strip_prefix('@') else { return false };
     let end = host.find(|c: char| !c.is_ascii_alphanumeric() && !"-_.".contains(c)).unwrap_or(host.len());

@@ -1,0 +1,135 @@
+//! What is not a secret: placeholders, examples, published values, and values with a public name.
+
+use aho_corasick::AhoCorasick;
+use regex::Regex;
+
+use crate::rules::TABLE;
+use crate::shape::words;
+use crate::word_set::WordSet;
+
+/// The exceptions of the table (`skip` lines).
+#[derive(Default)]
+pub(crate) struct Exceptions {
+    /// Parts of placeholders, in lower case.
+    placeholder_parts: Option<AhoCorasick>,
+    /// The forms of values that are placeholders or references as a whole.
+    placeholder_forms: Option<Regex>,
+    /// The ends of published sample keys.
+    sample_ends: Vec<&'static str>,
+    /// Words of which example passwords consist.
+    example_words: Vec<&'static str>,
+    /// Parts of names of public values.
+    name_stems: Vec<&'static str>,
+    /// Words before a name such as `key` that make its value public, as in `cache key`.
+    pub(crate) qualifiers: WordSet,
+    /// Words of a sentence before a name such as `key` after which hexadecimal digits are a digest, as in `ssh key`.
+    pub(crate) digest_qualifiers: WordSet,
+    /// Words in the rest of a name that make its value public, as in `token_id`.
+    pub(crate) suffixes: WordSet,
+    /// Words of names and prefixes whose random values are public, as in `msg_…`.
+    pub(crate) public_names: WordSet,
+    /// Words that say that a random value on their line is a digest.
+    digest_words: WordSet,
+    /// Last words of names whose digests are versions, as in `auth-service:…`.
+    pub(crate) artifacts: WordSet,
+    /// The opposite of an exception: words that make hexadecimal digits and short parts near them secrets too.
+    pub(crate) announcing: WordSet,
+}
+
+impl Exceptions {
+    pub(crate) fn parse() -> Self {
+        let mut exceptions = Self::default();
+        for line in TABLE.lines().filter_map(|line| line.strip_prefix("skip\t")) {
+            let (kind, list) = line.split_once('\t').unwrap_or_default();
+            let list = list.split_whitespace();
+            match kind {
+                "part" => exceptions.placeholder_parts = AhoCorasick::new(list).ok(),
+                "sample" => exceptions.sample_ends.extend(list),
+                "stem" => exceptions.name_stems.extend(list),
+                "made-up" => exceptions.example_words.extend(list),
+                "before" => exceptions.qualifiers.extend(list),
+                "between" => exceptions.digest_qualifiers.extend(list),
+                "after" => exceptions.suffixes.extend(list),
+                "name" => exceptions.public_names.extend(list),
+                "line" => exceptions.digest_words.extend(list),
+                "thing" => exceptions.artifacts.extend(list),
+                "promise" => exceptions.announcing.extend(list),
+                _ => {
+                    let any = list.collect::<Vec<_>>().join("|");
+                    exceptions.placeholder_forms = Regex::new(&format!("^(?:{any})$")).ok();
+                }
+            }
+        }
+        exceptions
+    }
+
+    /// True for a value that ends like a published sample key.
+    pub(crate) fn is_sample(&self, value: &str) -> bool {
+        self.sample_ends.iter().any(|end| value.ends_with(end))
+    }
+
+    /// True for a placeholder, a template variable or a reference, with or without quotes.
+    pub(crate) fn is_placeholder(&self, value: &str) -> bool {
+        let value = value.trim_matches(['"', '\'']).to_ascii_lowercase();
+        let has_part = self.placeholder_parts.as_ref().is_some_and(|parts| parts.is_match(&value));
+        has_part || self.placeholder_forms.as_ref().is_some_and(|forms| forms.is_match(&value))
+    }
+
+    /// True for a value that consists of words of examples and digits that count up, as in `mySecret123`; also for an empty
+    /// value.
+    pub(crate) fn is_made_up(&self, value: &str) -> bool {
+        let value = value.to_ascii_lowercase();
+        let mut parts = value.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
+        parts.all(|part| {
+            let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
+            let number = part.get(name.len()..).unwrap_or_default();
+            ("1234567890".starts_with(number) || number.len() == 1) && self.is_example_words(name)
+        })
+    }
+
+    /// True if a word of the line says that a random value on it is a digest, as `sha256` or `commit`.
+    pub(crate) fn mentions_digest(&self, line: &str) -> bool {
+        let mut runs = line.split(|c: char| !c.is_ascii_alphanumeric());
+        runs.any(|run| self.digest_words.has(run) || words(run).any(|word| self.digest_words.has(word)))
+    }
+
+    /// True for the name of a form's guard or of another public value, as `csrf_token`.
+    pub(crate) fn has_stem(&self, name: &str) -> bool {
+        let name = name.to_ascii_lowercase().replace(['_', '-'], "");
+        self.name_stems.iter().any(|stem| name.contains(stem))
+    }
+
+    /// True for words of examples in a row, the longest first at each place; also for an empty text.
+    fn is_example_words(&self, text: &str) -> bool {
+        let mut rest = text;
+        while !rest.is_empty() {
+            let after_word = self.example_words.iter().filter_map(|word| rest.strip_prefix(word));
+            let Some(next) = after_word.min_by_key(|rest| rest.len()) else { return false };
+            rest = next;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_exception_is_in_the_table() {
+        let it = Exceptions::parse();
+        assert!(it.placeholder_forms.is_some() && it.placeholder_parts.is_some());
+        assert!(!it.sample_ends.is_empty() && !it.example_words.is_empty() && !it.name_stems.is_empty());
+        for words in [
+            &it.qualifiers,
+            &it.digest_qualifiers,
+            &it.suffixes,
+            &it.public_names,
+            &it.digest_words,
+            &it.artifacts,
+            &it.announcing,
+        ] {
+            assert!(!words.is_empty());
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Whether a value that a rule found is a secret, by the value alone.
+
+use super::Redactor;
+use crate::check_cache::{Check, CheckCache};
+use crate::password_word::{is_password_like, is_random_word};
+use crate::rules::Rule;
+use crate::shape::{
+    are_codes, claims_nothing, encodes_a_name, is_base64_key, is_constant, is_likely_password, is_path_like, is_phrase,
+    is_pin, is_reference, is_strong, is_weak_password, is_word_and_number, is_word_list, looks_random, repeats_a_group,
+};
+
+impl Redactor {
+    /// True if a value that a rule found passes the rule's check and has its least entropy. Of the checks other than
+    /// `pin` and `any`, none accepts a placeholder.
+    pub(super) fn is_secret<'t>(&self, rule: &Rule, value: &'t str, cache: &CheckCache<'t>) -> bool {
+        cache.judge(value, |results| {
+            let passes = results.passes(rule.check, || self.passes(rule.check, value));
+            let is_sample = || self.exceptions.is_sample(value);
+            match rule.check {
+                Check::Pin => passes,
+                Check::Any => results.entropy(value) >= rule.entropy && !is_sample(),
+                _ => {
+                    passes
+                        && results.entropy(value) >= rule.entropy
+                        && !results.passes(Check::Placeholder, || self.passes(Check::Placeholder, value))
+                }
+            }
+        })
+    }
+
+    /// True if a value passes a check. Entropy is checked elsewhere.
+    fn passes(&self, check: Check, value: &str) -> bool {
+        let letters = |b: u8| b.is_ascii_alphabetic() || b"._-=".contains(&b);
+        match check {
+            Check::Any | Check::NotPlaceholder => true,
+            Check::Base32Seed => {
+                value.bytes().any(|b| b.is_ascii_digit()) || !value.bytes().any(|b| b.is_ascii_lowercase())
+            }
+            Check::RecoveryCodes => are_codes(value),
+            Check::Base64Key => is_base64_key(value),
+            Check::Pin => is_pin(value),
+            Check::NotMadeUp => !self.exceptions.is_made_up(value),
+            Check::MixedPassword => is_strong(value) && !self.exceptions.is_made_up(value),
+            Check::PasswordOrPhrase => {
+                (is_password_like(value) || is_phrase(value)) && !self.exceptions.is_made_up(value)
+            }
+            Check::PasswordLike => is_password_like(value) && !self.exceptions.is_made_up(value),
+            Check::ChosenPassword => {
+                (is_likely_password(value) || is_word_list(value)) && !self.exceptions.is_made_up(value)
+            }
+            Check::WeakPassword => is_weak_password(value) && !self.exceptions.is_made_up(value),
+            Check::RandomWord => is_random_word(value) && self.is_random(value) && !is_reference(value),
+            Check::LikelyPassword => is_likely_password(value) && !self.exceptions.is_made_up(value),
+            Check::WebTokenClaims => !claims_nothing(value),
+            Check::NotOnlyLetters => {
+                !value.bytes().all(letters) && !is_constant(value) && !self.exceptions.is_made_up(value)
+            }
+            Check::NotWords => looks_random(value),
+            Check::Random | Check::Unhashed | Check::Qualified => self.is_random(value),
+            Check::Placeholder => self.exceptions.is_sample(value) || self.exceptions.is_placeholder(value),
+        }
+    }
+
+    /// True for random characters that are not an identifier, a path, a numbered word, an example, or a name in base64.
+    fn is_random(&self, value: &str) -> bool {
+        looks_random(value)
+            && !self.is_identifier(value)
+            && !is_word_and_number(value)
+            && !is_path_like(value)
+            && !self.exceptions.is_made_up(value)
+            && !encodes_a_name(value)
+            && !repeats_a_group(value)
+    }
+
+    /// True for a value whose prefix is that of a public identifier, as in `dpl_…`.
+    pub(super) fn is_identifier(&self, value: &str) -> bool {
+        value.split_once('_').is_some_and(|(prefix, _)| self.exceptions.public_names.has_exactly(prefix))
+    }
+}
