@@ -97,12 +97,15 @@ fn risk_coverage(data: &DataReport) -> String {
         let line = curve.iter().map(|point| (point.coverage, point.risk)).take_while(|(_, risk)| *risk <= MAX_RISK);
         let risk = size.default.answered.get(kind).copied().unwrap_or_default();
         let coverage = 1.0 - size.default.cut;
-        let title = format!("default gate: {} answered with their lesson, {} answered", percent(coverage), percent(risk));
+        let title =
+            format!("default gate: {} answered with their lesson, {} answered", percent(coverage), percent(risk));
         let dot = Dot { x: coverage, y: risk, title, radius: 5.0 };
         Series { name: size_name(size), line: line.collect(), dots: vec![dot] }
     };
-    let axes =
-        [Axis::shares("related questions answered with their lesson", 1.0), Axis::shares("unrelated questions answered", MAX_RISK)];
+    let axes = [
+        Axis::shares("related questions answered with their lesson", 1.0),
+        Axis::shares("unrelated questions answered", MAX_RISK),
+    ];
     let caption = format!(
         "Each line is the gate from strict to open, against the unrelated questions of the kind “{kind}”, the hardest here; the dot is the default gate. Further right and lower is better."
     );
@@ -257,8 +260,7 @@ fn pairs(body: &mut String, file: &PairFileReport) {
         [cell(&kind.kind), cell(&kind.pairs.to_string())].into_iter().chain(shares.map(bar)).collect()
     };
     table(body, &headings, file.kinds.iter().map(row));
-    let _ =
-        write!(body, "<details><summary>Pairs with a wrong result ({})</summary>", file.losses.len());
+    let _ = write!(body, "<details><summary>Pairs with a wrong result ({})</summary>", file.losses.len());
     let row = |loss: &PairOutcome| vec![cell(&loss.kind), cell(&loss.id), words(&loss.outcome)];
     table(body, &["kind", "pair", "what happened"], file.losses.iter().take(N_WRONG_PAIRS).map(row));
     body.push_str("</details>\n");
