@@ -64,28 +64,42 @@ fn learn(playbook: &Playbook) -> Result<Duration> {
     let learned = playbook.learn_lessons(rows().map(draft))?;
     let elapsed = start.elapsed();
 
-    for (number, ([_, trigger, ..], learned)) in (1..).zip(rows().zip(&learned)) {
-        let outcome = match learned {
-            LearnOutcome::Inserted { .. } => "inserted",
-            LearnOutcome::Superseded { .. } => "superseded",
-            LearnOutcome::Merged { .. } => "merged",
-            LearnOutcome::Distinct { .. } => "kept apart",
-            LearnOutcome::Review { .. } => "in review",
-            LearnOutcome::Refused { .. } => "refused",
-            _ => "other",
-        };
-        println!("  {number:2}  {outcome:10}  {trigger}");
-        match learned {
-            LearnOutcome::Merged { into, distance: Some(distance), .. } => {
-                println!("                  into \"{}\", distance {distance:.3}", playbook.find(*into)?.trigger);
-            }
-            LearnOutcome::Distinct { distance: Some(distance), why, .. } => {
-                println!("                  distance {distance:.3}, but {why}");
-            }
-            _ => {}
-        }
+    for (number, (row, learned)) in (1..).zip(rows().zip(&learned)) {
+        print_outcome(playbook, number, row, learned)?;
     }
+    check_outcomes(playbook, &learned)?;
+    println!(
+        "  {} lessons are stored, in {:.1} s, loading the model included\n",
+        LESSONS.len() + 1,
+        elapsed.as_secs_f64()
+    );
+    Ok(elapsed)
+}
 
+fn print_outcome(playbook: &Playbook, number: usize, [_, trigger, ..]: &Row, learned: &LearnOutcome) -> Result {
+    let outcome = match learned {
+        LearnOutcome::Inserted { .. } => "inserted",
+        LearnOutcome::Superseded { .. } => "superseded",
+        LearnOutcome::Merged { .. } => "merged",
+        LearnOutcome::Distinct { .. } => "kept apart",
+        LearnOutcome::Review { .. } => "in review",
+        LearnOutcome::Refused { .. } => "refused",
+        _ => "other",
+    };
+    println!("  {number:2}  {outcome:10}  {trigger}");
+    match learned {
+        LearnOutcome::Merged { into, distance: Some(distance), .. } => {
+            println!("                  into \"{}\", distance {distance:.3}", playbook.find(*into)?.trigger);
+        }
+        LearnOutcome::Distinct { distance: Some(distance), why, .. } => {
+            println!("                  distance {distance:.3}, but {why}");
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn check_outcomes(playbook: &Playbook, learned: &[LearnOutcome]) -> Result {
     let (new, others) = learned.split_at(LESSONS.len());
     assert!(
         new.iter().all(|learned| matches!(learned, LearnOutcome::Inserted { .. })),
@@ -105,12 +119,7 @@ fn learn(playbook: &Playbook) -> Result<Duration> {
     assert_eq!(theirs.trigger, *of, "the variant is kept apart from the lesson that it contradicts");
     assert_ne!(ours.correct_pattern, theirs.correct_pattern, "both versions stay as they were written");
     assert_eq!(playbook.stats()?.n_lessons, LESSONS.len() + 1, "27 were learned, 2 of them merged");
-    println!(
-        "  {} lessons are stored, in {:.1} s, loading the model included\n",
-        LESSONS.len() + 1,
-        elapsed.as_secs_f64()
-    );
-    Ok(elapsed)
+    Ok(())
 }
 
 fn retrieve(playbook: &Playbook) -> Result<Vec<Duration>> {

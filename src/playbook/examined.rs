@@ -41,7 +41,7 @@ impl Ready {
 pub(super) struct Survey {
     /// Proposals, with the state of the files after each.
     pub(super) ready: Vec<(Ready, Plan)>,
-    pub(super) unfit: Vec<(Name, CannotApply)>,
+    pub(super) inapplicable: Vec<(Name, CannotApply)>,
 }
 
 /// The inbox, listed once, and the roots that it may change.
@@ -76,7 +76,7 @@ impl Inbox {
             match examine(folder, &grounds, &written, &mut plan) {
                 Ok(Some(ready)) => survey.ready.push((ready, plan)),
                 Ok(None) => {}
-                Err(reason) => survey.unfit.push((written.name, reason)),
+                Err(reason) => survey.inapplicable.push((written.name, reason)),
             }
         }
         Ok(survey)

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Playbook;
 use crate::error::Result;
-use crate::store::{count_vectors, is_cache};
+use crate::store::{Snapshot, Store, count_vectors, is_cache};
 
 /// Statistics of a playbook.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -111,56 +111,71 @@ impl Playbook {
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn check(&self) -> Result<Check> {
         let view = self.0.recount()?;
-        let (store, snapshot, book) = (&self.0.store, &view.snapshot, view.snapshot.book());
-        let mut findings = Vec::new();
-        let mut find = |part, n: usize, what: &str, consequence| {
-            if n > 0 {
-                findings.push(Finding { part, problem: format!("{n} {what}"), consequence });
-            }
-        };
-        find("lessons", book.unread.len(), "rows are no lessons", "they are kept as they are and not shown");
-        let removed: BTreeSet<_> = book.removed.iter().map(|removed| removed.id).collect();
-        let risen = book.lessons.iter().filter(|lesson| removed.contains(&lesson.id)).count();
-        find("lessons", risen, "lessons are also listed as removed", "they are shown; take them out of one list");
-        find("usage", snapshot.log.n_unreadable, "lines cannot be read", "these counts are lost");
-        find(
-            "usage",
-            usize::from(snapshot.log.is_torn),
-            "line has no end",
-            "this count is lost, unless it is being written",
-        );
-        let n_missing = usize::try_from(store.n_missing_usage_bytes()?).unwrap_or(usize::MAX);
-        let lost = "receipts in them are lost, and the counts that no commit had taken in";
-        find("usage", n_missing, "bytes that were appended are not there", lost);
-        let n_broken = store.n_broken_changes()?;
-        find("archive", n_broken, "lines are damaged", "these changes cannot be undone; removals hold");
-        let archive = store.read_archive()?.len() as u64;
-        if archive != snapshot.file.archive_length {
-            let problem = format!("it has {archive} bytes, {} were committed", snapshot.file.archive_length);
-            let consequence = "what a dead writer appended is cut off at the next commit";
-            findings.push(Finding { part: "archive", problem, consequence });
-        }
-        let edited = snapshot.file.edited.iter().filter(|id| book.get(**id).is_some());
-        for id in edited {
-            let problem = format!("{id} was edited in the file");
-            findings.push(Finding {
-                part: "lessons",
-                problem,
-                consequence: "it is used; `adage check --accept` takes note of it",
-            });
-        }
-        if let Some((problem, consequence)) = store.check_log()? {
-            findings.push(Finding { part: "log", problem, consequence });
-        }
-        if let Some(problem) = store.check_backup()? {
-            findings.push(Finding { part: "backup", problem, consequence: "the next commit writes it again" });
-        }
+        let (store, snapshot) = (&self.0.store, &view.snapshot);
+        let mut findings = check_lessons(snapshot);
+        findings.extend(check_usage(store, snapshot)?);
+        findings.extend(check_archive(store, snapshot)?);
+        findings.extend(store.check_log()?.map(|(problem, consequence)| Finding { part: "log", problem, consequence }));
+        let consequence = "the next commit writes it again";
+        findings.extend(store.check_backup()?.map(|problem| Finding { part: "backup", problem, consequence }));
         let vectors = store.read_vector_file()?;
         let (n_vectors, n_broken) = count_vectors(&vectors);
         if n_broken > 0 || (!vectors.is_empty() && !is_cache(&vectors)) {
             let problem = format!("{n_broken} records are broken");
             findings.push(Finding { part: "vectors", problem, consequence: "these texts are embedded again" });
         }
-        Ok(Check { n_lessons: book.lessons.len(), n_vectors, findings })
+        Ok(Check { n_lessons: snapshot.book().lessons.len(), n_vectors, findings })
     }
+}
+
+impl Finding {
+    /// That a part has `n` things of a kind; none for 0.
+    fn of_count(part: &'static str, n: usize, what: &str, consequence: &'static str) -> Option<Self> {
+        (n > 0).then(|| Self { part, problem: format!("{n} {what}"), consequence })
+    }
+}
+
+fn check_lessons(snapshot: &Snapshot) -> Vec<Finding> {
+    let book = snapshot.book();
+    let kept = "they are kept as they are and not shown";
+    let mut findings = Vec::from_iter(Finding::of_count("lessons", book.unread.len(), "rows are not lessons", kept));
+    let removed: BTreeSet<_> = book.removed.iter().map(|removed| removed.id).collect();
+    let n_removed = book.lessons.iter().filter(|lesson| removed.contains(&lesson.id)).count();
+    let shown = "they are shown; take them out of one list";
+    findings.extend(Finding::of_count("lessons", n_removed, "lessons are also listed as removed", shown));
+    let edited = snapshot.file.edited.iter().filter(|id| book.get(**id).is_some());
+    findings.extend(edited.map(|id| Finding {
+        part: "lessons",
+        problem: format!("{id} was edited in the file"),
+        consequence: "it is used; `adage check --accept` confirms it",
+    }));
+    findings
+}
+
+fn check_usage(store: &Store, snapshot: &Snapshot) -> Result<Vec<Finding>> {
+    let n_missing = usize::try_from(store.n_missing_usage_bytes()?).unwrap_or(usize::MAX);
+    let (n_unreadable, n_torn) = (snapshot.log.n_unreadable, usize::from(snapshot.log.is_torn));
+    let torn = "this count is lost, unless it is being written";
+    let missing = "receipts in them are lost, and the counts that were not yet part of a commit";
+    let findings = [
+        Finding::of_count("usage", n_unreadable, "lines cannot be read", "these counts are lost"),
+        Finding::of_count("usage", n_torn, "line has no end", torn),
+        Finding::of_count("usage", n_missing, "bytes that were appended are missing", missing),
+    ];
+    Ok(findings.into_iter().flatten().collect())
+}
+
+fn check_archive(store: &Store, snapshot: &Snapshot) -> Result<Vec<Finding>> {
+    let broken = "these changes cannot be undone; removals hold";
+    let n_broken = store.n_broken_changes()?;
+    let mut findings = Vec::from_iter(Finding::of_count("archive", n_broken, "lines are damaged", broken));
+    let n_bytes = store.read_archive()?.len() as u64;
+    if n_bytes != snapshot.file.archive_length {
+        findings.push(Finding {
+            part: "archive",
+            problem: format!("it has {n_bytes} bytes, {} were committed", snapshot.file.archive_length),
+            consequence: "what a dead writer appended is cut off at the next commit",
+        });
+    }
+    Ok(findings)
 }

@@ -48,7 +48,7 @@ impl Inbox {
         let mut checked = CheckedInbox::default();
         inner.store.folder.edits().change(inner.clock.now(), || {
             let survey = self.examine_all()?;
-            for (path, reason) in survey.unfit.into_iter().filter(|(_, reason)| !reason.may_pass()) {
+            for (path, reason) in survey.inapplicable.into_iter().filter(|(_, reason)| !reason.may_pass()) {
                 checked.aside.push(self.quarantine(&path, reason)?);
             }
             Ok((None, ()))
@@ -63,7 +63,7 @@ impl Inbox {
             };
             match folded {
                 Ok(()) => checked.n_folded += 1,
-                // It stays, and `unfit` lists it.
+                // It stays, and `inapplicable` lists it.
                 Err(Error::Inbox(inbox::Error::CannotApply { reason, .. })) if reason.may_pass() => {}
                 Err(Error::Inbox(inbox::Error::CannotApply { reason, .. })) => {
                     checked.aside.push(self.quarantine(&written.name, *reason)?);

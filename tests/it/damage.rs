@@ -142,7 +142,7 @@ fn truncated_usage_is_reported_until_its_segment_is_removed() {
     let bench = stocked();
     let is_told = || {
         let findings = bench.builder().read_only().open().unwrap().check().unwrap().findings;
-        findings.iter().any(|finding| finding.problem.ends_with("bytes that were appended are not there"))
+        findings.iter().any(|finding| finding.problem.ends_with("bytes that were appended are missing"))
     };
     assert!(!is_told());
     let whole = bench.read("usage.0.jsonl");

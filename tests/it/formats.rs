@@ -216,7 +216,7 @@ fn a_review_folder_lists_skills_proposals_and_sessions_and_is_not_changed_by_tha
     let proposals = inbox.list().unwrap();
     assert_eq!(kinds(&proposals), ["private", "skills/rotate-keys", PIP, TOOL]);
     assert_eq!(proposals[0].files, ["MEMORY.md", "deploy.md", "notes.md"].map(|name| home.path("memory").join(name)));
-    assert!(inbox.unfit().unwrap().is_empty());
+    assert!(inbox.inapplicable().unwrap().is_empty());
     let changes: Vec<(String, String)> =
         inbox.changes().unwrap().into_iter().map(|change| (change.id.to_string(), change.what)).collect();
     let expected =

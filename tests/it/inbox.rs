@@ -136,7 +136,7 @@ fn proposals_of_every_kind_are_listed_shown_and_applied() {
     assert_eq!(home.text(".agent/NOTES.md"), "# Global\n\n- be kind\n- be brief\n");
     assert_eq!(home.text("skills/deploy/SKILL.md"), SKILL.replace("Run it.", "Run it twice."));
     assert_eq!(home.text("memory/skills/release/SKILL.md"), "---\nname: release\n---\n# Release\n");
-    assert_eq!((inbox.list().unwrap(), inbox.unfit().unwrap()), (vec![], vec![]));
+    assert_eq!((inbox.list().unwrap(), inbox.inapplicable().unwrap()), (vec![], vec![]));
     assert!(playbook.get_playbook_context("parse dates").unwrap().text.contains("dateutil"));
 
     let undone = inbox.undo(change.unwrap()).unwrap();
@@ -189,7 +189,7 @@ fn a_target_that_changed_is_refused_with_both_hashes() {
     let (proposed_for, found) = (hash("one\ntwo\nthree\n"), hash("one\ntwo\nthree\nfour\n"));
     assert_eq!(refused, CannotApply::Changed { path: home.path("memory/notes.md"), proposed_for, found });
     assert!(inbox.list().unwrap().is_empty());
-    assert_eq!(inbox.unfit().unwrap()[0].reason, refused);
+    assert_eq!(inbox.inapplicable().unwrap()[0].reason, refused);
     // Nothing is lost: it is quarantined with the reason.
     let checked = inbox.check_written().unwrap();
     assert_eq!(checked.aside[0].reason, refused);
@@ -197,7 +197,7 @@ fn a_target_that_changed_is_refused_with_both_hashes() {
     assert_eq!(kept, home.changes("memory/notes.md", CHANGE));
     let told = fs::read_to_string(format!("{}.reason", checked.aside[0].kept_at.display())).unwrap();
     assert!(told.contains("changed since"), "{told}");
-    assert!(inbox.unfit().unwrap().is_empty());
+    assert!(inbox.inapplicable().unwrap().is_empty());
 }
 
 #[test]
@@ -317,8 +317,9 @@ fn proposals_that_this_handle_is_not_configured_for_are_kept() {
 
     let untold = Playbook::builder(home.path("memory")).without_embedder().open().unwrap().inbox();
     assert_eq!(untold.check_written().unwrap(), adage::inbox::CheckedInbox::default());
-    let unfit: Vec<String> = untold.unfit().unwrap().into_iter().map(|unfit| unfit.name).collect();
-    assert_eq!(unfit, ["global/extraction.patch", "global/more.patch", "skills/deploy.patch"]);
+    let inapplicable: Vec<String> =
+        untold.inapplicable().unwrap().into_iter().map(|inapplicable| inapplicable.name).collect();
+    assert_eq!(inapplicable, ["global/extraction.patch", "global/more.patch", "skills/deploy.patch"]);
     for (kind, patch) in [(PatchKind::Global, &global), (skill("deploy"), &deploy)] {
         let refused = reason(untold.propose(&kind, patch.as_bytes()).unwrap_err());
         assert!(matches!(refused, CannotApply::Target { reason: TargetError::NoGround { .. }, .. }), "{refused}");
@@ -329,7 +330,7 @@ fn proposals_that_this_handle_is_not_configured_for_are_kept() {
     told.propose(&PatchKind::Private, home.makes("memory/new.md", "x").as_bytes()).unwrap();
     fs::write(home.path("memory/MEMORY.md"), [0xff]).unwrap();
     told.check_written().unwrap();
-    assert!(matches!(told.unfit().unwrap()[..], [ref one] if one.name == "private/extraction.patch"));
+    assert!(matches!(told.inapplicable().unwrap()[..], [ref one] if one.name == "private/extraction.patch"));
     home.write("memory/MEMORY.md", "# Index\n");
     assert_eq!(told.list().unwrap()[0].name.to_string(), "private");
 }
@@ -349,7 +350,7 @@ fn a_patch_that_changes_every_line_is_listed_at_once() {
     home.write("memory/.inbox/private/extraction.patch", &(patch.clone() + &home.makes("memory/new.md", "x")));
     let inbox = home.inbox();
     let proposals = inbox.list().unwrap();
-    let [proposal] = &proposals[..] else { panic!("{:?}", inbox.unfit().unwrap()) };
+    let [proposal] = &proposals[..] else { panic!("{:?}", inbox.inapplicable().unwrap()) };
     assert_eq!(proposal.summary, "MEMORY.md and 2 more, 60001 lines added, 60000 removed");
     let started = std::time::Instant::now();
     let shown = inbox.show(proposal).unwrap();
@@ -452,7 +453,7 @@ fn recorded_diffs_of_notes_pass_the_inbox() {
         // As agents write it.
         home.write("memory/.inbox/private/extraction.patch", &format!("--- {old}\n+++ {path}\n{hunks}"));
         let proposals = inbox.list().unwrap();
-        assert_eq!(proposals.len(), 1, "{id}: {:?}", inbox.unfit());
+        assert_eq!(proposals.len(), 1, "{id}: {:?}", inbox.inapplicable());
         inbox.apply(&proposals).unwrap();
         assert_eq!(home.text(&name), text("after"), "{id}");
         n_applied += 1;

@@ -106,7 +106,7 @@ proptest! {
         let inbox = home.inbox();
         let n_listed = inbox.list().unwrap().len();
         let checked = inbox.check_written().unwrap();
-        prop_assert!(inbox.unfit().unwrap().is_empty());
+        prop_assert!(inbox.inapplicable().unwrap().is_empty());
         let proposals = inbox.list().unwrap();
         prop_assert!(proposals.len() >= n_listed);
         let notice = inbox.notice().unwrap().unwrap_or_default();

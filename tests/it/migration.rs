@@ -63,7 +63,7 @@ fn an_old_list_is_read_in_order_with_every_field() {
     assert!((lantern.confidence - 0.75).abs() < 1e-12 && (apron.confidence - 1.0).abs() < 1e-12);
     assert_eq!((anvil.retrievals, anvil.timestamp.to_rfc3339().as_str()), (2, "2026-02-02T07:00:00+02:00"));
     let parts: Vec<String> = playbook.check().unwrap().findings.into_iter().map(|finding| finding.problem).collect();
-    assert_eq!(parts, ["3 rows are no lessons"]);
+    assert_eq!(parts, ["3 rows are not lessons"]);
 }
 
 #[test]

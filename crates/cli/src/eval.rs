@@ -1,4 +1,4 @@
-//! `adage eval`: measures retrieval and merging on folders of data.
+//! `adage eval`: measures retrieval, merging and retention.
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use adage_eval::retention::Policy;
-use adage_eval::{CachedEmbedder, DataReport, Report, Settings, Sources};
+use adage_eval::retention::{Policy, RetentionRow};
+use adage_eval::{CachedEmbedder, ClassicReport, DataReport, Report, Settings, Sources};
 use clap::Args;
 use serde_json::json;
 
@@ -18,25 +18,25 @@ use crate::result::Done;
 
 #[derive(Args)]
 pub(crate) struct Eval {
-    /// Folders of lessons with questions, files of pairs, of duplicates or of questions that no lesson answers; or folders of such
+    /// Folders of lessons with questions; files of pairs, of duplicates or of unrelated questions; or folders of these
     #[arg(required_unless_present = "streams")]
     data: Vec<PathBuf>,
-    /// Lessons per book; books are drawn at random
+    /// Lessons per playbook; playbooks are drawn at random
     #[arg(long, value_name = "N", value_delimiter = ',')]
     books: Vec<usize>,
-    /// Books per size
+    /// Playbooks per size
     #[arg(long, value_name = "K")]
     draws: Option<usize>,
-    /// The same seed draws the same books
+    /// The same seed draws the same playbooks
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Simulate retention too, on so many streams per setting
+    /// Also simulate retention, on N streams per scenario
     #[arg(long, value_name = "N", default_value_t = 0)]
     streams: u64,
     /// Write the report as one HTML page
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
-    /// Keep the vectors of all texts in this file for the next run
+    /// Cache the vectors of all texts in this file for the next run
     #[arg(long, value_name = "FILE")]
     vectors: Option<PathBuf>,
 }
@@ -116,19 +116,24 @@ fn print(report: &Report, out: &mut Output) -> io::Result<()> {
         out.line("")?;
     }
     if !report.retention.is_empty() {
-        out.line("retention: hits as a share of the clairvoyant's, mean over all streams and feedback")?;
-        let rows = Policy::ALL.map(|policy| {
-            let mean = |size: usize| {
-                let of = report.retention.iter().filter(|row| row.policy == policy.name() && row.capacity == size);
-                let (sum, n) = of.fold((0.0, 0.0), |(sum, n), row| (sum + row.mean, n + 1.0));
-                format!("{:.3}", sum / f64::max(n, 1.0))
-            };
-            [policy.name().to_owned()].into_iter().chain([20, 50, 200].map(mean)).collect()
-        });
-        out.table(&["policy", "20 lessons", "50", "200"], rows)?;
-        out.line("")?;
+        print_retention(&report.retention, out)?;
     }
     Ok(())
+}
+
+/// The mean result of each policy at each capacity.
+fn print_retention(rows: &[RetentionRow], out: &mut Output) -> io::Result<()> {
+    out.line("retention: hits as a share of the clairvoyant's, mean over all streams and feedback")?;
+    let table = Policy::ALL.map(|policy| {
+        let mean = |size: usize| {
+            let of = rows.iter().filter(|row| row.policy == policy.name() && row.capacity == size);
+            let (sum, n) = of.fold((0.0, 0.0), |(sum, n), row| (sum + row.mean, n + 1.0));
+            format!("{:.3}", sum / f64::max(n, 1.0))
+        };
+        [policy.name().to_owned()].into_iter().chain([20, 50, 200].map(mean)).collect()
+    });
+    out.table(&["policy", "20 lessons", "50", "200"], table)?;
+    out.line("")
 }
 
 /// A row per size and rule.
@@ -151,21 +156,7 @@ fn print_retrieval(data: &DataReport, out: &mut Output) -> io::Result<()> {
             format!("{:.3}", report.calibration_error),
             format!("{:.0} µs", report.p50_us),
         ];
-        let classic = size.classic.iter().map(|report| {
-            let answered: Vec<String> =
-                report.answered.iter().map(|(kind, share)| format!("{kind} {}", percent(*share))).collect();
-            vec![
-                String::new(),
-                format!("classic, {}", report.tier),
-                format!("{:.3}", report.ndcg10),
-                format!("{:.3}", report.recall5),
-                format!("all {}", percent(1.0 - report.cut)),
-                answered.join(", "),
-                String::new(),
-                format!("{:.0} µs", report.p50_us),
-            ]
-        });
-        std::iter::once(default).chain(classic.collect::<Vec<_>>())
+        std::iter::once(default).chain(size.classic.iter().map(classic_row))
     });
     let headings = [
         "lessons",
@@ -178,4 +169,19 @@ fn print_retrieval(data: &DataReport, out: &mut Output) -> io::Result<()> {
         "median",
     ];
     out.table(&headings, rows)
+}
+
+fn classic_row(report: &ClassicReport) -> Vec<String> {
+    let answered: Vec<String> =
+        report.answered.iter().map(|(kind, share)| format!("{kind} {}", percent(*share))).collect();
+    vec![
+        String::new(),
+        format!("classic, {}", report.tier),
+        format!("{:.3}", report.ndcg10),
+        format!("{:.3}", report.recall5),
+        format!("all {}", percent(1.0 - report.cut)),
+        answered.join(", "),
+        String::new(),
+        format!("{:.0} µs", report.p50_us),
+    ]
 }

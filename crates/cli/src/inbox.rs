@@ -133,8 +133,8 @@ pub(crate) fn list(playbook: &Playbook, inbox: &ReviewInbox, out: &mut Output) -
     } else {
         out.table(&["name", "what"], rows)?;
     }
-    for unfit in inbox.unfit()? {
-        say(&format!("{} cannot be applied: {}", unfit.name, unfit.reason));
+    for inapplicable in inbox.inapplicable()? {
+        say(&format!("{} cannot be applied: {}", inapplicable.name, inapplicable.reason));
     }
     Ok(ExitCode::SUCCESS)
 }

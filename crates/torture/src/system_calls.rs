@@ -12,11 +12,11 @@ const WRITING: &str = "write,writev,pwrite64,pwritev,rename,renameat,renameat2,l
                        fallocate,copy_file_range,sendfile,fsync,fdatasync,utimensat,fchmod,openat2";
 
 /// The arguments of a command, and its standard input.
-type Case = (&'static [&'static str], &'static str);
+type CommandLine = (&'static [&'static str], &'static str);
 
 const IMPORTED: &str = "{\"trigger\": \"an imported task\", \"solution\": \"as they did\"}\n";
 
-const CASES: [Case; 16] = [
+const COMMANDS: [CommandLine; 16] = [
     (&["learn", "--trigger", "one more task", "--solution", "do it"], ""),
     (&["learn", "--trigger", "task number 1 of the campaign", "--solution", "do what 1 says"], ""),
     (
@@ -68,7 +68,7 @@ pub(crate) fn kills(program: &Program, scale: usize) -> Result<Tally, Failure> {
     let (folder, input) = (home.path().join("memory"), home.path().join("input"));
     // The short form tests every 11th call, with another offset for each command.
     let step = if scale >= 10 { 1 } else { 11 };
-    for (number, (arguments, read)) in CASES.iter().enumerate() {
+    for (number, (arguments, read)) in COMMANDS.iter().enumerate() {
         let backup = backup.display().to_string();
         let arguments: Vec<&str> =
             arguments.iter().map(|word| if *word == "BACKUP" { &backup } else { *word }).collect();
@@ -79,32 +79,64 @@ pub(crate) fn kills(program: &Program, scale: usize) -> Result<Tally, Failure> {
         if !done.status.success() {
             return Err(format!("{arguments:?}: {}", String::from_utf8_lossy(&done.stderr)).into());
         }
-        for point in (1 + number % step..).step_by(step) {
-            fs::remove_dir_all(&folder)?;
-            copy(&filled, &folder)?;
-            let command = program.command(&folder, &arguments);
-            let mut traced = Command::new("strace");
-            traced.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={WRITING}")]);
-            traced.args(["-e", &format!("inject={WRITING}:signal=KILL:when={point}")]);
-            traced.arg(command.get_program()).args(command.get_args()).env("ADAGE_TRUST", "all");
-            let ended = traced.stdin(fs::File::open(&input)?).output()?;
-            let (now, is_reported) = comparable_state(program, &folder)?;
-            let what = format!("{arguments:?} at call {point}");
-            let is_between = arguments == ["learn"] && now.len() == before.len() + 1;
-            let is_right =
-                if ended.status.success() { now == after } else { now == before || now == after || is_between };
+        let case = Case { program, filled: &filled, folder: &folder, input: &input, arguments: &arguments };
+        for call in (1 + number % step..).step_by(step) {
+            let Killed { has_ended, state, is_reported } = case.kill_before(call)?;
+            let what = format!("{arguments:?} at call {call}");
+            let is_between = arguments == ["learn"] && state.len() == before.len() + 1;
+            let is_right = if has_ended { state == after } else { state == before || state == after || is_between };
             tally.count(&what, is_right, is_reported);
-            let learned = program.run(&folder, &["learn", "--trigger", "and on", "--solution", "it goes"])?;
-            let strays =
-                fs::read_dir(&folder)?.flatten().filter(|entry| is_stray(&entry.file_name().to_string_lossy()));
-            tally.count(&format!("learn after {what}"), learned.status.success() && strays.count() == 0, false);
-            if ended.status.success() {
+            tally.count(&format!("learn after {what}"), case.can_learn()?, false);
+            if has_ended {
                 break;
             }
         }
         fs::remove_dir_all(&folder)?;
     }
     Ok(tally)
+}
+
+/// A command that is killed, on copies of a memory.
+struct Case<'a> {
+    program: &'a Program,
+    /// The memory that is copied.
+    filled: &'a Path,
+    folder: &'a Path,
+    /// The file that the command reads as its standard input.
+    input: &'a Path,
+    arguments: &'a [&'a str],
+}
+
+/// A memory after a command was killed.
+struct Killed {
+    /// The command made fewer calls, and was not killed.
+    has_ended: bool,
+    state: Vec<String>,
+    is_reported: bool,
+}
+
+impl Case<'_> {
+    /// Runs the command on a new copy of the memory and kills it before its `call`th call that writes.
+    fn kill_before(&self, call: usize) -> Result<Killed, Failure> {
+        fs::remove_dir_all(self.folder)?;
+        copy(self.filled, self.folder)?;
+        let command = self.program.command(self.folder, self.arguments);
+        let mut traced = Command::new("strace");
+        traced.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={WRITING}")]);
+        traced.args(["-e", &format!("inject={WRITING}:signal=KILL:when={call}")]);
+        traced.arg(command.get_program()).args(command.get_args()).env("ADAGE_TRUST", "all");
+        let ended = traced.stdin(fs::File::open(self.input)?).output()?;
+        let (state, is_reported) = comparable_state(self.program, self.folder)?;
+        Ok(Killed { has_ended: ended.status.success(), state, is_reported })
+    }
+
+    /// Whether the memory learns another lesson and has no temporary files then.
+    fn can_learn(&self) -> Result<bool, Failure> {
+        let learned = self.program.run(self.folder, &["learn", "--trigger", "and on", "--solution", "it goes"])?;
+        let mut entries = fs::read_dir(self.folder)?.flatten();
+        let has_strays = entries.any(|entry| is_stray(&entry.file_name().to_string_lossy()));
+        Ok(learned.status.success() && !has_strays)
+    }
 }
 
 fn is_stray(name: &str) -> bool {

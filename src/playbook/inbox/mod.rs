@@ -106,9 +106,9 @@ impl Inbox {
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
-    pub fn unfit(&self) -> Result<Vec<Inapplicable>> {
-        let unfit = self.survey()?.unfit.into_iter();
-        Ok(unfit.map(|(path, reason)| Inapplicable { name: InboxFiles::shown(&path), reason }).collect())
+    pub fn inapplicable(&self) -> Result<Vec<Inapplicable>> {
+        let inapplicable = self.survey()?.inapplicable.into_iter();
+        Ok(inapplicable.map(|(path, reason)| Inapplicable { name: InboxFiles::shown(&path), reason }).collect())
     }
 
     /// The number of proposals that await review; none when there are none.

@@ -44,7 +44,7 @@ impl Shell {
     }
 
     /// With another memory of the same user.
-    fn at_memory(self, memory: &'static str) -> Self {
+    pub(crate) fn at_memory(self, memory: &'static str) -> Self {
         Self { memory, ..self }
     }
 
@@ -228,39 +228,6 @@ fn learning_in_a_full_realm_prints_the_evicted_lesson() {
     assert_eq!(learned["evicted"].as_array().unwrap().len(), 1);
     assert!(learned["change"].is_string());
     assert_eq!(shell.json(&["stats"])["n_lessons"], 2);
-}
-
-#[test]
-fn import_reads_old_playbooks_and_json_lines() {
-    let shell = Shell::new();
-    let old = r#"[{"task": "old one", "mistake": "m", "solution": "s", "frequency": "4", "mood": 3}, {"trigger": "new one", "correct_pattern": "p"}, 7]"#;
-    let said = shell.run(&["import", "-", "--json"], old);
-    let tally = said.object();
-    assert_eq!((&tally["review"], &tally["unreadable"], said.code), (&json!(2), &json!(1), 1));
-    assert_eq!(shell.call(&["list", "--json"]).out, "", "nobody knows where they come from");
-    shell.json(&["inbox", "apply", "--all"]);
-    let shown = shell.json(&["show", "old one"]);
-    assert_eq!((&shown["frequency"], &shown["mood"]), (&json!(1), &json!(3)));
-    let exported = shell.call(&["export"]).out;
-    let other = shell.at_memory("other");
-    assert_eq!(other.run(&["import", "-", "--json"], &exported).object()["inserted"], 2);
-    assert_eq!(other.call(&["export"]).out, exported);
-    assert_eq!(other.run(&["import", "-", "--json"], &exported).object()["refused"], 2);
-}
-
-#[test]
-fn lessons_refused_by_an_import_are_reported() {
-    let shell = Shell::new();
-    let long = "x".repeat(40_000);
-    let rows =
-        format!("{{\"trigger\": \"a\", \"solution\": \"{long}\"}}\n{{\"trigger\": \"b\", \"solution\": \"s\"}}\n");
-    let said = shell.run(&["import", "-", "--json"], &rows);
-    assert_eq!((&said.object()["refused"], &said.object()["review"], said.code), (&json!(1), &json!(1), 1));
-    assert!(said.err.contains("lesson 1: its solution has 40000 bytes"), "{}", said.err);
-    shell.json(&["inbox", "apply", "--all"]);
-    assert_eq!(shell.json(&["show", "b"])["provenance"]["origin"], "imported");
-    let single = "{\n  \"trigger\": \"rotate the host keys of a server\",\n  \"solution\": \"use ssh-keygen\"\n}";
-    assert_eq!(shell.run(&["import", "-", "--json"], single).object()["review"], 1);
 }
 
 #[test]
@@ -461,126 +428,4 @@ fn sessions_are_listed_and_nothing_is_created() {
     assert_eq!((row["id"].as_str(), row["standing"].as_str()), (Some("long"), Some("new")));
     assert_eq!(row["n_user_turns"], 11);
     assert_eq!(shell.call(&["sessions", "/nowhere"]).code, 1);
-}
-
-#[test]
-fn lessons_are_exported_into_files_and_imported_again() {
-    let shell = Shell::new();
-    shell.learn("parse a csv export", "use the csv module");
-    let file = shell.path().join("AGENTS.md");
-    std::fs::write(&file, "# Agents\n").unwrap();
-    let name = file.to_str().unwrap();
-    let exported = shell.json(&["export", "--format", "agents", "--into", name]);
-    assert_eq!((&exported["lessons"], exported["change"].is_string()), (&json!(1), true));
-    assert!(std::fs::read_to_string(&file).unwrap().starts_with("# Agents\n\n<!-- adage:lessons:begin"));
-    assert_eq!(shell.json(&["export", "--format", "agents", "--into", name])["change"], json!(null));
-    assert_eq!(shell.json(&["import", name])["refused"], 1);
-    let other = Shell::new();
-    let imported = other.json(&["import", name]);
-    assert_eq!((&imported["review"], &imported["inserted"]), (&json!(1), &json!(0)));
-    assert!(other.call(&["inbox", "list"]).out.contains("parse a csv export"));
-
-    let ace = shell.call(&["export", "--format", "ace"]).out;
-    assert!(ace.starts_with("## STRATEGIES & INSIGHTS\n["), "{ace}");
-    assert_eq!(other.run(&["import", "-", "--json"], &ace).object()["refused"], 1);
-    let change = exported["change"].as_str().unwrap();
-    assert_eq!(shell.call(&["export", "--undo", change]).code, 2, "the file is named");
-    shell.json(&["export", "--undo", change, "--into", name]);
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), "# Agents\n");
-
-    let unknown = shell.run(&["import", "-"], "just a text\n");
-    assert!(unknown.code == 1 && unknown.err.contains("exchange format cannot be detected"), "{}", unknown.err);
-    std::fs::write(&file, "a list of my own\n").unwrap();
-    let refused = shell.call(&["export", "--format", "ace", "--into", name]);
-    assert!(refused.code == 1 && refused.err.contains("line 1 was not written by adage"), "{}", refused.err);
-    assert_eq!(shell.call(&["export", "--format", "csv"]).code, 2);
-}
-
-#[test]
-fn skills_are_matched_and_curated() {
-    let shell = Shell::new();
-    let skill = |name: &str, quality: &str| {
-        let folder = shell.path().join("memory").join("skills").join(name);
-        std::fs::create_dir_all(&folder).unwrap();
-        let metadata =
-            format!("metadata:\n  adage-topics: docker\n  adage-actions: build\n  adage-quality: {quality}\n");
-        let text = format!("---\nname: {name}\ndescription: Images.\n{metadata}---\n1. Use the cache.\n");
-        std::fs::write(folder.join("SKILL.md"), text).unwrap();
-    };
-    skill("one", "draft");
-    skill("two", "draft");
-    let plan = shell.json(&["curate"]);
-    assert_eq!((&plan["applied"], &plan["change"]), (&json!(false), &json!(null)));
-    assert_eq!(
-        plan["steps"][0],
-        json!({"what": "merge", "skill": "two", "into": "one", "why": "merge two into one: their bodies are equal"})
-    );
-    assert_eq!(shell.json(&["curate", "--dry-run"]), plan);
-    let matched = shell.json(&["skills", "match", "compile docker images", "--embedder", "none"]);
-    assert_eq!((&matched["tier"], &matched["shown"]), (&json!("words"), &json!(["one", "two"])));
-    assert_eq!(
-        (&matched["matches"][0]["score"], matched["matches"][0]["points"].as_array().unwrap().len()),
-        (&json!(6), 3)
-    );
-    let explained = shell.call(&["skills", "match", "compile docker images", "--explain", "--embedder", "none"]);
-    assert!(explained.out.starts_with("one  6\n  +2 synonym \"compile\" as \"build\"\n"), "{}", explained.out);
-    assert!(explained.err.contains("by words: there is no embedder"), "{}", explained.err);
-    let none = shell.call(&["skills", "match", "zebras", "--embedder", "none"]);
-    assert!(
-        none.code == 0 && none.out.is_empty() && none.err.contains("no skill: the best skill has 0 points"),
-        "{}",
-        none.err
-    );
-
-    let done = shell.json(&["curate", "--apply"]);
-    assert_eq!(shell.call(&["curate"]).out, "nothing to do\n");
-    assert_eq!(shell.json(&["skills", "list"])["name"], "one");
-    shell.json(&["curate", "--undo", done["change"].as_str().unwrap()]);
-    assert_eq!(shell.call(&["skills", "list", "--json"]).objects().len(), 2);
-    assert_eq!(shell.call(&["curate"]).out, "nothing to do\n", "what was taken back stays");
-    assert_eq!(shell.call(&["curate", "--undo", "x"]).code, 2);
-    assert_eq!(shell.call(&["curate", "--apply", "--dry-run"]).code, 2);
-}
-
-/// The user's settings, with a dropout of one half.
-fn with_dropout(shell: &Shell) {
-    let folder = shell.path().join("config/adage");
-    std::fs::create_dir_all(&folder).unwrap();
-    let settings = r#"{"credit": {"log_receipts": true, "dropout": 0.5}}"#;
-    std::fs::write(folder.join("config.json"), settings).unwrap();
-}
-
-#[test]
-fn effect_and_replay_print_estimates() {
-    let shell = Shell::new();
-    let id = shell.learn("parse a csv export", "use the csv module")["id"].clone();
-    let few = shell.json(&["effect", "parse a csv export"]);
-    assert_eq!((few["effect"].as_str(), &few["id"]), (Some("not_enough_data"), &id));
-    assert!(shell.call(&["effect", "parse a csv export"]).out.contains("not enough data"));
-    with_dropout(&shell);
-    for _ in 0..100 {
-        let context = shell.json(&["context", "parse a csv export"]);
-        let is_shown = !context["lessons"].as_array().unwrap().is_empty();
-        let verdict = if is_shown { "helpful" } else { "harmful" };
-        shell.json(&["outcome", context["receipt"].as_str().unwrap(), verdict]);
-    }
-    let effect = shell.json(&["effect", "parse a csv export"]);
-    assert_eq!((effect["effect"].as_str(), effect["claim"].as_str()), (Some("measured"), Some("helps")), "{effect}");
-    assert_eq!(effect["uplift"]["value"].as_f64(), Some(1.0));
-    assert!(shell.call(&["effect", "parse a csv export"]).out.contains("uplift +1.000"));
-
-    let log = shell.path().join("memory/receipts.jsonl");
-    let log = log.to_str().unwrap();
-    let silent = shell.json(&["replay", log, "--policy", "answer_from=1"]);
-    assert_eq!(
-        (silent["replay"].as_str(), silent["weighted"]["value"].as_f64()),
-        (Some("estimated"), Some(0.0)),
-        "{silent}"
-    );
-    let policy = shell.path().join("policy.json");
-    std::fs::write(&policy, r#"{"limit": 1}"#).unwrap();
-    let said = shell.call(&["replay", log, "--policy", policy.to_str().unwrap()]);
-    assert!(said.code == 0 && said.out.contains("doubly robust"), "{}{}", said.out, said.err);
-    assert_eq!(shell.call(&["replay", log, "--policy", "answer_from=2"]).code, 2);
-    assert_eq!(shell.call(&["replay", log, "--policy", "no-such-file"]).code, 1);
 }

@@ -93,3 +93,49 @@ fn hidden_and_refused_skills_are_reported_on_standard_error() {
     assert_eq!(refused.code, 1);
     assert!(refused.err.ends_with("the front matter has no end\n"), "{}", refused.err);
 }
+
+#[test]
+fn skills_are_matched_and_curated() {
+    let shell = Shell::new();
+    let skill = |name: &str, quality: &str| {
+        let folder = shell.path().join("memory").join("skills").join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let metadata =
+            format!("metadata:\n  adage-topics: docker\n  adage-actions: build\n  adage-quality: {quality}\n");
+        let text = format!("---\nname: {name}\ndescription: Images.\n{metadata}---\n1. Use the cache.\n");
+        std::fs::write(folder.join("SKILL.md"), text).unwrap();
+    };
+    skill("one", "draft");
+    skill("two", "draft");
+    let plan = shell.json(&["curate"]);
+    assert_eq!((&plan["applied"], &plan["change"]), (&json!(false), &json!(null)));
+    assert_eq!(
+        plan["steps"][0],
+        json!({"what": "merge", "skill": "two", "into": "one", "why": "merge two into one: their bodies are equal"})
+    );
+    assert_eq!(shell.json(&["curate", "--dry-run"]), plan);
+    let matched = shell.json(&["skills", "match", "compile docker images", "--embedder", "none"]);
+    assert_eq!((&matched["tier"], &matched["shown"]), (&json!("words"), &json!(["one", "two"])));
+    assert_eq!(
+        (&matched["matches"][0]["score"], matched["matches"][0]["points"].as_array().unwrap().len()),
+        (&json!(6), 3)
+    );
+    let explained = shell.call(&["skills", "match", "compile docker images", "--explain", "--embedder", "none"]);
+    assert!(explained.out.starts_with("one  6\n  +2 synonym \"compile\" as \"build\"\n"), "{}", explained.out);
+    assert!(explained.err.contains("by words: there is no embedder"), "{}", explained.err);
+    let none = shell.call(&["skills", "match", "zebras", "--embedder", "none"]);
+    assert!(
+        none.code == 0 && none.out.is_empty() && none.err.contains("no skill: the best skill has 0 points"),
+        "{}",
+        none.err
+    );
+
+    let done = shell.json(&["curate", "--apply"]);
+    assert_eq!(shell.call(&["curate"]).out, "nothing to do\n");
+    assert_eq!(shell.json(&["skills", "list"])["name"], "one");
+    shell.json(&["curate", "--undo", done["change"].as_str().unwrap()]);
+    assert_eq!(shell.call(&["skills", "list", "--json"]).objects().len(), 2);
+    assert_eq!(shell.call(&["curate"]).out, "nothing to do\n", "what was taken back stays");
+    assert_eq!(shell.call(&["curate", "--undo", "x"]).code, 2);
+    assert_eq!(shell.call(&["curate", "--apply", "--dry-run"]).code, 2);
+}

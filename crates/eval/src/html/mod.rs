@@ -25,7 +25,7 @@ impl Report {
     #[must_use]
     pub fn to_html(&self, made: &str) -> String {
         let mut body = String::from(
-            "<h1>What adage remembers, and when it stays silent</h1>\n<p>Measured through the calls that a host makes, at the default settings. Every plot has its losses; what went wrong is listed below each set of data.</p>\n",
+            "<h1>What adage remembers, and when it stays silent</h1>\n<p>Measured through the calls that a host makes, at the default settings. Wrong answers are listed below each data set.</p>\n",
         );
         self.data.iter().for_each(|data| retrieval(&mut body, data));
         self.pairs.iter().for_each(|file| pairs(&mut body, file));
@@ -64,7 +64,7 @@ fn percent(share: f64) -> String {
 fn retrieval(body: &mut String, data: &DataReport) {
     let _ = write!(
         body,
-        "<h2>Retrieval: {}</h2>\n<p>{} lessons, {} questions. Books of a size are drawn at random; a question is asked of a book that has its lesson, an unrelated one of every book.</p>\n<div class=\"plots\">{}{}{}</div>\n",
+        "<h2>Retrieval: {}</h2>\n<p>{} lessons, {} questions. Playbooks of each size are drawn at random. A related question is asked of the playbooks that have its lesson, an unrelated one of every playbook.</p>\n<div class=\"plots\">{}{}{}</div>\n",
         escape(&data.name),
         data.n_lessons,
         data.n_questions,
@@ -97,14 +97,17 @@ fn risk_coverage(data: &DataReport) -> String {
         let line = curve.iter().map(|point| (point.coverage, point.risk)).take_while(|(_, risk)| *risk <= MAX_RISK);
         let risk = size.default.answered.get(kind).copied().unwrap_or_default();
         let coverage = 1.0 - size.default.cut;
-        let title = format!("as shipped: {} get their lesson, {} answered", percent(coverage), percent(risk));
+        let title =
+            format!("default gate: {} answered with their lesson, {} answered", percent(coverage), percent(risk));
         let dot = Dot { x: coverage, y: risk, title, radius: 5.0 };
         Series { name: size_name(size), line: line.collect(), dots: vec![dot] }
     };
-    let axes =
-        [Axis::shares("questions that get their lesson", 1.0), Axis::shares("unrelated questions answered", MAX_RISK)];
+    let axes = [
+        Axis::shares("related questions answered with their lesson", 1.0),
+        Axis::shares("unrelated questions answered", MAX_RISK),
+    ];
     let caption = format!(
-        "Each line is the gate from strict to open, against the unrelated questions of the kind “{kind}”, the hardest here; the dot is the gate as shipped. Further right and lower is better."
+        "Each line is the gate from strict to open, against the unrelated questions of the kind “{kind}”, the hardest here; the dot is the default gate. Further right and lower is better."
     );
     figure(
         "Risk and coverage",
@@ -136,7 +139,7 @@ fn reliability(data: &DataReport) -> String {
     let axes =
         [Axis::shares("stated probability of the best lesson", 1.0), Axis::shares("how often it was right", 1.0)];
     let caption = format!(
-        "On the dashed line a probability means what it says. Questions that want a lesson weigh as much as those that want none; a dot's area is their share. Calibration error: {}.",
+        "On the dashed line, probabilities are calibrated. Related and unrelated questions weigh the same; the area of a dot is its share of the questions. Calibration error: {}.",
         errors.join(", ")
     );
     figure("Reliability", &caption, [&axes[0], &axes[1]], &data.sizes.iter().map(series).collect::<Vec<_>>(), true)
@@ -170,7 +173,7 @@ fn recall_by_latency(data: &DataReport) -> String {
         Axis::micros("median time of a recall, embedding excluded", times.into_iter()),
         Axis::shares("recall@5, gate open", 1.0),
     ];
-    let caption = "A dot is a size of book, the smallest at the left. Further left and higher is better.";
+    let caption = "Each dot is a size of playbook, the smallest at the left. Further left and higher is better.";
     figure("Recall by latency", caption, [&axes[0], &axes[1]], &series, false)
 }
 
@@ -232,7 +235,7 @@ fn losses(body: &mut String, size: &SizeReport) {
         let texts = [&loss.question, wanted, &shown].map(words).concat();
         vec![cell(&loss.kind), texts, cell(&percent(loss.probability))]
     };
-    let _ = write!(body, "<details><summary>What went wrong with {}</summary>", escape(&size_name(size)));
+    let _ = write!(body, "<details><summary>Wrong answers with {}</summary>", escape(&size_name(size)));
     table(body, &["kind", "question", "wanted", "shown", "probability"], size.losses.iter().map(row));
     body.push_str("</details>\n");
 }
@@ -240,7 +243,7 @@ fn losses(body: &mut String, size: &SizeReport) {
 fn pairs(body: &mut String, file: &PairFileReport) {
     let _ = write!(
         body,
-        "<h2>Merging: {}</h2>\n<p>Of each pair the second lesson is learned 30 days after the first, and then asked for. Exchanged values must not merge; rewordings should; a correction comes first and marks what it takes back; additions are both shown.</p>\n",
+        "<h2>Merging: {}</h2>\n<p>The second lesson of each pair is learned 30 days after the first; then its trigger is requested. Exchanged values must not merge, rewordings should. A correction must come first and mark the lesson that it revokes. Of additions, both lessons must be shown.</p>\n",
         escape(&file.name)
     );
     let headings =
@@ -257,8 +260,7 @@ fn pairs(body: &mut String, file: &PairFileReport) {
         [cell(&kind.kind), cell(&kind.pairs.to_string())].into_iter().chain(shares.map(bar)).collect()
     };
     table(body, &headings, file.kinds.iter().map(row));
-    let _ =
-        write!(body, "<details><summary>Pairs that did not become what they should ({})</summary>", file.losses.len());
+    let _ = write!(body, "<details><summary>Pairs with a wrong result ({})</summary>", file.losses.len());
     let row = |loss: &PairOutcome| vec![cell(&loss.kind), cell(&loss.id), words(&loss.outcome)];
     table(body, &["kind", "pair", "what happened"], file.losses.iter().take(N_WRONG_PAIRS).map(row));
     body.push_str("</details>\n");
@@ -281,7 +283,7 @@ fn duplicates(body: &mut String, files: &[DuplicateFileReport]) {
 /// Retention: a plot by feedback at a capacity of 50, and a table by policy.
 fn retention(body: &mut String, rows: &[RetentionRow]) {
     body.push_str(
-        "<h2>Retention</h2>\n<p>Which lessons a full playbook keeps, simulated: hits as a share of what a clairvoyant would have. Streams of 12,000 tasks; a quarter of all lessons are useful; the lesson that is learned always stays.</p>\n",
+        "<h2>Retention</h2>\n<p>Eviction policies, simulated: hits as a share of those of a policy that knows the future. Streams of 12,000 tasks; a quarter of all lessons are useful; a new lesson always stays.</p>\n",
     );
     let _ = writeln!(body, "<div class=\"plots\">{}</div>", feedback_plot(rows));
     let row = |policy: Policy| {
