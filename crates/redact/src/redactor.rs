@@ -26,7 +26,7 @@ use crate::exceptions::Exceptions;
 use crate::rules::{Kind, Rule, Scope, mark_read, run_on, touches, window};
 use crate::shape::{is_digest, is_hash, is_uuid, word_before, words};
 use crate::text_words;
-use crate::tokens::{self, Sign};
+use crate::tokens::{self, Evidence};
 
 const MARK_START: &str = "[REDACTED:";
 /// Where what has to have a digit is looked for behind a keyword, in bytes: farther than any such rule reaches.
@@ -245,10 +245,10 @@ impl Redactor {
     ) -> impl Iterator<Item = (usize, Range<usize>)> + 's {
         let index = |id| self.rules.iter().position(|rule| rule.kind == Kind::Token && rule.id == id);
         let [prefixed, named] = ["prefixed-token", "named-token"].map(index);
-        tokens::find(text, &self.exceptions).filter_map(move |(sign, range)| {
-            let index = match sign {
-                Sign::Prefix => prefixed?,
-                Sign::Name => named?,
+        tokens::find(text, &self.exceptions).filter_map(move |(evidence, range)| {
+            let index = match evidence {
+                Evidence::Prefix => prefixed?,
+                Evidence::Name => named?,
             };
             let value = text.get(range.clone())?;
             (self.is_secret(self.rules.get(index)?, value, cache)).then_some((index, range))
