@@ -1,9 +1,12 @@
-//! What an embedding costs, on each engine and each kernel of the built-in one, in one interleaved run.
+//! Time of an embedding, for each engine and each kernel of the built-in one, in interleaved rounds.
 //!
-//! `ADAGE_ONNXRUNTIME=/path/to/libonnxruntime.so.1.32.0 ADAGE_DATA=/path/to/corpus.jsonl cargo bench --features rten --bench embed`.
-//! Without the first variable ONNX Runtime takes no part; with both, the least cosine between its vectors and the built-in engine's
-//! is printed, over the strings of the file's first 1,000 lines. Texts are embedded as documents: of queries the last ones are kept,
-//! and nothing would be measured.
+//! ```text
+//! ADAGE_ONNXRUNTIME=/path/to/libonnxruntime.so.1.32.0 ADAGE_DATA=/path/to/corpus.jsonl cargo bench --features rten --bench embed
+//! ```
+//!
+//! Without the first variable, ONNX Runtime is left out. With both, the least cosine between its vectors and those of the built-in
+//! engine is printed, over the strings in the first 1,000 lines of the file. Texts are embedded as documents, because vectors of
+//! recent queries are cached.
 
 #![allow(
     missing_docs,
@@ -24,18 +27,19 @@ use adage::embed::{Engine, Model, Role};
 use adage::{Embedder, OnnxEmbedder};
 use adage_encoder::{Encoder, Kernel};
 
-/// Rounds, in each of which every engine has its turn.
+/// Rounds, each of which measures every subject once.
 const N_ROUNDS: usize = 41;
-/// The portable kernel takes part in the first of them only.
-const N_PORTABLE: usize = 5;
+/// The portable kernel is slow and takes part only in the first rounds.
+const N_PORTABLE_ROUNDS: usize = 5;
 
-/// A common English word is one token; the model adds two.
+/// A text of this many tokens: a common English word is one, and the tokenizer adds two.
 fn text(n_tokens: usize) -> String {
     vec!["time"; n_tokens - 2].join(" ")
 }
 
 type Run = Box<dyn Fn(&[&str])>;
 
+/// An engine or a kernel.
 struct Subject {
     name: String,
     n_rounds: usize,
@@ -55,12 +59,12 @@ impl Subject {
             let tokens: Vec<Vec<u32>> = texts.iter().map(|text| adage_encoder::tokenize(text, 256)).collect();
             black_box(encoder.encode(&tokens.iter().map(Vec::as_slice).collect::<Vec<_>>()));
         });
-        let n_rounds = if kernel == Kernel::Portable { N_PORTABLE } else { N_ROUNDS };
+        let n_rounds = if kernel == Kernel::Portable { N_PORTABLE_ROUNDS } else { N_ROUNDS };
         Self { name: format!("built in, {kernel:?}"), n_rounds, run }
     }
 }
 
-/// The median and the 95% interval of it, by the binomial distribution's ranks.
+/// The median and its 95% interval, by ranks of the binomial distribution.
 fn median(mut times: Vec<f64>) -> [f64; 3] {
     times.sort_by(f64::total_cmp);
     let middle = times.len() as f64 / 2.0;
@@ -82,12 +86,12 @@ fn measure(case: &str, texts: &[String], subjects: &[Subject]) {
             times.push(start.elapsed().as_secs_f64() * 1_000.0 / texts.len() as f64);
         }
     }
-    // The last one is the measure of the others.
+    // The last subject is the reference.
     let medians: Vec<[f64; 3]> = times.into_iter().map(median).collect();
     let reference = medians.last().unwrap()[0];
     for (subject, [median, low, high]) in subjects.iter().zip(medians) {
         let times_faster = reference / median;
-        println!("{case:28} {:22} {median:8.2} ms a text [{low:.2}, {high:.2}] {times_faster:6.2}×", subject.name);
+        println!("{case:28} {:22} {median:8.2} ms per text [{low:.2}, {high:.2}] {times_faster:6.2}×", subject.name);
     }
 }
 

@@ -1,6 +1,6 @@
-//! What a recall and a learn cost beside the embedding.
+//! Time of a recall and of a learn, excluding the embedding, in playbooks of 50, 1,000 and 10,000 lessons.
 //!
-//! `cargo bench --bench recall`; one group a question, sizes 50, 1,000 and 10,000 lessons where the size matters.
+//! `cargo bench --bench recall`
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::disallowed_methods, reason = "a benchmark")]
 
@@ -22,7 +22,7 @@ fn words(number: usize) -> String {
     format!("handle {} with {} under {} case {number}", topic(1), topic(10), topic(100))
 }
 
-/// A playbook of this many lessons. Vectors come from hashing: what is measured is everything but the model.
+/// A playbook of this many lessons. Vectors come from hashing, which excludes the time of the model.
 fn playbook(folder: &std::path::Path, n_lessons: usize) -> Playbook {
     let mut config = Config::default();
     config.retention.capacity = n_lessons + 1_000_000;

@@ -1,6 +1,6 @@
-//! What a turn costs that asks which skills it needs.
+//! Time to match skills by words: 100, 1,000 and 10,000 skills, texts of 9 and of 200 words.
 //!
-//! `cargo bench --no-default-features --bench skills`; 100, 1,000 and 10,000 skills, queries of 9 and of 200 words.
+//! `cargo bench --no-default-features --bench skills`
 
 #![allow(missing_docs, clippy::unwrap_used, reason = "a benchmark")]
 
@@ -35,7 +35,7 @@ fn word(words: &[&'static str], number: usize) -> &'static str {
     words.get(number % words.len()).copied().unwrap_or_default()
 }
 
-/// Every eighth skill shares a topic and an action with the query, all share words of the description with it.
+/// Every eighth skill shares a topic and an action with the query; all share words of the description with it.
 fn skills(n_skills: usize) -> Vec<Skill> {
     let skill = |number: usize| {
         let (topic, action) = (word(&TOPICS, number), word(&ACTIONS, number / 16));

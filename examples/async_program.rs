@@ -1,4 +1,4 @@
-//! In an async program: the calls block, so each runs on tokio's threads for blocking work.
+//! Calls the playbook from an async program: the calls block, so each runs on a blocking thread of tokio.
 //!
 //! ```text
 //! cargo run --example async_program
@@ -10,7 +10,7 @@ use std::error::Error as StdError;
 use adage::{Context, Error, Feedback, Playbook, Request, build_lesson};
 use tokio::task::{JoinError, spawn_blocking};
 
-/// What a call of the playbook can end in here: its own error, or that the runtime stopped.
+/// The error of a call: that of the playbook, or that of the runtime.
 #[derive(Debug, thiserror::Error)]
 enum CallError {
     #[error(transparent)]
@@ -24,7 +24,7 @@ enum CallError {
 struct Lessons(Playbook);
 
 impl Lessons {
-    /// Runs a call to its end, also if nobody waits for it any more: a commit is never left half done.
+    /// Runs a call to its end, even if its future is dropped: a commit is always completed.
     async fn call<T: Send + 'static>(
         &self,
         call: impl FnOnce(&Playbook) -> Result<T, Error> + Send + 'static,

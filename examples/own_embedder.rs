@@ -1,4 +1,5 @@
-//! A host brings its own embedder: a small one, which knows the concepts of one trade and the words for them.
+//! Implements `Embedder`: a small one, which knows some concepts of software operations and the words for them. Shows synonyms,
+//! a faulty embedder, and a new fingerprint.
 //!
 //! ```text
 //! cargo run --no-default-features --example own_embedder
@@ -6,6 +7,7 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use std::error::Error as StdError;
+use std::path::Path;
 use std::sync::Arc;
 
 use adage::embed::{EmbedError, Role};
@@ -14,7 +16,7 @@ use adage::retrieve::TierChoice;
 use adage::{Embedder, Error, Playbook, Request, TextHash, Tier, build_lesson};
 use ndarray::Array2;
 
-/// Each concept is an axis; these words, in any form that begins like one of them, lie on it.
+/// Each concept is one component of a vector; a word that begins with one of these adds to it.
 const CONCEPTS: [&[&str]; 6] = [
     &["deploy", "release", "rollout", "ship", "publish"],
     &["cluster", "kubernetes", "k8s", "node", "server"],
@@ -24,17 +26,18 @@ const CONCEPTS: [&[&str]; 6] = [
     &["log", "trace", "print", "output"],
 ];
 
-/// A bag of concepts. Words of no concept count a little, by their first letter: so every text with a word in it has a
-/// direction, and two texts beyond the vocabulary do not fall together.
+/// Counts concepts. Other words count a little, by their first letter, so that no text has a zero vector and unknown texts differ.
 struct Concepts {
-    /// Words of a later version, each with the axis it lies on.
+    /// Words of a newer version, each with its component.
     more_words: &'static [(&'static str, usize)],
 }
 
 impl Concepts {
-    fn axis(&self, word: &str) -> Option<usize> {
+    fn component(&self, word: &str) -> Option<usize> {
         let known = CONCEPTS.iter().position(|concept| concept.iter().any(|known| word.starts_with(known)));
-        known.or_else(|| self.more_words.iter().find(|(more, _)| word.starts_with(more)).map(|(_, axis)| *axis))
+        known.or_else(|| {
+            self.more_words.iter().find(|(more, _)| word.starts_with(more)).map(|(_, component)| *component)
+        })
     }
 }
 
@@ -45,8 +48,9 @@ impl Embedder for Concepts {
             let text = text.to_lowercase();
             for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
                 let letter = word.bytes().next().map_or(0, usize::from) % 26;
-                let (axis, weight) = self.axis(word).map_or((CONCEPTS.len() + letter, 0.1), |axis| (axis, 1.0));
-                if let Some(cell) = row.get_mut(axis) {
+                let (component, weight) =
+                    self.component(word).map_or((CONCEPTS.len() + letter, 0.1), |component| (component, 1.0));
+                if let Some(cell) = row.get_mut(component) {
                     *cell += weight;
                 }
             }
@@ -54,7 +58,7 @@ impl Embedder for Concepts {
         Ok(rows)
     }
 
-    /// Everything that the vectors depend on goes in here.
+    /// It must change whenever the vectors of a text change.
     fn fingerprint(&self) -> TextHash {
         TextHash::of(&[format!("concepts, first letters, {CONCEPTS:?}, {:?}", self.more_words)])
     }
@@ -89,16 +93,23 @@ impl Embedder for Faulty {
 
 fn main() -> Result<(), Box<dyn StdError>> {
     let folder = tempfile::tempdir()?;
-    let open = |embedder: Arc<dyn Embedder>| Playbook::builder(folder.path()).with_embedder(embedder).open();
-
-    let playbook = open(Arc::new(Concepts { more_words: &[] }))?;
+    let playbook = open(folder.path(), Concepts { more_words: &[] })?;
     playbook.learn_lessons([
         build_lesson("releasing to the cluster", "Wait for the readiness probe before sending traffic."),
         build_lesson("altering a large table", "Add the column without a default, then fill it in batches."),
         build_lesson("passwords in the output", "Mask them where the line is written, not where it is read."),
     ])?;
+    find_synonyms(&playbook)?;
+    report_faults(folder.path())?;
+    change_the_fingerprint(&playbook, folder.path())
+}
 
-    println!("Synonyms, for which words alone are no help:");
+fn open(folder: &Path, embedder: impl Embedder + 'static) -> Result<Playbook, Error> {
+    Playbook::builder(folder).with_embedder(Arc::new(embedder)).open()
+}
+
+fn find_synonyms(playbook: &Playbook) -> Result<(), Box<dyn StdError>> {
+    println!("Synonyms, which words alone do not find:");
     for (query, trigger) in [
         ("how do I ship this to kubernetes?", "releasing to the cluster"),
         ("migrate the postgres schema", "altering a large table"),
@@ -114,35 +125,43 @@ fn main() -> Result<(), Box<dyn StdError>> {
         assert!(by_words.lessons.is_empty(), "{query:?} shares no word with the lesson");
         println!("  {distance:.3}  {query:34}  {trigger}");
     }
+    Ok(())
+}
 
-    println!("\nA faulty embedder, where vectors are demanded and where they are not:");
+/// A request that requires vectors fails; any other is answered by words.
+fn report_faults(folder: &Path) -> Result<(), Box<dyn StdError>> {
+    println!("\nA faulty embedder, in a request that requires vectors and in one that does not:");
     let query = "releasing a new cluster";
     for (faulty, expected) in [
         (Faulty::Short, VectorError::Dimension { found: 31, expected: 32 }),
         (Faulty::NotANumber, VectorError::NotFinite { position: 0 }),
     ] {
-        let playbook = open(Arc::new(faulty))?;
+        let playbook = open(folder, faulty)?;
         match playbook.get_playbook_context(Request::about(query).tier(TierChoice::Vector)) {
             Err(Error::Embed(error @ EmbedError::BadRow { reason, .. })) => {
                 assert_eq!(reason, expected);
                 println!("  error     {error}");
             }
-            other => return Err(format!("a bad vector went unnoticed: {other:?}").into()),
+            other => return Err(format!("a bad vector was accepted: {other:?}").into()),
         }
         let by_words = playbook.get_playbook_context(query)?;
         assert_eq!((by_words.tier, by_words.lessons.len()), (Tier::Lexical, 1), "words answer instead");
         println!("  by words  {}", by_words.lessons.iter().map(|lesson| lesson.trigger.as_str()).collect::<String>());
     }
+    Ok(())
+}
 
-    println!("\nA new fingerprint, for one more word:");
-    assert_eq!(playbook.warm_up()?, 0, "the vectors are stored beside the lessons");
+/// Vectors of two fingerprints are never compared: a newer version of the embedder embeds all texts again.
+fn change_the_fingerprint(playbook: &Playbook, folder: &Path) -> Result<(), Box<dyn StdError>> {
+    println!("\nA new fingerprint, for two more words:");
+    assert_eq!(playbook.warm_up()?, 0, "all vectors are stored");
     let request = Request::about("bump the db").peek();
     assert!(playbook.get_playbook_context(request.clone())?.lessons.is_empty(), "the first version knows neither word");
-    let newer = open(Arc::new(Concepts { more_words: &[("db", 2), ("bump", 3)] }))?;
+    let newer = open(folder, Concepts { more_words: &[("db", 2), ("bump", 3)] })?;
     let n_embedded = newer.warm_up()?;
-    assert_eq!(n_embedded, 6, "vectors of two fingerprints are never compared, so all texts are embedded again");
+    assert_eq!(n_embedded, 6, "the trigger and the whole text of each lesson");
     let context = newer.get_playbook_context(request)?;
     assert_eq!(context.lessons.first().map(|first| first.trigger.as_str()), Some("altering a large table"));
-    println!("  {n_embedded} triggers embedded again; \"bump the db\" now finds \"altering a large table\"");
+    println!("  {n_embedded} texts embedded again; \"bump the db\" now finds \"altering a large table\"");
     Ok(())
 }

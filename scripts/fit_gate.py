@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Fits the ranking and the gate of retrieval to labelled questions, and reads them on questions that were not fitted on.
+"""Fits the ranking and the gate of retrieval to labelled questions, and evaluates them on the questions of the other half.
 
     fit_gate.py FEATURES.jsonl... [--fields lessons.jsonl] [--free] [--words]
 
-Each line of FEATURES is one question asked of one book:
+Each line of FEATURES is one question asked of one playbook, as the example `evaluate --features` writes it:
 {"query", "kind", "set", "n", "half", "n_words", "candidates": [{"lesson", "relevant", "t", "x", "m", "f", "g", "c"}]}
-t, x, m: cosine to trigger, whole text and mistake; f, g: BM25F of words and of n-grams; c: share of the query's idf mass that is covered.
-Kinds `related`, `plain`, `oblique` want a lesson; all others want none. `half` (0 or 1) splits the questions; with `--fields`
-(rows of `id`, `field`) a question goes where the field of its lesson goes, so that no field is on both sides.
+t, x, m: cosine to trigger, whole text and mistake; f, g: BM25F of words and of n-grams; c: share of the query's idf that is covered.
+Questions of the kinds `related`, `plain`, `oblique` have a relevant lesson; all others have none. `half` (0 or 1) splits the questions.
+With `--fields` (rows of `id`, `field`) the field of the lesson decides the half, so that no field is in both.
 
-    score  r = weights · (t, x, m, F, F·c, G)          F = f/(f+10), G = g/(g+80): a rank among lessons
+    score  r = weights · (t, x, m, F, F·c, G)          F = f/(f+10), G = g/(g+80): the order of lessons
     gate   z = gate weights · (the same) + none + per_n·ln(n/50) + 2·ln(min(n_words, 12))
            (without vectors: no n_words)
-    P(any) = 1/(1+exp(-max z)), shared out among the lessons by exp(scale·r)
+    P(any) = 1/(1+exp(-max z)), distributed over the lessons in proportion to exp(scale·r)
 
-The gate takes the maximum, not a sum: many lessons that say the same are no more likely to be an answer than one.
-Every kind of text and every size of book weighs the same. Needs numpy and scipy.
+The gate takes the maximum, not a sum: many copies of a lesson are not more likely to be an answer than one. Every kind of question
+and every size of playbook weighs the same. Needs numpy and scipy.
 """
 import argparse
 import collections
@@ -26,14 +26,14 @@ import numpy as np
 from scipy.optimize import minimize
 
 NAMES = ("t", "x", "m", "F", "F·c", "G")
-WANTED = ("related", "plain", "oblique")
-HALF_F, HALF_G, MOST_WORDS, KEPT = 10.0, 80.0, 12, 40
-# Not fitted: the best value for the sentences of one author (about 3) answers too many far ones of another.
+RELATED = ("related", "plain", "oblique")
+HALF_F, HALF_G, MOST_WORDS, N_KEPT = 10.0, 80.0, 12, 40
+# Not fitted: the best value for the sentences of one author (about 3) answers too many unrelated ones of another.
 PER_WORDS = 2.0
-# What is fixed unless --free is given: (weights of the score, weights of the gate), of which the scale alone is fitted.
+# Weights of the score and of the gate. Unless --free is given, they are fixed and only their scales are fitted.
 VECTORS = (np.array([1, 5, 1, 0, 3, 0.75]), np.array([1, 4, 2, 0, 3, 0.75]))
 WORDS = (np.array([0, 0, 0, 3, 0, 1.0]), np.array([0, 0, 0, 0, 2, 1.0]))
-# What a kind weighs in the fit of the gate; others .5. Without vectors, questions on all the world are the harder ones.
+# The weight of a kind in the fit of the gate; others .5. Without vectors, general questions are the harder ones.
 WEIGHTS = {"related": 1.0, "hard": 1.0}
 WEIGHTS_OF_WORDS = {**WEIGHTS, "trivia": 4.0}
 
@@ -41,10 +41,10 @@ Group = collections.namedtuple("Group", "evidence relevant half log_n log_words 
 
 
 def evidence_of(candidates):
-    """A row per candidate, best first as they come; rows of nan where there are fewer."""
-    rows = np.full((KEPT, len(NAMES)), np.nan)
-    relevant = np.zeros(KEPT, bool)
-    for at, one in enumerate(candidates[:KEPT]):
+    """The evidence and relevance of at most N_KEPT candidates, in the given order; missing rows are nan."""
+    rows = np.full((N_KEPT, len(NAMES)), np.nan)
+    relevant = np.zeros(N_KEPT, bool)
+    for at, one in enumerate(candidates[:N_KEPT]):
         words, grams = one["f"] / (one["f"] + HALF_F), one["g"] / (one["g"] + HALF_G)
         rows[at] = (one["t"], one["x"], one["m"], words, words * one["c"], grams)
         relevant[at] = one["relevant"]
@@ -52,7 +52,7 @@ def evidence_of(candidates):
 
 
 def half_of(row, fields):
-    """The side of a question: by the field of its lesson where fields are known."""
+    """The half of a question: by the field of its lesson if it is known."""
     right = [one["lesson"] for one in row["candidates"] if one["relevant"]]
     if right and right[0] in fields:
         return hashlib.sha256(fields[right[0]].encode()).digest()[7] % 2
@@ -60,7 +60,7 @@ def half_of(row, fields):
 
 
 def read(files, fields):
-    """Questions by set, size of book (one digit) and kind."""
+    """Questions by set, size of playbook (rounded to one digit) and kind."""
     found = collections.defaultdict(list)
     for file in files:
         with open(file, encoding="utf-8") as lines:
@@ -70,7 +70,7 @@ def read(files, fields):
                 row = json.loads(line)
                 row["candidates"].sort(key=lambda one: not one["relevant"])
                 rows, relevant = evidence_of(row["candidates"])
-                if row["kind"] in WANTED and not relevant.any():
+                if row["kind"] in RELATED and not relevant.any():
                     continue
                 words = np.log(min(max(row["n_words"], 1), MOST_WORDS))
                 one = (rows, relevant, half_of(row, fields), np.log(row["n"] / 50), words, relevant.sum())
@@ -79,16 +79,16 @@ def read(files, fields):
 
 
 def scores(evidence, weights):
-    """Weighted sums; far below all others where there is no candidate."""
+    """Weighted sums; far below all others if there is no candidate."""
     return np.nan_to_num(evidence @ weights, nan=-1e9)
 
 
 def fit_rank(groups, half, base=None):
-    """Weights by the likelihood of the right lesson among all; of a given base its scale alone (half None: all questions)."""
+    """Weights that maximise the likelihood of the relevant lessons; with a base, only its scale. `half` None: all questions."""
     parts = []
     for (_, n, kind), group in groups.items():
         side = group.half == half if half is not None else np.ones(len(group.half), bool)
-        if kind in WANTED and n > 1 and side.any():
+        if kind in RELATED and n > 1 and side.any():
             evidence = group.evidence[side]
             evidence = evidence if base is None else (evidence @ base)[:, :, None]
             parts.append((np.nan_to_num(evidence), np.isnan(group.evidence[side][:, :, 0]), group.relevant[side]))
@@ -109,7 +109,7 @@ def fit_rank(groups, half, base=None):
 
 
 def logistic(rows, labels, weights, known):
-    """Weighted logistic regression beside known scores, with a faint pull to zero; the constant comes last."""
+    """Weighted logistic regression with an offset `known` and a weak L2 penalty; the constant comes last."""
     rows = np.c_[rows, np.ones(len(rows))]
 
     def loss(beta):
@@ -122,7 +122,7 @@ def logistic(rows, labels, weights, known):
 
 
 def fit_gate(groups, half, base, kind_weights):
-    """(gate weights, per_n, none), fitted on the candidate with the largest gate score: repeated as that moves."""
+    """(gate weights, per_n, none), fitted on the candidate with the largest gate score; repeated, because the fit changes which it is."""
     gate = base if base is not None else np.ones(len(NAMES))
     for _ in range(1 if base is not None else 5):
         rows, labels, weights, known = [], [], [], []
@@ -135,7 +135,7 @@ def fit_gate(groups, half, base, kind_weights):
             best = best if base is None else score.max(1)[:, None]
             rows.append(np.c_[best, group.log_n[side]])
             known.append(PER_WORDS * group.log_words[side])
-            labels.append(np.full(side.sum(), float(kind in WANTED)))
+            labels.append(np.full(side.sum(), float(kind in RELATED)))
             weights.append(np.full(side.sum(), 100 * kind_weights.get(kind, 0.5) / side.sum()))
         beta = logistic(*map(np.concatenate, (rows, labels, weights, known)))
         gate = base * beta[0] if base is not None else beta[: len(NAMES)]
@@ -143,7 +143,7 @@ def fit_gate(groups, half, base, kind_weights):
 
 
 def apply(group, side, rank, gate):
-    """(gate score, relevant in the order of ranks, scaled scores in that order)."""
+    """(gate score, relevance in the order of ranks, scores in that order)."""
     weights, per_n, none = gate
     score = scores(group.evidence[side], rank)
     order = np.argsort(-score, axis=1, kind="stable")
@@ -152,7 +152,7 @@ def apply(group, side, rank, gate):
 
 
 def calibration_error(chance, truth, weights):
-    """Ten bins; the two sides weigh as given."""
+    """Expected calibration error over ten bins."""
     bins = np.clip((chance * 10).astype(int), 0, 9)
     gaps = [abs((weights * (chance - truth))[bins == at].sum()) for at in range(10)]
     return sum(gaps) / weights.sum()
@@ -164,10 +164,10 @@ def ndcg(relevant, n_right):
 
 
 def figures_of(kind, z, relevant, part, n_right, hard, args):
-    """What one kind of question gets at the operating point."""
+    """The metrics of one kind of question at the operating point."""
     is_open = z > np.log(args.point / (1 - args.point))
     figures = {"answered": is_open.mean()}
-    if kind in WANTED:
+    if kind in RELATED:
         is_found = relevant[:, :5].any(1)
         figures["first3"] = (is_open & relevant[:, :3].any(1)).mean()
         figures["lost"] = 1 - (is_open & is_found).mean()
@@ -179,11 +179,11 @@ def figures_of(kind, z, relevant, part, n_right, hard, args):
     return {f"{kind} {name}": value for name, value in figures.items()}
 
 
-def read_side(groups, key, half, rank, gate, args):
-    """Figures of one set and size on one half."""
+def evaluate(groups, key, half, rank, gate, args):
+    """The metrics of one set and size on one half."""
     of = {kind: (groups[s, n, kind], groups[s, n, kind].half == half) for s, n, kind in groups if (s, n) == key}
     got = {kind: apply(group, side, rank, gate) for kind, (group, side) in of.items() if side.any()}
-    sides = [kind in WANTED for kind in got]
+    sides = [kind in RELATED for kind in got]
     hard = got["hard"][0] if "hard" in got else None
     figures, bins = {}, []
     for kind, (z, relevant, score) in got.items():
@@ -191,22 +191,22 @@ def read_side(groups, key, half, rank, gate, args):
         part /= part.sum(1, keepdims=True)
         group, side = of[kind]
         figures |= figures_of(kind, z, relevant, part, group.n_right[side], hard, args)
-        # Questions that want a lesson weigh as much as those that want none, and each kind of them the same.
-        weight = 1 / len(z) / sides.count(kind in WANTED)
+        # Related and unrelated questions weigh the same in total, and so does each kind of them.
+        weight = 1 / len(z) / sides.count(kind in RELATED)
         bins.append((part[:, 0] / (1 + np.exp(-z)), relevant[:, 0], np.full(len(z), weight)))
     figures["calibration"] = calibration_error(*map(np.concatenate, zip(*bins)))
     return figures
 
 
 def arguments():
-    ask = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ask.add_argument("features", nargs="+")
-    ask.add_argument("--fields", help="rows of id and field")
-    ask.add_argument("--free", action="store_true", help="fit all weights instead of the scales of the fixed ones")
-    ask.add_argument("--words", action="store_true", help="the rule without vectors")
-    ask.add_argument("--point", type=float, default=0.7, help="probability above which a question is answered")
-    ask.add_argument("--share", type=float, default=0.2, help="a lesson is shown from this part of the best's")
-    return ask.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("features", nargs="+")
+    parser.add_argument("--fields", help="rows of id and field")
+    parser.add_argument("--free", action="store_true", help="fit all weights instead of the scales of the fixed ones")
+    parser.add_argument("--words", action="store_true", help="the rule without vectors")
+    parser.add_argument("--point", type=float, default=0.7, help="probability above which a question is answered")
+    parser.add_argument("--share", type=float, default=0.2, help="a lesson is shown if it has at least this share of the best one's probability")
+    return parser.parse_args()
 
 
 def main():
@@ -233,7 +233,7 @@ def main():
         print("all" if half is None else f"half {half}", "score", rank.round(2), "gate", gate[0].round(2),
               "per_n %.2f none %.2f" % gate[1:])
     for key in sorted({key[:2] for key in groups}):
-        sides = [read_side(groups, key, half, *fitted[1 - half], args) for half in (0, 1)]
+        sides = [evaluate(groups, key, half, *fitted[1 - half], args) for half in (0, 1)]
         means = {name: np.mean([side[name] for side in sides if name in side]) for name in sides[0] | sides[1]}
         print(*key, "; ".join(f"{name} {value:.3f}" for name, value in means.items()))
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Chooses how strongly `adage calibrate` pulls to the shipped numbers, and reads the choice on questions it was not made on.
+"""Chooses the prior of `adage calibrate`: how strongly a fit is drawn to the default gate. Evaluates it on held-out questions.
 
     fit_prior.py FEATURES.jsonl... [--fields lessons.jsonl] [--draws 200]
 
-FEATURES is what `fit_gate.py` reads. A user is a set of lessons, a size of book and a kind of question (or all kinds), for an
-embedder with numbers of its own, for words alone, or for an embedder without. Pairs are drawn from the user's questions, one half
-of them wanting a lesson; scale and offset of the log odds are fitted to them as `src/retrieve/platt.rs` does it, and read on the
-user's other questions. Printed for the users of either half of the lessons (of the fields, with `--fields`): the strengths
-(standard deviations of scale and offset) with the least log loss at 40 and 100 pairs, and the figures of the chosen one. Either
-half alone leads to that choice, so the figures of each are of users that it was not made on.
+FEATURES is the input of `fit_gate.py`. A simulated user is a set of lessons, a size of playbook and a kind of question (or all
+kinds), with the bundled embedder, with words alone, or with an unknown embedder. Pairs are drawn from the questions of the user, one
+half of them related. Scale and offset of the log odds are fitted to them as in `src/retrieve/platt.rs`, and evaluated on the other
+questions of the user. For the users of each half of the lessons (of the fields, with `--fields`) it prints the standard deviations of
+scale and offset with the least log loss at 40 and 100 pairs, and the results of the chosen ones. Each half alone leads to that choice,
+so the results on the other half are held out.
 Needs numpy and scipy.
 """
 import argparse
@@ -16,7 +16,7 @@ import json
 
 import numpy as np
 
-from fit_gate import PER_WORDS, VECTORS, WANTED, read
+from fit_gate import PER_WORDS, RELATED, VECTORS, read
 
 SIZES = (20, 40, 100)
 NUMBERS = ("vectors", "words", "unknown")
@@ -24,13 +24,13 @@ CHOSEN = (0.1, 1.0)
 SCALES = (0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 3.0)
 OFFSETS = (0.1, 0.3, 0.5, 1.0, 2.0, 4.0)
 LEAST, MOST = 0.05, 20.0
-FEWEST = 60  # questions of a side, for a user
+FEWEST = 60  # related questions, and unrelated ones, of a user
 KINDS = {"all": None, "plain": {"plain", "near", "far"}, "oblique": {"oblique", "near", "far"}, "near": {"plain", "oblique", "near"},
          "hard": {"related", "hard"}, "trivia": {"related", "trivia"}}
 
 
 def log_odds(group):
-    """The largest log odds of each question by the shipped numbers: with vectors, by words, for an unknown embedder."""
+    """The largest log odds of each question by the default gate: with vectors, by words, with an unknown embedder."""
     filled = np.nan_to_num(group.evidence, nan=-1e9)
     vectors = (filled @ (2.45 * VECTORS[1])).max(1) + PER_WORDS * group.log_words - 0.96 * group.log_n - 10.71
     words = (filled @ np.array([0, 0, 0, 0, 16.0, 8.0])).max(1) - 1.48 * group.log_n - 6.05
@@ -39,7 +39,7 @@ def log_odds(group):
 
 
 def users(groups, half):
-    """(log odds, whether a lesson is wanted) of each user, by name."""
+    """The log odds of unrelated and of related questions of each user, by name."""
     found = {}
     for s, n in sorted({key[:2] for key in groups}):
         of = {kind: groups[s, n, kind] for a, b, kind in groups if (a, b) == (s, n)}
@@ -50,7 +50,7 @@ def users(groups, half):
             for numbers in NUMBERS:
                 sides = ([], [])
                 for kind, group in chosen.items():
-                    sides[kind in WANTED].append(log_odds(group)[numbers][group.half == half])
+                    sides[kind in RELATED].append(log_odds(group)[numbers][group.half == half])
                 none, some = map(np.concatenate, sides)
                 if min(len(none), len(some)) >= FEWEST:
                     found[s, n, name, numbers] = none, some
@@ -58,7 +58,7 @@ def users(groups, half):
 
 
 def fit(z, wanted, scale_sd, offset_sd):
-    """Scale and offset for each row of log odds; Newton's method on two parameters. Platt's targets, sides of the same weight."""
+    """Scale and offset for each row of log odds, by Newton's method: Platt's targets, both sides weigh the same."""
     n, n_some = z.shape[1], wanted.sum(1, keepdims=True)
     target = np.where(wanted, (n_some + 1) / (n_some + 2), 1 / (n - n_some + 2))
     weight = np.where(wanted, n / (2 * n_some), n / (2 * (n - n_some)))
@@ -78,7 +78,7 @@ def fit(z, wanted, scale_sd, offset_sd):
 
 
 def error_of(z, wanted):
-    """(log loss, calibration error in ten classes); both sides weigh the same."""
+    """(log loss, calibration error over ten bins); both sides weigh the same."""
     chance = np.clip(1 / (1 + np.exp(-np.clip(z, -40, 40))), 1e-9, 1 - 1e-9)
     weight = np.where(wanted, 0.5 / wanted.sum(), 0.5 / (~wanted).sum())
     loss = -(weight * np.log(np.where(wanted, chance, 1 - chance))).sum()
@@ -88,7 +88,7 @@ def error_of(z, wanted):
 
 
 def drawn(user, n, draws, random):
-    """Pairs to fit to, and what is left to read on, `draws` times."""
+    """Pairs to fit to, and the remaining questions to evaluate on, `draws` times."""
     none, some = user
     for _ in range(draws):
         a, b = random.permutation(none), random.permutation(some)
@@ -97,7 +97,7 @@ def drawn(user, n, draws, random):
 
 
 def measure(found, sds, args):
-    """By number of pairs and kind of numbers: mean (loss, error) as shipped and for each pair of standard deviations."""
+    """Mean (loss, error) by number of pairs and kind of embedder, for the default gate and for each pair of standard deviations."""
     sums = {}
     for key, user in found.items():
         random = np.random.default_rng(7)
@@ -120,11 +120,11 @@ def measure(found, sds, args):
 
 
 def main():
-    ask = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    ask.add_argument("features", nargs="+")
-    ask.add_argument("--fields", help="rows of id and field")
-    ask.add_argument("--draws", type=int, default=200)
-    args = ask.parse_args()
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("features", nargs="+")
+    parser.add_argument("--fields", help="rows of id and field")
+    parser.add_argument("--draws", type=int, default=200)
+    args = parser.parse_args()
     fields = {}
     if args.fields:
         with open(args.fields, encoding="utf-8") as lines:

@@ -1,12 +1,13 @@
-"""Fits the table by which values that no rule describes are found.
+"""Fits the table of weights that scores values which no rule describes.
 
-    python3 scripts/fit_secrets.py pairs DATA            writes the pairs of letters and the known words alone
+    python3 scripts/fit_secrets.py pairs DATA            writes only the pairs of letters and the known words
     cargo build -p adage-redact --example measured
-    python3 scripts/fit_secrets.py fit DATA --authors    prints what is found of each author left out
+    python3 scripts/fit_secrets.py fit DATA --authors    prints recall and false alarms for each author left out of the fit
     python3 scripts/fit_secrets.py fit DATA --write 1.5  writes the table, with this threshold
 
-A logistic regression with an L2 penalty over the levels of the traits and the buckets of words (numpy). DATA holds the ordinary texts, which are taken to have
-no secrets, and the examples of lists of rules. Besides each written case the fit sees it with other values in the place of its secret.
+A logistic regression with an L2 penalty over the levels of the traits and the buckets of words (numpy). DATA holds ordinary texts, which
+are assumed to have no secrets, and the examples of published lists of rules. The fit also sees each written case with other values in
+place of its secret.
 """
 import base64
 import collections
@@ -37,12 +38,12 @@ Candidate = collections.namedtuple("Candidate", "start end levels buckets is_hit
 
 
 def is_ordinary(family):
-    """Neither secrets nor what looks like one: each author named these families in a way of their own."""
+    """Whether a family has neither secrets nor similar texts; the authors named these families differently."""
     return family.startswith(("ordinary", "o_", "plain_"))
 
 
 def is_for_fitting(name, family):
-    """Of the fourth author one half of the families is left out, by the FNV-1a hash of the family's name."""
+    """Half of the families of the fourth author are left out, by the FNV-1a hash of their names."""
     value = 0xcbf29ce484222325
     for byte in family.encode():
         value = (value ^ byte) * 0x100000001b3 % 2**64
@@ -61,7 +62,7 @@ def strings(value, into):
 
 
 def ordinary(data):
-    """The strings of all files of data but the cases of secrets, in a fixed order."""
+    """All strings of the data except the cases of secrets, in a fixed order."""
     texts = set()
     folders = ["transcripts", "lint-lessons", "skills", "diffs", "commands"]
     for folder in folders:
@@ -76,7 +77,7 @@ def ordinary(data):
 
 
 def write_pairs(data):
-    """Half bits of surprise for each pair of letters, the border of a word included."""
+    """Writes the surprisal of each pair of letters in half bits; the border of a word counts as a letter."""
     counts = [[0.5] * 27 for _ in range(27)]
     words = collections.Counter()
     for text in ordinary(data):
@@ -97,10 +98,8 @@ def write_pairs(data):
     open(TABLE, "w").write("\n".join([*rest, *lines]) + "\n")
 
 
-
-
 def write_known(data):
-    """A Bloom filter of the most frequent words of ordinary texts, and of the words that name secrets."""
+    """Writes a Bloom filter of the most frequent words of ordinary texts and of the words that name secrets."""
     counts = collections.Counter()
     for text in ordinary(data):
         counts.update(word.lower() for word in re.findall("[A-Z]?[a-z]{2,}|[A-Z]{3,}", text))
@@ -120,7 +119,7 @@ def write_known(data):
 
 
 def author_cases():
-    """Per author the cases: text, secret or none, family. The lists of rules do not say where their secrets are."""
+    """The cases of each author: text, secret or None, label, family."""
     decoded = lambda text: base64.b64decode(text).decode()
     cases = {}
     for author, files in AUTHORS.items():
@@ -131,12 +130,13 @@ def author_cases():
 
 
 def list_cases(data):
+    """The cases of published lists of rules, which do not say where in a text the secret is."""
     rows = [json.loads(line) for line in open(f"{data}/secrets/cases.jsonl", encoding="utf-8")]
     return [{"text": base64.b64decode(row["b64"]).decode(errors="replace"), "secret": None, "label": row["label"], "family": row["rule"]} for row in rows]
 
 
 def measure(cases, program):
-    """Adds to each case its candidates and where rules are sure; returns the traits and the number of buckets."""
+    """Adds to each case its candidates and the spans of sure rules; returns the traits and the number of buckets."""
     lines = "".join(json.dumps(case["text"]) + "\n" for case in cases)
     out = subprocess.run([program], input=lines.encode(), stdout=subprocess.PIPE, check=True).stdout.decode().splitlines()
     for case, line in zip(cases, out[1:], strict=True):
@@ -147,7 +147,7 @@ def measure(cases, program):
 
 
 def label(case):
-    """For each candidate 1, 0, or None where nobody knows."""
+    """For each candidate 1, 0, or None if it is unknown."""
     text = case["text"].encode()
     spans = []
     if case["secret"]:
@@ -162,11 +162,11 @@ def label(case):
         known = any(one.start < b and a < one.end for a, b in case["sure"])
         if shared > 0:
             inside = any(a <= one.start and one.end <= b for a, b in spans)
-            # A small part of a secret is neither.
+            # A small part of a secret counts as neither.
             small = shared * 2 < max(b - a for a, b in spans)
             labels.append((None if small else 1) if inside else int(shared * 10 >= (one.end - one.start) * 8))
         elif case["label"]:
-            # Other secrets of the same text, and those of lists, are where rules find them.
+            # Other secrets of the same text, and those of lists, are only known where a rule finds them.
             labels.append((None if case["secret"] else 1) if known else (0 if case["secret"] else None))
         else:
             labels.append(None if known else 0)
@@ -174,7 +174,7 @@ def label(case):
 
 
 class Rows:
-    """Candidates as rows of what is counted in each: levels, then buckets."""
+    """Candidates as rows of column numbers: levels of traits, then buckets."""
 
     def __init__(self, model, cases, weight):
         columns, starts, self.y, self.w = [], [], [], []
@@ -220,7 +220,7 @@ class Model:
             return value, slope
 
         theta = minimise(loss, np.zeros(self.n + 1))
-        # As the table holds them.
+        # Rounded as in the table.
         self.theta = np.concatenate([theta[:self.n_levels].round(2), np.clip((theta[self.n_levels:-1] / STEP).round(), *STEPS) * STEP, theta[-1:]])
         return self
 
@@ -229,7 +229,7 @@ class Model:
 
 
 def minimise(loss, theta, n_rounds=80, memory=10):
-    """L-BFGS with backtracking."""
+    """L-BFGS with a backtracking line search."""
     value, slope = loss(theta)
     steps, turns = [], []
     for _ in range(n_rounds):
@@ -261,7 +261,7 @@ def minimise(loss, theta, n_rounds=80, memory=10):
 
 
 def hits(case, scores, threshold):
-    """The spans that are taken out."""
+    """The spans that are redacted."""
     known = list(case["sure"])
     known += [(one.start, one.end) for one, score in zip(case["measured"], scores) if one.is_hit and score >= threshold - EASE]
     taken = []
@@ -281,6 +281,7 @@ def hits(case, scores, threshold):
 
 
 def is_gone(case, spans):
+    """Whether neither half of the secret remains, or, if the secret is unknown, whether anything is redacted."""
     if not case["secret"]:
         return bool(spans)
     text = bytearray(case["text"].encode())
@@ -293,7 +294,7 @@ def is_gone(case, spans):
 
 
 def count(cases, model, thresholds):
-    """For each threshold how many of each kind are taken out, and of how many."""
+    """For each threshold, how many cases of each kind are redacted, and of how many."""
     counts = {threshold: collections.Counter() for threshold in thresholds}
     for case in cases:
         scores = model.scores(case)
@@ -310,14 +311,14 @@ def show(name, counts):
         print(f"{name} >= {threshold}: " + "  ".join(f"{kind} {of[kind]}/{of['n ' + kind]} {100 * of[kind] / of['n ' + kind]:.2f}%" for kind in kinds), flush=True)
 
 
-# How much a secret weighs (its candidates together), and each candidate of authors that rules were fitted on, of the variants of a case, of
-# the examples of lists, and of ordinary texts.
+# Weights in the fit: of a secret (all its candidates together), and of each candidate of authors that rules were fitted on, of the three
+# kinds of variants, of the examples of lists, and of ordinary texts.
 POSITIVE, FITTED_ON, VARIED, CHOSEN, NONE, LISTS, ORDINARY = 2.0, 0.5, 0.3, 0.1, 0.1, 0.8, 0.7
 N_VARIANTS = 3
 PENALTY = 1.2
-# The steps in which the table holds what a bucket is worth.
+# The table holds the weight of a bucket in steps of this size, within these limits.
 STEP, STEPS = 0.05, (-47, 46)
-# So far below the threshold may be what a rule found.
+# What a rule found is redacted if its score is at most this far below the threshold.
 EASE = 2.0
 THRESHOLDS = [0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0]
 
@@ -352,8 +353,8 @@ def main(data, program):
 
 
 def leave_out(authors, parts, others, half, model):
-    """Prints what is found of each author on whom no rule was fitted and whose cases were left out of the fit, and in the half of ordinary
-    texts that was."""
+    """Prints recall and false alarms for each author on whom no rule was fitted, with a fit without that author, and for the half of
+    ordinary texts that is not fitted on."""
     new, usual = collections.defaultdict(collections.Counter), None
     for left, cases in authors.items():
         if left in ("first", "second", "third"):

@@ -1,13 +1,13 @@
-"""Fits the weights of the cues by which a person's turns are heard.
+"""Fits the weights by which capture recognises statements in the turns of a person.
 
     cargo run --example statements -- tests/cases/statements/*.jsonl > written.jsonl
     cargo run --example statements -- SESSIONS.jsonl.gz LABELS.jsonl > real.jsonl; cargo run --example statements -- TURNS.jsonl >> real.jsonl
     python3 scripts/fit_statements.py written.jsonl real.jsonl [--held-out HELD.jsonl] [--write src/capture/heuristics/statement/weights.tsv]
 
-Logistic regressions with an L2 penalty (numpy, scipy). Labels: D (holds beyond the session), C (a correction of the work at
-hand), - (neither). Three targets: a turn tells something (D or C), it holds (D), and a sentence is a quote that says so. Turns that were
-written for the purpose count less than real ones, since real ones decide: the printed figures are of real turns, cross-validated in five folds by
-session, then of what is held out. Of the sessions whose labels have no quotes, those are held out too that all of capture is measured on: the first
+Logistic regressions with an L2 penalty (numpy, scipy). Labels: D (holds beyond the session), C (a correction of the current work),
+- (neither). Three targets: a turn tells something (D or C), it holds (D), and a sentence is part of a labelled quote. Written turns
+weigh less than real ones. The printed figures are of real turns: cross-validated in five folds by session, then on what is held out.
+Of the sessions whose labels have no quotes, a third is held out, because all of capture is measured on it: those for which the first
 byte of the SHA-256 of the id is divisible by 3.
 """
 
@@ -22,11 +22,11 @@ from scipy.sparse import csr_matrix
 
 WEIGHT_OF_WRITTEN = 0.3
 PENALTY_OF_WORD, PENALTY_OF_CUE = 5.0, 2.0
-# A word counts from this many turns and sessions on; a named cue of fewer turns keeps its prior.
+# Words in fewer turns or sessions are ignored; a named cue in fewer keeps its prior.
 MIN_TURNS_OF_WORD, MIN_TURNS_OF_CUE, MIN_SESSIONS = 3, 8, 3
-MIN_WEIGHT = 0.06  # Smaller ones are left out of the table.
-# What a cue is worth before a label is seen: chosen. The penalty is on the distance from it, so that a cue that the labelled
-# sessions hardly hold ("from now on") is not worth nothing.
+MIN_WEIGHT = 0.06  # Smaller weights are left out of the table.
+# Prior weights, chosen by hand. The penalty is on the distance from them, so that a cue that is rare in the labelled sessions
+# ("from now on") still has a weight.
 PRIOR = {
     "tells": {
         "standing_order": 1.0,
@@ -58,7 +58,7 @@ def is_word(cue):
 
 
 def sentences(rows):
-    """The sentences of turns whose labels have quotes, as rows of their own."""
+    """The sentences of turns whose labels have quotes, one row each."""
     return [
         {"session": row["session"], "cues": sentence["cues"], "is_quote": int(any(is_in(sentence["text"], quote) for quote in row["quotes"]))}
         for row in rows if row["quotes"] is not None for sentence in row["sentences"]
@@ -66,7 +66,7 @@ def sentences(rows):
 
 
 def is_in(sentence, quote):
-    """Sentences and quotes were not cut at the same places."""
+    """Whether a sentence is in a quote, or most of its words are: the two were not split at the same places."""
     words = set(sentence.split())
     return sentence in quote or quote in sentence or (len(words) > 2 and len(words & set(quote.split())) >= 0.7 * len(words))
 
@@ -107,8 +107,8 @@ def predict(weights, rows):
     return 1 / (1 + np.exp(-np.array(margin)))
 
 
-def table(name, said, true):
-    """Precision and recall at some thresholds, and the calibration."""
+def print_table(name, said, true):
+    """Prints precision and recall at some thresholds, and the calibration."""
     true = np.array(true)
     print(f"{name}: {true.sum()} of {len(true)}")
     for at in THRESHOLDS:
@@ -145,12 +145,12 @@ def main():
             weights = fit_on([row for row, of in zip(real_rows, folds) if of != held_fold])
             of = np.flatnonzero(folds == held_fold)
             said[of] = predict(weights, [real_rows[place] for place in of])
-        table(f"{name}, cross-validated", said, [target(row) for row in real_rows])
+        print_table(f"{name}, cross-validated", said, [target(row) for row in real_rows])
         fitted[name] = fit_on(real_rows)
         for title, rows in [("held out", held), ("held out by the session's hash", left_out)]:
             rows = sentences(rows) if name == "says" else rows
             if rows:
-                table(f"{name}, {title}", predict(fitted[name], rows), [target(row) for row in rows])
+                print_table(f"{name}, {title}", predict(fitted[name], rows), [target(row) for row in rows])
     if after("--write"):
         write(after("--write"), fitted)
 

@@ -1,11 +1,12 @@
-//! Joins the parts of the model. The registry takes no crate that holds it whole.
+//! The build script of the packaged `adage-minilm`: joins the parts of the model, because the registry takes no crate that holds it
+//! whole. `package-model.sh` replaces `PARTS`.
 
 use std::path::Path;
 use std::{env, fs};
 
 use sha2::{Digest, Sha256};
 
-/// Lines of a sum and a file's name.
+/// Lines of a checksum and a file name.
 const SUMS: &str = include_str!("SHA256SUMS");
 
 fn main() {

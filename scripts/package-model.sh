@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Packages every crate for the registry, which takes at most 10 MB each: the model in parts that are joined at build time.
+# Packages every crate for the registry, which takes at most 10 MB per crate: the model is split, and joined again at build time.
 #
-# Works on a copy of HEAD below target/. Options go to cargo, such as --offline. See docs/releasing.md.
+# Works on a copy of HEAD below target/. Options such as --offline are passed to cargo. See docs/releasing.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 n_parts=3
 limit=10000000
-# A folder for each commit: cargo keeps what it unpacked of a package by the path that it came from.
+# One folder per commit, because cargo caches unpacked packages by their path.
 stage="$(realpath -m "${CARGO_TARGET_DIR:-target}")/package-model/$(git rev-parse --short HEAD)"
 rm -rf "$(dirname "$stage")"
 mkdir -p "$stage/workspace"
 git archive HEAD | tar -x -C "$stage/workspace"
 cd "$stage/workspace"
 
-# Each package carries the licences that it is under.
+# Each package includes its licences.
 for folder in crates/*/; do
     cp LICENSE-APACHE LICENSE-MIT "$folder"
 done
@@ -62,9 +62,9 @@ sed -i 's|include_bytes!("../model.onnx")|include_bytes!(concat!(env!("OUT_DIR")
 grep -q OUT_DIR models/src/lib.rs || { echo "models/src/lib.rs does not include the model as expected" >&2; exit 1; }
 
 echo "== packages"
-# Each is unpacked and built as a user's cargo does it, with the other packages in the place of the registry's.
+# Each package is unpacked and built as by a user, with the other packages in place of those in the registry.
 export CARGO_TARGET_DIR="$stage/target"
-# What is built is only looked at, not run: the dependencies need not be fast.
+# Nothing that is built is run, so dependencies need no optimisation.
 cargo package --workspace --allow-dirty --config 'profile.dev.package."*".opt-level=0' "$@"
 
 echo "== joined model"

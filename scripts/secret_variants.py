@@ -1,7 +1,7 @@
-"""Written cases with other values in the place of their secrets, for `fit_secrets.py`.
+"""Variants of written cases with other values in place of their secrets, for `fit_secrets.py`.
 
-A place says more than the value that somebody happened to write there: the fit sees each place with secrets of other kinds, and with
-what is no secret.
+The context of a value says more than the value that an author chose: the fit sees each context with secrets of other kinds, and with
+values that are not secrets.
 """
 import base64
 import hashlib
@@ -20,7 +20,7 @@ ALPHANUMERIC = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 
 def password(random):
-    """What somebody or a generator would choose: words and numbers, words with digits for letters, or characters."""
+    """A password as a person or a generator chooses it: words and numbers, words with digits for letters, or characters."""
     word = lambda: random.choice(WORDS)
     leet = lambda text: "".join({"a": "4", "e": "3", "i": "1", "o": "0", "s": "5"}.get(c, c) if random.random() < 0.7 else c for c in text)
     of = lambda letters, n: "".join(random.choice(letters) for _ in range(n))
@@ -49,7 +49,7 @@ def password(random):
 
 
 def token(random):
-    """What a machine would make: characters of an alphabet, with or without a prefix, groups or padding."""
+    """A token as a machine makes it: characters of an alphabet, with or without a prefix, groups or padding."""
     of = lambda letters, n: "".join(random.choice(letters) for _ in range(n))
     data = lambda n: base64.b64encode(random.randbytes(n)).decode()
     return random.choice([
@@ -65,7 +65,7 @@ def token(random):
 
 
 def varied(cases, n):
-    """Each case with other secrets of its kind in the place of its own: the place says more than the form."""
+    """Each case with other secrets of the same kind in place of its own."""
     out = []
     for case in cases:
         secret = case["secret"]
@@ -109,7 +109,7 @@ COUNTS = "30d|12h|3600|90 days|1.2.3|v2|2024-03-01|10.0.0.5|0|1|8..64|>= 12".spl
 
 
 def chosen(random):
-    """What somebody chooses in other languages than English, or without a digit: words in a row, with joints, with letters beyond ASCII."""
+    """A password in other languages than English, or without digits: joined words, also with letters beyond ASCII."""
     word = lambda: random.choice(OTHER_WORDS)
     title = lambda: word().capitalize()
     beyond = lambda: random.choice(BEYOND_ASCII)
@@ -129,7 +129,7 @@ def chosen(random):
 
 
 def no_secret(random):
-    """What is written where a secret could be and is none."""
+    """A value that is written in place of a secret, such as a placeholder or a variable."""
     return random.choice([
         lambda: "${" + random.choice("DB_PASSWORD TOKEN API_KEY SECRET VAULT_PW PASS".split()) + "}",
         lambda: "$" + random.choice("PASSWORD TOKEN db_pass 1".split()),
@@ -147,7 +147,7 @@ def no_secret(random):
 
 
 def places(cases, salt):
-    """The cases whose secret can be replaced, each with its own chance."""
+    """The cases whose secret can be replaced, each with its own random numbers."""
     for case in cases:
         secret = case["secret"]
         if secret and "\n" not in secret and len(secret) <= 100 and case["text"].count(secret) <= 2:
@@ -159,7 +159,7 @@ def is_quoted(case, secret):
 
 
 def with_chosen(cases, n):
-    """Each case of a password with chosen ones in its place."""
+    """Each case of a password with other chosen passwords in its place."""
     out = []
     for case, secret, random in places(cases, b"chosen"):
         if len(secret) > 24 or secret.isdigit() or re.fullmatch(r"[0-9a-f-]{16,}|[A-Z2-7 ]{16,}", secret):
@@ -172,7 +172,7 @@ def with_chosen(cases, n):
 
 
 def with_seeds(cases, n):
-    """Each case of a wallet's words with other words in their place."""
+    """Each case of a wallet's seed words with other words in their place."""
     out = []
     words = [word for word in WORDS + OTHER_WORDS if re.fullmatch("[a-z]{3,8}", word)]
     for case in cases:
@@ -187,7 +187,7 @@ def with_seeds(cases, n):
 
 
 def without(cases, n):
-    """Each case with what is no secret in the place of its own."""
+    """Each case with values that are not secrets in place of its own."""
     out = []
     for case, secret, random in places(cases, b"none"):
         news = (no_secret(random) for _ in range(n))

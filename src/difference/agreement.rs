@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::PHRASING;
+use super::side::PHRASING;
 use crate::lesson::Lesson;
 use crate::lexical::code_terms;
 

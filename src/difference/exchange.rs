@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
 
-use super::PHRASING;
 use super::forms::{form, is_joined};
 use super::polarity::is_double_negation;
+use super::side::PHRASING;
 use super::token::{Kind, Token};
 
 /// Words that can be omitted without a change of meaning.

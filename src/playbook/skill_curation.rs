@@ -55,6 +55,21 @@ struct Own {
     life: SkillLife,
 }
 
+/// Drafts that may be saved.
+#[derive(Default)]
+struct Drafts {
+    skills: Vec<Skill>,
+    /// The source text of each draft, by the hash of the draft's body: its name may still change.
+    texts: BTreeMap<TextHash, TextHash>,
+}
+
+impl Drafts {
+    fn push(&mut self, skill: Skill, text: TextHash) {
+        self.texts.insert(body_hash(&skill), text);
+        self.skills.push(skill);
+    }
+}
+
 impl Skills {
     /// Saves suggestions of sessions as draft skills: at most three by default, and only those that pass the
     /// [`quality_gate`](crate::skills::quality_gate). A suggestion that is tainted, too thin or already saved is declined with
@@ -81,12 +96,30 @@ impl Skills {
         cancel: &CancelToken,
     ) -> Result<AutoSaved> {
         let inner = &self.0.0;
-        let (config, now) = (&inner.config.auto_save, inner.clock.now());
         let mut outcome = AutoSaved::default();
+        let drafts = self.drafts_of(candidates, model, cancel, &mut outcome)?;
+        if drafts.skills.is_empty() {
+            return Ok(outcome);
+        }
+        self.save_drafts(drafts, &mut outcome)?;
+        if !outcome.saved.is_empty() && inner.config.curation.auto_curate {
+            outcome.curated = Some(self.curate()?);
+        }
+        Ok(outcome)
+    }
+
+    /// The drafts of candidates, reworded by the model. The outcome gets those that are declined.
+    fn drafts_of<'a>(
+        &self,
+        candidates: impl IntoIterator<Item = &'a Candidate>,
+        model: Option<&dyn LanguageModel>,
+        cancel: &CancelToken,
+        outcome: &mut AutoSaved,
+    ) -> Result<Drafts> {
+        let inner = &self.0.0;
+        let config = &inner.config.auto_save;
         let drawn = self.state().read()?.drawn;
-        let mut suggested = Vec::new();
-        // The source text of each draft, by the hash of the draft's body: its name may still change.
-        let mut texts: BTreeMap<TextHash, TextHash> = BTreeMap::new();
+        let mut drafts = Drafts::default();
         for candidate in candidates {
             let (skill, text) = match Skill::from_candidate(candidate, &inner.config.learn) {
                 Ok((skill, text)) => (skill.standardised(), text),
@@ -104,7 +137,7 @@ impl Skills {
                 outcome.declined.push((skill.name, why));
                 continue;
             }
-            let may_save = config.enabled && suggested.len() < config.max_per_run;
+            let may_save = config.enabled && drafts.skills.len() < config.max_per_run;
             let worded = match model.filter(|_| may_save) {
                 Some(model) => word_skill(model, &skill, cancel, &inner.config.extract),
                 None => Err(NotWorded::NoModel),
@@ -116,26 +149,25 @@ impl Skills {
                     let why = if may_save { why.into() } else { Declined::Enough { max } };
                     outcome.declined.push((skill.name, why));
                 }
-                worded => {
-                    let skill = worded.unwrap_or(skill);
-                    texts.insert(body_hash(&skill), text);
-                    suggested.push(skill);
-                }
+                worded => drafts.push(worded.unwrap_or(skill), text),
             }
         }
-        if suggested.is_empty() {
-            return Ok(outcome);
-        }
+        Ok(drafts)
+    }
+
+    /// Saves the drafts that pass the quality gate, and notes which texts they were made from.
+    fn save_drafts(&self, drafts: Drafts, outcome: &mut AutoSaved) -> Result<()> {
+        let (config, now) = (&self.0.0.config.auto_save, self.0.0.clock.now());
         let listing = self.list()?;
         let listed = listing.skills.iter().chain(listing.shadowed.iter().map(|(listed, _)| listed));
         let known: Vec<Skill> = listed.map(|listed| Skill::clone(&listed.skill)).collect();
-        let AutoSave { saved, declined } = auto_save(suggested, &known, config);
+        let AutoSave { saved, declined } = auto_save(drafts.skills, &known, config);
         outcome.declined.extend(declined);
         let mut made = Vec::new();
         for skill in saved {
             match self.save(&skill) {
                 Ok(saved) => {
-                    made.extend(texts.get(&body_hash(&skill)).map(|text| (*text, skill.name.to_string())));
+                    made.extend(drafts.texts.get(&body_hash(&skill)).map(|text| (*text, skill.name.to_string())));
                     outcome.saved.push(saved);
                 }
                 // Another process has taken the name.
@@ -146,7 +178,7 @@ impl Skills {
             }
         }
         if outcome.saved.is_empty() {
-            return Ok(outcome);
+            return Ok(());
         }
         self.state().change(|state| {
             for SavedSkill::Written { name, .. } | SavedSkill::Unchanged { name, .. } in &outcome.saved {
@@ -154,10 +186,7 @@ impl Skills {
             }
             state.drawn.extend(made.into_iter().map(|(text, name)| (text, Note { name, at: now })));
         })?;
-        if inner.config.curation.auto_curate {
-            outcome.curated = Some(self.curate()?);
-        }
-        Ok(outcome)
+        Ok(())
     }
 
     /// Archives drafts of lessons that a person has removed. After a failure, the next curation does it.

@@ -11,6 +11,7 @@ use crate::exchange::{ExportKey, backup_code, is_backup_code};
 use crate::folder::{Directory, Entry, Name, Turn};
 use crate::hash::TextHash;
 use crate::lesson::LessonId;
+use crate::state::Book;
 
 /// The list of a backup's files. It is written last: a backup without it is incomplete.
 const MANIFEST: &str = "backup.json";
@@ -182,28 +183,32 @@ impl Store {
         self.refuse_newer(&snapshot)?;
         let mut file = self.file_of(&source)?;
         let n_before = file.book.lessons.len();
-        let book = Arc::make_mut(&mut file.book);
-        let present = snapshot.book();
-        let is_removed = |id: LessonId, hash: TextHash| {
-            present.removed.iter().any(|removed| removed.id == id || removed.text_hash == hash)
-        };
-        book.lessons =
-            book.lessons.iter().filter(|lesson| !is_removed(lesson.id, lesson.text_hash())).cloned().collect();
-        book.waiting.retain(|waiting| !is_removed(waiting.lesson.id, waiting.lesson.text_hash()));
-        let more = present.removed.iter().filter(|removed| !book.removed.iter().any(|known| known.id == removed.id));
-        let more: Vec<_> = more.cloned().collect();
-        for removed in &mut book.removed {
-            // A lesson that was forgotten since must not get its text back.
-            if let Some(now) = present.removed.iter().find(|now| now.id == removed.id) {
-                removed.lesson.clone_from(&now.lesson);
-            }
-        }
-        book.removed.extend(more);
-        let n_lessons = book.lessons.len();
+        keep_removed(Arc::make_mut(&mut file.book), snapshot.book());
+        let n_lessons = file.book.lessons.len();
         file.generation = file.generation.max(snapshot.file.generation) + 1;
         let bytes = self.files().read_or_empty(PLAYBOOK, 0)?;
         let previous =
             if bytes.is_empty() { None } else { Some(self.folder.quarantine(&bytes, "skills_playbook", "json")?) };
+        let (n_files, n_files_kept) = self.restore_missing_files(&source, &record)?;
+        file.archive_length = archive::whole_length(&self.read_archive()?);
+        file.usage = self.usage_files().end()?.unwrap_or_default();
+        self.replace_file(&mut snapshot, file, false)?;
+        drop(lock);
+        let restored = Restored {
+            n_lessons,
+            n_kept_removed: n_before - n_lessons,
+            n_files,
+            n_files_kept,
+            previous,
+            is_own: true,
+            n_waiting: 0,
+        };
+        Ok((snapshot, restored))
+    }
+
+    /// Copies the files of a backup that are missing here, except the playbook file and usage. Returns how many were copied, and how
+    /// many were here.
+    fn restore_missing_files(&self, source: &Directory, record: &BackupRecord) -> Result<(usize, usize)> {
         let (mut n_files, mut n_files_kept) = (0, 0);
         for BackupFile { path, .. } in &record.files {
             let name = Name::from(path.as_os_str());
@@ -221,20 +226,7 @@ impl Store {
             self.files().rename(temporary, &name)?;
             n_files += 1;
         }
-        file.archive_length = archive::whole_length(&self.read_archive()?);
-        file.usage = self.usage_files().end()?.unwrap_or_default();
-        self.replace_file(&mut snapshot, file, false)?;
-        drop(lock);
-        let restored = Restored {
-            n_lessons,
-            n_kept_removed: n_before - n_lessons,
-            n_files,
-            n_files_kept,
-            previous,
-            is_own: true,
-            n_waiting: 0,
-        };
-        Ok((snapshot, restored))
+        Ok((n_files, n_files_kept))
     }
 
     /// The playbook of a backup with its usage folded in.
@@ -283,6 +275,24 @@ impl Store {
         }
         Ok(found)
     }
+}
+
+/// Takes out of a backup's playbook what was removed from the present one, and adds these removals to its own.
+fn keep_removed(book: &mut Book, present: &Book) {
+    let is_removed = |id: LessonId, hash: TextHash| {
+        present.removed.iter().any(|removed| removed.id == id || removed.text_hash == hash)
+    };
+    book.lessons = book.lessons.iter().filter(|lesson| !is_removed(lesson.id, lesson.text_hash())).cloned().collect();
+    book.waiting.retain(|waiting| !is_removed(waiting.lesson.id, waiting.lesson.text_hash()));
+    let more = present.removed.iter().filter(|removed| !book.removed.iter().any(|known| known.id == removed.id));
+    let more: Vec<_> = more.cloned().collect();
+    for removed in &mut book.removed {
+        // A lesson that was forgotten since must not get its text back.
+        if let Some(now) = present.removed.iter().find(|now| now.id == removed.id) {
+            removed.lesson.clone_from(&now.lesson);
+        }
+    }
+    book.removed.extend(more);
 }
 
 /// Reads the manifest of a backup, and checks that every file has its hash.

@@ -7,7 +7,7 @@ use super::PlaybookFile;
 use super::checksum::Seal;
 use super::playbook_file::Seals;
 use crate::lesson::{Lesson, LessonId, TextHash};
-use crate::state::{Book, Waiting};
+use crate::state::{Book, Removed, Waiting};
 
 /// What could be read of a file, and the state of its checksums.
 pub(super) struct Found {
@@ -70,20 +70,11 @@ pub(super) fn combine(found: Option<Found>, backup: Option<PlaybookFile>) -> (Pl
     file.is_unmarked |= !is_head_whole && !is_older && !is_as_old;
     file.generation = generation.max(known);
     let book = Arc::make_mut(&mut file.book);
-    let books = [&found.file.book, &backup.book];
-    let (mut known_removed, mut known_foreign) = (BTreeSet::new(), BTreeSet::new());
-    // For a damaged removal, the backup's is used, if there is one.
-    let is_damaged = |id: &LessonId| found.is_damage && found.seals.broken_removals.contains(id);
-    let replaced = if has_backup {
-        found.file.book.removed.iter().map(|removed| removed.id).filter(is_damaged).collect()
-    } else {
-        BTreeSet::new()
-    };
-    let own = found.file.book.removed.iter().filter(|removed| !replaced.contains(&removed.id));
-    book.removed =
-        own.chain(&backup.book.removed).filter(|removed| known_removed.insert(removed.id)).cloned().collect();
-    let foreign = books.into_iter().flat_map(|book| &book.foreign);
+    book.removed = removals(&found, has_backup, &backup.book);
+    let mut known_foreign = BTreeSet::new();
+    let foreign = found.file.book.foreign.iter().chain(&backup.book.foreign);
     book.foreign = foreign.filter(|lesson| known_foreign.insert(lesson.id)).cloned().collect();
+    let known_removed: BTreeSet<LessonId> = book.removed.iter().map(|removed| removed.id).collect();
     // In a truncated file, the text of a removal looks like a row that a person wrote.
     let removed_texts: BTreeSet<TextHash> = book.removed.iter().map(|removed| removed.text_hash).collect();
     let is_kept = |lesson: &Lesson| {
@@ -95,6 +86,14 @@ pub(super) fn combine(found: Option<Found>, backup: Option<PlaybookFile>) -> (Pl
     book.unread.extend(aside);
     file.edited = edited;
     (file, taken)
+}
+
+/// The removals of both, each once. For a damaged one of the file, the backup's is used, if there is a backup.
+fn removals(found: &Found, has_backup: bool, backup: &Book) -> Vec<Removed> {
+    let mut known = BTreeSet::new();
+    let is_replaced = |id: LessonId| has_backup && found.is_damage && found.seals.broken_removals.contains(&id);
+    let own = found.file.book.removed.iter().filter(|removed| !is_replaced(removed.id));
+    own.chain(&backup.removed).filter(|removed| known.insert(removed.id)).cloned().collect()
 }
 
 struct Rows<'a> {

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset, TimeDelta};
-use serde::{Deserialize, Serialize};
 
 use super::checksum::{self, Seal};
 use super::playbook_file::Mark;
+use super::usage_event::{Event, Text};
 use crate::config::FeedbackConfig;
 use crate::learn::feedback::{self, Feedback};
 use crate::lesson::{LessonId, ReceiptId, TextHash};
@@ -18,70 +18,6 @@ pub(crate) const SEGMENT_BYTES: u64 = 64 * 1024;
 
 /// How long receipts are kept.
 pub(crate) const RECEIPT_DAYS: i64 = 7;
-
-/// A lesson, and the hash of its text.
-pub(crate) type Text = (LessonId, TextHash);
-
-/// One line.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged, try_from = "Fields")]
-pub(crate) enum Event {
-    /// Lessons were shown.
-    Shown { receipt: ReceiptId, shown: Vec<Text>, at: DateTime<FixedOffset> },
-    /// The task for which they were shown ended.
-    Settled { outcome: ReceiptId, verdict: Feedback, at: DateTime<FixedOffset> },
-    /// Lessons were credited by id, whatever the receipt: their open retrievals since `since`, or all of them, get this
-    /// feedback.
-    Credited {
-        credit: Vec<Text>,
-        verdict: Feedback,
-        at: DateTime<FixedOffset>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        since: Option<DateTime<FixedOffset>>,
-    },
-}
-
-/// The fields of all events: the event is identified by the fields that are present.
-#[derive(Deserialize)]
-struct Fields {
-    receipt: Option<ReceiptId>,
-    shown: Option<Vec<Text>>,
-    outcome: Option<ReceiptId>,
-    credit: Option<Vec<Text>>,
-    verdict: Option<Feedback>,
-    at: DateTime<FixedOffset>,
-    since: Option<DateTime<FixedOffset>>,
-}
-
-impl TryFrom<Fields> for Event {
-    type Error = &'static str;
-
-    fn try_from(fields: Fields) -> Result<Self, Self::Error> {
-        let Fields { receipt, shown, outcome, credit, verdict, at, since } = fields;
-        if let (Some(receipt), Some(shown)) = (receipt, shown) {
-            return Ok(Self::Shown { receipt, shown, at });
-        }
-        let verdict = verdict.ok_or("an outcome has a verdict")?;
-        match (outcome, credit) {
-            (Some(outcome), _) => Ok(Self::Settled { outcome, verdict, at }),
-            (None, Some(credit)) => Ok(Self::Credited { credit, verdict, at, since }),
-            (None, None) => Err("no receipt, outcome or credit"),
-        }
-    }
-}
-
-impl Event {
-    /// The line, with a newline on both sides, so that a torn line before it does not make it unreadable.
-    pub(crate) fn line(&self) -> Vec<u8> {
-        format!("\n{}\n", checksum::seal_line(&serde_json::json!(self).to_string())).into_bytes()
-    }
-
-    fn at(&self) -> DateTime<FixedOffset> {
-        match self {
-            Self::Shown { at, .. } | Self::Settled { at, .. } | Self::Credited { at, .. } => *at,
-        }
-    }
-}
 
 /// A retrieval and its feedback.
 #[derive(Clone, Debug, PartialEq)]
@@ -204,54 +140,79 @@ impl UsageLog {
                 Event::Credited { .. } => true,
             };
         match event {
-            Event::Shown { receipt, .. } if self.receipts.contains_key(&receipt) => {}
-            Event::Shown { receipt, shown, at } => {
-                if let Some(book) = &mut book {
-                    book.count_recall(shown.iter().map(|(id, _)| *id));
-                    for (id, _) in &shown {
-                        let recalls = book.get(*id).map_or(0, |lesson| book.recalls(&lesson.realm));
-                        book.update(*id, |lesson| feedback::retrieved(lesson, at, recalls));
-                    }
-                }
-                let entry = Receipt { at, shown, outcome: None, settled: BTreeSet::new(), credited: BTreeMap::new() };
-                self.receipts.insert(receipt, Arc::new(entry));
-            }
-            Event::Settled { outcome, verdict, at } => {
-                let Some(receipt) = self.receipts.get_mut(&outcome).map(Arc::make_mut) else { return };
-                if receipt.outcome.is_some() {
-                    return;
-                }
-                let open: Vec<Text> = receipt.shown.iter().filter(|text| receipt.is_open_for(text)).copied().collect();
-                receipt.outcome = Some(verdict);
-                let blind: Vec<_> =
-                    open.iter().filter_map(|text| Some((*text, *receipt.credited.get(&text.0)?))).collect();
-                for (text, credited_at) in blind {
-                    self.overrule(text, credited_at, book.as_deref_mut(), config);
-                }
-                credit(book, &open, verdict, at, config);
-            }
-            Event::Credited { credit: texts, verdict, at, since: Some(since) } => {
-                for receipt in self.receipts.values_mut().filter(|receipt| receipt.at >= since) {
-                    for text in texts.iter().filter(|text| receipt.is_unsettled_for(text)).collect::<Vec<_>>() {
-                        Arc::make_mut(receipt).credited.insert(text.0, at);
-                    }
+            Event::Shown { receipt, shown, at } => self.add_retrieval(receipt, shown, at, book),
+            Event::Settled { outcome, verdict, at } => self.settle(outcome, verdict, at, book, config),
+            Event::Credited { credit: texts, verdict, at, since } => {
+                match since {
+                    Some(since) => self.credit_window(&texts, at, since),
+                    None => texts.iter().for_each(|text| self.settle_all(*text, book.as_deref_mut(), config)),
                 }
                 credit(book, &texts, verdict, at, config);
             }
-            Event::Credited { credit: texts, verdict, at, since: None } => {
-                for text in &texts {
-                    let open = self.receipts.values_mut().filter(|receipt| receipt.is_open_for(text));
-                    let mut last_blind = None;
-                    for receipt in open {
-                        last_blind = last_blind.max(receipt.credited.get(&text.0).copied());
-                        Arc::make_mut(receipt).settled.insert(text.0);
-                    }
-                    if let Some(credited_at) = last_blind {
-                        self.overrule(*text, credited_at, book.as_deref_mut(), config);
-                    }
-                }
-                credit(book, &texts, verdict, at, config);
+        }
+    }
+
+    fn add_retrieval(
+        &mut self,
+        receipt: ReceiptId,
+        shown: Vec<Text>,
+        at: DateTime<FixedOffset>,
+        book: Option<&mut Book>,
+    ) {
+        if self.receipts.contains_key(&receipt) {
+            return;
+        }
+        if let Some(book) = book {
+            book.count_recall(shown.iter().map(|(id, _)| *id));
+            for (id, _) in &shown {
+                let recalls = book.get(*id).map_or(0, |lesson| book.recalls(&lesson.realm));
+                book.update(*id, |lesson| feedback::retrieved(lesson, at, recalls));
             }
+        }
+        let entry = Receipt { at, shown, outcome: None, settled: BTreeSet::new(), credited: BTreeMap::new() };
+        self.receipts.insert(receipt, Arc::new(entry));
+    }
+
+    /// Records the outcome of a receipt. It overrides the credits of windows.
+    fn settle(
+        &mut self,
+        receipt: ReceiptId,
+        verdict: Feedback,
+        at: DateTime<FixedOffset>,
+        mut book: Option<&mut Book>,
+        config: &FeedbackConfig,
+    ) {
+        let Some(receipt) = self.receipts.get_mut(&receipt).map(Arc::make_mut) else { return };
+        if receipt.outcome.is_some() {
+            return;
+        }
+        let open: Vec<Text> = receipt.shown.iter().filter(|text| receipt.is_open_for(text)).copied().collect();
+        receipt.outcome = Some(verdict);
+        let blind: Vec<_> = open.iter().filter_map(|text| Some((*text, *receipt.credited.get(&text.0)?))).collect();
+        for (text, credited_at) in blind {
+            self.overrule(text, credited_at, book.as_deref_mut(), config);
+        }
+        credit(book, &open, verdict, at, config);
+    }
+
+    /// Notes a credit for all retrievals since a time, whatever their receipts.
+    fn credit_window(&mut self, texts: &[Text], at: DateTime<FixedOffset>, since: DateTime<FixedOffset>) {
+        for receipt in self.receipts.values_mut().filter(|receipt| receipt.at >= since) {
+            for text in texts.iter().filter(|text| receipt.is_unsettled_for(text)).collect::<Vec<_>>() {
+                Arc::make_mut(receipt).credited.insert(text.0, at);
+            }
+        }
+    }
+
+    /// Settles all open retrievals of a lesson that is credited by id. That overrides the last credit of a window.
+    fn settle_all(&mut self, text: Text, book: Option<&mut Book>, config: &FeedbackConfig) {
+        let mut last_blind = None;
+        for receipt in self.receipts.values_mut().filter(|receipt| receipt.is_open_for(&text)) {
+            last_blind = last_blind.max(receipt.credited.get(&text.0).copied());
+            Arc::make_mut(receipt).settled.insert(text.0);
+        }
+        if let Some(credited_at) = last_blind {
+            self.overrule(text, credited_at, book, config);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Measures retrieval and merging on data of one's own, through the playbook as a host uses it.
+//! Measures retrieval and merging on data sets, through the calls that a host makes.
 //!
 //! ```text
 //! cargo run --release --example evaluate -- FOLDER [--unrelated FILE]... [--books N] [--draws K] [--seed S] [--json]
@@ -10,20 +10,13 @@
 //! `queries.jsonl` (`id`, `text`) and `qrels.jsonl` (`query`, `doc`); or `lessons.jsonl` (`id`, `trigger`, `mistake`, `solution`,
 //! `anti_pattern`, with the questions `plain`, `plain2`, `oblique`) and `none.jsonl` (`id`, `kind`, `text`). FILE of `--unrelated`
 //! holds questions (`text`) that no lesson answers; FILE of `--dups` pairs (`a`, `b`, `dup` 0 or 1); `--show` prints the pairs
-//! that are decided wrongly. `--vectors FILE` keeps the vectors of all texts for the next run.
+//! with a wrong result. `--vectors FILE` caches the vectors of all texts for the next run.
 //!
-//! Printed for the classic rule, by vectors and by words, and for the default: nDCG@10, recall@5, MRR@10 of the ranking with the
-//! gate open; the share of questions whose right lesson the gate cuts; the share of unrelated ones answered; latency of a recall,
-//! embedding excluded. For the default also how often the right lesson is among the first three, lessons shown per answer, the
-//! share of questions that would lose their lesson if 2% and 5% of all unrelated ones were answered, and the calibration error.
-//! With `--books N` lessons are drawn at random, `--draws` times, and the sums are over all books.
+//! Prints the fields of `ClassicReport` for the classic rule, in the vector and the lexical tier, and of `DefaultReport` for the
+//! default rule. With `--books N`, playbooks of N lessons are drawn at random, `--draws` times, and only the default rule is
+//! measured. `--features FILE` measures nothing and writes the evidence of all candidates for `scripts/fit_gate.py`.
 
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    clippy::disallowed_methods,
-    reason = "a program of its own, whose input has the shape that its head describes"
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods, reason = "a program, not a library")]
 
 use std::error::Error;
 use std::fs::OpenOptions;
@@ -35,7 +28,7 @@ use adage::config::DedupPolicy;
 use adage::embed::{Engine, Model};
 use adage::{Config, Embedder, OnnxEmbedder};
 use adage_eval::{
-    CachedEmbedder, ClassicTally, Data, DefaultTally, Sampling, measure_duplicates, rows, write_features,
+    CachedEmbedder, ClassicTally, Dataset, DefaultTally, Sampling, measure_duplicates, read_rows, write_features,
 };
 use serde::Serialize;
 use serde_json::json;
@@ -95,7 +88,7 @@ impl Options {
         Ok(options)
     }
 
-    fn draws(&self) -> Sampling {
+    fn sampling(&self) -> Sampling {
         Sampling { n_lessons: self.books, n_draws: self.draws.unwrap_or(1), seed: self.seed }
     }
 
@@ -103,9 +96,9 @@ impl Options {
         Ok(Arc::new(CachedEmbedder::new(model(), self.vectors.as_deref())?))
     }
 
-    /// The data, with all questions that want no lesson.
-    fn data(&self, folder: &Path) -> Result<Data, Failure> {
-        let mut data = Data::read(folder)?;
+    /// The data set of a folder, with the questions of all files of `--unrelated`.
+    fn data(&self, folder: &Path) -> Result<Dataset, Failure> {
+        let mut data = Dataset::read(folder)?;
         for file in &self.unrelated {
             data.add_unrelated(file)?;
         }
@@ -122,38 +115,38 @@ fn model() -> Arc<dyn Embedder> {
     Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::BuiltIn))
 }
 
-/// Writes the evidence of all candidates to a file, and measures nothing.
+/// Writes the evidence of all candidates to a file.
 fn features(folder: &Path, file: &Path, options: &Options) -> Result<(), Failure> {
     let (data, embedder) = (options.data(folder)?, options.embedder()?);
     let set = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut out = BufWriter::new(OpenOptions::new().create(true).append(true).open(file)?);
-    for (number, book) in (0..).zip(options.draws().books(&data, &embedder)) {
-        write_features(&book?, &set, options.seed + number, &mut out)?;
+    for (number, playbook) in (0..).zip(options.sampling().playbooks(&data, &embedder)) {
+        write_features(&playbook?, &set, options.seed + number, &mut out)?;
     }
     Ok(out.flush()?)
 }
 
 fn retrieval(folder: &Path, options: &Options) -> Result<(), Failure> {
-    let (data, embedder, draws) = (options.data(folder)?, options.embedder()?, options.draws());
+    let (data, embedder, sampling) = (options.data(folder)?, options.embedder()?, options.sampling());
     let (mut default, mut classic, mut n_lessons) = (DefaultTally::default(), ClassicTally::default(), 0);
-    for book in draws.books(&data, &embedder) {
-        let book = book?;
-        n_lessons = book.ids.len();
-        default.add(&book)?;
+    for playbook in sampling.playbooks(&data, &embedder) {
+        let playbook = playbook?;
+        n_lessons = playbook.ids.len();
+        default.add(&playbook)?;
         if options.books.is_none() {
-            classic.add(&book)?;
+            classic.add(&playbook)?;
         }
     }
     for report in classic.reports() {
         options.print(&report);
     }
-    options.print(&default.report(n_lessons, draws.n_draws));
+    options.print(&default.report(n_lessons, sampling.n_draws));
     Ok(())
 }
 
-/// Learns both texts of each pair, and sees whether they merged.
+/// Measures which pairs of texts merge, without and with the merge guard.
 fn duplicates(file: &Path, options: &Options) -> Result<(), Failure> {
-    let pairs = rows(file)?;
+    let pairs = read_rows(file)?;
     for (name, policy) in [("plain", DedupPolicy::Plain), ("guarded", DedupPolicy::Guarded)] {
         let mut config = Config::default();
         config.learn.dedup = policy;

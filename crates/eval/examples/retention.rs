@@ -1,19 +1,18 @@
-//! Which lessons to keep: every policy in a simulated playbook, against one that knows the future.
+//! Simulates eviction policies on streams of tasks, and compares them with a policy that knows the future.
 //!
 //! ```text
 //! cargo run --release --example retention -- [--seeds N] [--from SEED] [--tasks N] [--json]
 //! ```
 //!
-//! Streams, feedback and policies are those of `adage_eval::retention`; the default and the classic formula are the library's own
-//! functions. Printed: hits as a share of the clairvoyant's, with 95% intervals over the seeds; at `--json` one row per policy and
-//! setting.
+//! `adage_eval::retention` describes streams, feedback and policies. Prints hits as a share of the clairvoyant policy's, with 95%
+//! intervals over the seeds; with `--json` one row per policy and scenario.
 
-#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program of its own")]
+#![allow(clippy::print_stdout, clippy::disallowed_methods, reason = "a program, not a library")]
 
 use std::collections::BTreeMap;
 use std::error::Error;
 
-use adage_eval::retention::{Outcomes, Policy, RetentionRow, Setting, Stream, Wording, simulate};
+use adage_eval::retention::{FeedbackModel, Policy, RetentionRow, Scenario, Stream, Wording, simulate};
 use serde_json::json;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -30,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let seeds: Vec<u64> = (from..from + n_seeds).collect();
-    let rows = simulate(&Setting::all(), &seeds, n_tasks, &mut || {});
+    let rows = simulate(&Scenario::all(), &seeds, n_tasks, &mut || {});
     if is_json {
         for row in &rows {
             println!("{}", json!(row));
@@ -43,30 +42,37 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     let firsts = firsts(&rows);
     for policy in Policy::ALL {
-        let mean = |holds: &dyn Fn(&RetentionRow) -> bool| {
-            let of: Vec<&RetentionRow> = rows.iter().filter(|row| row.policy == policy.name() && holds(row)).collect();
-            let n = of.len().max(1) as f64;
-            let half = of.iter().map(|row| row.half_width.powi(2)).sum::<f64>().sqrt() / n;
-            (of.iter().map(|row| row.mean).sum::<f64>() / n, half)
-        };
-        let sizes = [20, 50, 200].map(|size| mean(&|row| row.capacity == size));
-        let streams = Stream::ALL.map(|stream| mean(&|row| row.capacity == 50 && row.stream == stream.name()));
-        let outcomes = Outcomes::ALL.map(|known| mean(&|row| row.capacity == 50 && row.outcomes == known.name()));
-        let wordings = Wording::ALL.map(|wording| mean(&|row| row.capacity == 50 && row.wording == wording.name()));
-        let sizes = sizes.map(|(mean, half)| format!("{mean:.3} ± {half:.3}"));
-        let others = streams.into_iter().chain(outcomes).chain(wordings).map(|(mean, _)| format!("{mean:.3}"));
-        let cells: Vec<String> = sizes.into_iter().chain(others).collect();
         let first = firsts.get(policy.name()).copied().unwrap_or_default();
-        println!("| {} | {} | {first} of {} |", policy.name(), cells.join(" | "), Setting::all().len());
+        let cells = cells(&rows, policy).join(" | ");
+        println!("| {} | {cells} | {first} of {} |", policy.name(), Scenario::all().len());
     }
     Ok(())
 }
 
-/// In how many settings each policy is first, the clairvoyant left out.
+/// The means of a policy by capacity, stream, feedback and wording.
+fn cells(rows: &[RetentionRow], policy: Policy) -> Vec<String> {
+    let mean = |is_included: &dyn Fn(&RetentionRow) -> bool| {
+        let of: Vec<&RetentionRow> =
+            rows.iter().filter(|row| row.policy == policy.name() && is_included(row)).collect();
+        let n = of.len().max(1) as f64;
+        let half = of.iter().map(|row| row.half_width.powi(2)).sum::<f64>().sqrt() / n;
+        (of.iter().map(|row| row.mean).sum::<f64>() / n, half)
+    };
+    let sizes = [20, 50, 200].map(|size| mean(&|row| row.capacity == size));
+    let streams = Stream::ALL.map(|stream| mean(&|row| row.capacity == 50 && row.stream == stream.name()));
+    let feedback =
+        FeedbackModel::ALL.map(|feedback| mean(&|row| row.capacity == 50 && row.outcomes == feedback.name()));
+    let wordings = Wording::ALL.map(|wording| mean(&|row| row.capacity == 50 && row.wording == wording.name()));
+    let sizes = sizes.map(|(mean, half)| format!("{mean:.3} ± {half:.3}"));
+    let others = streams.into_iter().chain(feedback).chain(wordings).map(|(mean, _)| format!("{mean:.3}"));
+    sizes.into_iter().chain(others).collect()
+}
+
+/// The number of scenarios in which each policy but the clairvoyant is first.
 fn firsts(rows: &[RetentionRow]) -> BTreeMap<&'static str, usize> {
     let mut firsts = BTreeMap::new();
-    for setting in rows.chunks(Policy::ALL.len()) {
-        let rivals = setting.iter().filter(|row| row.policy != Policy::Clairvoyant.name());
+    for scenario in rows.chunks(Policy::ALL.len()) {
+        let rivals = scenario.iter().filter(|row| row.policy != Policy::Clairvoyant.name());
         if let Some(first) = rivals.max_by(|a, b| a.mean.total_cmp(&b.mean)) {
             *firsts.entry(first.policy).or_default() += 1;
         }

@@ -1,11 +1,11 @@
-//! Why nothing could be measured.
+//! Why a measurement failed.
 
 use std::io;
 use std::path::PathBuf;
 
 use adage::embed::EmbedError;
 
-/// Why nothing could be measured.
+/// Why a measurement failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -14,7 +14,7 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A line is not JSON.
@@ -22,27 +22,27 @@ pub enum Error {
     Json {
         /// The file.
         path: PathBuf,
-        /// Its line, from 1.
+        /// The line, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The error of the parser.
         source: serde_json::Error,
     },
-    /// A file or folder holds nothing that can be measured.
+    /// A file or folder has none of the formats that can be measured.
     #[error(
         "{}: expected a folder with lessons.jsonl and none.jsonl, or corpus.jsonl, queries.jsonl and qrels.jsonl; or a file of \
          pairs (kind, a, b), of duplicates (dup, a, b) or of unrelated questions (text)",
         path.display()
     )]
     NoData {
-        /// What was named.
+        /// The file or folder.
         path: PathBuf,
     },
-    /// A file of vectors was made for another dimension, or is cut.
+    /// A file of vectors has another dimension, or is truncated.
     #[error("{}: {found} bytes, which is not a multiple of {record}", path.display())]
     Vectors {
         /// The file.
         path: PathBuf,
-        /// Its length.
+        /// Its length in bytes.
         found: usize,
         /// Bytes per vector.
         record: usize,

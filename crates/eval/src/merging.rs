@@ -1,4 +1,4 @@
-//! What learning makes of pairs of lessons, through the playbook as a host uses it.
+//! Which pairs of lessons merge when they are learned, and what a request then shows of them.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -12,70 +12,70 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::Error;
-use crate::data::text;
-use crate::ranking::round;
+use crate::dataset::text;
+use crate::metrics::round;
 
 /// Time between the first and the second lesson of each pair.
-const LATER: TimeDelta = TimeDelta::days(30);
+const DELAY: TimeDelta = TimeDelta::days(30);
 
-/// What became of the pairs of a kind: shares of them, all between 0 and 1.
+/// Results for the pairs of one kind; all `f64` are shares of the pairs, in [0, 1].
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct PairsReport {
-    /// `exchanged`, `reworded`, `correction`, `adds`, `unrelated-near`, or what the data says.
+    /// `exchanged`, `reworded`, `correction`, `adds`, `unrelated-near`, or another kind of the data set.
     pub kind: String,
     /// Pairs of this kind.
     pub pairs: usize,
-    /// The second lesson took the first one's place.
+    /// The second lesson was merged into the first, or superseded it.
     pub merged: f64,
-    /// Merged, or the first lesson was named as near.
+    /// Merged, or the outcome names the first lesson as near, so that a host can ask.
     pub merged_or_asked: f64,
-    /// A question for the second lesson's trigger shows both.
+    /// A request for the second lesson's trigger shows both.
     pub both_shown: f64,
-    /// … shows the second lesson first.
+    /// That request shows the second lesson first.
     pub newer_first: f64,
-    /// … and marks the first one as contradicted.
+    /// It also marks the first one as contradicted.
     pub older_marked: f64,
-    /// … or does not show it.
+    /// It marks the first one as contradicted or does not show it.
     pub older_marked_or_not_shown: f64,
 }
 
-/// How well merging finds the pairs that say the same.
+/// Precision and recall of merging, on pairs of texts labelled as duplicates or not.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct DuplicatesReport {
-    /// Pairs.
+    /// Number of pairs.
     pub pairs: usize,
-    /// Of which say the same.
+    /// Number of pairs that are duplicates.
     pub duplicates: usize,
-    /// Of merged pairs, the share that say the same.
+    /// Share of merged pairs that are duplicates.
     pub precision: f64,
-    /// Of pairs that say the same, the share that merged.
+    /// Share of duplicates that merged.
     pub recall: f64,
-    /// Precision of what merged or was named as near.
+    /// Precision if a pair whose first text is named as near counts as merged.
     pub asked_precision: f64,
-    /// Recall of what merged or was named as near.
+    /// Recall if such a pair counts as merged.
     pub asked_recall: f64,
 }
 
-/// A pair that did not become what it should, or what became of any pair.
+/// What happened to one pair.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct PairOutcome {
-    /// Its name in the data.
+    /// Its id in the data set.
     pub id: String,
     /// Its kind.
     pub kind: String,
-    /// What became of it.
+    /// What happened, in words.
     pub outcome: String,
-    /// Whether it is right: merged where both say the same and only there.
+    /// Whether this is correct for the kind of pair: duplicates merge, others do not.
     pub is_right: bool,
 }
 
-/// Every lesson of every pair is learned, each pair in a project of its own, and then asked for.
+/// Learns the lessons of all pairs, each pair in its own project, and then requests the second lesson's trigger.
 ///
-/// Rows hold `id`, `kind` and two lessons, `a` and `b`, of which `b` is learned 30 days later: `exchanged` (they differ in a word or
-/// two), `reworded` (they say the same), `correction` (`b` takes `a` back), `adds` (another mistake in the same situation).
+/// Rows hold `id`, `kind` and two lessons, `a` and `b`, of which `b` is learned 30 days later. Kinds: `exchanged` (they differ in a
+/// word or two), `reworded` (duplicates), `correction` (`b` revokes `a`), `adds` (another mistake in the same situation).
 ///
 /// # Errors
 /// [`Error::Playbook`].
@@ -88,7 +88,7 @@ pub fn measure_pairs(
         LessonDraft::from_json(pair.get(side).and_then(Value::as_object).cloned().unwrap_or_default())
     };
     let drafts: Vec<[LessonDraft; 2]> = pairs.iter().map(|pair| [lesson(pair, "a"), lesson(pair, "b")]).collect();
-    let learned = Learned::of(&drafts, config, embedder)?;
+    let learned = LearnedPairs::new(&drafts, config, embedder)?;
     let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
     let mut all = Vec::new();
     for (number, (pair, outcomes)) in pairs.iter().zip(&learned.outcomes).enumerate() {
@@ -102,7 +102,7 @@ pub fn measure_pairs(
     Ok((tallies.into_iter().map(|(kind, tally)| tally.report(kind)).collect(), all))
 }
 
-/// Both texts of each pair are learned, each pair in a project of its own. Rows hold two texts, `a` and `b`, and `dup`, 0 or 1.
+/// Learns both texts of all pairs, each pair in its own project. Rows hold two texts, `a` and `b`, and `dup`, 0 or 1.
 ///
 /// # Errors
 /// [`Error::Playbook`].
@@ -113,8 +113,8 @@ pub fn measure_duplicates(
 ) -> Result<(DuplicatesReport, Vec<PairOutcome>), Error> {
     let lesson = |pair: &Value, side: &str| build_lesson(text(pair, side), text(pair, side));
     let drafts: Vec<[LessonDraft; 2]> = pairs.iter().map(|pair| [lesson(pair, "a"), lesson(pair, "b")]).collect();
-    let learned = Learned::of(&drafts, config, embedder)?;
-    let (mut merged, mut asked, mut duplicates, mut all) = (Found::default(), Found::default(), 0, Vec::new());
+    let learned = LearnedPairs::new(&drafts, config, embedder)?;
+    let (mut merged, mut asked, mut duplicates, mut all) = (Positives::default(), Positives::default(), 0, Vec::new());
     for (pair, [_, second]) in pairs.iter().zip(&learned.outcomes) {
         let is_duplicate = pair.get("dup").and_then(Value::as_u64) == Some(1);
         duplicates += usize::from(is_duplicate);
@@ -131,15 +131,15 @@ pub fn measure_duplicates(
     Ok((report, all))
 }
 
-/// A playbook with every lesson of every pair, and what became of them.
-struct Learned {
+/// A playbook with the lessons of all pairs, and the outcome of learning each.
+struct LearnedPairs {
     playbook: Playbook,
     outcomes: Vec<[LearnOutcome; 2]>,
     _folder: tempfile::TempDir,
 }
 
-impl Learned {
-    fn of(pairs: &[[LessonDraft; 2]], config: &Config, embedder: &Arc<dyn Embedder>) -> Result<Self, Error> {
+impl LearnedPairs {
+    fn new(pairs: &[[LessonDraft; 2]], config: &Config, embedder: &Arc<dyn Embedder>) -> Result<Self, Error> {
         let folder = tempfile::tempdir().map_err(Error::io(env::temp_dir()))?;
         let clock = Arc::new(ManualClock::new(DateTime::UNIX_EPOCH.fixed_offset()));
         let playbook = Playbook::builder(folder.path())
@@ -149,7 +149,7 @@ impl Learned {
             .open()?;
         let of_pair = |(number, draft): (usize, &LessonDraft)| draft.clone().project(project(number));
         let first = playbook.learn_lessons(pairs.iter().map(|[first, _]| first).enumerate().map(of_pair))?;
-        clock.advance(LATER);
+        clock.advance(DELAY);
         let second = playbook.learn_lessons(pairs.iter().map(|[_, second]| second).enumerate().map(of_pair))?;
         let outcomes = first.into_iter().zip(second).map(|(first, second)| [first, second]).collect();
         Ok(Self { playbook, outcomes, _folder: folder })
@@ -172,7 +172,7 @@ fn is_asked(outcome: &LearnOutcome) -> bool {
     }
 }
 
-/// How often each thing happened to the pairs of a kind.
+/// Counts over the pairs of one kind.
 #[derive(Default)]
 struct Tally {
     n_pairs: usize,
@@ -185,7 +185,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Counts a pair; what happened to it, and whether that is right.
+    /// Counts a pair, and returns what happened to it and whether that is correct.
     fn count(&mut self, kind: &str, [first, second]: &[LearnOutcome; 2], context: &Context) -> (String, bool) {
         let place = |id: Option<LessonId>| context.lessons.iter().position(|shown| Some(shown.id) == id);
         let (older, newer) = (place(first.id()), place(second.id()));
@@ -226,21 +226,21 @@ impl Tally {
     }
 }
 
-/// Pairs that were taken for duplicates.
+/// Pairs that were treated as duplicates.
 #[derive(Default)]
-struct Found {
+struct Positives {
     n: usize,
-    right: usize,
+    n_true: usize,
 }
 
-impl Found {
-    fn add(&mut self, is_found: bool, is_duplicate: bool) {
-        self.n += usize::from(is_found);
-        self.right += usize::from(is_found && is_duplicate);
+impl Positives {
+    fn add(&mut self, is_positive: bool, is_duplicate: bool) {
+        self.n += usize::from(is_positive);
+        self.n_true += usize::from(is_positive && is_duplicate);
     }
 
     fn precision_and_recall(&self, duplicates: usize) -> [f64; 2] {
-        [share(self.right, self.n), share(self.right, duplicates)]
+        [share(self.n_true, self.n), share(self.n_true, duplicates)]
     }
 }
 

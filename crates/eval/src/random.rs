@@ -1,18 +1,24 @@
 //! Pseudo-random numbers.
 
-/// Pseudo-random numbers (splitmix64, by Sebastiano Vigna), so that a seed means the same draws everywhere.
+/// Pseudo-random numbers (`SplitMix64`; Steele, Lea and Flood, OOPSLA 2014): the same seed gives the same numbers on every machine.
 #[derive(Clone, Debug)]
 pub struct Random(pub u64);
 
 impl Random {
-    /// A number in [0, 1).
-    pub fn share(&mut self) -> f64 {
+    /// A uniform number in [0, 1).
+    pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A number below `n`; 0 if `n` is 0.
+    /// An integer in [0, n); 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         usize::try_from(self.bits() % n.max(1) as u64).unwrap_or_default()
+    }
+
+    /// An approximately standard normal number: the sum of twelve uniform ones, less 6.
+    #[must_use]
+    pub fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }
 
     fn bits(&mut self) -> u64 {
@@ -23,8 +29,8 @@ impl Random {
         x ^ (x >> 31)
     }
 
-    /// `n` of the items, in the order in which they are drawn; all if there are fewer.
-    pub fn some<T: Clone>(&mut self, items: &[T], n: usize) -> Vec<T> {
+    /// `n` of the items without replacement, in the order in which they are drawn; all of them if there are fewer.
+    pub fn sample<T: Clone>(&mut self, items: &[T], n: usize) -> Vec<T> {
         let mut items = items.to_vec();
         for at in 0..n.min(items.len()) {
             let other = at + self.below(items.len() - at);
@@ -40,12 +46,12 @@ mod tests {
     use super::Random;
 
     #[test]
-    fn a_seed_means_the_same_draws() {
+    fn sample_with_the_same_seed_draws_the_same_items() {
         let items: Vec<u32> = (0..100).collect();
-        let drawn = Random(7).some(&items, 10);
-        assert_eq!(drawn, Random(7).some(&items, 10));
-        assert_ne!(drawn, Random(8).some(&items, 10));
-        let mut all = Random(7).some(&items, 1_000);
+        let drawn = Random(7).sample(&items, 10);
+        assert_eq!(drawn, Random(7).sample(&items, 10));
+        assert_ne!(drawn, Random(8).sample(&items, 10));
+        let mut all = Random(7).sample(&items, 1_000);
         all.sort_unstable();
         assert_eq!(all, items);
     }

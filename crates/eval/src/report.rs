@@ -1,4 +1,4 @@
-//! Everything that can be measured on what was named, in one go.
+//! All measurements on a set of sources, as one report.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,47 +10,47 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::Error;
-use crate::books::Sampling;
-use crate::classic::{ClassicReport, ClassicTally};
-use crate::data::{Data, rows};
+use crate::cached_embedder::CachedEmbedder;
+use crate::classic_rule::{ClassicReport, ClassicTally};
+use crate::dataset::{Dataset, read_rows};
+use crate::default_rule::{DefaultReport, DefaultTally, Loss, ReliabilityClass, RiskPoint};
 use crate::merging::{DuplicatesReport, PairOutcome, PairsReport, measure_duplicates, measure_pairs};
-use crate::retention::{RetentionRow, Setting, simulate};
-use crate::standard::{DefaultReport, DefaultTally, Loss, ReliabilityClass, RiskPoint};
-use crate::vectors::CachedEmbedder;
+use crate::retention::{RetentionRow, Scenario, simulate};
+use crate::sampling::Sampling;
 
-/// Sizes of books, unless others are asked for; a size that is not less than all lessons is left out.
-const SIZES: [usize; 3] = [5, 20, 50];
+/// Default sizes of playbooks; sizes that are not less than the number of lessons are left out.
+const DEFAULT_SIZES: [usize; 3] = [5, 20, 50];
 
-/// Lessons that are drawn per size: so many books are drawn, but at least one and at most 40.
+/// Lessons that are drawn per size, over all playbooks; at least one playbook and at most 40 are drawn.
 const LESSONS_PER_SIZE: usize = 800;
 
 /// Tasks in a simulated stream.
-const TASKS: usize = 12_000;
+const N_TASKS: usize = 12_000;
 
-/// Questions of each kind that are kept of what went wrong.
-const LOSSES: usize = 8;
+/// Wrong answers of each kind in a report.
+const N_LOSSES: usize = 8;
 
 /// What to measure on.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    /// Lessons with questions, by name.
-    pub data: Vec<(String, Data)>,
-    /// Pairs of lessons, by name of their file.
+    /// Data sets with the names of their folders.
+    pub data: Vec<(String, Dataset)>,
+    /// Rows of pairs of lessons with the names of their files.
     pub pairs: Vec<(String, Vec<Value>)>,
-    /// Pairs of texts that say the same or not, by name of their file.
+    /// Rows of pairs of texts, duplicates or not, with the names of their files.
     pub duplicates: Vec<(String, Vec<Value>)>,
 }
 
 /// How to measure.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// Lessons per book; if there are none, books of 5, 20, 50 and all lessons.
+    /// Lessons per playbook; if it is empty, 5, 20, 50 and all lessons.
     pub sizes: Vec<usize>,
-    /// Books per size; if there is no number, as many as draw 800 lessons, between 1 and 40.
+    /// Playbooks per size; `None` draws 800 lessons per size, in 1 to 40 playbooks.
     pub n_draws: Option<usize>,
-    /// The same seed draws the same books and streams.
+    /// The same seed draws the same playbooks and streams.
     pub seed: u64,
-    /// Streams per setting that retention is simulated on; none if it is 0.
+    /// Simulated streams per scenario of retention; 0 leaves retention out.
     pub n_streams: u64,
 }
 
@@ -58,31 +58,31 @@ pub struct Settings {
 #[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// Of lessons with questions.
+    /// Retrieval, per data set.
     pub data: Vec<DataReport>,
-    /// Of pairs of lessons.
+    /// Merging of pairs of lessons, per file.
     pub pairs: Vec<PairFileReport>,
-    /// Of pairs of texts.
+    /// Merging of pairs of texts, per file.
     pub duplicates: Vec<DuplicateFileReport>,
-    /// Of the simulated playbook, by setting and policy.
+    /// Retention, per scenario and policy.
     pub retention: Vec<RetentionRow>,
 }
 
-/// Retrieval on one set of data.
+/// Retrieval on one data set.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct DataReport {
     /// The folder's name.
     pub name: String,
-    /// All lessons.
+    /// Number of lessons.
     pub n_lessons: usize,
-    /// All questions.
+    /// Number of questions.
     pub n_questions: usize,
-    /// By size of book, ascending.
+    /// By size of playbook, ascending.
     pub sizes: Vec<SizeReport>,
 }
 
-/// Retrieval from books of one size.
+/// Retrieval from playbooks of one size.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct SizeReport {
@@ -90,11 +90,11 @@ pub struct SizeReport {
     pub default: DefaultReport,
     /// The classic rule, by tier.
     pub classic: Vec<ClassicReport>,
-    /// By kind of unrelated questions.
+    /// A risk-coverage curve for each kind of unrelated questions.
     pub risk_coverage: BTreeMap<String, Vec<RiskPoint>>,
-    /// Stated probabilities against what was right.
+    /// A reliability diagram of ten bins.
     pub reliability: [ReliabilityClass; 10],
-    /// Some of what went wrong.
+    /// Some wrong answers.
     pub losses: Vec<Loss>,
 }
 
@@ -106,7 +106,7 @@ pub struct PairFileReport {
     pub name: String,
     /// By kind.
     pub kinds: Vec<PairsReport>,
-    /// Some pairs that did not become what they should.
+    /// The pairs with a wrong result.
     pub losses: Vec<PairOutcome>,
 }
 
@@ -123,11 +123,11 @@ pub struct DuplicateFileReport {
 }
 
 impl Sources {
-    /// Reads folders and files: a folder of lessons and questions, a file of pairs (`kind`, `a`, `b`), of duplicates (`dup`, `a`,
-    /// `b`) or of questions that no lesson answers (`text`; they are asked of all lessons), or a folder of such.
+    /// Reads folders and files: a data set, a file of pairs (`kind`, `a`, `b`), of duplicates (`dup`, `a`, `b`) or of unrelated
+    /// questions (`text`; they are added to every data set), or a folder of these.
     ///
     /// # Errors
-    /// [`Error::NoData`] names what is none of these; [`Error::Io`], [`Error::Json`].
+    /// [`Error::NoData`] if a path is none of these; [`Error::Io`], [`Error::Json`].
     pub fn read(paths: &[PathBuf]) -> Result<Self, Error> {
         let (mut sources, mut unrelated) = (Self::default(), Vec::new());
         for path in paths {
@@ -143,10 +143,10 @@ impl Sources {
         Ok(sources)
     }
 
-    /// Adds what is at a path; whether it was anything.
+    /// Adds what is at a path; false if it has no known format.
     fn add(&mut self, path: &Path, unrelated: &mut Vec<PathBuf>) -> Result<bool, Error> {
-        if Data::is_in(path) {
-            self.data.push((name(path), Data::read(path)?));
+        if Dataset::is_in(path) {
+            self.data.push((name(path), Dataset::read(path)?));
             return Ok(true);
         }
         if path.is_dir() {
@@ -158,7 +158,7 @@ impl Sources {
                 entries.iter().map(|entry| self.add(entry, unrelated)).collect::<Result<_, Error>>()?;
             return Ok(added.contains(&true));
         }
-        let rows = rows(path)?;
+        let rows = read_rows(path)?;
         let has = |keys: &[&str]| rows.first().is_some_and(|row| keys.iter().all(|key| row.get(key).is_some()));
         if has(&["dup", "a", "b"]) {
             self.duplicates.push((name(path), rows));
@@ -172,13 +172,14 @@ impl Sources {
         Ok(true)
     }
 
-    /// Steps of [`measure`](Self::measure).
+    /// Number of steps of [`measure`](Self::measure), for a progress bar.
     #[must_use]
     pub fn n_steps(&self, settings: &Settings) -> usize {
-        let n_books = |data: &Data| settings.samplings(data).iter().map(|sampling| sampling.n_draws).sum::<usize>();
-        let n_streams = usize::try_from(settings.n_streams).unwrap_or_default() * Setting::all().len();
-        let n_books = self.data.iter().map(|(_, data)| n_books(data)).sum::<usize>();
-        n_books + self.pairs.len() + self.duplicates.len() + n_streams
+        let n_playbooks =
+            |data: &Dataset| settings.samplings(data).iter().map(|sampling| sampling.n_draws).sum::<usize>();
+        let n_streams = usize::try_from(settings.n_streams).unwrap_or_default() * Scenario::all().len();
+        let n_playbooks = self.data.iter().map(|(_, data)| n_playbooks(data)).sum::<usize>();
+        n_playbooks + self.pairs.len() + self.duplicates.len() + n_streams
     }
 
     /// Measures everything; `step` is called after each step.
@@ -214,17 +215,17 @@ impl Sources {
         }
         if settings.n_streams > 0 {
             let seeds: Vec<u64> = (settings.seed..settings.seed.saturating_add(settings.n_streams)).collect();
-            report.retention = simulate(&Setting::all(), &seeds, TASKS, step);
+            report.retention = simulate(&Scenario::all(), &seeds, N_TASKS, step);
         }
         Ok(report)
     }
 }
 
 impl Settings {
-    /// The books of a set of data, by size.
-    fn samplings(&self, data: &Data) -> Vec<Sampling> {
+    /// How the playbooks of a data set are drawn, by size.
+    fn samplings(&self, data: &Dataset) -> Vec<Sampling> {
         let all = data.lessons.len();
-        let sizes = if self.sizes.is_empty() { &SIZES[..] } else { &self.sizes };
+        let sizes = if self.sizes.is_empty() { &DEFAULT_SIZES[..] } else { &self.sizes };
         let mut sizes: Vec<usize> = sizes.iter().copied().filter(|size| *size > 0 && *size < all).collect();
         if self.sizes.is_empty() || sizes.len() < self.sizes.len() {
             sizes.push(all);
@@ -241,17 +242,17 @@ impl Settings {
 
 impl SizeReport {
     fn of(
-        data: &Data,
+        data: &Dataset,
         sampling: Sampling,
         embedder: &Arc<CachedEmbedder>,
         step: &mut dyn FnMut(),
     ) -> Result<Self, Error> {
         let (mut default, mut classic, mut n_lessons) = (DefaultTally::default(), ClassicTally::default(), 0);
-        for book in sampling.books(data, embedder) {
-            let book = book?;
-            n_lessons = book.ids.len();
-            default.add(&book)?;
-            classic.add(&book)?;
+        for playbook in sampling.playbooks(data, embedder) {
+            let playbook = playbook?;
+            n_lessons = playbook.ids.len();
+            default.add(&playbook)?;
+            classic.add(&playbook)?;
             step();
         }
         Ok(Self {
@@ -259,7 +260,7 @@ impl SizeReport {
             classic: classic.reports(),
             risk_coverage: default.risk_coverage(),
             reliability: default.reliability(),
-            losses: default.losses(LOSSES),
+            losses: default.losses(N_LOSSES),
         })
     }
 }
@@ -275,13 +276,13 @@ mod tests {
 
     fn sizes(asked: &[usize], n_lessons: usize) -> Vec<(Option<usize>, usize)> {
         let lesson = crate::Lesson { id: String::new(), draft: adage::build_lesson("t", "s") };
-        let data = Data { lessons: vec![lesson; n_lessons], ..Data::default() };
+        let data = Dataset { lessons: vec![lesson; n_lessons], ..Dataset::default() };
         let settings = Settings { sizes: asked.to_vec(), ..Settings::default() };
         settings.samplings(&data).iter().map(|sampling| (sampling.n_lessons, sampling.n_draws)).collect()
     }
 
     #[test]
-    fn a_size_beyond_all_lessons_is_all_of_them_once() {
+    fn samplings_beyond_all_lessons_are_all_lessons_once() {
         assert_eq!(sizes(&[], 60), [(Some(5), 40), (Some(20), 40), (Some(50), 16), (Some(60), 1)]);
         assert_eq!(sizes(&[], 3), [(Some(3), 1)]);
         assert_eq!(sizes(&[20], 60), [(Some(20), 40)]);
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_measured_is_named() {
+    fn read_of_an_empty_folder_names_the_expected_formats() {
         let folder = tempfile::tempdir().unwrap();
         let error = Sources::read(&[folder.path().to_path_buf()]).unwrap_err();
         assert!(error.to_string().contains("expected a folder with lessons.jsonl"), "{error}");

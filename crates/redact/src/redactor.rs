@@ -5,6 +5,7 @@
 //! its keyword occurs, so text without keywords costs no more than that pass.
 
 mod checking;
+mod public;
 mod scored;
 mod surroundings;
 #[cfg(test)]

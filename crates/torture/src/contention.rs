@@ -1,4 +1,4 @@
-//! Many processes with many threads on one memory, of which one is stopped now and then while it holds the lock.
+//! Many processes with many threads on one memory; now and then the one that holds the lock is stopped.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,25 +9,26 @@ use std::time::{Duration, Instant};
 
 use adage::config::StoreConfig;
 use adage::{LessonId, Listing, build_lesson};
+use adage_eval::Random;
 
 use crate::Tally;
-use crate::memory::{Failure, Program, Random};
-use crate::worker::{self, Call, What};
+use crate::memory::{Failure, Program};
+use crate::worker::{self, Call, Outcome};
 
 const N_PROCESSES: usize = 8;
-/// How long a process is stopped: longer than anybody waits for the lock.
+/// How long a process is stopped: longer than the longest wait for the lock.
 const STOP: Duration = Duration::from_secs(3);
-/// How much longer than `store.lock_timeout` a call may take: the machine is busy, and who has a turn lets the one before finish.
+/// How much longer than `store.lock_timeout` a call may take: the machine is busy, and a call may first wait for another of its handle.
 const MARGIN: Duration = Duration::from_secs(1);
 
-/// A process that did not run for a time, in microseconds since 1970.
+/// A time during which a process was stopped, in microseconds since 1970.
 struct Stop {
     process: usize,
     begun: u64,
     ended: u64,
 }
 
-/// What is acknowledged of a lesson.
+/// The acknowledged counts of a lesson.
 #[derive(Debug, Default, PartialEq)]
 struct Counts {
     retrievals: u64,
@@ -39,12 +40,13 @@ pub(crate) fn contention(_: &Program, scale: usize) -> Result<Tally, Failure> {
     let home = tempfile::tempdir()?;
     let folder = home.path().join("memory");
     let playbook = worker::open(&folder)?;
-    let shared = (0..worker::N_OF_ALL).map(|number| build_lesson(worker::trigger_of_all(number), "As they all do."));
+    let shared =
+        (0..worker::N_SHARED).map(|number| build_lesson(worker::shared_trigger(number), "Shared by all threads."));
     playbook.learn_lessons(shared.collect::<Vec<_>>())?;
     let mut counts: BTreeMap<LessonId, Counts> =
         playbook.list_lessons(&Listing::everything())?.iter().map(|lesson| (lesson.id, Counts::default())).collect();
     drop(playbook);
-    // The long form is three minutes.
+    // The long form takes three minutes.
     let seconds = if scale >= 10 { 180 } else { 8 * scale };
     let logs: Vec<PathBuf> = (0..N_PROCESSES).map(|number| home.path().join(format!("{number}.log"))).collect();
     let start = |(number, log): (usize, &PathBuf)| {
@@ -83,7 +85,7 @@ fn stopped(stops: &[Stop], process: usize, call: &Call) -> Duration {
     Duration::from_micros(stops.iter().filter(|stop| stop.process == process).map(within).sum())
 }
 
-/// What the logs of all come to.
+/// The evaluation of the logs of all processes.
 #[derive(Default)]
 struct Report {
     tally: Tally,
@@ -97,49 +99,48 @@ struct Report {
 impl Report {
     fn add(&mut self, call: Call, counts: &mut BTreeMap<LessonId, Counts>, stopped: &dyn Fn(&Call) -> Duration) {
         let took = Duration::from_micros(call.ended.saturating_sub(call.begun)).saturating_sub(stopped(&call));
-        let is_recall = matches!(call.what, What::Shown { .. });
+        let is_recall = matches!(call.outcome, Outcome::Shown { .. });
         let limit = if is_recall { MARGIN } else { StoreConfig::default().lock_timeout + MARGIN };
         self.longest = self.longest.max(took);
         if is_recall {
             self.longest_recall = self.longest_recall.max(took);
         }
         let mut failure = None;
-        match call.what {
-            What::Learned { id } => drop(counts.entry(id).or_default()),
-            What::Removed { id } => {
+        match call.outcome {
+            Outcome::Learned { id } => drop(counts.entry(id).or_default()),
+            Outcome::Removed { id } => {
                 self.n_removed += 1;
                 self.removed.push(id);
             }
-            What::Shown { receipt: Some(_), lessons } => {
+            Outcome::Shown { receipt: Some(_), lessons } => {
                 for id in lessons {
                     counts.entry(id).or_default().retrievals += 1;
                 }
             }
-            What::Settled { is_helpful, lessons } => {
+            Outcome::Settled { is_helpful, lessons } => {
                 for id in lessons {
                     let counts = counts.entry(id).or_default();
                     *(if is_helpful { &mut counts.helpful } else { &mut counts.harmful }) += 1;
                 }
             }
-            What::Locked => self.n_locked += 1,
-            What::Shown { receipt: None, .. } | What::Overtaken => {}
-            What::Failed { error } => failure = Some(error),
+            Outcome::Locked => self.n_locked += 1,
+            Outcome::Shown { receipt: None, .. } | Outcome::AlreadyRemoved => {}
+            Outcome::Failed { error } => failure = Some(error),
         }
-        // A call that comes back late has lost nothing.
+        // A call that returns late has lost nothing.
         match failure {
             Some(error) => self.tally.count(&error, false, false),
             None => self.tally.count("a call took too long", took <= limit, true),
         }
     }
 
-    /// The memory has exactly what was acknowledged.
+    /// Compares the memory with the acknowledged calls.
     fn compare(&mut self, folder: &Path, mut counts: BTreeMap<LessonId, Counts>) -> Result<(), Failure> {
         for id in &self.removed {
             counts.remove(id);
         }
         let playbook = worker::open(folder)?;
         let mut lessons: BTreeMap<LessonId, Counts> = BTreeMap::new();
-        // A count is a sum over usage that no commit has taken in yet, and what the lesson has.
         let n_removed = playbook.stats()?.n_removed;
         for lesson in playbook.list_lessons(&Listing::everything())? {
             let counts = Counts {
@@ -166,7 +167,7 @@ impl Report {
     }
 }
 
-/// Stops the process that holds the lock, repeatedly, until the time is over.
+/// Stops the process that holds the lock, again and again until the time is over.
 fn stop_holders(workers: &[Child], folder: &Path, time: Duration) -> Result<Vec<Stop>, Failure> {
     let end = Instant::now() + time;
     let (mut random, mut stops) = (Random(6), Vec::new());

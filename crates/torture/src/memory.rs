@@ -1,21 +1,21 @@
-//! A memory, as the program shows it.
+//! A memory as the program shows it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// Why the campaign cannot go on.
+/// Why the campaign cannot continue.
 pub(crate) type Failure = Box<dyn std::error::Error>;
 
-/// The program that is tested.
+/// The path of the program under test.
 pub(crate) struct Program(pub(crate) PathBuf);
 
-/// What a user sees of a memory.
+/// The state of a memory that a user can see.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct State {
     lessons: Vec<Value>,
-    /// Lessons that were removed, and that await review.
+    /// The numbers of removed lessons and of those that await review.
     counts: [Value; 2],
 }
 
@@ -31,7 +31,7 @@ impl Program {
         Ok(self.command(folder, arguments).output()?)
     }
 
-    /// The first object that a call prints, which has to succeed.
+    /// The first object that a command prints. The command must succeed.
     pub(crate) fn object(&self, folder: &Path, arguments: &[&str]) -> Result<Value, Failure> {
         let output = self.run(folder, arguments)?;
         if !output.status.success() {
@@ -40,25 +40,25 @@ impl Program {
         Ok(rows(&output)?.into_iter().next().unwrap_or_default())
     }
 
-    /// Lessons with their texts, trust and counts, and how many were removed; and whether the program says that something is wrong.
+    /// The state, and whether the program reports damage.
     pub(crate) fn state(&self, folder: &Path) -> Result<(State, bool), Failure> {
         let list = self.run(folder, &["list", "--limit", "100000"])?;
         let stats = self.run(folder, &["stats"])?;
         let check = self.run(folder, &["check"])?;
-        let is_told = !list.stderr.is_empty() || !check.stderr.is_empty() || !check.status.success();
+        let is_reported = !list.stderr.is_empty() || !check.stderr.is_empty() || !check.status.success();
         let mut lessons = rows(&list)?;
         lessons.sort_by_key(|row| row.get("id").map(ToString::to_string));
         for row in &mut lessons {
-            // It ages by the second.
+            // It changes with time.
             row.as_object_mut().map(|row| row.remove("utility"));
         }
         let stats = rows(&stats)?.into_iter().next().unwrap_or_default();
         let counts = ["n_removed", "n_waiting"].map(|key| stats.get(key).cloned().unwrap_or_default());
-        Ok((State { lessons, counts }, is_told))
+        Ok((State { lessons, counts }, is_reported))
     }
 
-    /// A memory with lessons, counts, a removal, and retrievals since the last commit.
-    pub(crate) fn stock(&self, folder: &Path) -> Result<(), Failure> {
+    /// Fills a memory with lessons, counts, a removal, and retrievals since the last commit.
+    pub(crate) fn fill(&self, folder: &Path) -> Result<(), Failure> {
         for number in 0..6 {
             let trigger = format!("task number {number} of the campaign");
             self.object(folder, &["learn", "--trigger", &trigger, "--solution", &format!("do what {number} says")])?;
@@ -78,13 +78,24 @@ impl State {
         self.lessons.iter().any(|row| row.get("trigger").and_then(Value::as_str) == Some(trigger))
     }
 
-    /// Every lesson but one, as text.
-    pub(crate) fn texts(&self, but: &str) -> Vec<String> {
-        let others = self.lessons.iter().filter(|row| row.get("trigger").and_then(Value::as_str) != Some(but));
+    /// Every lesson as text, except those with a trigger.
+    fn texts_except(&self, trigger: &str) -> Vec<String> {
+        let others = self.lessons.iter().filter(|row| row.get("trigger").and_then(Value::as_str) != Some(trigger));
         others.map(ToString::to_string).collect()
     }
 
-    /// Everything as text, without what differs from run to run: ids, times, the folder.
+    /// Whether both have the same lessons, not counting those with a trigger.
+    pub(crate) fn equals_except(&self, other: &Self, trigger: &str) -> bool {
+        self.texts_except(trigger) == other.texts_except(trigger)
+    }
+
+    /// Whether the other state has every lesson of this one.
+    pub(crate) fn is_within(&self, other: &Self) -> bool {
+        let others = other.texts_except("");
+        self.texts_except("").iter().all(|text| others.contains(text))
+    }
+
+    /// The state as text, without what differs between runs: ids, times, the folder.
     pub(crate) fn without_names(&self) -> Vec<String> {
         let strip = |row: &Value| {
             let mut row = row.clone();
@@ -102,17 +113,4 @@ impl State {
 
 pub(crate) fn rows(output: &Output) -> Result<Vec<Value>, Failure> {
     String::from_utf8(output.stdout.clone())?.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
-}
-
-/// Numbers with a fixed seed (`SplitMix64`, Steele et al., OOPSLA 2014).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((z ^ (z >> 31)) % n.max(1) as u64).unwrap_or(0)
-    }
 }

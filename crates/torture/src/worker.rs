@@ -1,4 +1,4 @@
-//! One process of many on one memory: threads that learn, recall, record outcomes and remove, and a log of what was acknowledged.
+//! One of many processes on one memory: its threads learn, recall, record outcomes and remove, and log what was acknowledged.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -10,32 +10,33 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use adage::{
     Config, Credited, Error, Feedback, FolderError, LearnOutcome, LessonId, Listing, Playbook, ReceiptId, build_lesson,
 };
+use adage_eval::Random;
 use serde::{Deserialize, Serialize};
 
-use crate::memory::{Failure, Random};
+use crate::memory::Failure;
 
-/// The first argument of such a process.
+/// The first argument of a worker process.
 pub(crate) const ARGUMENT: &str = "--worker";
-/// How many threads each process has.
+/// Threads per process.
 pub(crate) const N_THREADS: usize = 64;
-/// Each thread pauses between two calls, up to this long: all of them together call about 170 times in a second, a tenth of which take
-/// the lock. Much more would pile up behind it on a small machine.
+/// The longest pause of a thread between two calls. All threads together make about 170 calls per second, of which a tenth take the
+/// lock; many more would queue for it on a small machine.
 const MAX_PAUSE: Duration = Duration::from_millis(5_600);
-/// From so many lessons on, threads remove more than they learn: every process reads the file again after each commit of another.
-const N_ENOUGH: usize = 70;
+/// From this many lessons on, threads remove more than they learn, because every process reads the file again after a commit of another.
+const MAX_LESSONS: usize = 70;
 
-/// A call that came back, as the log has it.
+/// A call that returned, as it is logged.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Call {
-    pub(crate) what: What,
+    pub(crate) outcome: Outcome,
     /// In microseconds since 1970.
     pub(crate) begun: u64,
     pub(crate) ended: u64,
 }
 
-/// What a call came to.
+/// The outcome of a call.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum What {
+pub(crate) enum Outcome {
     Learned {
         id: LessonId,
     },
@@ -47,41 +48,43 @@ pub(crate) enum What {
         receipt: Option<ReceiptId>,
         lessons: Vec<LessonId>,
     },
-    /// An outcome that counts for these lessons.
+    /// Feedback that counts for these lessons.
     Settled {
         is_helpful: bool,
         lessons: Vec<LessonId>,
     },
-    /// Somebody else removed the lesson before.
-    Overtaken,
-    /// The lock was not free in time; nothing happened.
+    /// Another process had removed the lesson.
+    AlreadyRemoved,
+    /// The lock was not free in time; nothing changed.
     Locked,
-    /// Anything else is wrong.
+    /// Any other error.
     Failed {
         error: String,
     },
 }
 
-/// What a worker's lessons and those of all are about.
-pub(crate) fn trigger_of_all(number: usize) -> String {
+/// The trigger of a lesson that all processes recall.
+pub(crate) fn shared_trigger(number: usize) -> String {
     format!("shared{number}x task of the campaign")
 }
 
-pub(crate) const N_OF_ALL: usize = 40;
+/// The number of these lessons.
+pub(crate) const N_SHARED: usize = 40;
 
+/// Microseconds since 1970.
 pub(crate) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// A handle as every process has it.
+/// A handle with the settings that all processes use.
 pub(crate) fn open(folder: &Path) -> Result<Playbook, Failure> {
     let mut config = Config::default();
     config.retention.capacity = 10_000_000;
     Ok(Playbook::builder(folder).with_config(config).without_embedder().open()?)
 }
 
-/// Works on a folder for a time: `--worker FOLDER LOG NUMBER SECONDS`.
+/// Makes calls until the time is over: `--worker FOLDER LOG NUMBER SECONDS`.
 pub(crate) fn work(arguments: &[String]) -> Result<(), Failure> {
     let [folder, log, number, seconds] = arguments else { return Err("a worker takes four arguments".into()) };
     let (number, seconds): (usize, u64) = (number.parse()?, seconds.parse()?);
@@ -91,8 +94,9 @@ pub(crate) fn work(arguments: &[String]) -> Result<(), Failure> {
     thread::scope(|scope| {
         for thread in 0..N_THREADS {
             let (playbook, log) = (playbook.clone(), &log);
-            let mut hand = Hand { playbook, log, random: Random((number * N_THREADS + thread) as u64), n_learned: 0 };
-            scope.spawn(move || hand.work_until(end, &format!("p{number}t{thread}")));
+            let mut worker =
+                WorkerThread { playbook, log, random: Random((number * N_THREADS + thread) as u64), n_learned: 0 };
+            scope.spawn(move || worker.run_until(end, &format!("p{number}t{thread}")));
         }
     });
     drop(playbook);
@@ -101,26 +105,26 @@ pub(crate) fn work(arguments: &[String]) -> Result<(), Failure> {
 }
 
 /// One thread.
-struct Hand<'a> {
+struct WorkerThread<'a> {
     playbook: Playbook,
     log: &'a Mutex<BufWriter<File>>,
     random: Random,
     n_learned: usize,
 }
 
-impl Hand<'_> {
-    fn work_until(&mut self, end: Instant, name: &str) {
+impl WorkerThread<'_> {
+    fn run_until(&mut self, end: Instant, name: &str) {
         let mut receipts = Vec::new();
         loop {
-            let most = usize::try_from(MAX_PAUSE.as_millis()).unwrap_or(usize::MAX);
-            thread::sleep(Duration::from_millis(self.random.below(most) as u64));
+            let max_pause = usize::try_from(MAX_PAUSE.as_millis()).unwrap_or(usize::MAX);
+            thread::sleep(Duration::from_millis(self.random.below(max_pause) as u64));
             if Instant::now() >= end {
                 return;
             }
             let begun = now();
-            let what = self.call(name, &mut receipts).unwrap_or_else(What::of);
-            let call = Call { what, begun, ended: now() };
-            if let What::Shown { receipt: Some(receipt), .. } = &call.what {
+            let outcome = self.call(name, &mut receipts).unwrap_or_else(Outcome::of);
+            let call = Call { outcome, begun, ended: now() };
+            if let Outcome::Shown { receipt: Some(receipt), .. } = &call.outcome {
                 receipts.push(*receipt);
             }
             if let (Ok(mut log), Ok(line)) = (self.log.lock(), serde_json::to_string(&call))
@@ -131,12 +135,12 @@ impl Hand<'_> {
         }
     }
 
-    fn call(&mut self, name: &str, receipts: &mut Vec<ReceiptId>) -> Result<What, Error> {
+    fn call(&mut self, name: &str, receipts: &mut Vec<ReceiptId>) -> Result<Outcome, Error> {
         match self.random.below(100) {
             0..91 => {
-                let context = self.playbook.get_playbook_context(&*trigger_of_all(self.random.below(N_OF_ALL)))?;
+                let context = self.playbook.get_playbook_context(&*shared_trigger(self.random.below(N_SHARED)))?;
                 let lessons = context.lessons.iter().map(|shown| shown.id).collect();
-                Ok(What::Shown { receipt: context.receipt, lessons })
+                Ok(Outcome::Shown { receipt: context.receipt, lessons })
             }
             91..95 if !receipts.is_empty() => {
                 let is_helpful = self.random.below(2) == 0;
@@ -147,9 +151,9 @@ impl Hand<'_> {
                     receipts.push(receipt);
                 }
                 match settled? {
-                    Credited::Recorded { lessons } => Ok(What::Settled { is_helpful, lessons }),
+                    Credited::Recorded { lessons } => Ok(Outcome::Settled { is_helpful, lessons }),
                     credited @ Credited::AlreadyRecorded { .. } => {
-                        Ok(What::Failed { error: format!("{receipt}: {credited:?}") })
+                        Ok(Outcome::Failed { error: format!("{receipt}: {credited:?}") })
                     }
                 }
             }
@@ -160,9 +164,9 @@ impl Hand<'_> {
                     .filter(|lesson| !lesson.trigger.starts_with("shared"))
                     .map(|lesson| lesson.id)
                     .collect();
-                let is_removal = lessons.len() >= N_ENOUGH || self.random.below(3) == 0;
+                let is_removal = lessons.len() >= MAX_LESSONS || self.random.below(3) == 0;
                 match others.get(self.random.below(others.len())).filter(|_| is_removal) {
-                    Some(id) => self.playbook.remove(*id).map(|_| What::Removed { id: *id }),
+                    Some(id) => self.playbook.remove(*id).map(|_| Outcome::Removed { id: *id }),
                     None => self.learn(name),
                 }
             }
@@ -170,21 +174,21 @@ impl Hand<'_> {
         }
     }
 
-    fn learn(&mut self, name: &str) -> Result<What, Error> {
+    fn learn(&mut self, name: &str) -> Result<Outcome, Error> {
         self.n_learned += 1;
         let text = format!("{name}n{}", self.n_learned);
         match self.playbook.learn_lesson(build_lesson(&*text, format!("{text}s")))? {
-            LearnOutcome::Inserted { id, .. } | LearnOutcome::Distinct { id, .. } => Ok(What::Learned { id }),
-            other => Ok(What::Failed { error: format!("learned {text}: {other:?}") }),
+            LearnOutcome::Inserted { id, .. } | LearnOutcome::Distinct { id, .. } => Ok(Outcome::Learned { id }),
+            other => Ok(Outcome::Failed { error: format!("learned {text}: {other:?}") }),
         }
     }
 }
 
-impl What {
+impl Outcome {
     fn of(error: Error) -> Self {
         match error {
             Error::Folder(FolderError::Locked { .. }) => Self::Locked,
-            Error::NoSuchLesson { .. } => Self::Overtaken,
+            Error::NoSuchLesson { .. } => Self::AlreadyRemoved,
             error => Self::Failed { error: error.to_string() },
         }
     }

@@ -144,51 +144,17 @@ pub(crate) fn parse_keys(
         return Err("it has no list `lessons`".to_owned());
     };
     let mut book = read_book(rows, &mut seals, clock, admits);
-    // Rows that cannot be read are kept, and reported by a check.
-    for mut row in take_list(&mut keys, REMOVED) {
-        let seal = checksum::take(REMOVED, &mut row);
-        seals.n_broken += usize::from(seal == Seal::Broken);
-        match read_removed(&row, clock) {
-            Some(removed) => {
-                if seal == Seal::Broken {
-                    seals.broken_removals.insert(removed.id);
-                }
-                book.removed.push(removed);
-            }
-            None => book.unread.push(row),
-        }
-    }
-    for mut row in take_list(&mut keys, WAITING) {
-        let seal = checksum::take(WAITING, &mut row);
-        match read_waiting(&row, clock) {
-            Some(waiting) => {
-                seals.note(seal, waiting.lesson.id);
-                book.waiting.push(waiting);
-            }
-            None => book.unread.push(row),
-        }
-    }
+    read_removals(&mut keys, &mut book, &mut seals, clock);
+    read_all_waiting(&mut keys, &mut book, &mut seals, clock);
     book.unread.extend(take_list(&mut keys, "unread"));
     let drawn = take_list(&mut keys, "drawn");
     book.mined_texts = drawn.iter().filter_map(|hash| hash.as_str()?.parse().ok()).collect();
-    for row in take_list(&mut keys, "skips") {
-        match SkippedSuggestion::deserialize(&row) {
-            Ok(skip) => book.skips.push(skip),
-            Err(_) => book.unread.push(row),
-        }
-    }
-    for row in take_list(&mut keys, "recalls") {
-        match Recalls::deserialize(&row) {
-            Ok(recalls) => drop(book.recalls.insert(recalls.realm, recalls.n)),
-            Err(_) => book.unread.push(row),
-        }
-    }
-    for row in take_list(&mut keys, "evicted") {
-        match Evicted::deserialize(&row) {
-            Ok(evicted) => book.evicted.push(evicted),
-            Err(_) => book.unread.push(row),
-        }
-    }
+    let mut unread = Vec::new();
+    book.skips = read_rows::<SkippedSuggestion>(&mut keys, "skips", &mut unread);
+    let recalls = read_rows::<Recalls>(&mut keys, "recalls", &mut unread);
+    book.recalls = recalls.into_iter().map(|recalls| (recalls.realm, recalls.n)).collect();
+    book.evicted = read_rows::<Evicted>(&mut keys, "evicted", &mut unread);
+    book.unread.extend(unread);
     let mut number = |key: &str| keys.remove(key).and_then(|number| number.as_u64());
     let (generation, archive_length) = (number("generation").unwrap_or(0), number("archive_len"));
     let edited = take_list(&mut keys, EDITED).iter().filter_map(|id| id.as_str()?.parse().ok()).collect();
@@ -203,6 +169,53 @@ pub(crate) fn parse_keys(
         extra: keys,
     };
     Ok(Parsed { file, newer: (version > SCHEMA_VERSION).then_some(version), seals })
+}
+
+/// Reads the removals. Rows that cannot be read are kept, and reported by a check.
+fn read_removals(keys: &mut Map<String, Value>, book: &mut Book, seals: &mut Seals, clock: &dyn Clock) {
+    for mut row in take_list(keys, REMOVED) {
+        let seal = checksum::take(REMOVED, &mut row);
+        seals.n_broken += usize::from(seal == Seal::Broken);
+        match read_removed(&row, clock) {
+            Some(removed) => {
+                if seal == Seal::Broken {
+                    seals.broken_removals.insert(removed.id);
+                }
+                book.removed.push(removed);
+            }
+            None => book.unread.push(row),
+        }
+    }
+}
+
+/// Reads the lessons that await review. Rows that cannot be read are kept.
+fn read_all_waiting(keys: &mut Map<String, Value>, book: &mut Book, seals: &mut Seals, clock: &dyn Clock) {
+    for mut row in take_list(keys, WAITING) {
+        let seal = checksum::take(WAITING, &mut row);
+        match read_waiting(&row, clock) {
+            Some(waiting) => {
+                seals.note(seal, waiting.lesson.id);
+                book.waiting.push(waiting);
+            }
+            None => book.unread.push(row),
+        }
+    }
+}
+
+/// The rows of a list; those that cannot be read are added to `unread`.
+fn read_rows<T: for<'de> Deserialize<'de>>(
+    keys: &mut Map<String, Value>,
+    list: &str,
+    unread: &mut Vec<Value>,
+) -> Vec<T> {
+    let mut rows = Vec::new();
+    for row in take_list(keys, list) {
+        match T::deserialize(&row) {
+            Ok(read) => rows.push(read),
+            Err(_) => unread.push(row),
+        }
+    }
+    rows
 }
 
 /// The JSON of the file. A duplicate key is an error: otherwise one of two lists of lessons would be dropped silently.

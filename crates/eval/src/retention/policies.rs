@@ -1,4 +1,4 @@
-//! Which lesson a full playbook gives up, by several rules.
+//! Eviction policies: which lesson leaves a full playbook.
 
 use adage::utility::{self, Counts};
 
@@ -8,47 +8,51 @@ pub(crate) struct Slot {
     pub(crate) topic: usize,
     pub(crate) is_useful: bool,
     pub(crate) counts: Counts,
-    /// Showings in the whole playbook before it was first learned, and before it was last shown or learned.
+    /// Recalls of the whole playbook before the lesson was first learned, and before it was last shown or learned.
     pub(crate) learned_at_recall: u64,
     pub(crate) shown_at_recall: u64,
-    /// The task at which it was learned, last used, and at which its topic comes next.
+    /// Tasks: at which it was learned, was last used, and at which its topic comes next.
     pub(crate) learned: usize,
     pub(crate) used: usize,
     pub(crate) next: usize,
-    /// Marks of SIEVE and S3-FIFO.
+    /// Uses since SIEVE or S3-FIFO last reset them, at most 3.
     pub(crate) visits: u32,
+    /// Whether it is in the small queue of S3-FIFO.
     pub(crate) is_small: bool,
-    /// The place in the queue of S3-FIFO; the priority of GDSF.
+    /// The position in a queue of S3-FIFO, or the priority of GDSF; the least is evicted first.
     pub(crate) rank: f64,
 }
 
-/// A rule.
+/// A rule by which a full playbook evicts a lesson.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// The oldest goes.
+    /// Evicts the lesson that was learned first.
     Fifo,
-    /// The one that was not used for longest goes.
+    /// Evicts the least recently used.
     Lru,
-    /// Greedy-Dual-Size-Frequency (Cherkasova, 1998): uses times the rate of success, with a floor that rises with each eviction.
+    /// Greedy-Dual-Size-Frequency (Cherkasova, 1998): uses times the rate of success, plus the priority of the last
+    /// lesson that was evicted.
     Gdsf,
-    /// SIEVE (Zhang et al., NSDI 2024): a hand walks from old to new and takes the first that was not used since it passed.
+    /// SIEVE (Zhang et al., NSDI 2024): a hand moves from old to new and evicts the first that was not used since
+    /// it passed.
     Sieve,
-    /// S3-FIFO (Yang et al., SOSP 2023): a small queue for what is new, a main one for what was used, ghosts.
+    /// S3-FIFO (Yang et al., SOSP 2023): a small queue for new lessons, a main queue for those that were used, and
+    /// a record of evicted ones.
     S3Fifo,
     /// The earlier system's formula, [`utility::standard`].
     Classic,
     /// The default, [`utility::aging`].
     Adage,
-    /// The one whose next useful showing is farthest away: it knows the future and what is useful.
+    /// Knows the future and what is useful: evicts useless lessons first, then the one that is needed last.
     Clairvoyant,
 }
 
 impl Policy {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 8] =
         [Self::Fifo, Self::Lru, Self::Gdsf, Self::Sieve, Self::S3Fifo, Self::Classic, Self::Adage, Self::Clairvoyant];
 
-    /// In a word.
+    /// The name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -63,37 +67,38 @@ impl Policy {
         }
     }
 
-    /// Whether what a lesson had earned comes back with it.
-    pub(crate) fn remembers(self) -> bool {
+    /// Whether a lesson that is learned again gets its counts back.
+    pub(crate) fn restores_counts(self) -> bool {
         self == Self::Adage
     }
 }
 
-/// What a policy keeps beside the lessons.
+/// The state of a policy, in addition to the lessons.
 #[derive(Debug, Default)]
 pub(crate) struct State {
-    /// GDSF's floor.
+    /// GDSF: the priority of the last lesson that was evicted.
     floor: f64,
-    /// SIEVE's hand: the time of learning that it has reached.
+    /// SIEVE: lessons learned before this task have been passed by the hand.
     hand: usize,
-    /// The number of the next place in the queues of S3-FIFO.
-    turn: f64,
+    /// S3-FIFO: the last position in the queues.
+    last_position: f64,
 }
 
 impl State {
-    /// A place behind all others.
-    pub(crate) fn behind(&mut self) -> f64 {
-        self.turn += 1.0;
-        self.turn
+    /// A position behind all others.
+    pub(crate) fn next_position(&mut self) -> f64 {
+        self.last_position += 1.0;
+        self.last_position
     }
 
+    /// The priority of a lesson by GDSF.
     pub(crate) fn gdsf(&self, counts: &Counts) -> f64 {
         let uses = (counts.retrievals + counts.frequency) as f64;
         let judged = (counts.helpful + counts.harmful) as f64;
         self.floor + uses * (counts.helpful as f64 + 0.5) / (judged + 1.5)
     }
 
-    /// The place of the lesson that goes.
+    /// The index of the lesson to evict.
     pub(crate) fn victim(&mut self, policy: Policy, slots: &mut [Slot], recalls: u64) -> usize {
         match policy {
             Policy::Sieve => self.sieve(slots),
@@ -134,13 +139,13 @@ impl State {
                 slots.iter().enumerate().filter(of).min_by(|a, b| a.1.rank.total_cmp(&b.1.rank)).map(|(place, _)| place)
             };
             let Some(place) = front(Some(from_small)).or_else(|| front(None)) else { return 0 };
-            let turn = self.behind();
+            let position = self.next_position();
             let Some(slot) = slots.get_mut(place) else { return 0 };
             if slot.visits == 0 {
                 return place;
             }
             slot.visits = if slot.is_small { 0 } else { slot.visits - 1 };
-            (slot.is_small, slot.rank) = (false, turn);
+            (slot.is_small, slot.rank) = (false, position);
         }
     }
 }
@@ -154,14 +159,14 @@ fn value(policy: Policy, slot: &Slot, recalls: u64) -> f64 {
     match policy {
         Policy::Fifo => slot.learned as f64,
         Policy::Lru => slot.used as f64,
-        // Of equal ones the older goes.
+        // Of equal ones the older is evicted.
         Policy::Classic => utility::standard(&slot.counts) + slot.learned as f64 * 1e-12,
         Policy::Adage => {
             let (since_shown, since_learned) = (recalls - slot.shown_at_recall, recalls - slot.learned_at_recall);
             utility::aging(&Counts { since_shown, since_learned, ..slot.counts })
         }
         Policy::Clairvoyant => {
-            // Useless ones first, and of these the one whose topic comes next: another text may be useful.
+            // Of useless ones, the one whose topic comes next: a new text may be useful.
             let next = slot.next as f64;
             if slot.is_useful { -next } else { next - 1e25 }
         }

@@ -1,28 +1,28 @@
-//! Streams of tasks: which topic each task has.
+//! Streams of tasks: the topic of each task.
 
 use crate::Random;
 
-/// Topics of a stream, before those that come later.
-const TOPICS: usize = 2_000;
+/// Topics at the beginning of a stream.
+const N_TOPICS: usize = 2_000;
 
-/// How topics follow each other.
+/// The order of topics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// By Zipf's law, always the same.
+    /// Drawn by Zipf's law from 2,000 topics, which never change.
     Still,
-    /// By Zipf's law; every 1,000 tasks a fifth of the topics makes room for new ones.
+    /// Drawn by Zipf's law; every 1,000 tasks a fifth of the topics is replaced by new ones.
     Drift,
     /// Sessions of 40 tasks, three quarters of them from 12 topics of one of 60 projects.
     Bursts,
-    /// Half of the tasks never come again.
+    /// Drawn by Zipf's law, except that half of the tasks have a topic that never comes again.
     OneOff,
 }
 
 impl Stream {
-    /// All of them.
+    /// All variants.
     pub const ALL: [Self; 4] = [Self::Still, Self::Drift, Self::Bursts, Self::OneOff];
 
-    /// In a word.
+    /// The name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -33,11 +33,11 @@ impl Stream {
         }
     }
 
-    /// The topics of so many tasks.
+    /// The topics of `n_tasks` tasks, numbered from 0.
     pub(crate) fn topics(self, n_tasks: usize, random: &mut Random) -> Vec<usize> {
-        let zipf = Zipf::new(TOPICS);
-        let mut topic_of_rank: Vec<usize> = random.some(&(0..TOPICS).collect::<Vec<_>>(), TOPICS);
-        let mut n_topics = TOPICS;
+        let zipf = Zipf::new(N_TOPICS);
+        let mut topic_of_rank: Vec<usize> = random.sample(&(0..N_TOPICS).collect::<Vec<_>>(), N_TOPICS);
+        let mut n_topics = N_TOPICS;
         let mut next = || {
             n_topics += 1;
             n_topics - 1
@@ -47,14 +47,14 @@ impl Stream {
             Self::OneOff => (0..n_tasks)
                 .filter_map(|_| {
                     let again = topic_of_rank.get(zipf.draw(random)).copied();
-                    if random.share() < 0.5 { Some(next()) } else { again }
+                    if random.unit() < 0.5 { Some(next()) } else { again }
                 })
                 .collect(),
             Self::Drift => {
                 let mut topics = Vec::with_capacity(n_tasks);
                 for at in 0..n_tasks {
                     if at > 0 && at % 1_000 == 0 {
-                        for rank in random.some(&(0..TOPICS).collect::<Vec<_>>(), TOPICS / 5) {
+                        for rank in random.sample(&(0..N_TOPICS).collect::<Vec<_>>(), N_TOPICS / 5) {
                             if let Some(topic) = topic_of_rank.get_mut(rank) {
                                 *topic = next();
                             }
@@ -82,9 +82,9 @@ fn bursts(n_tasks: usize, zipf: &Zipf, random: &mut Random) -> Vec<usize> {
     let mut topics = Vec::with_capacity(n_tasks);
     while topics.len() < n_tasks {
         let project = projects.draw(random);
-        let own = random.some(sets.get(project).map(Vec::as_slice).unwrap_or_default(), 12);
+        let own = random.sample(sets.get(project).map(Vec::as_slice).unwrap_or_default(), 12);
         for _ in 0..40.min(n_tasks - topics.len()) {
-            let is_own = random.share() < 0.75;
+            let is_own = random.unit() < 0.75;
             let of_project = own.get(random.below(own.len())).copied();
             topics.push(of_project.filter(|_| is_own).unwrap_or_else(|| zipf.draw(random)));
         }
@@ -92,29 +92,29 @@ fn bursts(n_tasks: usize, zipf: &Zipf, random: &mut Random) -> Vec<usize> {
     topics
 }
 
-/// Ranks with probabilities in proportion to 1, 1/2, 1/3, …
+/// Zipf's law: rank `r`, counted from 0, has a probability in proportion to 1 / (r + 1).
 struct Zipf {
-    cumulated: Vec<f64>,
+    cumulative: Vec<f64>,
 }
 
 impl Zipf {
     fn new(n: usize) -> Self {
         let mut sum = 0.0;
-        let mut cumulated: Vec<f64> = (1..=n)
+        let mut cumulative: Vec<f64> = (1..=n)
             .map(|rank| {
                 sum += 1.0 / rank as f64;
                 sum
             })
             .collect();
-        for value in &mut cumulated {
+        for value in &mut cumulative {
             *value /= sum;
         }
-        Self { cumulated }
+        Self { cumulative }
     }
 
     fn draw(&self, random: &mut Random) -> usize {
-        let share = random.share();
-        self.cumulated.partition_point(|value| *value < share).min(self.cumulated.len().saturating_sub(1))
+        let share = random.unit();
+        self.cumulative.partition_point(|value| *value < share).min(self.cumulative.len().saturating_sub(1))
     }
 }
 
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn streams_have_the_shape_that_they_say() {
+    fn streams_of_12_000_tasks_have_the_documented_frequencies() {
         let count = |stream: Stream| {
             let topics = stream.topics(12_000, &mut Random(1));
             assert_eq!(topics.len(), 12_000);
@@ -133,7 +133,7 @@ mod tests {
             for topic in &topics {
                 *n_of.entry(*topic).or_default() += 1;
             }
-            let n_new = topics.iter().filter(|topic| **topic >= TOPICS).collect::<BTreeSet<_>>().len();
+            let n_new = topics.iter().filter(|topic| **topic >= N_TOPICS).collect::<BTreeSet<_>>().len();
             (n_of.values().max().copied().unwrap(), n_new)
         };
         // The first rank has 1 in 8.18 of all tasks.

@@ -12,6 +12,7 @@ use crate::shape::{
 };
 
 use super::Redactor;
+use super::public::{is_alphabet, is_public, is_public_in_place};
 use super::surroundings::{is_in_resource, line_before, name_at_end};
 
 /// A value so long is data, and its name may say of what.
@@ -67,10 +68,10 @@ impl Redactor {
         // A call or an index is code that yields the value.
         let is_code = touches(text, Some(at.end), |b| b"([".contains(b));
         match () {
-            () if self.exceptions.is_sample(value) => Other::Sample,
+            () if self.exceptions.is_sample(value) || is_alphabet(value) => Other::Sample,
             () if self.exceptions.is_placeholder(value) => Other::StandsIn,
             () if self.exceptions.is_made_up(value) => Other::MadeUp,
-            () if is_public(value) => Other::Public,
+            () if is_public(value) || is_public_in_place(text, at) => Other::Public,
             () if encodes_text(value) => Other::Text,
             () if is_code || is_key_or_target(value) || self.is_identifier(value) || is_of_no_use(value) => {
                 Other::NoUse
@@ -156,97 +157,6 @@ fn name_ends_as_file(line: &str) -> bool {
     let word = line.rsplit([' ', '\t']).next().unwrap_or_default();
     word.rsplit_once('.')
         .is_some_and(|(_, end)| (1..=5).contains(&end.len()) && end.bytes().all(|b| b.is_ascii_lowercase()))
-}
-
-/// Begins as nothing does but what may be seen: public keys and certificates, images and archives, addresses, digests with the
-/// name of their kind, identifiers of measurements and of accounts; or is known to all from a specification.
-fn is_public(value: &str) -> bool {
-    const STARTS: [&str; 57] = [
-        "iVBORw0",
-        "R0lGOD",
-        "JVBERi",
-        "UEsDB",
-        "/9j/",
-        "H4sIA",
-        "AAAAB3NzaC1",
-        "AAAAC3NzaC1",
-        "AAAAE2VjZHNh",
-        "MIIBIjANBg",
-        "MIICIjANBg",
-        "MIIBojANBg",
-        "MIGfMA0G",
-        "MFkwEwYH",
-        "MHYwEAYH",
-        "MCowBQYDK2V",
-        "LS0tLS1CRUdJTiBDRVJU",
-        "LS0tLS1CRUdJTiBQVUJ",
-        "age1",
-        "xpub",
-        "ypub",
-        "zpub",
-        "tpub",
-        "bc1q",
-        "bc1p",
-        "tb1q",
-        "npub1",
-        "lnbc",
-        "lntb",
-        "bafy",
-        "RWQ",
-        "sha1-",
-        "sha1:",
-        "sha256-",
-        "sha256/",
-        "sha256:",
-        "SHA256:",
-        "sha384-",
-        "sha512-",
-        "sha512:",
-        "md5:",
-        "MD5:",
-        "h1:",
-        "S-1-5-",
-        "urn:",
-        "did:",
-        "arn:",
-        "pk_test_",
-        "pk_live_",
-        "_ZN",
-        "naa.",
-        "ami-",
-        "vpc-",
-        "subnet-",
-        "sg-",
-        "vol-",
-        "eni-",
-    ];
-    // Keys and digests of FIPS 197, RFC 8439, of `password` and of nothing.
-    const KNOWN: [&str; 8] = [
-        "2b7e151628aed2a6",
-        "000102030405",
-        "0123456789abcdef",
-        "5f4dcc3b5aa765d6",
-        "d41d8cd98f00b204",
-        "da39a3ee5e6b4b0d",
-        "e3b0c44298fc1c14",
-        "1234567890123456",
-    ];
-    let lower = value.to_ascii_lowercase();
-    let known = lower.strip_prefix("0x").unwrap_or(&lower).replace([' ', ':', ','], "");
-    let is_address =
-        lower.strip_prefix("0x").is_some_and(|hex| hex.len() == 40 && hex.bytes().all(|b| b.is_ascii_hexdigit()));
-    let is_content = value.len() == 46 && value.starts_with("Qm");
-    let is_head =
-        ["eyJhbGciOi", "eyJ0eXAiOi", "eyJraWQiOi"].iter().any(|head| value.starts_with(head)) && !value.contains('.');
-    let is_tag = value.len() <= 16 && ["G-", "GTM-", "UA-", "AW-"].iter().any(|start| value.starts_with(start));
-    // The example of those who explain JSON Web Tokens.
-    value.contains("eyJzdWIiOiIxMjM0NTY3ODkw")
-        || is_address
-        || is_content
-        || is_head
-        || is_tag
-        || STARTS.iter().any(|start| value.starts_with(start))
-        || KNOWN.iter().any(|start| known.starts_with(start))
 }
 
 /// One character again and again, or what says that it stands for nobody.

@@ -1,4 +1,4 @@
-//! An embedder with its vectors kept, in memory and in a file: a text is embedded once for all books and runs.
+//! An embedder with a cache in memory and in a file: a text is embedded once for all playbooks and runs.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,21 +13,21 @@ use adage::{Embedder, TextHash};
 
 use crate::Error;
 
-/// An embedder whose vectors are kept. It makes no difference between queries and lessons.
+/// An embedder with a cache. It embeds lessons like queries, so that each text has one vector.
 pub struct CachedEmbedder {
     model: Arc<dyn Embedder>,
     vectors: Mutex<HashMap<[u8; KEY], Vec<f32>>>,
     file: Option<Mutex<File>>,
 }
 
-/// Bytes of a text's hash in the file.
+/// Bytes of a text's hash in the file; the components follow, as little-endian f32.
 const KEY: usize = 16;
 
 impl CachedEmbedder {
-    /// Keeps the vectors of a model in memory, and in a file if one is named. The file is written for one model and grows.
+    /// Caches the vectors of a model in memory and, if it is given, in a file. Use one file per model; nothing is ever removed from it.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Vectors`] for a file of another model's dimension; [`Error::Embed`].
+    /// [`Error::Io`]; [`Error::Vectors`] if the file is truncated or of another dimension; [`Error::Embed`].
     pub fn new(model: Arc<dyn Embedder>, file: Option<&Path>) -> Result<Self, Error> {
         let (mut vectors, mut kept) = (HashMap::new(), None);
         if let Some(path) = file {
@@ -47,10 +47,10 @@ impl CachedEmbedder {
         Ok(Self { model, vectors: Mutex::new(vectors), file: kept })
     }
 
-    /// The vector of a text.
+    /// The vector of a text, from the cache or the model.
     ///
     /// # Errors
-    /// Those of the embedder; a file that cannot be written.
+    /// Those of the model; [`EmbedError::Host`] if the file cannot be written.
     pub fn vector(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
         let key = *TextHash::of(&[text]).as_bytes();
         let known = || self.vectors.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kept_vector_is_the_one_that_was_made() {
+    fn vector_after_reopening_the_file_is_the_cached_one() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("vectors");
         let open = || CachedEmbedder::new(Arc::new(HashingEmbedder), Some(&file)).unwrap();

@@ -1,17 +1,19 @@
 //! Word scores: BM25F over weighted fields, for code-aware terms and for character n-grams.
 
+mod stored;
+
 use std::sync::Arc;
 
 use super::grams::{Gram, GramSet, WantedGrams};
 use super::word_hashes::WordHashes;
-use crate::sorted_blocks::{SortedBlocks, StoredBytes, StoredRow};
+use crate::sorted_blocks::{SortedBlocks, StoredBytes};
 
 /// Saturation of a term's weight, and how much the length of a field counts (measured: docs/spec/playbook.md, 5.1).
 const K1: f32 = 1.2;
 const B: f32 = 0.5;
 
-/// Grams of a word for each of its terms, about: the usual length of a field in grams.
-const GRAMS_A_TERM: f32 = 12.0;
+/// The usual number of grams of a field for each of its terms.
+const GRAMS_PER_TERM: f32 = 12.0;
 
 /// The largest weight of a term: `tf·(k1 + 1)/(k1 + tf)` stays below it.
 const MAX_WEIGHT: f32 = K1 + 1.0;
@@ -81,7 +83,7 @@ pub(crate) struct WordScore {
 }
 
 impl FieldIndex {
-    /// Many documents at once, each number once.
+    /// An index of many documents with different numbers.
     pub(crate) fn of(documents: impl IntoIterator<Item = (u32, DocumentWords)>) -> Self {
         let (mut postings, mut grams, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         for (row, words) in documents {
@@ -223,7 +225,7 @@ impl WordQuery {
 impl DocumentWords {
     pub(crate) fn of(fields: &[Field<'_>], words: &mut WordHashes) -> Self {
         let terms = weights(fields, 1.0, |text, found| words.terms(text, found));
-        let grams = weights(fields, GRAMS_A_TERM, |text, found| words.grams(text, found));
+        let grams = weights(fields, GRAMS_PER_TERM, |text, found| words.grams(text, found));
         let part = |weight: f32, parts: f32| (weight / MAX_WEIGHT * parts).round().clamp(1.0, parts);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped above")]
         Self {
@@ -236,72 +238,6 @@ impl DocumentWords {
 impl Document {
     fn postings(&self) -> impl Iterator<Item = Posting> {
         self.words.terms.iter().map(|(term, weight)| Posting { term: *term, row: self.row, weight: *weight })
-    }
-}
-
-impl StoredRow for Posting {
-    fn encode(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.term.to_le_bytes());
-        bytes.extend_from_slice(&self.row.to_le_bytes());
-        bytes.extend_from_slice(&self.weight.to_le_bytes());
-    }
-
-    fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
-        let (term, bytes) = bytes.split_first_chunk()?;
-        let (row, bytes) = bytes.split_first_chunk()?;
-        let (weight, bytes) = bytes.split_first_chunk()?;
-        let [term, row] = [term, row].map(|number| u32::from_le_bytes(*number));
-        Some((Self { term, row, weight: u16::from_le_bytes(*weight) }, bytes))
-    }
-}
-
-impl StoredRow for GramCount {
-    fn encode(&self, bytes: &mut Vec<u8>) {
-        bytes.extend_from_slice(&self.gram.to_le_bytes());
-        bytes.extend_from_slice(&self.count.to_le_bytes());
-    }
-
-    fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
-        let (gram, bytes) = bytes.split_first_chunk()?;
-        let (count, bytes) = bytes.split_first_chunk()?;
-        Some((Self { gram: u32::from_le_bytes(*gram), count: u32::from_le_bytes(*count) }, bytes))
-    }
-}
-
-/// The row's number, how many terms and grams it has, the terms with their weights, the grams with theirs.
-impl StoredRow for Document {
-    // A recall scores some dozens of them, all over the memory.
-    const ROWS_PER_BLOCK: usize = 16;
-
-    fn encode(&self, bytes: &mut Vec<u8>) {
-        let DocumentWords { terms, grams } = &self.words;
-        let length = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-        for number in [self.row, length(terms.len()), length(grams.rows().len())] {
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
-        for (term, weight) in &**terms {
-            bytes.extend_from_slice(&term.to_le_bytes());
-            bytes.extend_from_slice(&weight.to_le_bytes());
-        }
-        for gram in grams.rows() {
-            bytes.extend_from_slice(&gram.to_le_bytes());
-        }
-    }
-
-    fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
-        let (head, bytes) = bytes.split_first_chunk::<12>()?;
-        let (head, _) = head.as_chunks();
-        let [row, n_terms, n_grams] =
-            [head.first()?, head.get(1)?, head.get(2)?].map(|number| u32::from_le_bytes(*number));
-        let (terms, bytes) = bytes.split_at_checked((n_terms as usize).checked_mul(6)?)?;
-        let (grams, bytes) = bytes.split_at_checked((n_grams as usize).checked_mul(4)?)?;
-        let (terms, _) = terms.as_chunks::<6>();
-        let term = |[a, b, c, d, e, f]: &[u8; 6]| (u32::from_le_bytes([*a, *b, *c, *d]), u16::from_le_bytes([*e, *f]));
-        let terms: Arc<[(u32, u16)]> = terms.iter().map(term).collect();
-        let (grams, _) = grams.as_chunks();
-        let grams = GramSet::from_rows(grams.iter().map(|gram| u32::from_le_bytes(*gram)))?;
-        let is_in_order = terms.is_sorted_by(|one, other| one.0 < other.0);
-        is_in_order.then_some((Self { row, words: DocumentWords { terms, grams } }, bytes))
     }
 }
 
@@ -362,26 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn words_out_of_order_are_not_read() {
-        let document = Document { row: 7, words: words(&[field("apple pear apple", 3.0), field("plum", 1.0)]) };
-        let mut bytes = Vec::new();
-        document.encode(&mut bytes);
-        assert_eq!(Document::decode(&[&bytes[..], b"rest"].concat()), Some((document.clone(), &b"rest"[..])));
-        for length in 0..bytes.len() {
-            assert_eq!(Document::decode(&bytes[..length]), None, "{length}");
-        }
-        let n_terms = document.words.terms.len();
-        assert_eq!(n_terms, 3);
-        let [first_term, first_gram] = [12, 12 + 6 * n_terms];
-        for place in [first_term, first_gram] {
-            let mut disordered = bytes.clone();
-            disordered[place..place + 4].fill(0xff);
-            assert_eq!(Document::decode(&disordered), None, "{place}");
-        }
-    }
-
-    #[test]
-    fn counts_of_a_file_that_cannot_be_are_counted_on() {
+    fn impossible_counts_of_a_file_do_not_overflow() {
         let mut index = index(&[["apple", "pear"], ["apple", ""]]);
         let wrong = |count: u32| index.grams.iter().map(move |known| GramCount { count, ..*known }).collect();
         let [none, all] = [0, u32::MAX].map(|count| SortedBlocks::from_sorted(wrong(count)));
@@ -397,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_are_those_worked_out_by_hand() {
+    fn scores_of_three_documents_equal_the_hand_computed_ones() {
         let index = index(&[["apple pear", "plum"], ["plum plum cherry fig", ""], ["fig", ""]]);
         let query = WordQuery::new("apple plums", &[&index]);
         let scores = query.scores(&index, 9);
@@ -413,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_word_weighs_at_most_like_the_rarest_known_one() {
+    fn an_unknown_word_weighs_as_much_as_the_rarest_known_one() {
         let one = index(&[["apple", "pear"]]);
         check(WordQuery::new("apple zeppelin", &[&one]).scores(&one, 9)[0].mass, 0.5);
         let none = FieldIndex::default();
@@ -431,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn another_spelling_shares_grams() {
+    fn another_spelling_of_a_word_shares_grams() {
         let index = index(&[["reserializing", ""], ["deployment", ""]]);
         let query = WordQuery::new("serialise", &[&index]);
         assert!(query.scores(&index, 9).iter().all(|score| score.words.abs() < 1e-6));
@@ -441,7 +358,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn documents_that_come_and_go_leave_what_is_made_of_the_rest(
+        fn index_after_changes_equals_one_made_of_the_remaining_documents(
             changes in prop::collection::vec((0_u32..9, prop::option::of(("[a-d]{0,3}( [a-d]{1,2}){0,4}", "( [a-f]{1,2}){0,5}"))), 0..40),
         ) {
             let (mut index, mut texts) = (FieldIndex::default(), BTreeMap::<u32, (String, String)>::new());

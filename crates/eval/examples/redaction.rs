@@ -1,18 +1,19 @@
-//! Measures redaction: how many known secrets are found, and how often ordinary text is taken for one.
+//! Measures redaction: recall on labelled secrets, and false alarms on other texts.
 //!
 //! ```text
 //! cargo run --release --example redaction -- CASES [TRANSCRIPTS]... [--json]
 //! ```
 //!
-//! CASES has a JSON object a line: `rule` or `family`, `label` (1: a secret is in the text, 0: there is none), `b64` or `text`
-//! (the text in base64), and, where it is known, `secret` (in base64), of which neither half may remain; otherwise a secret
-//! counts as found where anything is. They are decoded in memory only. TRANSCRIPTS are files and folders of sessions: whatever `TranscriptReader` reads, and lines
-//! with `turns` of `role` and `text` as exported from `SpecStory` histories; `.gz` is unpacked. Printed: recall by rule, each
-//! missed rule and each false alarm by name, and what was flagged in 1,000 distinct texts of the sessions. A flagged text
-//! is for a person to judge: a session may hold a true secret. No secret is printed: of what was flagged the rule, the
-//! length and the first two characters are shown.
+//! CASES has one JSON object per line: `rule` or `family`; `label` (1: the text has a secret, 0: it has none); `b64` or `text`, the text
+//! in base64; and optionally `secret`, in base64. If `secret` is given, it counts as found when neither half of it remains; otherwise
+//! when anything is found. TRANSCRIPTS are files or folders of sessions: every format of `TranscriptReader`, and lines with `turns` of
+//! `role` and `text`, as exported from `SpecStory`. `.gz` files are unpacked.
+//!
+//! Prints recall by rule, missed rules and false alarms by name, and how many of 1,000 distinct texts of the sessions are flagged. A
+//! person has to judge these, because a session may hold a real secret. Of a secret only the rule, the length and the first two
+//! characters are printed.
 
-#![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods, reason = "a program of its own")]
+#![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods, reason = "a program, not a library")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
@@ -43,10 +44,10 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the labelled cases came to.
+/// Results on the labelled cases.
 #[derive(Default)]
 struct Cases {
-    /// By rule: found and all.
+    /// Secrets found and all secrets, by rule.
     found: BTreeMap<String, (usize, usize)>,
     n_negatives: usize,
     alarms: Vec<String>,
@@ -57,12 +58,12 @@ impl Cases {
         let mut cases = Self::default();
         for line in String::from_utf8(bytes(file)?)?.lines() {
             let row: Value = serde_json::from_str(line)?;
-            let told =
+            let field =
                 |keys: &[&str]| keys.iter().find_map(|key| row.get(*key)?.as_str()).unwrap_or_default().to_owned();
             let decoded = |keys: &[&str]| -> Result<String, Failure> {
-                Ok(String::from_utf8_lossy(&BASE64.decode(told(keys).as_bytes())?).into_owned())
+                Ok(String::from_utf8_lossy(&BASE64.decode(field(keys).as_bytes())?).into_owned())
             };
-            let (rule, text, secret) = (told(&["rule", "family"]), decoded(&["b64", "text"])?, decoded(&["secret"])?);
+            let (rule, text, secret) = (field(&["rule", "family"]), decoded(&["b64", "text"])?, decoded(&["secret"])?);
             let found = Redactor::shared().find(&text);
             if row.get("label").and_then(Value::as_i64) == Some(1) {
                 let (n_found, n_all) = cases.found.entry(rule).or_default();
@@ -108,11 +109,11 @@ impl Cases {
     }
 }
 
-/// What the texts of the sessions came to.
+/// Results on the texts of sessions.
 #[derive(Default)]
 struct Sessions {
     texts: BTreeSet<String>,
-    /// Of each flagged text what was found first.
+    /// The first secret of each flagged text, masked.
     flagged: Vec<String>,
 }
 
@@ -158,7 +159,7 @@ impl Sessions {
         }
     }
 
-    /// Each string of a value, for itself.
+    /// Adds each string of a value as a text.
     fn strings(&mut self, value: &Value) {
         match value {
             Value::String(text) => self.text(text.clone()),
@@ -175,7 +176,7 @@ impl Sessions {
         let (n_flagged, n_texts) = (self.flagged.len(), self.texts.len());
         let per_thousand = percent(n_flagged, n_texts) * 10.0;
         println!(
-            "flagged {n_flagged} of {n_texts} distinct texts of sessions ({per_thousand:.2} of 1,000), to be judged"
+            "flagged {n_flagged} of {n_texts} distinct texts of sessions ({per_thousand:.2} of 1,000), for a person to judge"
         );
         self.flagged.iter().for_each(|one| println!("    {one}"));
     }
@@ -189,7 +190,7 @@ impl Sessions {
     }
 }
 
-/// Whether neither half of the secret remains; true for no secret.
+/// Whether neither half of the secret remains; true if it is empty.
 fn is_gone(secret: &str, redacted: &str) -> bool {
     let Some((middle, _)) = secret.char_indices().nth(secret.chars().count() / 2) else { return true };
     let (head, tail) = secret.split_at(middle);
@@ -203,12 +204,12 @@ fn masked(text: &str, found: &Secret<'_>) -> String {
     format!("{} took {} characters, {head:?}…", found.rule, secret.chars().count())
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a share to be printed")]
+#[expect(clippy::cast_precision_loss, reason = "a percentage to print")]
 fn percent(part: usize, all: usize) -> f64 {
     if all == 0 { 0.0 } else { part as f64 * 100.0 / all as f64 }
 }
 
-/// The file, or the files of the folder, those below it too.
+/// The file, or all session files below the folder.
 fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);

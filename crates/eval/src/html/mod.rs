@@ -1,4 +1,4 @@
-//! A report as one HTML page that needs nothing else: no script, no font, no picture from elsewhere.
+//! A report as one self-contained HTML page: no scripts, fonts or images from elsewhere.
 
 mod plot;
 
@@ -6,22 +6,22 @@ use std::fmt::Write;
 
 use adage::redact::printable_line;
 
+use crate::default_rule::{Loss, ReliabilityClass};
 use crate::merging::{DuplicatesReport, PairOutcome, PairsReport};
 use crate::report::{DataReport, DuplicateFileReport, PairFileReport, Report, SizeReport};
-use crate::retention::{Outcomes, Policy, RetentionRow, Stream};
-use crate::standard::{Loss, ReliabilityClass};
+use crate::retention::{FeedbackModel, Policy, RetentionRow, Stream};
 use plot::{Axis, Dot, Scale, Series, figure};
 
 const STYLE: &str = include_str!("style.css");
 
-/// The share of answered unrelated questions up to which risk is drawn.
-const MOST_RISK: f64 = 0.4;
+/// The highest risk that is drawn: share of unrelated questions that are answered.
+const MAX_RISK: f64 = 0.4;
 
-/// Pairs that went wrong, per file.
-const LOST_PAIRS: usize = 20;
+/// Pairs with a wrong result that are listed, per file.
+const N_WRONG_PAIRS: usize = 20;
 
 impl Report {
-    /// The report as a page; `made` is the command and the versions that made it, for its end.
+    /// The report as an HTML page. `made` is printed at its end: the command and the versions that made it.
     #[must_use]
     pub fn to_html(&self, made: &str) -> String {
         let mut body = String::from(
@@ -42,7 +42,7 @@ impl Report {
     }
 }
 
-/// Text from outside, as text of a page.
+/// Escapes text for HTML, on one line and without control characters.
 pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in printable_line(text).chars() {
@@ -82,19 +82,19 @@ fn size_name(size: &SizeReport) -> String {
     format!("{} lessons", size.default.lessons)
 }
 
-/// The kind of unrelated questions that the shipped gate answers most often.
+/// The kind of unrelated questions that the default gate answers most often.
 fn hardest(data: &DataReport) -> Option<&str> {
     let last = data.sizes.last()?;
     let risk = |kind: &String| last.default.answered.get(kind).copied().unwrap_or_default();
     last.risk_coverage.keys().max_by(|a, b| risk(a).total_cmp(&risk(b))).map(String::as_str)
 }
 
-/// Of each size: a curve against the hardest unrelated questions, with a dot for the gate as it is.
+/// A risk-coverage curve per size, for the hardest kind of unrelated questions, with a dot for the default gate.
 fn risk_coverage(data: &DataReport) -> String {
     let Some(kind) = hardest(data) else { return String::new() };
     let series = |size: &SizeReport| {
         let curve = size.risk_coverage.get(kind).map(Vec::as_slice).unwrap_or_default();
-        let line = curve.iter().map(|point| (point.coverage, point.risk)).take_while(|(_, risk)| *risk <= MOST_RISK);
+        let line = curve.iter().map(|point| (point.coverage, point.risk)).take_while(|(_, risk)| *risk <= MAX_RISK);
         let risk = size.default.answered.get(kind).copied().unwrap_or_default();
         let coverage = 1.0 - size.default.cut;
         let title = format!("as shipped: {} get their lesson, {} answered", percent(coverage), percent(risk));
@@ -102,7 +102,7 @@ fn risk_coverage(data: &DataReport) -> String {
         Series { name: size_name(size), line: line.collect(), dots: vec![dot] }
     };
     let axes =
-        [Axis::shares("questions that get their lesson", 1.0), Axis::shares("unrelated questions answered", MOST_RISK)];
+        [Axis::shares("questions that get their lesson", 1.0), Axis::shares("unrelated questions answered", MAX_RISK)];
     let caption = format!(
         "Each line is the gate from strict to open, against the unrelated questions of the kind “{kind}”, the hardest here; the dot is the gate as shipped. Further right and lower is better."
     );
@@ -115,7 +115,7 @@ fn risk_coverage(data: &DataReport) -> String {
     )
 }
 
-/// Stated probability against what was found; a dot's area is the share of questions.
+/// A reliability diagram; the area of a dot is its share of the questions.
 fn reliability(data: &DataReport) -> String {
     let series = |size: &SizeReport| {
         let classes = size.reliability.iter().filter(|class| class.weight > 0.0);
@@ -142,7 +142,7 @@ fn reliability(data: &DataReport) -> String {
     figure("Reliability", &caption, [&axes[0], &axes[1]], &data.sizes.iter().map(series).collect::<Vec<_>>(), true)
 }
 
-/// Recall of the ranking against the time of a recall, for the default and the classic rules.
+/// Recall@5 against the time of a request, for the default and the classic rules.
 fn recall_by_latency(data: &DataReport) -> String {
     let mut series: Vec<Series> = ["default", "classic, by vectors", "classic, by words"]
         .map(|name| Series { name: name.to_owned(), ..Series::default() })
@@ -174,7 +174,7 @@ fn recall_by_latency(data: &DataReport) -> String {
     figure("Recall by latency", caption, [&axes[0], &axes[1]], &series, false)
 }
 
-/// A table of these headings; cells are HTML.
+/// A table; headings are text, cells are HTML.
 fn table(body: &mut String, headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) {
     let heads = headings.iter().map(|heading| format!("<th>{}</th>", escape(heading))).collect::<Vec<_>>().concat();
     let _ = write!(body, "<div class=\"scroll\"><table><thead><tr>{heads}</tr></thead><tbody>");
@@ -192,7 +192,7 @@ fn words(text: &str) -> String {
     format!("<td class=\"text\">{}</td>", escape(text))
 }
 
-/// A share with a bar of its length.
+/// A cell with a share and a bar of that length.
 fn bar(share: f64) -> String {
     format!("<td class=\"bar\" style=\"--share: {share:.3}\">{}</td>", percent(share))
 }
@@ -260,7 +260,7 @@ fn pairs(body: &mut String, file: &PairFileReport) {
     let _ =
         write!(body, "<details><summary>Pairs that did not become what they should ({})</summary>", file.losses.len());
     let row = |loss: &PairOutcome| vec![cell(&loss.kind), cell(&loss.id), words(&loss.outcome)];
-    table(body, &["kind", "pair", "what happened"], file.losses.iter().take(LOST_PAIRS).map(row));
+    table(body, &["kind", "pair", "what happened"], file.losses.iter().take(N_WRONG_PAIRS).map(row));
     body.push_str("</details>\n");
 }
 
@@ -278,40 +278,47 @@ fn duplicates(body: &mut String, files: &[DuplicateFileReport]) {
     table(body, &headings, rows.map(row));
 }
 
-/// The simulated playbook: a table by policy, and what feedback does to each at the default capacity.
+/// Retention: a plot by feedback at a capacity of 50, and a table by policy.
 fn retention(body: &mut String, rows: &[RetentionRow]) {
-    let mean = |policy: Policy, holds: &dyn Fn(&RetentionRow) -> bool| {
-        let of = rows.iter().filter(|row| row.policy == policy.name() && holds(row));
-        let (sum, n) = of.fold((0.0, 0.0), |(sum, n), row| (sum + row.mean, n + 1.0));
-        sum / f64::max(n, 1.0)
-    };
     body.push_str(
         "<h2>Retention</h2>\n<p>Which lessons a full playbook keeps, simulated: hits as a share of what a clairvoyant would have. Streams of 12,000 tasks; a quarter of all lessons are useful; the lesson that is learned always stays.</p>\n",
     );
+    let _ = writeln!(body, "<div class=\"plots\">{}</div>", feedback_plot(rows));
+    let row = |policy: Policy| {
+        let sizes = [20, 50, 200].map(|size| mean(rows, policy, |row| row.capacity == size));
+        let streams =
+            Stream::ALL.map(|stream| mean(rows, policy, |row| row.capacity == 50 && row.stream == stream.name()));
+        [cell(policy.name())].into_iter().chain(sizes.into_iter().chain(streams).map(bar)).collect()
+    };
+    let headings = ["policy", "20 lessons", "50", "200", "50: still", "50: drift", "50: bursts", "50: one-off"];
     let policies = Policy::ALL.into_iter().filter(|policy| *policy != Policy::Clairvoyant);
+    table(body, &headings, policies.map(row));
+}
+
+/// The mean result of a policy over the rows that are included; 0 if there are none.
+fn mean(rows: &[RetentionRow], policy: Policy, is_included: impl Fn(&RetentionRow) -> bool) -> f64 {
+    let results = rows.iter().filter(|row| row.policy == policy.name() && is_included(row)).map(|row| row.mean);
+    let (sum, n) = results.fold((0.0, 0.0), |(sum, n), mean| (sum + mean, n + 1.0));
+    sum / f64::max(n, 1.0)
+}
+
+fn feedback_plot(rows: &[RetentionRow]) -> String {
     let series = |policy: Policy| {
-        let place = |(at, outcomes): (usize, Outcomes)| {
-            let share = mean(policy, &|row| row.capacity == 50 && row.outcomes == outcomes.name());
+        let place = |(at, outcomes): (usize, FeedbackModel)| {
+            let share = mean(rows, policy, |row| row.capacity == 50 && row.outcomes == outcomes.name());
             (at as f64, share, format!("{}, {}: {}", policy.name(), outcomes.name(), percent(share)))
         };
-        let places: Vec<_> = Outcomes::ALL.into_iter().enumerate().map(place).collect();
+        let places: Vec<_> = FeedbackModel::ALL.into_iter().enumerate().map(place).collect();
         let dots = places.iter().map(|(x, y, title)| Dot { x: *x, y: *y, title: title.clone(), radius: 4.0 });
         let line = places.iter().map(|(x, y, _)| (*x, *y)).collect();
         Series { name: policy.name().to_owned(), line, dots: dots.collect() }
     };
-    let ticks = Outcomes::ALL.into_iter().enumerate().map(|(at, known)| (at as f64, known.name().to_owned()));
-    let known = Axis { label: "outcomes", from: -0.3, to: 3.3, scale: Scale::Linear, ticks: ticks.collect() };
+    let ticks =
+        FeedbackModel::ALL.into_iter().enumerate().map(|(at, feedback)| (at as f64, feedback.name().to_owned()));
+    let feedback = Axis { label: "outcomes", from: -0.3, to: 3.3, scale: Scale::Linear, ticks: ticks.collect() };
     let share = Axis::shares("share of the clairvoyant's hits", 1.0);
-    let plotted = policies.clone().filter(|policy| !matches!(policy, Policy::Fifo));
+    let plotted = Policy::ALL.into_iter().filter(|policy| !matches!(policy, Policy::Clairvoyant | Policy::Fifo));
     let caption =
         "50 lessons, mean over all streams. The classic formula counts a showing without an outcome as a failure.";
-    let plot = figure("What feedback does", caption, [&known, &share], &plotted.map(series).collect::<Vec<_>>(), false);
-    let _ = writeln!(body, "<div class=\"plots\">{plot}</div>");
-    let row = |policy: Policy| {
-        let sizes = [20, 50, 200].map(|size| mean(policy, &|row| row.capacity == size));
-        let streams = Stream::ALL.map(|stream| mean(policy, &|row| row.capacity == 50 && row.stream == stream.name()));
-        [cell(policy.name())].into_iter().chain(sizes.into_iter().chain(streams).map(bar)).collect()
-    };
-    let headings = ["policy", "20 lessons", "50", "200", "50: still", "50: drift", "50: bursts", "50: one-off"];
-    table(body, &headings, policies.map(row));
+    figure("What feedback does", caption, [&feedback, &share], &plotted.map(series).collect::<Vec<_>>(), false)
 }

@@ -1,10 +1,10 @@
-//! Plots as SVG. Colours come from the page's style sheet, so that they follow its light and dark form.
+//! Plots as SVG. The colours come from the style sheet of the page, which has a light and a dark scheme.
 
 use std::fmt::Write;
 
 use super::escape;
 
-/// The area of a plot in its own units, and the room that its labels take.
+/// Size of a plot and of the margins for its labels, in SVG units.
 const WIDTH: f64 = 440.0;
 const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 52.0;
@@ -12,17 +12,17 @@ const RIGHT: f64 = 12.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 44.0;
 
-/// Colours of the style sheet, `--c0` onwards.
-const COLOURS: usize = 6;
+/// Colours in the style sheet: the classes `s0` to `s5`.
+const N_COLOURS: usize = 6;
 
-/// How values become places.
+/// How values map to positions.
 #[derive(Clone, Copy)]
 pub(crate) enum Scale {
     Linear,
     Log,
 }
 
-/// One of the two axes.
+/// An axis: its label, its range and its ticks.
 pub(crate) struct Axis {
     pub(crate) label: &'static str,
     pub(crate) from: f64,
@@ -31,16 +31,16 @@ pub(crate) struct Axis {
     pub(crate) ticks: Vec<(f64, String)>,
 }
 
-/// What is drawn at a place.
+/// A point of a plot.
 pub(crate) struct Dot {
     pub(crate) x: f64,
     pub(crate) y: f64,
-    /// Shown by a pointer above it.
+    /// The tooltip.
     pub(crate) title: String,
     pub(crate) radius: f64,
 }
 
-/// What has one colour: a line through these places, and dots.
+/// A line and dots of one colour.
 #[derive(Default)]
 pub(crate) struct Series {
     pub(crate) name: String,
@@ -49,7 +49,7 @@ pub(crate) struct Series {
 }
 
 impl Axis {
-    /// Shares from 0 to a maximum, in per cent.
+    /// Shares from 0 to `to`, labelled in per cent.
     pub(crate) fn shares(label: &'static str, to: f64) -> Self {
         let step = if to > 0.5 { 0.2 } else { 0.1 };
         let ticks = (0..=10_u32).map(|n| f64::from(n) * step).filter(|at| *at <= to + 1e-9);
@@ -57,7 +57,7 @@ impl Axis {
         Self { label, from: 0.0, to, scale: Scale::Linear, ticks }
     }
 
-    /// Times in µs on a logarithmic scale, around those that occur.
+    /// Times in µs on a logarithmic scale that covers the values.
     pub(crate) fn micros(label: &'static str, values: impl Iterator<Item = f64>) -> Self {
         let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
         values.filter(|value| *value > 0.0).for_each(|value| (low, high) = (low.min(value), high.max(value)));
@@ -68,7 +68,7 @@ impl Axis {
         Self { label, from: low, to: high, scale: Scale::Log, ticks }
     }
 
-    /// The place of a value: 0 at the beginning of the axis, 1 at its end.
+    /// The position of a value: 0 at the beginning of the axis, 1 at its end.
     fn place(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear => (value - self.from) / (self.to - self.from),
@@ -86,7 +86,7 @@ fn y_of(axis: &Axis, value: f64) -> f64 {
     HEIGHT - BOTTOM - axis.place(value) * (HEIGHT - TOP - BOTTOM)
 }
 
-/// A plot with its title, a sentence below, and the names of its colours where there are several.
+/// A plot with a title, a legend and a caption.
 pub(crate) fn figure(title: &str, caption: &str, [x, y]: [&Axis; 2], series: &[Series], has_diagonal: bool) -> String {
     let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">", escape(title));
     axes(&mut svg, x, y);
@@ -99,11 +99,11 @@ pub(crate) fn figure(title: &str, caption: &str, [x, y]: [&Axis; 2], series: &[S
         );
     }
     for (number, series) in series.iter().enumerate() {
-        draw(&mut svg, number % COLOURS, series, x, y);
+        draw(&mut svg, number % N_COLOURS, series, x, y);
     }
     svg.push_str("</svg>");
     let key = |(number, series): (usize, &Series)| {
-        format!("<li class=\"s{}\">{}</li>", number % COLOURS, escape(&series.name))
+        format!("<li class=\"s{}\">{}</li>", number % N_COLOURS, escape(&series.name))
     };
     let keys: String = series.iter().enumerate().map(key).collect();
     format!(
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_where_the_axes_say() {
+    fn figure_places_dots_and_escapes_text() {
         let [x, y] = ["coverage", "risk"].map(|label| Axis::shares(label, 1.0));
         let dot = Dot { x: 0.5, y: 0.2, title: "a <gate>".to_owned(), radius: 4.0 };
         let series = [Series { name: "far & near".to_owned(), dots: vec![dot], ..Series::default() }];

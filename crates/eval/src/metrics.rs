@@ -1,12 +1,12 @@
-//! How good a ranking is.
+//! Metrics of a ranking: nDCG@10, recall@5, MRR@10.
 
 use std::collections::BTreeSet;
 
 use adage::LessonId;
 
-/// Ranks that count for nDCG and MRR.
+/// Ranks that nDCG and MRR consider.
 const DEPTH: usize = 10;
-/// Ranks that count for recall.
+/// Ranks that recall considers.
 pub(crate) const RECALL_DEPTH: usize = 5;
 
 /// Sums over questions.
@@ -19,17 +19,17 @@ pub(crate) struct Scores {
 }
 
 impl Scores {
-    /// Adds a ranking, best first, and the lessons that would have been right: at least one. Each right lesson counts the same:
-    /// nDCG is that of Järvelin and Kekäläinen with gains of 0 and 1.
-    pub(crate) fn add(&mut self, ranking: &[LessonId], right: &BTreeSet<LessonId>) {
+    /// Adds a ranking, best first, and the relevant lessons: at least one. nDCG is that of Järvelin and Kekäläinen (2002) with gains
+    /// of 0 and 1.
+    pub(crate) fn add(&mut self, ranking: &[LessonId], relevant: &BTreeSet<LessonId>) {
         let gain = |rank: usize| 1.0 / (rank as f64 + 2.0).log2();
         let hits: Vec<usize> = (ranking.iter().take(DEPTH).enumerate())
-            .filter(|(_, id)| right.contains(id))
+            .filter(|(_, id)| relevant.contains(id))
             .map(|(rank, _)| rank)
             .collect();
-        let ideal: f64 = (0..right.len().min(DEPTH)).map(gain).sum();
+        let ideal: f64 = (0..relevant.len().min(DEPTH)).map(gain).sum();
         self.ndcg += hits.iter().map(|rank| gain(*rank)).sum::<f64>() / ideal;
-        self.recall += hits.iter().filter(|rank| **rank < RECALL_DEPTH).count() as f64 / right.len() as f64;
+        self.recall += hits.iter().filter(|rank| **rank < RECALL_DEPTH).count() as f64 / relevant.len() as f64;
         self.mrr += hits.first().map_or(0.0, |rank| 1.0 / (*rank as f64 + 1.0));
         self.n += 1.0;
     }
@@ -40,12 +40,12 @@ impl Scores {
     }
 }
 
-/// To four places.
+/// Rounds to four decimal places.
 pub(crate) fn round(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
-/// The value at this share of the sorted ones; 0 if there are none.
+/// The value at a share in [0, 1] of the sorted values (nearest rank); 0 if there are none.
 pub(crate) fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -61,9 +61,9 @@ mod tests {
 
     use super::*;
 
-    /// Worked by hand: of two right lessons one is second and one sixth.
+    /// Of two relevant lessons one has rank 2 and one rank 6.
     #[test]
-    fn the_figures_are_those_of_a_ranking_worked_by_hand() {
+    fn metrics_of_two_relevant_lessons_equal_the_hand_computed_ones() {
         let ids: Vec<LessonId> = (0..8).map(|n| format!("{n:032}").parse().unwrap()).collect();
         let mut scores = Scores::default();
         scores.add(&ids, &BTreeSet::from([ids[1], ids[5]]));
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_is_a_value_that_occurs() {
+    fn percentile_of_three_values_is_one_of_them_and_of_none_is_zero() {
         assert_eq!(percentile(&[3.0, 1.0, 2.0], 0.5), 2.0);
         assert_eq!(percentile(&[], 0.5), 0.0);
     }

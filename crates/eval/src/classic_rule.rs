@@ -1,21 +1,21 @@
-//! The classic rule, by vectors and by words.
+//! Retrieval by the classic rule, in the vector and the lexical tier.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Instant;
 
 use adage::config::RetrievalRule;
 use adage::retrieve::TierChoice;
-use adage::{Context, LessonId, Playbook, Request};
+use adage::{LessonId, Playbook, Request};
 use serde::Serialize;
 
 use crate::Error;
-use crate::books::Book;
-use crate::ranking::{Scores, percentile, round};
+use crate::metrics::{Scores, percentile, round};
+use crate::sampling::SampledPlaybook;
+use crate::timing::timed;
 
-/// Lessons that are asked for.
+/// Lessons per request.
 const DEPTH: usize = 50;
 
-/// What the classic rule shows, by tier: sums over all questions.
+/// Sums over all questions, by tier.
 #[derive(Clone, Debug, Default)]
 pub struct ClassicTally {
     tiers: BTreeMap<&'static str, Tier>,
@@ -30,68 +30,68 @@ struct Tier {
     answered: BTreeMap<String, f64>,
 }
 
-/// What the classic rule shows in a tier.
+/// Retrieval by the classic rule in one tier.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct ClassicReport {
     /// `vector` or `lexical`.
     pub tier: &'static str,
-    /// Of the ranking with the gate open.
+    /// nDCG@10 with the gate open.
     pub ndcg10: f64,
-    /// Of the ranking with the gate open.
+    /// Recall@5 with the gate open.
     pub recall5: f64,
-    /// Of the ranking with the gate open.
+    /// MRR@10 with the gate open.
     pub mrr10: f64,
-    /// Share of questions whose right lessons the gate cuts.
+    /// Share of related questions whose relevant lessons the gate withholds.
     pub cut: f64,
-    /// Share of the questions that want no lesson and are answered, by kind.
+    /// Share of unrelated questions that are answered, by kind.
     pub answered: BTreeMap<String, f64>,
-    /// Median time of a recall, µs, excluding the embedding of a text that is kept.
+    /// Median time of a request, in µs, excluding the embedding.
     pub p50_us: f64,
-    /// The time that a tenth of recalls exceed, µs.
+    /// 90th percentile of that time, in µs.
     pub p90_us: f64,
-    /// The time that a hundredth of recalls exceed, µs.
+    /// 99th percentile of that time, in µs.
     pub p99_us: f64,
-    /// Questions that want a lesson.
+    /// Number of related questions.
     pub queries: f64,
 }
 
 impl ClassicTally {
-    /// Asks every question of a book in both tiers: once with the gate as the rule has it, once with it open.
+    /// Asks a playbook every question in both tiers, with the gate of the rule and with the gate open.
     ///
     /// # Errors
     /// [`Error::Playbook`].
-    pub fn add(&mut self, book: &Book) -> Result<(), Error> {
-        let gated = book.open(|config| config.retrieval.rule = RetrievalRule::Classic)?;
-        let open = book.open(|config| {
+    pub fn add(&mut self, playbook: &SampledPlaybook) -> Result<(), Error> {
+        let gated = playbook.open(|config| config.retrieval.rule = RetrievalRule::Classic)?;
+        let open = playbook.open(|config| {
             config.retrieval.rule = RetrievalRule::Classic;
             config.retrieval.distance_threshold = 2.0;
             config.retrieval.lexical_floor = 0.0;
             config.retrieval.min_neighbours = DEPTH;
         })?;
-        for question in &book.questions {
-            let right = book.right(question);
+        for question in &playbook.questions {
+            let relevant = playbook.relevant(question);
             *self.n_of_kind.entry(question.kind.clone()).or_default() += 1.0;
-            book.embedder.vector(&question.text)?;
+            playbook.embedder.vector(&question.text)?;
             for (name, tier) in [("vector", TierChoice::Vector), ("lexical", TierChoice::Lexical)] {
                 let request =
                     Request::about(question.text.clone()).tier(tier).max_tokens(usize::MAX).limit(DEPTH).peek();
                 let tally = self.tiers.entry(name).or_default();
                 let (shown, micros) = ask(&gated, request.clone())?;
                 tally.micros.push(micros);
-                if right.is_empty() {
+                if relevant.is_empty() {
                     *tally.answered.entry(question.kind.clone()).or_default() += f64::from(u8::from(!shown.is_empty()));
                 } else {
-                    tally.open.add(&ask(&open, request)?.0, &right);
+                    tally.open.add(&ask(&open, request)?.0, &relevant);
                     let shown: BTreeSet<LessonId> = shown.into_iter().collect();
-                    tally.cut += f64::from(u8::from(right.is_disjoint(&shown)));
+                    tally.cut += f64::from(u8::from(relevant.is_disjoint(&shown)));
                 }
             }
         }
         Ok(())
     }
 
-    /// The figures, by tier.
+    /// One report per tier.
     #[must_use]
     pub fn reports(&self) -> Vec<ClassicReport> {
         self.tiers.iter().map(|(tier, tally)| self.report(tier, tally)).collect()
@@ -117,14 +117,8 @@ impl ClassicTally {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a measurement")]
-pub(crate) fn now() -> Instant {
-    Instant::now()
-}
-
 fn ask(playbook: &Playbook, request: Request) -> Result<(Vec<LessonId>, f64), Error> {
-    let start = now();
-    let context: Context = playbook.get_playbook_context(request)?;
-    let micros = start.elapsed().as_secs_f64() * 1e6;
+    let (context, time) = timed(|| playbook.get_playbook_context(request))?;
+    let micros = time.as_secs_f64() * 1e6;
     Ok((context.lessons.iter().map(|lesson| lesson.id).collect(), micros))
 }

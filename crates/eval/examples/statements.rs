@@ -1,11 +1,11 @@
-//! What `heuristics::statements` hears in labelled sessions, a JSON line per labelled turn: for `scripts/fit_statements.py`.
+//! Prints what `heuristics::statements` finds in labelled sessions, one JSON object per labelled turn: the input of
+//! `scripts/fit_statements.py`.
 //!
 //! - `cargo run --example statements -- SESSIONS.jsonl.gz LABELS.jsonl > turns.jsonl`. Sessions: `{"id", "turns": [{"role":
 //!   "user" | "agent" | "tool", "text", "name", "command", "output"}]}`; labels: `{"line", "user_turn", "words", "label"}`.
-//! - `cargo run --example statements -- TURNS.jsonl …`, turns with what was done around them: the format of
-//!   `tests/cases/README.md`.
+//! - `cargo run --example statements -- TURNS.jsonl …`: turns with the acts around them, in the format of `tests/cases/README.md`.
 
-#![allow(clippy::print_stdout, clippy::indexing_slicing, reason = "a program of its own; labels are objects")]
+#![allow(clippy::print_stdout, clippy::indexing_slicing, reason = "a program, not a library; labels are objects")]
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -41,7 +41,7 @@ fn of_sessions(sessions: &str, labels: &str) -> Result<(), Box<dyn Error>> {
     for (line, labels) in by_session {
         let session = sessions.get(line).ok_or("a label of a session that is not there")?;
         let (transcript, labelled) = read(session, &labels);
-        print_heard(&transcript, &labelled);
+        print_statements(&transcript, &labelled);
     }
     Ok(())
 }
@@ -64,12 +64,12 @@ fn of_turns(path: &str) -> Result<(), Box<dyn Error>> {
             transcript.turns.push(Turn::Assistant(text(&turn, "agent_next")));
             transcript.turns.extend(acts(&turn["did_next"]));
         }
-        print_heard(&transcript, &labelled);
+        print_statements(&transcript, &labelled);
     }
     Ok(())
 }
 
-/// What an agent did, from its short form: "edit FILE", "run COMMAND (failed)", "refused by the person: edit FILE", ….
+/// The acts of an agent, from their short form: "edit FILE", "run COMMAND (failed)", "refused by the person: edit FILE", ….
 fn acts(list: &Value) -> Vec<Turn> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str).map(act).collect()
 }
@@ -94,7 +94,7 @@ fn act(act: &str) -> Turn {
 }
 
 /// A line per labelled turn; a label is a string or an object with a field `label`.
-fn print_heard(transcript: &Transcript, labelled: &BTreeMap<usize, Value>) {
+fn print_statements(transcript: &Transcript, labelled: &BTreeMap<usize, Value>) {
     let all = CaptureConfig { selection: Selection::All, ..CaptureConfig::default() };
     let told =
         suggest(transcript, &all).candidates.into_iter().filter(|told| told.heuristic == Heuristic::UserCorrection);

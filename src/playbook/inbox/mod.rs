@@ -1,24 +1,23 @@
 //! The review inbox of a playbook (docs/spec/skills.md, 4): proposals that a person lists, reads, applies or dismisses.
 
+mod results;
+
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::fmt;
-use std::path::PathBuf;
 
 use adage_redact::written_out;
-use chrono::{DateTime, FixedOffset};
-use serde::Serialize;
 
 use super::Playbook;
 use super::examined::{Ready, Survey};
 use crate::error::{CannotApply, Error, Result, inbox};
 use crate::folder::edits::{FileEdit, NamedBelow, Reach, Record, Transaction, content_hash};
-use crate::learn::{LearnOutcome, RemovedLesson, ReviewedLesson};
+use crate::learn::ReviewedLesson;
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, Realm, TextHash};
 use crate::proposal::{Plan, ProposalKind, ProposalName, SKILL_FILE, for_person, hidden_in_prompts, lesson_as_text};
 use crate::state::Waiting;
 use crate::store::inbox::InboxFiles;
 use crate::store::undo::undo_within;
+pub use results::{Applied, Dismissed, Inapplicable, InboxChange, Notice, Proposal, UndoneFiles};
 
 /// The review inbox, from [`Playbook::inbox`].
 ///
@@ -50,87 +49,6 @@ pub struct Inbox {
     realm: Option<Realm>,
     /// Nothing is masked, and what others would mask is applied.
     is_revealing: bool,
-}
-
-/// A proposal that awaits review and can be applied.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Proposal {
-    /// Its name.
-    pub name: ProposalName,
-    /// The hash of exactly the content that was listed.
-    pub text: TextHash,
-    /// The files that it creates or changes; empty for a lesson.
-    pub files: Vec<PathBuf>,
-    /// Its subject, on one line.
-    pub summary: String,
-}
-
-/// An entry of the inbox that cannot be applied.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Inapplicable {
-    /// Its path below the inbox.
-    pub name: String,
-    /// The reason.
-    pub reason: CannotApply,
-}
-
-/// The number of proposals that await review, by kind. Their sum is the length of [`Inbox::list`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Notice {
-    /// Patches of notes and skills.
-    pub n_patches: usize,
-    /// New skills.
-    pub n_skills: usize,
-    /// Lessons.
-    pub n_lessons: usize,
-}
-
-/// The result of [`Inbox::apply`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Applied {
-    /// The id for [`Inbox::undo`]; none when no file changed.
-    pub change: Option<ChangeId>,
-    /// The files that were created or changed.
-    pub files: Vec<PathBuf>,
-    /// The outcomes of the lessons.
-    pub lessons: Vec<LearnOutcome>,
-}
-
-/// The result of [`Inbox::dismiss`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Dismissed {
-    /// The id for [`Inbox::undo`], which returns patches and skills to the inbox; none when there were none.
-    pub change: Option<ChangeId>,
-    /// The dismissed lessons. [`Playbook::undo`] returns each to review.
-    pub lessons: Vec<RemovedLesson>,
-}
-
-/// Files with their former content, after an undo.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct UndoneFiles {
-    /// The id of this change, which can be undone too.
-    pub change: ChangeId,
-    /// The files.
-    pub files: Vec<PathBuf>,
-}
-
-/// A recorded change of files.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct InboxChange {
-    /// The id for [`Inbox::undo`].
-    pub id: ChangeId,
-    /// When it was made.
-    pub at: DateTime<FixedOffset>,
-    /// A description of it.
-    pub what: String,
-    /// The files that it changed, including those of the inbox.
-    pub files: Vec<PathBuf>,
 }
 
 impl Playbook {
@@ -257,8 +175,8 @@ impl Inbox {
     ///
     /// # Errors
     /// [`inbox::Error::Changed`], [`inbox::Error::NoSuch`]; [`inbox::Error::CannotApply`] when one of them cannot be,
-    /// with [`Masked`](CannotApply::Masked) when masks hide a part of it; [`Error::NoSuchLesson`]; [`Error::FileChanged`] when somebody edits a file at the same time;
-    /// [`FolderError::Io`](crate::FolderError::Io). Nothing was changed then, unless a lesson changed or the disk failed
+    /// with [`Masked`](CannotApply::Masked) when masks hide a part of it; [`Error::NoSuchLesson`]; [`Error::FileChanged`] when
+    /// somebody edits a file at the same time; [`FolderError::Io`](crate::FolderError::Io). Nothing was changed then, unless a lesson changed or the disk failed
     /// between the two steps: then the files stay changed, and [`Inbox::changes`] tells by what.
     pub fn apply(&self, proposals: &[Proposal]) -> Result<Applied> {
         let (lessons, files) = split(proposals);
@@ -414,26 +332,6 @@ impl Inbox {
             shown.extend([hidden_in_prompts(n_hidden).as_str(), "\n"]);
         }
         Ok(shown)
-    }
-}
-
-impl fmt::Display for Notice {
-    /// For example `2 patches and 1 lesson wait for review`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let counts = [
-            (self.n_patches, "patch", "patches"),
-            (self.n_skills, "skill", "skills"),
-            (self.n_lessons, "lesson", "lessons"),
-        ];
-        let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
-        let parts: Vec<String> =
-            counts.map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many })).collect();
-        let verb = if self.n_patches + self.n_skills + self.n_lessons == 1 { "waits" } else { "wait" };
-        match parts.split_last() {
-            None => f.write_str("nothing awaits review"),
-            Some((last, [])) => write!(f, "{last} {verb} for review"),
-            Some((last, first)) => write!(f, "{} and {last} {verb} for review", first.join(", ")),
-        }
     }
 }
 

@@ -1,76 +1,66 @@
-//! Measures what can be said of a lesson's effect, on tasks whose outcomes are simulated, through the playbook as a host uses it.
+//! Measures how well the effect of a lesson is estimated, on simulated tasks with known effects.
 //!
 //! ```text
 //! cargo run --example credit -- [--seeds N] [--from SEED] [--tasks N]
 //! ```
 //!
-//! A task is hard or easy; what it is about decides which lesson is found, and hard tasks seldom go well. The hit rate of a lesson
-//! therefore says more about its tasks than about the lesson: "hard" helps and looks harmful, "easy" does harm and looks helpful. Each
-//! seed is a playbook of its own, each line of the table an effect that the lessons have in truth. For another gate, the simulator
-//! knows the rate that it would have come to.
+//! A task is hard or easy, and the lesson that is retrieved depends on which. Hard tasks seldom succeed. The hit rate of a lesson
+//! therefore reflects its tasks more than the lesson: the one for hard tasks helps and looks harmful, the one for easy tasks harms
+//! and looks helpful. The first table has a row per true effect, over one playbook per seed. The second has a row per gate: how often
+//! the replay of the log under that gate covers the true success rate, which the simulation knows.
 
-#![allow(clippy::print_stdout, reason = "a program of its own")]
+#![allow(clippy::print_stdout, reason = "a program, not a library")]
 
 use std::error::Error;
 use std::sync::Arc;
 
+use adage::chrono::{DateTime, TimeDelta};
 use adage::config::CreditConfig;
 use adage::credit::{Claim, Effect, Gate, Replay};
 use adage::{Config, Context, Feedback, LessonId, ManualClock, Playbook, Request, build_lesson};
-use chrono::{DateTime, TimeDelta};
+use adage_eval::Random;
 
 type Failure = Box<dyn Error>;
 
 /// The probability with which a lesson is withheld.
 const DROPOUT: f64 = 0.2;
-/// How likely a task goes well without a lesson.
-const HARD: f64 = 0.2;
-const EASY: f64 = 0.8;
-/// What the tasks are about.
+/// Probability that a hard task succeeds without a lesson.
+const HARD_RATE: f64 = 0.2;
+/// Probability that an easy task succeeds without a lesson.
+const EASY_RATE: f64 = 0.8;
 const HARD_QUERY: &str = "migrate the billing database schema";
 const EASY_QUERY: &str = "rename a label on the settings page";
-/// Lessons for hard tasks raise it by this, lessons for easy ones lower it.
+/// True effects: the lesson for hard tasks raises their probability by this, the lesson for easy ones lowers theirs by it.
 const EFFECTS: [f64; 5] = [0.0, 0.05, 0.1, 0.2, 0.25];
-/// What the gates show: all that is found, the best alone, nothing.
+/// Gates that show everything found, the best lesson alone, and nothing.
 const GATES: [&str; 3] = ["limit=5", "limit=1", "answer_from=1"];
 
-/// `SplitMix64` (Steele, Lea and Flood, 2014).
-struct Chance(u64);
-
-impl Chance {
-    fn number(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((bits ^ (bits >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-}
-
-/// The lessons of a playbook: one for hard tasks, one for easy ones, and one that is found with either and does nothing.
+/// The two lessons with an effect: one is retrieved for hard tasks, one for easy ones. The others of the playbook have none.
 struct Lessons {
     hard: LessonId,
     easy: LessonId,
 }
 
-/// Counts of lessons, of one effect.
+/// Counts of lessons with one true effect.
 #[derive(Default)]
 struct Tally {
     measured: usize,
     covered: usize,
     claims: usize,
     wrong_claims: usize,
-    /// Lessons whose hit rate, against that of all tasks, says the opposite of the truth.
+    /// Lessons whose hit rate, less that of all tasks, has the sign opposite to the true effect.
     wrong_hit_rates: usize,
     hit_rates: usize,
 }
 
-/// Of one gate.
+/// Counts of replays under one gate.
 #[derive(Default)]
 struct ReplayTally {
     n_estimated: usize,
     n_without_overlap: usize,
+    /// Intervals that cover the true rate: by inverse propensity, doubly robust.
     n_covered: [usize; 2],
+    /// Sum of the intervals' widths, likewise.
     width: [f64; 2],
 }
 
@@ -95,8 +85,8 @@ fn main() -> Result<(), Failure> {
     for effect in EFFECTS {
         let mut tally = Tally::default();
         for seed in first..first + n_seeds {
-            let world = World { effect, seed, n_tasks };
-            world.measure(&mut tally, &mut gates)?;
+            let simulation = Simulation { effect, seed, n_tasks };
+            simulation.measure(&mut tally, &mut gates)?;
         }
         tally.print(effect);
     }
@@ -108,65 +98,74 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tasks of a playbook, and what its lessons do to them.
-struct World {
+/// The tasks of one playbook, and the effect of its lessons on them.
+struct Simulation {
     effect: f64,
     seed: u64,
     n_tasks: u64,
 }
 
-impl World {
+impl Simulation {
     fn measure(&self, tally: &mut Tally, gates: &mut [ReplayTally]) -> Result<(), Failure> {
         let folder = tempfile::tempdir()?;
         let credit =
             CreditConfig { log_receipts: true, dropout: DROPOUT, seed: Some(self.seed), ..CreditConfig::default() };
         let config = Config { credit, ..Config::default() };
-        // What is withheld depends on the lessons' ids, and these on the time.
+        // Which lessons are withheld depends on their ids, and these on the time.
         let clock = Arc::new(ManualClock::new(DateTime::parse_from_rfc3339("2026-03-01T09:00:00+00:00")?));
         let builder =
             Playbook::builder(folder.path()).with_config(config).with_clock(Arc::<ManualClock>::clone(&clock));
         let playbook = builder.without_embedder().open()?;
         let lessons = learn(&playbook, &clock)?;
-        let mut chance = Chance(self.seed.wrapping_mul(0x9e37_79b9).wrapping_add(self.effect.to_bits()));
-        let mut n_helpful = 0;
-        let mut truths = [0.0; GATES.len()];
-        for _ in 0..self.n_tasks {
-            clock.advance(TimeDelta::minutes(1));
-            let is_hard = chance.number() < 0.5;
-            let query = if is_hard { HARD_QUERY } else { EASY_QUERY };
-            for (truth, limit) in truths.iter_mut().zip([5, 1, 0]) {
-                let context = playbook.get_playbook_context(Request::about(query).limit(limit).peek())?;
-                *truth += self.rate(is_hard, &context, &lessons) / self.n_tasks as f64;
-            }
-            let context = playbook.get_playbook_context(query)?;
-            let is_helpful = chance.number() < self.rate(is_hard, &context, &lessons);
-            n_helpful += u64::from(is_helpful);
-            let outcome = if is_helpful { Feedback::Helpful } else { Feedback::Harmful };
-            playbook.record_outcome(context.receipt.ok_or("a task without a receipt")?, outcome)?;
-        }
-        let rate_of_all = n_helpful as f64 / self.n_tasks as f64;
+        let rates = self.run_tasks(&playbook, &clock, &lessons)?;
         for (lesson, truth) in [(lessons.hard, self.effect), (lessons.easy, -self.effect)] {
-            tally.take(playbook.effect(lesson)?, truth);
+            tally.add_effect(playbook.effect(lesson)?, truth);
             let found = playbook.find(lesson)?;
-            let raw = found.helpful_retrievals as f64 / found.retrievals as f64 - rate_of_all;
-            if truth != 0.0 {
-                tally.hit_rates += 1;
-                tally.wrong_hit_rates += usize::from(raw * truth < 0.0);
-            }
+            let hit_rate = found.helpful_retrievals as f64 / found.retrievals as f64;
+            tally.add_hit_rate(hit_rate - rates.observed, truth);
         }
         let log = playbook.receipts()?;
-        for ((gate, truth), tally) in GATES.iter().zip(truths).zip(gates) {
-            tally.take(log.replay(&gate.parse::<Gate>()?), truth);
+        for ((gate, truth), tally) in GATES.iter().zip(rates.by_gate).zip(gates) {
+            tally.add(log.replay(&gate.parse::<Gate>()?), truth);
         }
         Ok(())
     }
 
-    /// How likely a task goes well.
+    /// Requests lessons for every task and records whether it succeeded.
+    fn run_tasks(&self, playbook: &Playbook, clock: &ManualClock, lessons: &Lessons) -> Result<Rates, Failure> {
+        let mut random = Random(self.seed.wrapping_mul(0x9e37_79b9).wrapping_add(self.effect.to_bits()));
+        let (mut n_helpful, mut by_gate) = (0, [0.0; GATES.len()]);
+        for _ in 0..self.n_tasks {
+            clock.advance(TimeDelta::minutes(1));
+            let is_hard = random.unit() < 0.5;
+            let query = if is_hard { HARD_QUERY } else { EASY_QUERY };
+            for (rate, limit) in by_gate.iter_mut().zip([5, 1, 0]) {
+                let context = playbook.get_playbook_context(Request::about(query).limit(limit).peek())?;
+                *rate += self.rate(is_hard, &context, lessons) / self.n_tasks as f64;
+            }
+            let context = playbook.get_playbook_context(query)?;
+            let is_helpful = random.unit() < self.rate(is_hard, &context, lessons);
+            n_helpful += u64::from(is_helpful);
+            let outcome = if is_helpful { Feedback::Helpful } else { Feedback::Harmful };
+            playbook.record_outcome(context.receipt.ok_or("a task without a receipt")?, outcome)?;
+        }
+        Ok(Rates { observed: n_helpful as f64 / self.n_tasks as f64, by_gate })
+    }
+
+    /// Probability that a task succeeds.
     fn rate(&self, is_hard: bool, context: &Context, lessons: &Lessons) -> f64 {
         let has = |id: LessonId| f64::from(u8::from(context.lessons.iter().any(|shown| shown.id == id)));
-        let base = if is_hard { HARD } else { EASY };
+        let base = if is_hard { HARD_RATE } else { EASY_RATE };
         base + self.effect * has(lessons.hard) - self.effect * has(lessons.easy)
     }
+}
+
+/// Shares of tasks that succeed.
+struct Rates {
+    /// In the simulation, with lessons withheld at random.
+    observed: f64,
+    /// The expected share under each gate.
+    by_gate: [f64; GATES.len()],
 }
 
 fn learn(playbook: &Playbook, clock: &ManualClock) -> Result<Lessons, Failure> {
@@ -183,7 +182,14 @@ fn learn(playbook: &Playbook, clock: &ManualClock) -> Result<Lessons, Failure> {
 }
 
 impl Tally {
-    fn take(&mut self, effect: Effect, truth: f64) {
+    fn add_hit_rate(&mut self, difference: f64, truth: f64) {
+        if truth != 0.0 {
+            self.hit_rates += 1;
+            self.wrong_hit_rates += usize::from(difference * truth < 0.0);
+        }
+    }
+
+    fn add_effect(&mut self, effect: Effect, truth: f64) {
         let Effect::Measured { uplift, claim, .. } = effect else { return };
         self.measured += 1;
         self.covered += usize::from(uplift.covers(truth));
@@ -193,7 +199,7 @@ impl Tally {
             Claim::Harms => truth < 0.0,
         };
         self.claims += 1;
-        // Where there is no effect, neither sign is right.
+        // Without an effect, any claim is wrong.
         self.wrong_claims += usize::from(!is_right);
     }
 
@@ -211,7 +217,7 @@ impl Tally {
 }
 
 impl ReplayTally {
-    fn take(&mut self, replay: Replay, truth: f64) {
+    fn add(&mut self, replay: Replay, truth: f64) {
         let Replay::Estimated { weighted, doubly_robust, .. } = replay else {
             self.n_without_overlap += 1;
             return;

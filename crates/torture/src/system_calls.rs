@@ -1,4 +1,4 @@
-//! Processes that die before each call that writes, one after the other, by `strace`.
+//! Kills a command before each of its system calls that write, with `strace`.
 
 use std::fs;
 use std::path::Path;
@@ -7,11 +7,11 @@ use std::process::{Command, Stdio};
 use crate::Tally;
 use crate::memory::{Failure, Program};
 
-/// The calls of the system that change what a folder holds, and those that make a change durable.
+/// The system calls that change files, and those that make changes durable.
 const WRITING: &str = "write,writev,pwrite64,pwritev,rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,ftruncate,\
                        fallocate,copy_file_range,sendfile,fsync,fdatasync,utimensat,fchmod,openat2";
 
-/// A command, and what it reads on standard input.
+/// The arguments of a command, and its standard input.
 type Case = (&'static [&'static str], &'static str);
 
 const IMPORTED: &str = "{\"trigger\": \"an imported task\", \"solution\": \"as they did\"}\n";
@@ -38,16 +38,16 @@ const CASES: [Case; 16] = [
     (&["graduate", "task number 1 of the campaign"], ""),
 ];
 
-/// True where this machine can kill a process at a call.
-pub(crate) fn are_there() -> bool {
+/// Whether `strace` works on this machine.
+pub(crate) fn has_strace() -> bool {
     let strace = Command::new("strace").args(["-qq", "true"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
     strace.is_ok_and(|status| status.success())
 }
 
-/// The state without what differs from run to run.
-fn told(program: &Program, folder: &Path) -> Result<(Vec<String>, bool), Failure> {
-    let (state, is_told) = program.state(folder)?;
-    Ok((state.without_names(), is_told))
+/// The state without ids and times, and whether the program reports damage.
+fn comparable_state(program: &Program, folder: &Path) -> Result<(Vec<String>, bool), Failure> {
+    let (state, is_reported) = program.state(folder)?;
+    Ok((state.without_names(), is_reported))
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
@@ -55,44 +55,45 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
     if status.success() { Ok(()) } else { Err(format!("cp {} {}", from.display(), to.display()).into()) }
 }
 
-/// Each command dies before each of its calls; then the memory is as before or as after it, goes on, and has no strays.
-pub(crate) fn points(program: &Program, scale: usize) -> Result<Tally, Failure> {
+/// Kills each command before each of its calls: afterwards the memory is in the state before or after the command, the next learn
+/// succeeds, and no temporary files are left.
+pub(crate) fn kills(program: &Program, scale: usize) -> Result<Tally, Failure> {
     let mut tally = Tally::default();
     let home = tempfile::tempdir()?;
-    let (stocked, backup) = (home.path().join("stocked"), home.path().join("backup"));
-    program.stock(&stocked)?;
-    program.object(&stocked, &["backup", &backup.display().to_string()])?;
-    program.object(&stocked, &["learn", "--trigger", "after the backup", "--solution", "is not in it"])?;
-    let (before, _) = told(program, &stocked)?;
+    let (filled, backup) = (home.path().join("filled"), home.path().join("backup"));
+    program.fill(&filled)?;
+    program.object(&filled, &["backup", &backup.display().to_string()])?;
+    program.object(&filled, &["learn", "--trigger", "after the backup", "--solution", "is not in it"])?;
+    let (before, _) = comparable_state(program, &filled)?;
     let (folder, input) = (home.path().join("memory"), home.path().join("input"));
-    // The short form takes every so many of them, another one of each command.
+    // The short form tests every 11th call, with another offset for each command.
     let step = if scale >= 10 { 1 } else { 11 };
     for (number, (arguments, read)) in CASES.iter().enumerate() {
         let backup = backup.display().to_string();
         let arguments: Vec<&str> =
             arguments.iter().map(|word| if *word == "BACKUP" { &backup } else { *word }).collect();
         fs::write(&input, read)?;
-        copy(&stocked, &folder)?;
+        copy(&filled, &folder)?;
         let done = program.command(&folder, &arguments).stdin(fs::File::open(&input)?).output()?;
-        let (after, _) = told(program, &folder)?;
+        let (after, _) = comparable_state(program, &folder)?;
         if !done.status.success() {
             return Err(format!("{arguments:?}: {}", String::from_utf8_lossy(&done.stderr)).into());
         }
         for point in (1 + number % step..).step_by(step) {
             fs::remove_dir_all(&folder)?;
-            copy(&stocked, &folder)?;
+            copy(&filled, &folder)?;
             let command = program.command(&folder, &arguments);
             let mut traced = Command::new("strace");
             traced.args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={WRITING}")]);
             traced.args(["-e", &format!("inject={WRITING}:signal=KILL:when={point}")]);
             traced.arg(command.get_program()).args(command.get_args()).env("ADAGE_TRUST", "all");
             let ended = traced.stdin(fs::File::open(&input)?).output()?;
-            let (now, is_told) = told(program, &folder)?;
+            let (now, is_reported) = comparable_state(program, &folder)?;
             let what = format!("{arguments:?} at call {point}");
             let is_between = arguments == ["learn"] && now.len() == before.len() + 1;
             let is_right =
                 if ended.status.success() { now == after } else { now == before || now == after || is_between };
-            tally.count(&what, is_right, is_told);
+            tally.count(&what, is_right, is_reported);
             let learned = program.run(&folder, &["learn", "--trigger", "and on", "--solution", "it goes"])?;
             let strays =
                 fs::read_dir(&folder)?.flatten().filter(|entry| is_stray(&entry.file_name().to_string_lossy()));

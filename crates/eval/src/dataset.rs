@@ -1,4 +1,4 @@
-//! Lessons and questions, read from folders.
+//! Data sets: lessons and questions, read from folders.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,42 +8,42 @@ use serde_json::Value;
 
 use crate::Error;
 
-/// A lesson, with the name that questions know it by.
+/// A lesson of a data set.
 #[derive(Clone, Debug)]
 pub struct Lesson {
-    /// Its name in the data.
+    /// Its id in the data set.
     pub id: String,
-    /// What is learned.
+    /// The lesson as it is learned.
     pub draft: LessonDraft,
 }
 
 /// A question, and the lessons that answer it.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// Its name in the data.
+    /// Its id in the data set.
     pub id: String,
-    /// `related`, `plain`, `oblique`; of those that want no lesson, `far`, `near`, or the name of their file.
+    /// `related`, `plain` or `oblique`; of an unrelated question `far`, `near`, or the name of its file.
     pub kind: String,
-    /// What is asked.
+    /// The text of the question.
     pub text: String,
-    /// Names of the lessons that answer it; none if no lesson does.
-    pub right: BTreeSet<String>,
+    /// Ids of the lessons that answer it; empty if the question is unrelated.
+    pub relevant: BTreeSet<String>,
 }
 
-/// What retrieval is measured on.
+/// Lessons and questions that retrieval is measured on.
 #[derive(Clone, Debug, Default)]
-pub struct Data {
+pub struct Dataset {
     /// All lessons.
     pub lessons: Vec<Lesson>,
-    /// All questions, those that want no lesson too.
+    /// All questions, related and unrelated.
     pub questions: Vec<Question>,
 }
 
-/// The rows of a file of JSON lines; empty lines are left out.
+/// Reads a file of JSON lines; empty lines are skipped.
 ///
 /// # Errors
 /// [`Error::Io`]; [`Error::Json`] names the line.
-pub fn rows(file: &Path) -> Result<Vec<Value>, Error> {
+pub fn read_rows(file: &Path) -> Result<Vec<Value>, Error> {
     let text = std::fs::read_to_string(file).map_err(Error::io(file))?;
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
     let row = |(line, text)| {
@@ -56,8 +56,8 @@ pub(crate) fn text<'a>(row: &'a Value, key: &str) -> &'a str {
     row.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-impl Data {
-    /// Whether a folder has lessons and questions.
+impl Dataset {
+    /// Whether a folder is a data set: it has a `corpus.jsonl` or a `lessons.jsonl`.
     #[must_use]
     pub fn is_in(folder: &Path) -> bool {
         ["corpus.jsonl", "lessons.jsonl"].iter().any(|name| folder.join(name).is_file())
@@ -74,51 +74,52 @@ impl Data {
     }
 
     fn read_corpus(folder: &Path) -> Result<Self, Error> {
-        let lessons = rows(&folder.join("corpus.jsonl"))?.iter().map(lesson).collect();
-        let mut right: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for row in rows(&folder.join("qrels.jsonl"))? {
-            right.entry(text(&row, "query").to_owned()).or_default().insert(text(&row, "doc").to_owned());
+        let lessons = read_rows(&folder.join("corpus.jsonl"))?.iter().map(lesson).collect();
+        let mut relevant: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for row in read_rows(&folder.join("qrels.jsonl"))? {
+            relevant.entry(text(&row, "query").to_owned()).or_default().insert(text(&row, "doc").to_owned());
         }
         let question = |row: &Value| {
-            let right = right.get(text(row, "id")).cloned().unwrap_or_default();
-            Question { right, ..question(row, "related") }
+            let relevant = relevant.get(text(row, "id")).cloned().unwrap_or_default();
+            Question { relevant, ..question(row, "related") }
         };
-        let questions = rows(&folder.join("queries.jsonl"))?;
-        let questions = questions.iter().map(question).filter(|question| !question.right.is_empty());
+        let questions = read_rows(&folder.join("queries.jsonl"))?;
+        let questions = questions.iter().map(question).filter(|question| !question.relevant.is_empty());
         Ok(Self { lessons, questions: questions.collect() })
     }
 
     fn read_tasks(folder: &Path) -> Result<Self, Error> {
-        let lessons = rows(&folder.join("lessons.jsonl"))?;
+        let lessons = read_rows(&folder.join("lessons.jsonl"))?;
         let mut questions: Vec<Question> = Vec::new();
         for row in &lessons {
             for (key, kind) in [("plain", "plain"), ("plain2", "plain"), ("oblique", "oblique")] {
-                let (id, right) = (format!("{}-{key}", text(row, "id")), BTreeSet::from([text(row, "id").to_owned()]));
-                questions.push(Question { id, kind: kind.to_owned(), text: text(row, key).to_owned(), right });
+                let (id, relevant) =
+                    (format!("{}-{key}", text(row, "id")), BTreeSet::from([text(row, "id").to_owned()]));
+                questions.push(Question { id, kind: kind.to_owned(), text: text(row, key).to_owned(), relevant });
             }
         }
-        questions.extend(rows(&folder.join("none.jsonl"))?.iter().map(|row| question(row, text(row, "kind"))));
+        questions.extend(read_rows(&folder.join("none.jsonl"))?.iter().map(|row| question(row, text(row, "kind"))));
         questions.retain(|question| !question.text.is_empty());
         Ok(Self { lessons: lessons.iter().map(lesson).collect(), questions })
     }
 
-    /// Adds questions (`id`, `text`) that no lesson answers; their kind is the file's name.
+    /// Adds unrelated questions (`id`, `text`); their kind is the file's name without its extension.
     ///
     /// # Errors
     /// [`Error::Io`] and [`Error::Json`].
     pub fn add_unrelated(&mut self, file: &Path) -> Result<(), Error> {
         let kind = file.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        self.questions.extend(rows(file)?.iter().map(|row| question(row, &kind)));
+        self.questions.extend(read_rows(file)?.iter().map(|row| question(row, &kind)));
         Ok(())
     }
 }
 
 fn question(row: &Value, kind: &str) -> Question {
     let [id, text] = ["id", "text"].map(|key| text(row, key).to_owned());
-    Question { id, kind: kind.to_owned(), text, right: BTreeSet::new() }
+    Question { id, kind: kind.to_owned(), text, relevant: BTreeSet::new() }
 }
 
-/// A row of rules (`why`), of tasks (`mistake`, `solution`) or of documents (`title`, `text`).
+/// A lesson from a row of rules (`why`), of tasks (`mistake`, `solution`) or of documents (`title`, `text`).
 fn lesson(row: &Value) -> Lesson {
     let first = |keys: &[&str]| keys.iter().map(|key| text(row, key)).find(|text| !text.is_empty()).unwrap_or_default();
     let solution = first(&["correct_pattern", "solution", "text", "why"]);

@@ -1,4 +1,4 @@
-//! What a host gets from `get_playbook_context` with the settings as they are.
+//! Retrieval at the default settings: ranking, gate and calibration.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,38 +6,38 @@ use adage::{Context, LessonId, Listing, Request, Scored};
 use serde::Serialize;
 
 use crate::Error;
-use crate::books::Book;
-use crate::classic::now;
-use crate::data::Question;
-use crate::ranking::{RECALL_DEPTH, Scores, percentile, round};
+use crate::dataset::Question;
+use crate::metrics::{RECALL_DEPTH, Scores, percentile, round};
+use crate::sampling::SampledPlaybook;
+use crate::timing::timed;
 
-/// What the default rule shows: sums over all books.
+/// Sums over all playbooks.
 #[derive(Clone, Debug, Default)]
 pub struct DefaultTally {
-    /// With the gate open.
+    /// Rankings with the gate open.
     open: Scores,
     micros: Vec<f64>,
     kinds: BTreeMap<String, Kind>,
-    /// Lessons shown, and answers.
+    /// Lessons shown, and questions answered.
     n_shown: f64,
     n_answers: f64,
-    /// What was stated of questions that want a lesson.
-    related: Vec<Stated>,
-    /// The same of those that want none, by kind.
-    unrelated: BTreeMap<String, Vec<Stated>>,
+    /// Of related questions.
+    related: Vec<Prediction>,
+    /// Of unrelated questions, by kind.
+    unrelated: BTreeMap<String, Vec<Prediction>>,
     losses: Vec<Loss>,
 }
 
-/// Of a question: the probabilities that were stated, and what was right.
+/// For one question: the predicted probabilities, and whether the lessons shown are relevant.
 #[derive(Clone, Copy, Debug)]
-struct Stated {
-    /// That any lesson is an answer.
+struct Prediction {
+    /// Probability that any lesson is relevant.
     any: f64,
-    /// That the best lesson is.
+    /// Probability that the best lesson is.
     best: f64,
-    /// Whether the best lesson is an answer.
+    /// Whether the best lesson is relevant.
     is_answer: bool,
-    /// Whether an answer is among the first five.
+    /// Whether a relevant lesson is among the first five.
     is_found: bool,
 }
 
@@ -49,39 +49,39 @@ struct Kind {
     among_three: f64,
 }
 
-/// What the default rule shows.
+/// Retrieval at the default settings from playbooks of one size.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct DefaultReport {
     /// Always `default`.
     pub tier: &'static str,
-    /// Lessons per book.
+    /// Lessons per playbook.
     pub lessons: usize,
-    /// Books.
+    /// Number of playbooks.
     pub books: usize,
-    /// Questions that want a lesson, over all books.
+    /// Number of related questions, over all playbooks.
     pub queries: f64,
-    /// Of the ranking with the gate open.
+    /// nDCG@10 with the gate open.
     pub ndcg10: f64,
-    /// Of the ranking with the gate open.
+    /// Recall@5 with the gate open.
     pub recall5: f64,
-    /// Of the ranking with the gate open.
+    /// MRR@10 with the gate open.
     pub mrr10: f64,
-    /// Share of questions that want a lesson and are not shown it, with the gate as it is.
+    /// Share of related questions for which no relevant lesson is shown.
     pub cut: f64,
     /// Share of questions that are answered, by kind.
     pub answered: BTreeMap<String, f64>,
-    /// Share of questions of which a right lesson is among the first three, by kind.
+    /// Share of questions with a relevant lesson among the first three, by kind.
     pub among_three: BTreeMap<String, f64>,
-    /// Lessons per answer.
+    /// Mean number of lessons per answer.
     pub shown: f64,
-    /// Share of questions that lose their lesson if the gate lets 2% of the unrelated ones of a kind through.
+    /// Share of related questions without a relevant lesson if the gate answers 2% of the unrelated ones, by kind of the latter.
     pub lost_at_2: BTreeMap<String, f64>,
     /// The same for 5%.
     pub lost_at_5: BTreeMap<String, f64>,
-    /// Mean distance of stated probability and frequency, over ten classes.
+    /// Expected calibration error: the mean distance between predicted probability and frequency, over ten bins.
     pub calibration_error: f64,
-    /// Median time of a recall, µs, excluding the embedding.
+    /// Median time of a request, in µs, excluding the embedding.
     pub p50_us: f64,
 }
 
@@ -89,48 +89,48 @@ pub struct DefaultReport {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct RiskPoint {
-    /// Share of questions that get their lesson.
+    /// Share of related questions for which a relevant lesson is found.
     pub coverage: f64,
     /// Share of unrelated questions that are answered.
     pub risk: f64,
 }
 
-/// Questions whose best lesson was stated to be an answer with about the same probability.
+/// One bin of a reliability diagram: questions whose best lesson has about the same predicted probability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ReliabilityClass {
-    /// Their share of all; questions that want a lesson weigh as much as those that want none.
+    /// Their share of all questions, where related and unrelated ones weigh the same in total.
     pub weight: f64,
-    /// Mean stated probability.
+    /// Mean predicted probability.
     pub stated: f64,
-    /// Share of them whose best lesson is an answer.
+    /// Share whose best lesson is relevant.
     pub found: f64,
 }
 
-/// A question that did not get what it should.
+/// A question that was answered wrongly: a related one without its lesson, or an unrelated one with any.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Loss {
     /// Its kind.
     pub kind: String,
-    /// What was asked.
+    /// The text of the question.
     pub question: String,
-    /// What should have been shown: a lesson's trigger, or nothing.
+    /// Trigger of a relevant lesson; `None` if the question is unrelated.
     pub wanted: Option<String>,
-    /// What was shown.
+    /// Triggers of the lessons that were shown.
     pub shown: Vec<String>,
-    /// The stated probability that any lesson is an answer.
+    /// Predicted probability that any lesson is relevant.
     pub probability: f64,
 }
 
 impl DefaultTally {
-    /// Asks every question of a book: once with the gate as it is, once with it open.
+    /// Asks a playbook every question, with the default gate and with the gate open.
     ///
     /// # Errors
     /// [`Error::Playbook`]; [`Error::Embed`].
-    pub fn add(&mut self, book: &Book) -> Result<(), Error> {
-        let gated = book.open(|_| {})?;
-        let open = book.open(|config| {
+    pub fn add(&mut self, playbook: &SampledPlaybook) -> Result<(), Error> {
+        let gated = playbook.open(|_| {})?;
+        let open = playbook.open(|config| {
             config.retrieval.answer_from = Some(0.0);
             config.retrieval.min_share = 0.0;
         })?;
@@ -140,29 +140,28 @@ impl DefaultTally {
             .map(|lesson| (lesson.id, lesson.trigger.clone()))
             .collect();
         gated.get_playbook_context(Request::about("a first question, which prepares the indexes").peek())?;
-        for question in &book.questions {
-            book.embedder.vector(&question.text)?;
+        for question in &playbook.questions {
+            playbook.embedder.vector(&question.text)?;
             let request = Request::about(question.text.clone()).max_tokens(usize::MAX).peek();
-            let start = now();
-            let shown = gated.get_playbook_context(request.clone())?;
-            self.micros.push(start.elapsed().as_secs_f64() * 1e6);
+            let (shown, time) = timed(|| gated.get_playbook_context(request.clone()))?;
+            self.micros.push(time.as_secs_f64() * 1e6);
             let ranked = open.get_playbook_context(request.limit(10).explain())?;
-            self.count(book, question, &shown, &ranked, &triggers);
+            self.count(playbook, question, &shown, &ranked, &triggers);
         }
         Ok(())
     }
 
     fn count(
         &mut self,
-        book: &Book,
+        playbook: &SampledPlaybook,
         question: &Question,
         shown: &Context,
         ranked: &Context,
         triggers: &BTreeMap<LessonId, String>,
     ) {
         let ids = |context: &Context| context.lessons.iter().map(|lesson| lesson.id).collect::<Vec<LessonId>>();
-        let (right, shown, ranking) = (book.right(question), ids(shown), ids(ranked));
-        let is_right = |id: &LessonId| right.contains(id);
+        let (relevant, shown, ranking) = (playbook.relevant(question), ids(shown), ids(ranked));
+        let is_right = |id: &LessonId| relevant.contains(id);
         let kind = self.kinds.entry(question.kind.clone()).or_default();
         kind.n += 1.0;
         kind.answered += f64::from(u8::from(!shown.is_empty()));
@@ -172,71 +171,69 @@ impl DefaultTally {
             self.n_answers += 1.0;
             self.n_shown += shown.len() as f64;
         }
-        let stated = Stated {
+        let prediction = Prediction {
             any: probabilities(&ranked.considered).sum(),
             best: probabilities(&ranked.considered).next().unwrap_or_default(),
             is_answer: ranking.first().is_some_and(is_right),
             is_found: ranking.iter().take(RECALL_DEPTH).any(is_right),
         };
-        let is_lost = if right.is_empty() { !shown.is_empty() } else { !shown.iter().any(is_right) };
+        let is_lost = if relevant.is_empty() { !shown.is_empty() } else { !shown.iter().any(is_right) };
         if is_lost {
             let trigger = |id: &LessonId| triggers.get(id).cloned();
             self.losses.push(Loss {
                 kind: question.kind.clone(),
                 question: question.text.clone(),
-                wanted: right.first().and_then(trigger),
+                wanted: relevant.first().and_then(trigger),
                 shown: shown.iter().filter_map(trigger).collect(),
-                probability: round(stated.any),
+                probability: round(prediction.any),
             });
         }
-        if right.is_empty() {
-            self.unrelated.entry(question.kind.clone()).or_default().push(stated);
+        if relevant.is_empty() {
+            self.unrelated.entry(question.kind.clone()).or_default().push(prediction);
         } else {
-            self.related.push(stated);
-            self.open.add(&ranking, &right);
+            self.related.push(prediction);
+            self.open.add(&ranking, &relevant);
         }
     }
 
-    /// The share of related questions that lose their lesson where this share of the unrelated ones of a kind is answered.
-    fn lost_at(&self, unrelated: &[Stated], share: f64) -> f64 {
-        let mut unrelated: Vec<f64> = unrelated.iter().map(|stated| stated.any).collect();
+    /// The share of related questions without a relevant lesson, with a gate that answers this share of the unrelated ones.
+    fn lost_at(&self, unrelated: &[Prediction], share: f64) -> f64 {
+        let mut unrelated: Vec<f64> = unrelated.iter().map(|prediction| prediction.any).collect();
         unrelated.sort_by(|a, b| b.total_cmp(a));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a count")]
         let place = (unrelated.len() as f64 * share) as usize;
         1.0 - self.coverage(unrelated.get(place).copied().unwrap_or_default())
     }
 
-    /// The share of related questions that get their lesson from a gate at this probability.
+    /// The share of related questions for which a gate at this probability shows a relevant lesson.
     fn coverage(&self, cut: f64) -> f64 {
-        let kept = self.related.iter().filter(|stated| stated.is_found && stated.any > cut).count();
+        let kept = self.related.iter().filter(|prediction| prediction.is_found && prediction.any > cut).count();
         kept as f64 / self.related.len().max(1) as f64
     }
 
-    /// What each gate would cost: coverage and risk, the latter among unrelated questions of each kind, from the strictest gate
-    /// to the most open one.
+    /// Coverage and risk of gates at 1.00, 0.99, … 0.00, in this order. The risk is that of the unrelated questions of each kind.
     #[must_use]
     pub fn risk_coverage(&self) -> BTreeMap<String, Vec<RiskPoint>> {
-        let point = |unrelated: &[Stated], percent: u32| {
+        let point = |unrelated: &[Prediction], percent: u32| {
             let cut = f64::from(percent) / 100.0;
-            let n_answered = unrelated.iter().filter(|stated| stated.any > cut).count();
+            let n_answered = unrelated.iter().filter(|prediction| prediction.any > cut).count();
             let risk = round(n_answered as f64 / unrelated.len().max(1) as f64);
             RiskPoint { coverage: round(self.coverage(cut)), risk }
         };
-        let curve = |unrelated: &Vec<Stated>| (0..=100).rev().map(|percent| point(unrelated, percent)).collect();
-        self.unrelated.iter().map(|(kind, stated)| (kind.clone(), curve(stated))).collect()
+        let curve = |unrelated: &Vec<Prediction>| (0..=100).rev().map(|percent| point(unrelated, percent)).collect();
+        self.unrelated.iter().map(|(kind, predictions)| (kind.clone(), curve(predictions))).collect()
     }
 
-    /// Stated probabilities against what was right, in ten classes of equal width; questions that want a lesson weigh as much as
-    /// those that want none.
+    /// A reliability diagram of ten bins of equal width; related and unrelated questions weigh the same in total.
     #[must_use]
     pub fn reliability(&self) -> [ReliabilityClass; 10] {
-        let unrelated: Vec<Stated> = self.unrelated.values().flatten().copied().collect();
+        let unrelated: Vec<Prediction> = self.unrelated.values().flatten().copied().collect();
         let sets = [&self.related, &unrelated];
-        let n_sets = sets.iter().filter(|stated| !stated.is_empty()).count().max(1) as f64;
+        let n_sets = sets.iter().filter(|set| !set.is_empty()).count().max(1) as f64;
         let mut classes = [ReliabilityClass::default(); 10];
-        for stated in sets {
-            for answer in stated {
-                let weight = 1.0 / (n_sets * stated.len() as f64);
+        for set in sets {
+            for answer in set {
+                let weight = 1.0 / (n_sets * set.len() as f64);
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a probability")]
                 let place = ((answer.best * 10.0) as usize).min(9);
                 let Some(class) = classes.get_mut(place) else { continue };
@@ -251,8 +248,8 @@ impl DefaultTally {
         })
     }
 
-    /// Unrelated questions that were answered, the surest first, then questions that lost their lesson, the least sure first: at
-    /// most `n` of each kind, each question once.
+    /// At most `n` wrong answers of each kind, each question once: unrelated questions by descending probability, then related
+    /// ones by ascending probability.
     #[must_use]
     pub fn losses(&self, n: usize) -> Vec<Loss> {
         let mut losses = self.losses.clone();
@@ -269,14 +266,16 @@ impl DefaultTally {
         losses
     }
 
-    /// The figures of books of this size.
+    /// The report for playbooks of this size.
     #[must_use]
     pub fn report(&self, n_lessons: usize, n_books: usize) -> DefaultReport {
         let shares = |value: fn(&Kind) -> f64| -> BTreeMap<String, f64> {
             self.kinds.iter().map(|(name, kind)| (name.clone(), round(value(kind) / kind.n))).collect()
         };
         let lost = |share: f64| -> BTreeMap<String, f64> {
-            let of_kind = |(kind, stated): (&String, &Vec<Stated>)| (kind.clone(), round(self.lost_at(stated, share)));
+            let of_kind = |(kind, predictions): (&String, &Vec<Prediction>)| {
+                (kind.clone(), round(self.lost_at(predictions, share)))
+            };
             self.unrelated.iter().map(of_kind).collect()
         };
         let [ndcg10, recall5, mrr10] = self.open.means();
@@ -310,18 +309,19 @@ fn probabilities(considered: &[Scored]) -> impl Iterator<Item = f64> {
 mod tests {
     use super::*;
 
-    fn stated(any: f64, is_answer: bool) -> Stated {
-        Stated { any, best: any, is_answer, is_found: is_answer }
+    fn prediction(any: f64, is_answer: bool) -> Prediction {
+        Prediction { any, best: any, is_answer, is_found: is_answer }
     }
 
     fn tally() -> DefaultTally {
-        let related = vec![stated(0.95, true), stated(0.85, true), stated(0.45, true), stated(0.25, false)];
-        let unrelated = BTreeMap::from([("far".to_owned(), vec![stated(0.05, false), stated(0.65, false)])]);
+        let related =
+            vec![prediction(0.95, true), prediction(0.85, true), prediction(0.45, true), prediction(0.25, false)];
+        let unrelated = BTreeMap::from([("far".to_owned(), vec![prediction(0.05, false), prediction(0.65, false)])]);
         DefaultTally { related, unrelated, ..DefaultTally::default() }
     }
 
     #[test]
-    fn a_stricter_gate_covers_less_and_risks_less() {
+    fn risk_coverage_of_a_stricter_gate_is_lower_in_both() {
         let curves = tally().risk_coverage();
         let curve = &curves["far"];
         assert_eq!(curve.len(), 101);
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn both_kinds_of_question_weigh_the_same() {
+    fn reliability_of_unequal_sets_weighs_both_the_same() {
         let classes = tally().reliability();
         assert_eq!((classes[6].weight, classes[6].found), (0.25, 0.0));
         assert_eq!((classes[9].weight, classes[9].found), (0.125, 1.0));

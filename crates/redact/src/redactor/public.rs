@@ -1,0 +1,239 @@
+//! Values that anybody may see: public keys, digests, identifiers, names, and what a specification has published.
+
+use std::ops::Range;
+
+use crate::rules::touches;
+use crate::shape::{is_path_like, is_uuid, looks_random};
+
+use super::surroundings::{line_before, name_at_end};
+
+/// Shorter values may equal their name by chance, in bytes.
+const MIN_NAME: usize = 8;
+/// A value that ends with its name is a reference from this length of the name on, in bytes.
+const MIN_REFERENCE: usize = 12;
+
+/// True for a value that is public by its first characters: public keys and certificates, images and archives, addresses, digests
+/// with the name of their kind, identifiers of measurements and of accounts; or that a specification has published.
+pub(super) fn is_public(value: &str) -> bool {
+    const STARTS: [&str; 59] = [
+        "GHSA-",
+        "CVE-",
+        "iVBORw0",
+        "R0lGOD",
+        "JVBERi",
+        "UEsDB",
+        "/9j/",
+        "H4sIA",
+        "AAAAB3NzaC1",
+        "AAAAC3NzaC1",
+        "AAAAE2VjZHNh",
+        "MIIBIjANBg",
+        "MIICIjANBg",
+        "MIIBojANBg",
+        "MIGfMA0G",
+        "MFkwEwYH",
+        "MHYwEAYH",
+        "MCowBQYDK2V",
+        "LS0tLS1CRUdJTiBDRVJU",
+        "LS0tLS1CRUdJTiBQVUJ",
+        "age1",
+        "xpub",
+        "ypub",
+        "zpub",
+        "tpub",
+        "bc1q",
+        "bc1p",
+        "tb1q",
+        "npub1",
+        "lnbc",
+        "lntb",
+        "bafy",
+        "RWQ",
+        "sha1-",
+        "sha1:",
+        "sha256-",
+        "sha256/",
+        "sha256:",
+        "SHA256:",
+        "sha384-",
+        "sha512-",
+        "sha512:",
+        "md5:",
+        "MD5:",
+        "h1:",
+        "S-1-5-",
+        "urn:",
+        "did:",
+        "arn:",
+        "pk_test_",
+        "pk_live_",
+        "_ZN",
+        "naa.",
+        "ami-",
+        "vpc-",
+        "subnet-",
+        "sg-",
+        "vol-",
+        "eni-",
+    ];
+    // Keys and digests of FIPS 197, RFC 8439, of `password` and of nothing.
+    const KNOWN: [&str; 8] = [
+        "2b7e151628aed2a6",
+        "000102030405",
+        "0123456789abcdef",
+        "5f4dcc3b5aa765d6",
+        "d41d8cd98f00b204",
+        "da39a3ee5e6b4b0d",
+        "e3b0c44298fc1c14",
+        "1234567890123456",
+    ];
+    let lower = value.to_ascii_lowercase();
+    let known = lower.strip_prefix("0x").unwrap_or(&lower).replace([' ', ':', ','], "");
+    let is_address =
+        lower.strip_prefix("0x").is_some_and(|hex| hex.len() == 40 && hex.bytes().all(|b| b.is_ascii_hexdigit()));
+    let is_content = value.len() == 46 && value.starts_with("Qm");
+    let is_head =
+        ["eyJhbGciOi", "eyJ0eXAiOi", "eyJraWQiOi"].iter().any(|head| value.starts_with(head)) && !value.contains('.');
+    // A number of a program, in parts.
+    let is_number = lower.strip_prefix("0x").is_some_and(|hex| {
+        hex.contains('_') && hex.len() <= 20 && hex.bytes().all(|b| b.is_ascii_hexdigit() || b == b'_')
+    });
+    let is_tag = value.len() <= 16 && ["G-", "GTM-", "UA-", "AW-"].iter().any(|start| value.starts_with(start));
+    // The example of those who explain JSON Web Tokens.
+    value.contains("eyJzdWIiOiIxMjM0NTY3ODkw")
+        || is_address
+        || is_content
+        || is_head
+        || is_number
+        || is_tag
+        || STARTS.iter().any(|start| value.starts_with(start))
+        || KNOWN.iter().any(|start| known.starts_with(start))
+}
+
+/// True for a value that what is around it makes public: a digest behind the name of its kind, an identifier in braces, the key of a
+/// pair of `key` and `value`, a path, or a value that repeats its own name.
+pub(super) fn is_public_in_place(text: &str, at: &Range<usize>) -> bool {
+    let value = text.get(at.clone()).unwrap_or_default();
+    let before = text.get(..at.start).unwrap_or_default();
+    let is_in_braces = || before.ends_with('{') && touches(text, Some(at.end), |b| *b == b'}');
+    let is_path = || value.starts_with('/') && is_path_like(value) && !looks_random(value);
+    is_after_kind_of_digest(before)
+        || (is_uuid(value) && is_in_braces())
+        || is_path()
+        || is_key_of_pair(text, at)
+        || repeats_name(value, name_at_end(line_before(text, at.start)).1)
+}
+
+/// True right behind the kind of a digest, as in lock files.
+fn is_after_kind_of_digest(before: &str) -> bool {
+    const KINDS: [&str; 9] = ["h1:", "md5:", "sha1:", "sha1-", "sha256:", "sha256-", "sha384-", "sha512:", "sha512-"];
+    KINDS.iter().any(|kind| before.ends_with(kind))
+}
+
+/// True for the value of a field that is called `key` if a field that is called `value` follows: it names that one.
+fn is_key_of_pair(text: &str, at: &Range<usize>) -> bool {
+    let is_mark = |c: char| !c.is_alphanumeric();
+    let before = text.get(text.floor_char_boundary(at.start.saturating_sub(24))..at.start).unwrap_or_default();
+    let (end, name) = name_at_end(before);
+    let is_key = name.eq_ignore_ascii_case("key") && before.len() > end.len();
+    let behind = text.get(at.end..text.floor_char_boundary((at.end + 40).min(text.len()))).unwrap_or_default();
+    let next = behind.trim_start_matches(is_mark);
+    let gap = behind.get(..behind.len() - next.len()).unwrap_or_default();
+    let is_next = next.get(..5).is_some_and(|next| next.eq_ignore_ascii_case("value"));
+    // A query has neither commas nor blanks between its fields.
+    is_key && is_next && gap.contains([' ', ',', '\n', '\t'])
+}
+
+/// True if a value is its own name, or a reference that ends with it: `SIGNING_KEY = "signing-key"`, `keyMaker = Local.keyMaker`.
+fn repeats_name(value: &str, name: &str) -> bool {
+    let bare = |text: &str| -> String {
+        text.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
+    };
+    if value.len() < MIN_NAME || value.len() > 128 || name.len() < MIN_NAME {
+        return false;
+    }
+    let (value, name) = (bare(value), bare(name));
+    (value.len() >= MIN_NAME && name.ends_with(&value)) || (name.len() >= MIN_REFERENCE && value.ends_with(&name))
+}
+
+/// True for letters or digits in the order of the alphabet, as in the table of an encoding: sixteen or more, of which each but one
+/// in eight follows the one before.
+pub(super) fn is_alphabet(value: &str) -> bool {
+    let n_in_order = value.as_bytes().array_windows().filter(|[a, b]| a.checked_add(1) == Some(*b)).count();
+    value.len() >= 16 && n_in_order * 8 >= value.len() * 7
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, value: &str, expected: bool) {
+        let at = text.find(value).unwrap_or_default();
+        assert_eq!(is_public_in_place(text, &(at..at + value.len())), expected, "{text}");
+    }
+
+    #[test]
+    fn identifiers_of_advisories_and_numbers_of_programs_are_public() {
+        for (value, expected) in [
+            ("GHSA-3mv5-343c-w2qg", true),
+            ("CVE-2020-36465", true),
+            ("0x10_FFFF", true),
+            ("0x10FFFFa8", false),
+            ("GHS-3mv5-343c-w2qg", false),
+        ] {
+            assert_eq!(is_public(value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn what_is_around_a_value_can_make_it_public() {
+        for (text, value) in [
+            (
+                "example.org/mod v1.2.0 h1:q7RtZ2mWx9LkB4vNs8Yd1HcJp0uTfGaE6oXiMzKwSbQ=",
+                "q7RtZ2mWx9LkB4vNs8Yd1HcJp0uTfGaE6oXiMzKwSbQ",
+            ),
+            ("Guid(\"{cd8044a9-2443-4000-b0cd-79316c56f589}\")", "cd8044a9-2443-4000-b0cd-79316c56f589"),
+            ("<add key=\"mail.host.v8\" value=\"on\" />", "mail.host.v8"),
+            (
+                "{ \"key\": \"9df21e95-3848-409d-8f94-c675cdfee839\", \"value\": \"north\" }",
+                "9df21e95-3848-409d-8f94-c675cdfee839",
+            ),
+            ("- key: q7RtZ2mWx9\n  value: 3", "q7RtZ2mWx9"),
+            (
+                "\"a-strong-password\": \"/en/accounts@3.0/create-a-strong-password\"",
+                "/en/accounts@3.0/create-a-strong-password",
+            ),
+            ("pub const ID_KEY_MESHING_2 = \"id-KeyMeshing-2\"", "id-KeyMeshing-2"),
+            ("BlindKeySignatures = Ed25519.BlindKeySignatures", "Ed25519.BlindKeySignatures"),
+        ] {
+            check(text, value, true);
+        }
+    }
+
+    #[test]
+    fn a_value_is_not_public_for_its_neighbours_alone() {
+        for (text, value) in [
+            ("key=q7RtZ2mWx9LkB4vNs8Yd1HcJ", "q7RtZ2mWx9LkB4vNs8Yd1HcJ"),
+            ("key=q7RtZ2mWx9LkB4vNs8Yd1HcJ&value=2", "q7RtZ2mWx9LkB4vNs8Yd1HcJ"),
+            ("api_key: q7RtZ2mWx9\nvalue: 3", "q7RtZ2mWx9"),
+            ("password = \"my-password-is-9\"", "my-password-is-9"),
+            ("password = \"Hq7-password\"", "Hq7-password"),
+            ("key {\n id: cd8044a9-2443-4000-b0cd-79316c56f589}", "cd8044a9-2443-4000-b0cd-79316c56f589"),
+        ] {
+            check(text, value, false);
+        }
+    }
+
+    #[test]
+    fn letters_in_order_are_an_alphabet() {
+        for (value, expected) in [
+            ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", true),
+            ("abcdefghijklmnop", true),
+            ("abcdefghijk", false),
+            ("abcdX9q7RtZ2mWx9LkB4vNs8Yd1HcJ", false),
+            ("", false),
+        ] {
+            assert_eq!(is_alphabet(value), expected, "{value}");
+        }
+    }
+}

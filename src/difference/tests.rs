@@ -1,0 +1,143 @@
+use super::*;
+use crate::testing::lesson;
+
+/// Checks the difference of two solutions with the same trigger, in both directions.
+fn check(a: &str, b: &str, expected: Option<&str>) {
+    for (a, b) in [(a, b), (b, a)] {
+        let found = difference(&lesson("one trigger", a), &lesson("one trigger", b));
+        let kind = found.as_ref().map(|found| match found {
+            Difference::Value { kind, .. } => kind.to_string(),
+            Difference::Polarity { .. } => "polarity".to_owned(),
+            Difference::Order { .. } => "order".to_owned(),
+            Difference::Exchange { .. } => "exchange".to_owned(),
+            Difference::Mistake => "mistake".to_owned(),
+            Difference::Contradiction => "contradiction".to_owned(),
+            Difference::Subject { .. } => "subject".to_owned(),
+            Difference::Scope { .. } => "scope".to_owned(),
+        });
+        assert_eq!(kind.as_deref(), expected, "{a:?} and {b:?}: {found:?}");
+    }
+}
+
+#[test]
+fn other_values_in_one_field_keep_apart() {
+    check("wait 5 seconds between retries", "wait 30 seconds between retries", Some("number"));
+    check("wait five seconds between retries", "wait 5 seconds between retries", None);
+    check("use tokio 1.0 for the runtime", "use tokio 1 for the runtime", None);
+    check("pass timeout=5 to every call", "give each call timeout=30", Some("number"));
+    check("pin it with numpy<2 in the file", "pin it with numpy>=2 in the file", Some("comparison"));
+    check("run git push --force then", "run git push --force-with-lease then", Some("flag"));
+    check("mount it at /var/lib/data here", "mount it at /srv/data here", Some("path"));
+    check("edit Cargo.toml by hand", "edit Cargo.lock by hand", Some("path"));
+    check("export DATABASE_URL before tests", "export TEST_DATABASE_URL before tests", Some("identifier"));
+    check("call `fetch_all` at the end", "call `fetch_one` at the end", Some("identifier"));
+    check("store times in UTC there", "store times in CET there", Some("identifier"));
+}
+
+#[test]
+fn what_only_one_side_has_is_no_conflict() {
+    check("import csv", "import csv; reader = csv.reader(f)", None);
+    check("retry with a delay", "retry with a delay of 5 seconds", None);
+    check("call Path.read_text() on it", "call `read_text` on it", None);
+    check("pin pnpm to 8, not 9", "pin pnpm to 8", None);
+}
+
+#[test]
+fn opposites_in_the_same_company_keep_apart() {
+    check("pin numpy below 2.0", "pin numpy above 2.0", Some("polarity"));
+    check("always commit the lock file", "never commit the lock file", Some("polarity"));
+    check("run migrations before the rollout", "run migrations after the rollout", Some("polarity"));
+    check("enable proxy buffering for events", "for events, disable proxy buffering", Some("polarity"));
+    check("commit the generated files", "do not commit the generated files", Some("polarity"));
+    // Double opposites, and opposites about different things.
+    check("run it outside a transaction", "it must not run inside a transaction", None);
+    check("create it outside a transaction block", "create it, and not inside a transaction block", None);
+    check("the old server answered while the cache was filled", "wait; a new record has to reach everybody", None);
+    // In differently worded texts, a negation is ignored.
+    check("use the csv module, not a split by commas", "parse rows with the csv module", None);
+}
+
+#[test]
+fn order_and_direction_keep_apart() {
+    check("copy staging onto production", "copy production onto staging", Some("order"));
+    check(
+        "convert the times from UTC to local time before saving",
+        "before saving them, convert the times from local time to UTC",
+        Some("order"),
+    );
+    check("merge main into the feature branch", "merge the feature branch into main", Some("order"));
+    check("commit the change log; push the tag", "push the tag; commit the change log", Some("order"));
+    check("only admins may delete rows", "admins may delete only rows", Some("order"));
+}
+
+#[test]
+fn clauses_may_change_places() {
+    check("use the lock file instead of guessing", "instead of guessing, use the lock file", None);
+    check("read the log before you close it", "before you close it, read the log", None);
+    check("list the origins explicitly", "explicitly list the origins", None);
+}
+
+#[test]
+fn a_word_in_the_place_of_another_keeps_apart_whatever_it_is() {
+    for (ours, theirs) in [
+        ("daily", "weekly"),
+        ("container", "contained"),
+        ("serializable", "serialized"),
+        ("signed", "unsigned"),
+        ("pre-save", "post-save"),
+        ("Anna", "Anne"),
+        ("duty engineer", "account manager"),
+        ("all", "some"),
+        ("US", "EU"),
+    ] {
+        let text = |word: &str| format!("send the {word} report to the team before noon");
+        let found = difference(&lesson("one trigger", &text(ours)), &lesson("one trigger", &text(theirs)));
+        assert!(found.is_some(), "{ours} and {theirs}");
+    }
+    check("keep the copies and the log", "keep the copies or the log", Some("exchange"));
+    check("copy rows if they are new", "copy rows unless they are new", Some("exchange"));
+    check("copy the rows", "copy only the rows", Some("exchange"));
+}
+
+#[test]
+fn forms_of_one_another_are_one_word() {
+    check("the colours weren't organised in 2 files", "the colors were not organized in two files", None);
+    check("at seven per cent, wait 5 seconds", "at 7%, wait 5s", None);
+    check("edit the config of the repo by hand", "edit the configuration of the repository by hand", None);
+    check("keep the time zone in lower-case letters", "keep the timezone in lowercase letters", None);
+    check("the script's log was overwritten", "the script overwrote the log", None);
+    check("wait a month before you delete it", "wait one month before you delete it", None);
+}
+
+#[test]
+fn another_mistake_in_the_same_situation_keeps_apart() {
+    let with = |mistake: &str, advice: &str| crate::Lesson { anti_pattern: mistake.into(), ..lesson("t", advice) };
+    let first = with("the drop waited for a long query", "set a lock timeout of two seconds");
+    let second = with("a view still selected the column", "look for views that need it");
+    assert_eq!(difference(&first, &second), Some(Difference::Mistake));
+    let reworded = with("the drop was waiting for a long query to end", "set the lock timeout to two seconds");
+    assert_eq!(difference(&first, &reworded), None);
+}
+
+#[test]
+fn short_texts_about_other_things_keep_apart() {
+    let pair = |a: &str, b: &str| difference(&lesson(a, a), &lesson(b, b));
+    let other = pair("Disallow unused imports", "Disallow unused labels");
+    assert!(matches!(other, Some(Difference::Exchange { .. })), "{other:?}");
+    let other = pair("Disallow unused imports in all modules", "Prevents labels that are unused");
+    assert!(matches!(other, Some(Difference::Subject { .. })), "{other:?}");
+    let scoped = pair("Disallow ternary operators", "Disallow ternary operators when simpler ones exist");
+    assert_eq!(scoped, Some(Difference::Scope { condition: "when".to_owned() }));
+    assert_eq!(pair("Disallow ternary operators", "Enforce that no ternary operators are used"), None);
+    // With six words on the shorter side, it may be a rewording.
+    let a = "rotate the deploy keys of every staging server quarterly";
+    let b = "every quarter, rotate the deploy keys on all staging machines";
+    assert_eq!(pair(a, b), None);
+}
+
+#[test]
+fn a_value_that_the_other_lesson_says_elsewhere_is_no_conflict() {
+    let a = crate::Lesson { anti_pattern: "port 80 was taken".into(), ..lesson("t", "bind to port 8080") };
+    let b = crate::Lesson { anti_pattern: "it bound to port 80".into(), ..lesson("t", "choose port 8080, not 80") };
+    assert_eq!(difference(&a, &b), None);
+}
