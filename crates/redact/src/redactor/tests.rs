@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::surroundings::digit_from;
 use super::*;
 
 fn planted() -> Vec<(&'static str, String)> {
