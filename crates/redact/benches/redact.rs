@@ -1,6 +1,6 @@
-//! What redaction costs: ordinary text, text full of keywords, and text made to be slow.
+//! The throughput of redaction in bytes of text: ordinary text, text full of keywords, and worst cases.
 //!
-//! `cargo bench -p adage-redact`; throughput in bytes of text.
+//! Run `cargo bench -p adage-redact`.
 
 #![allow(missing_docs, reason = "a benchmark")]
 
@@ -9,8 +9,8 @@ use std::hint::black_box;
 use adage_redact::Redactor;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
-/// One mebibyte of a text, over and over.
-fn filled(unit: &str) -> String {
+/// A text repeated up to one mebibyte.
+fn repeated(unit: &str) -> String {
     unit.repeat((1 << 20) / unit.len())
 }
 
@@ -22,13 +22,13 @@ fn redacting(criterion: &mut Criterion) {
     for (name, unit) in [
         ("prose", prose.to_owned()),
         ("code", code.to_owned()),
-        ("one letter", "a".to_owned()),
-        ("one mark", "=".to_owned()),
+        ("one repeated letter", "a".to_owned()),
+        ("one repeated mark", "=".to_owned()),
         ("one long random run", random.clone()),
         ("random words", format!("{random} ")),
         ("keywords", "password=token key: ".to_owned()),
     ] {
-        let text = filled(&unit);
+        let text = repeated(&unit);
         group.throughput(Throughput::Bytes(text.len() as u64));
         group.bench_function(name, |bencher| bencher.iter(|| Redactor::shared().find(black_box(&text)).len()));
     }

@@ -1,6 +1,7 @@
-//! Prints what is measured in texts, for `scripts/fit_secrets.py`.
+//! Prints the measurements of texts, for `scripts/fit_secrets.py`.
 //!
-//! Reads a text per line, as JSON strings; prints a line for each. The first line says which traits are measured.
+//! Reads one JSON string per line and prints one line of JSON for each, see `Redactor::measured`. The first line of the
+//! output has the traits and the number of buckets.
 
 use std::io::{self, BufRead as _, Write as _};
 

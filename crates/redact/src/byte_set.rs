@@ -1,17 +1,18 @@
-//! Sets of bytes, for loops that look at every byte of a text.
+//! Sets of bytes, for loops over all bytes of a text.
 
 use std::ops::RangeInclusive;
 
-/// Bytes, looked up in a table.
+/// A set of bytes, as a table of all 256.
 #[derive(Debug)]
 pub(crate) struct ByteSet([bool; 256]);
 
 impl ByteSet {
+    /// The set of these bytes.
     pub(crate) const fn of(bytes: &[u8]) -> Self {
         Self([false; 256]).and(bytes)
     }
 
-    /// The letters and digits of ASCII, and some other bytes.
+    /// The set of ASCII letters and digits, and of these bytes.
     pub(crate) const fn alphanumeric_and(bytes: &[u8]) -> Self {
         Self::of(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789").and(bytes)
     }
@@ -38,7 +39,7 @@ impl ByteSet {
         self.0.get(usize::from(byte)).copied().unwrap_or_default()
     }
 
-    /// Whether any byte of a text is in the set.
+    /// True if any byte of a text is in the set.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         text.bytes().any(|byte| self.has(byte))
     }
@@ -49,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_has_the_bytes_that_it_was_made_of() {
+    fn a_set_has_exactly_the_bytes_that_it_was_made_of() {
         static SET: ByteSet = ByteSet::alphanumeric_and(b"_-");
         for byte in 0..=255_u8 {
             assert_eq!(SET.has(byte), byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-', "{byte}");

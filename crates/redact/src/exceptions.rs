@@ -75,8 +75,8 @@ impl Exceptions {
         has_part || self.placeholder_forms.as_ref().is_some_and(|forms| forms.is_match(&value))
     }
 
-    /// True for a value that consists of words of examples and digits that count up, as in `mySecret123`; also for an empty
-    /// value.
+    /// True for a value that consists of words of examples and digits that count up, as in `mySecret123`; also for an
+    /// empty value.
     pub(crate) fn is_made_up(&self, value: &str) -> bool {
         let value = value.to_ascii_lowercase();
         let mut parts = value.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());

@@ -1,7 +1,6 @@
 //! Fences of code blocks in Markdown.
 
-/// The marks that open or close a fence at the start of a line, and what follows them; `None` for a line without at least
-/// three of them.
+/// The marks of a fence at the start of a line, and the rest of the line; `None` for fewer than three marks.
 ///
 /// ```
 /// assert_eq!(adage_redact::fence_of("```sh"), Some(("```".to_owned(), "sh")));
@@ -15,7 +14,7 @@ pub fn fence_of(line: &str) -> Option<(String, &str)> {
     (marks >= 3).then(|| (mark.to_string().repeat(marks), info))
 }
 
-/// A fence of backticks for this code, longer than any run of backticks in it; at least three.
+/// A fence for a block of code: backticks, at least three, and one more than the longest run of backticks in the code.
 #[must_use]
 pub fn fence_for(code: &str) -> String {
     let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -27,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fence_is_three_equal_marks_or_more() {
+    fn a_fence_has_three_or_more_equal_marks_at_the_start_of_the_line() {
         assert_eq!(fence_of("~~~~ rust"), Some(("~~~~".to_owned(), " rust")));
         for line in ["", "``", "``~", " ```", "text ```"] {
             assert_eq!(fence_of(line), None, "{line:?}");
@@ -35,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_for_code_is_longer_than_any_in_it() {
+    fn a_fence_is_longer_than_any_run_of_backticks_in_the_code() {
         assert_eq!(["", "a `b`", "```\nx\n````"].map(fence_for), ["```", "```", "`````"]);
     }
 }

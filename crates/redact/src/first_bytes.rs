@@ -46,7 +46,8 @@ impl FirstBytes {
     }
 }
 
-/// The bytes of an optional part that repeats a single byte, and the greatest number of repetitions; `None` for any other part.
+/// The bytes of an optional part that repeats a single byte, and the greatest number of repetitions; `None` for any
+/// other part.
 fn lead_of(part: &Hir) -> Option<(ByteSet, usize)> {
     match part.kind() {
         HirKind::Capture(capture) => lead_of(&capture.sub),

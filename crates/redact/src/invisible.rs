@@ -1,9 +1,9 @@
-//! Characters that a person does not see and a model may obey.
+//! Removes characters that a person does not see and a model may obey.
 
-/// A text without what a person does not see and a model may obey: control characters (line ends become newlines, tabs
-/// are kept), direction marks, tag characters, invisible blanks, and all else that Unicode lists as ignorable in display.
+/// The text without invisible characters: control characters, direction marks, tag characters, invisible blanks, and
+/// all others that Unicode lists as ignorable in display. Tabs are kept, and line ends of any kind become newlines.
 ///
-/// Joiners and variation selectors stay where a script or an emoji needs them: [`visible_chars`].
+/// Joiners and variation selectors are kept where a script or an emoji needs them: [`visible_chars`].
 ///
 /// ```
 /// assert_eq!(adage_redact::strip_invisible("a\u{202e}b\r\nc"), "ab\nc");
@@ -14,8 +14,8 @@ pub fn strip_invisible(text: &str) -> String {
     visible_chars(text).filter_map(|(_, _, seen)| seen).collect()
 }
 
-/// What [`strip_invisible`] makes of one character that stands alone: itself, a newline for a line end of another kind, a blank for
-/// an empty Braille cell, or `None`.
+/// The result of [`strip_invisible`] for a single character: itself, a newline for another line end, a blank for an
+/// empty Braille cell, or `None` if it is removed.
 #[must_use]
 pub fn visible(c: char) -> Option<char> {
     match c {
@@ -27,12 +27,13 @@ pub fn visible(c: char) -> Option<char> {
     }
 }
 
-/// Each character of a text with its byte offset, and what [`strip_invisible`] makes of it there. Beyond [`visible`]:
+/// Each character of a text with its byte offset and the result of [`strip_invisible`] for it, `None` if it is removed.
+/// In addition to [`visible`]:
 ///
-/// - of `\r\n` only the second counts;
-/// - one variation selector for text or emoji is kept after an emoji, and after a digit that a keycap follows;
+/// - `\r\n` is one newline;
+/// - one variation selector for text or emoji is kept after an emoji, and between a digit and a keycap;
 /// - one joiner is kept within an emoji sequence, and one joiner or non-joiner between letters of a script that joins its
-///   letters (Arabic, Syriac, Mongolian, the Indic scripts, …), or after the sign that mutes a vowel.
+///   letters (Arabic, Syriac, Mongolian, the Indic scripts, …), or after a virama.
 pub fn visible_chars(text: &str) -> impl Iterator<Item = (usize, char, Option<char>)> {
     let mut chars = text.char_indices().peekable();
     let (mut previous, mut before) = ('\0', '\0');
@@ -56,7 +57,7 @@ const VARIATION_TEXT: char = '\u{fe0e}';
 const VARIATION_EMOJI: char = '\u{fe0f}';
 const KEYCAP: char = '\u{20e3}';
 
-/// Unicode's property `Default_Ignorable_Code_Point`, and the marks of interlinear annotations.
+/// True for the Unicode property `Default_Ignorable_Code_Point` and for the marks of interlinear annotations.
 fn is_ignorable(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -65,36 +66,38 @@ fn is_ignorable(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// True for the Unicode property `Noncharacter_Code_Point`.
 fn is_noncharacter(c: char) -> bool {
     u32::from(c) & 0xfffe == 0xfffe || matches!(c, '\u{fdd0}'..='\u{fdef}')
 }
 
-/// True where a variation selector decides how the character before it looks.
+/// True between two characters where a variation selector changes the first one.
 fn is_varied(previous: char, next: char) -> bool {
     is_emoji(previous) || (matches!(previous, '0'..='9' | '#' | '*') && next == KEYCAP)
 }
 
-/// True where a joiner or non-joiner decides how its neighbours look.
+/// True where a joiner or non-joiner changes its neighbours. `before` is the character before `previous`.
 fn is_joined(joiner: char, before: char, previous: char, next: char) -> bool {
     let ends_emoji = is_emoji(previous) || (previous == VARIATION_EMOJI && is_emoji(before));
     let is_of_script = joining_script(previous).is_some_and(|script| joining_script(next) == Some(script));
-    (joiner == ZERO_WIDTH_JOINER && ends_emoji && is_emoji(next)) || is_of_script || is_vowel_killer(previous)
+    (joiner == ZERO_WIDTH_JOINER && ends_emoji && is_emoji(next)) || is_of_script || is_virama(previous)
 }
 
-/// The first block of a script whose letters change by what is joined to them.
+/// A number for the script of a letter that is joined to its neighbours; `None` for other characters.
 fn joining_script(c: char) -> Option<u32> {
     let is_arabic = matches!(c,
         '\u{600}'..='\u{6ff}' | '\u{750}'..='\u{77f}' | '\u{870}'..='\u{8ff}' | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}');
-    let is_other = matches!(c,
+    let is_of_other_script = matches!(c,
         '\u{700}'..='\u{74f}' | '\u{7c0}'..='\u{86f}' | '\u{900}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{18af}'
         | '\u{1900}'..='\u{1bff}' | '\u{a840}'..='\u{abff}' | '\u{10ac0}'..='\u{10fff}' | '\u{11000}'..='\u{11fff}'
         | '\u{1e900}'..='\u{1e95f}');
     let block = if is_arabic { 0x600 } else { u32::from(c) & !0x7f };
-    ((is_arabic || is_other) && (c.is_alphabetic() || is_vowel_killer(c))).then_some(block)
+    ((is_arabic || is_of_other_script) && (c.is_alphabetic() || is_virama(c))).then_some(block)
 }
 
-/// A sign that takes the vowel of the letter before it (virama): a joiner after it decides the form of the letter.
-fn is_vowel_killer(c: char) -> bool {
+/// True for a virama, the sign that removes the vowel of the letter before it. A joiner after it decides the form of
+/// the letter.
+fn is_virama(c: char) -> bool {
     matches!(
         c,
         '\u{94d}'
@@ -121,7 +124,7 @@ fn is_vowel_killer(c: char) -> bool {
     )
 }
 
-/// True for what can be the base or a part of an emoji, apart from digits.
+/// True for the base or a part of an emoji, except digits.
 fn is_emoji(c: char) -> bool {
     matches!(c,
         '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2194}'..='\u{2199}' | '\u{21a9}'..='\u{21aa}'
@@ -138,13 +141,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_invisible_is_dropped() {
+    fn invisible_characters_are_removed() {
         assert_eq!(strip_invisible("a\u{200b}b\u{202e}c\u{e0061}d\re\r\nf\u{7}g\u{feff}\t👩‍💻"), "abcd\ne\nfg\t👩‍💻");
         assert_eq!(strip_invisible("a\u{2800}b"), "a b");
     }
 
     #[test]
-    fn every_character_that_unicode_lists_as_ignorable_is_dropped() {
+    fn every_character_that_unicode_lists_as_ignorable_is_removed() {
         let ignorable = Regex::new(r"^\p{Default_Ignorable_Code_Point}$").unwrap();
         let noncharacter = Regex::new(r"^\p{Noncharacter_Code_Point}$").unwrap();
         let mut n_dropped = 0;
@@ -160,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn every_emoji_keeps_its_selector() {
+    fn every_emoji_keeps_one_variation_selector() {
         let emoji = Regex::new(r"^[\p{Emoji_Presentation}\p{Extended_Pictographic}&&\p{Emoji}]$").unwrap();
         for c in ('\u{80}'..=char::MAX).filter(|c| emoji.is_match(&c.to_string())) {
             let text = format!("{c}\u{fe0f}");
@@ -169,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_cannot_hide_between_letters() {
+    fn selectors_and_joiners_between_other_letters_are_removed() {
         let selectors: Vec<char> = ('\u{fe00}'..='\u{fe0f}').collect();
         for (hidden, kept) in [
             (selectors.iter().collect::<String>(), ""),
@@ -187,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn real_words_and_emoji_stay_whole() {
+    fn joined_words_and_emoji_are_unchanged() {
         for text in [
             // Persian: "I want", "books", "is being done"
             "می\u{200c}خواهم کتاب\u{200c}ها انجام می\u{200c}شود",
@@ -207,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_those_of_the_text() {
+    fn offsets_are_those_of_the_original_text() {
         let seen: Vec<_> = visible_chars("é\r\nx\u{200d}").collect();
         let expected =
             [(0, 'é', Some('é')), (2, '\r', None), (3, '\n', Some('\n')), (4, 'x', Some('x')), (5, '\u{200d}', None)];

@@ -1,12 +1,14 @@
-//! Takes secrets out of text, and renders untrusted text so that it can neither hide anything nor pass for something else.
+//! Removes secrets from text, and renders untrusted text so that it cannot hide content or imitate its surroundings.
 //!
-//! - [`Redactor`] finds secrets by rules and replaces each by `[REDACTED:rule-id]`; [`Redactor::trace`] also says where each part
-//!   of the result comes from.
-//! - [`strip_terminal`] and [`strip_invisible`] remove what a person does not see and a model may obey. Do so before you look
-//!   for secrets: a colour or a zero-width space in the middle of a token hides it.
-//! - [`as_shown`] and [`mask`] do both, for a prompt and for the person who reads the text before it goes there.
-//! - [`fence_for`], [`block::part`] and [`block::begins_block`] keep a text in its place in a prompt, whatever it says.
-//! - [`printable`], [`printable_line`] and [`printable_json`] make text safe to print at a terminal; [`one_line`] and [`shorten`] cut it for display.
+//! - [`Redactor`] finds secrets and replaces each by `[REDACTED:rule-id]`; [`Redactor::trace`] also gives the origin of
+//!   each part of the result.
+//! - [`strip_terminal`] and [`strip_invisible`] remove terminal sequences and invisible characters. Apply them before
+//!   redaction: a colour or a zero-width space within a token hides it.
+//! - [`as_shown`] removes invisible characters and masks secrets, for a prompt; [`mask`] masks the same secrets for the
+//!   person who reviews the text.
+//! - [`fence_for`], [`block::part`] and [`block::begins_block`] confine a text to its part of a prompt.
+//! - [`printable`], [`printable_line`] and [`printable_json`] make text safe to print at a terminal;
+//!   [`one_line`] and [`shorten`] cut it for display.
 //!
 //! ```
 //! use adage_redact::{Redactor, strip_invisible, strip_terminal};
@@ -46,7 +48,7 @@ pub use shown::{Masked, as_shown, mask, written_out};
 pub use terminal::{printable, printable_json, printable_line, strip_terminal};
 pub use traced::{Part, Traced};
 
-/// The README's example is a test.
+/// Runs the example of the README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

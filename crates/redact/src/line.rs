@@ -1,7 +1,8 @@
-//! Texts cut for display.
+//! Shortens texts for display.
 
-/// A text on one line of at most `max_chars` characters: its words with single blanks between them, cut at a word's end with `…`
-/// where it is longer. A word that is longer than half of the line is cut inside.
+/// The words of a text on one line of at most `max_chars` characters, separated by single blanks. A longer text is cut
+/// after a word and ends with `…`; it is cut inside a word that would leave more than half of the line empty. A
+/// `max_chars` of 0 gives `…` for any other text than an empty one.
 ///
 /// ```
 /// assert_eq!(adage_redact::one_line("one two\n  three", 20), "one two three");
@@ -12,7 +13,8 @@ pub fn one_line(text: &str, max_chars: usize) -> String {
     shorten(&text.split_whitespace().collect::<Vec<_>>().join(" "), max_chars)
 }
 
-/// At most `max_chars` characters of a text, cut at a word's end with `…`; otherwise as it is, without the blanks around it.
+/// The text without the blanks around it. A text of more than `max_chars` characters is cut like [`one_line`]; its line
+/// ends are kept.
 #[must_use]
 pub fn shorten(text: &str, max_chars: usize) -> String {
     let text = text.trim();
@@ -32,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cuts_end_with_a_word() {
+    fn texts_are_cut_after_a_word_and_long_words_inside() {
         assert_eq!(one_line("one two three", 20), "one two three");
         assert_eq!(one_line("one two\n three", 9), "one two…");
         assert_eq!(one_line("onetwothree", 5), "onet…");
@@ -43,7 +45,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cuts_are_short(text in ".{0,60}", max in 1_usize..40) {
+        fn no_result_exceeds_the_limit(text in ".{0,60}", max in 1_usize..40) {
             prop_assert!(one_line(&text, max).chars().count() <= max);
             prop_assert!(shorten(&text, max).chars().count() <= max);
         }

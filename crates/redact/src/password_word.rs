@@ -10,8 +10,8 @@ const MAX_LEN: usize = 64;
 /// The greatest length of a random word that is only near a name, in bytes; a longer word is data.
 const MAX_RANDOM_LEN: usize = 56;
 
-/// True for a word of letters and digits that also has a symbol, or interleaves the two as no name does. False for constants,
-/// references, hexadecimal numbers and code.
+/// True for a word of letters and digits that also has a symbol, or interleaves the two as no name does. False for
+/// constants, references, hexadecimal numbers and code.
 pub(crate) fn is_password_like(word: &str) -> bool {
     static SYMBOLS: ByteSet = ByteSet::of(b"!#$%&*+?^~@");
     let has = |class: fn(&u8) -> bool| word.as_bytes().iter().any(class);

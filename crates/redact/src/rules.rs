@@ -12,7 +12,8 @@ use crate::score;
 pub(crate) const TABLE: &str = include_str!("rules.tsv");
 /// The number of bytes after a keyword that its regex reads, which keeps redaction linear in the text.
 const WINDOW: usize = 4096;
-/// From this length on, in bytes, a rule skips the keywords inside a value; in a shorter value they can have values of their own.
+/// From this length on, in bytes, a rule skips the keywords inside a value; in a shorter value they can have values of
+/// their own.
 const LONG: usize = 256;
 
 /// What a rule describes.

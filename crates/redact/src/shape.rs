@@ -295,7 +295,8 @@ fn is_wordy(piece: &str) -> bool {
     n_vowels * 6 >= piece.len() && longest_row <= 4
 }
 
-/// True for a run of letters and digits that alternate often, or that contains both letters and a number of five or more digits.
+/// True for a run of letters and digits that alternate often, or that contains both letters and a number of five or
+/// more digits.
 fn mixed_in_one_run(value: &str) -> bool {
     value.split(|c: char| !c.is_ascii_alphanumeric()).any(|run| {
         let parts = run.as_bytes().chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Terminal sequences: colours, cursor movements, links and titles.
+//! Removes or escapes what a terminal obeys: colours, cursor movements, links and titles.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -7,9 +7,8 @@ use regex::Regex;
 
 use crate::invisible::visible_chars;
 
-/// The text without the sequences that a terminal obeys instead of showing them: control sequences (`ESC [ …`) and operating-system
-/// commands (`ESC ] …` up to `BEL` or `ESC \`; one without an end reaches to the next `ESC`, or the end of the text). Borrowed when
-/// there are none.
+/// The text without terminal sequences: control sequences (`ESC [ …`) and operating-system commands (`ESC ] …` up to
+/// `BEL` or `ESC \`; an unterminated one extends to the next `ESC` or the end of the text). Borrowed if it has none.
 ///
 /// ```
 /// assert_eq!(adage_redact::strip_terminal("\u{1b}[31merror\u{1b}[0m: red"), "error: red");
@@ -25,8 +24,8 @@ pub fn strip_terminal(text: &str) -> Cow<'_, str> {
     SEQUENCE.as_ref().map_or(Cow::Borrowed(text), |sequence| sequence.replace_all(text, ""))
 }
 
-/// A text to be shown at a terminal: each character that the terminal would obey, or that a person would not see, is the
-/// replacement character, so that a person sees that there was one. Newlines and tabs are kept.
+/// A text that is safe to print at a terminal: each control character and each invisible character is replaced by
+/// U+FFFD, so that its presence is visible. Newlines and tabs are kept.
 ///
 /// ```
 /// assert_eq!(adage_redact::printable("a\u{1b}[8mb\u{202e}\r\nc"), "a\u{fffd}[8mb\u{fffd}\nc");
@@ -37,7 +36,8 @@ pub fn printable(text: &str) -> String {
     visible_chars(&text.replace("\r\n", "\n")).map(shown).collect()
 }
 
-/// What [`printable`] makes of a text, on one line: no name that holds a line end begins a line of its own.
+/// As [`printable`], on one line: newlines are replaced by U+FFFD too, so that a name with a line end cannot begin a
+/// line.
 ///
 /// ```
 /// assert_eq!(adage_redact::printable_line("name\nerror: none"), "name\u{fffd}error: none");
@@ -47,8 +47,8 @@ pub fn printable_line(text: &str) -> String {
     printable(text).replace('\n', "\u{fffd}")
 }
 
-/// JSON with `\u` escapes for what a terminal would obey or a person would not see. It means the same: outside of strings JSON
-/// has no such characters but line ends.
+/// JSON with `\u` escapes for control characters and invisible characters. The value is the same, as valid JSON has
+/// such characters only in strings, except line ends.
 ///
 /// ```
 /// assert_eq!(adage_redact::printable_json("[\"a\u{202e}\"]"), "[\"a\\u202e\"]");
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sequences_are_removed_and_text_is_kept() {
+    fn terminal_sequences_are_removed_and_text_is_kept() {
         for (text, expected) in [
             ("plain [0m text", "plain [0m text"),
             ("\u{1b}[31merror\u{1b}[0m: red", "error: red"),

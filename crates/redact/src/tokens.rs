@@ -1,8 +1,8 @@
-//! Random tokens by their form and their place, whoever issued them.
+//! Finds random tokens of any issuer by their form and their surroundings.
 //!
-//! One pass over the bytes cuts a text into runs of token characters. A run is a secret when it is random and something beside it
-//! says so: a prefix of its own (`abc_live_…`), or a name or a word before it. Which words say the opposite (`commit`, `msg_`)
-//! is data of the table.
+//! One pass over the bytes splits a text into runs of token characters. A run is a secret if it is random and has
+//! evidence of being one: a prefix of its own (`abc_live_…`), or a name or a word before it. The words that exclude a
+//! run (`commit`, `msg_`) are in the table of rules.
 
 use std::ops::Range;
 
@@ -10,37 +10,43 @@ use crate::byte_set::ByteSet;
 use crate::exceptions::Exceptions;
 use crate::shape::{claims_nothing, encodes_a_name, is_digest, is_uuid, looks_random, words};
 
-/// Shorter runs are too often names.
+/// The least length of a run, in bytes; shorter runs are too often names.
 const MIN_LEN: usize = 20;
-/// Longer runs are data.
+/// The greatest length of a run, in bytes; longer runs are data.
 const MAX_LEN: usize = 512;
-/// At most so many bytes of the text before a run are looked at.
+/// Bytes before a run that are read.
 const BEFORE: usize = 96;
-/// A prefix has at most so many parts.
+/// The greatest number of parts in a prefix.
 const MAX_PREFIX_PARTS: usize = 4;
-/// A jumble of more parts is a path or a title.
+/// The greatest number of parts in a token that is random only across its joints; more parts are a path or a title.
 const MAX_PARTS: usize = 10;
-/// Between the parts of a token.
+/// The number of words before a token in which an announcing word counts.
+const N_ANNOUNCING: usize = 5;
+/// The characters between the parts of a token.
 const JOINTS: [char; 5] = ['_', '-', '.', '~', '|'];
 
-/// What makes a random run a secret.
+/// The evidence that a random run is a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sign {
-    /// A prefix of its own, as in `abc_live_…`.
+pub(crate) enum Evidence {
+    /// A prefix of the run, as in `abc_live_…`.
     Prefix,
-    /// A name that it is the value of, or a word before it.
+    /// A name that the run is assigned to, or a word before it.
     Name,
 }
 
-/// The random runs of the text that have a sign of a secret, each read once.
-pub(crate) fn find<'t>(text: &'t str, exceptions: &'t Exceptions) -> impl Iterator<Item = (Sign, Range<usize>)> + 't {
+/// The random runs of a text that are secrets by their surroundings, in order, each with its evidence.
+pub(crate) fn find<'t>(
+    text: &'t str,
+    exceptions: &'t Exceptions,
+) -> impl Iterator<Item = (Evidence, Range<usize>)> + 't {
     runs(text).filter_map(move |run| {
         let token = Token::of(text, &run, exceptions)?;
-        (!claims_nothing(token.value)).then_some((token.sign()?, token.range))
+        (!claims_nothing(token.value)).then_some((token.evidence()?, token.range))
     })
 }
 
-/// Maximal runs of token bytes of a possible length. Most bytes are skipped: a gap in the next few says that no run begins before.
+/// The maximal runs of token bytes with a possible length. Most bytes are skipped: no run of the least length spans a
+/// gap in the next [`MIN_LEN`] bytes.
 fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
     static TOKEN: ByteSet = ByteSet::alphanumeric_and(b"_-.~|");
     let is_token = |b: &u8| TOKEN.has(*b);
@@ -63,21 +69,22 @@ fn runs(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// A run that may be a token, and what is around it.
+/// A run that may be a token, and its surroundings.
 struct Token<'t> {
     value: &'t str,
     range: Range<usize>,
-    /// The words of the line before it, the nearest last.
+    /// The words before it on its line, the nearest last.
     before: Vec<&'t str>,
-    /// A word of the line says that it is a sum or a commit.
+    /// True if a word of the line says that it is a digest or a commit.
     is_digest: bool,
-    /// The words of the name that it is assigned to, or of the word before it; empty when nothing is before it.
+    /// The words of the name that it is assigned to, or of the word before it; empty without either.
     name: Vec<&'t str>,
     exceptions: &'t Exceptions,
 }
 
 impl<'t> Token<'t> {
-    /// `None` for a run that is part of something longer, or has the form of something else.
+    /// The token of a run; `None` for a part of a path or URL, and for a form that is not a token: an identifier, a
+    /// file name, a version's digest.
     fn of(text: &'t str, run: &Range<usize>, exceptions: &'t Exceptions) -> Option<Self> {
         let at = |place: Option<usize>| place.and_then(|place| text.as_bytes().get(place)).copied().unwrap_or(b'\n');
         let (previous, next) = (at(run.start.checked_sub(1)), at(Some(run.end)));
@@ -87,19 +94,19 @@ impl<'t> Token<'t> {
         let whole = text.get(run.clone())?;
         let value = whole.trim_matches(['-', '.', '|']);
         let start = run.start + whole.len() - whole.trim_start_matches(['-', '.', '|']).len();
-        let named_otherwise =
+        let is_of_other_form =
             is_uuid(value) || is_ulid(value) || value.starts_with("0x") || is_file(value) || value.contains("..");
-        if value.len() < MIN_LEN || named_otherwise || !mixes(value) || !is_uneven(value) {
+        if value.len() < MIN_LEN || is_of_other_form || !has_mixed_bytes(value) || !is_uneven(value) {
             return None;
         }
         let before = text.get(text.floor_char_boundary(run.start.saturating_sub(BEFORE))..run.start)?;
         let line = before.rsplit('\n').next()?;
         let (name, named) = name_of(line);
-        let is_of_a_thing = name.last().is_some_and(|last| exceptions.artifacts.has(last));
-        if is_digest(value) && (is_file(named) || named.starts_with('/') || is_of_a_thing) {
+        let is_of_artifact = name.last().is_some_and(|last| exceptions.artifacts.has(last));
+        if is_digest(value) && (is_file(named) || named.starts_with('/') || is_of_artifact) {
             return None;
         }
-        // `name: …` and `value: …` are often on lines of their own.
+        // `name: …` and `value: …` are often on consecutive lines.
         let near = if is_word(&name, "value") { before } else { line };
         Some(Self {
             value,
@@ -111,39 +118,40 @@ impl<'t> Token<'t> {
         })
     }
 
-    fn sign(&self) -> Option<Sign> {
-        if self.is_named_otherwise() || self.is_digest {
+    /// The evidence that the token is a secret; `None` without any, or if its name or its line says what else it is.
+    fn evidence(&self) -> Option<Evidence> {
+        if self.has_public_name() || self.is_digest {
             return None;
         }
         if let Some((prefix, body)) = self.prefix() {
             let prefix: Vec<&str> = words(prefix).collect();
             let is_number = !body.bytes().any(|b| b.is_ascii_alphabetic());
-            if self.other(&prefix) || encodes_a_name(body) || is_number {
+            if self.has_public_word(&prefix) || encodes_a_name(body) || is_number {
                 return None;
             }
-            let promised = self.promises(&prefix) && body.len() >= 16 && looks_random(body);
-            let random: usize = body.split(JOINTS).map(n_random).sum();
+            let is_announced = self.has_announcing_word(&prefix) && body.len() >= 16 && looks_random(body);
+            let random: usize = body.split(JOINTS).map(random_len).sum();
             if random * 2 > self.value.len()
-                || (is_joined_jumble(body) && self.value.split(JOINTS).count() <= MAX_PARTS)
-                || (random == 0 && promised)
+                || (is_random_across_joints(body) && self.value.split(JOINTS).count() <= MAX_PARTS)
+                || (random == 0 && is_announced)
             {
-                return Some(Sign::Prefix);
+                return Some(Evidence::Prefix);
             }
         }
         if self.name.is_empty() {
             return None;
         }
-        let near = self.before.get(self.before.len().saturating_sub(5)..).unwrap_or_default();
-        let promised = self.promises(near);
+        let near = self.before.get(self.before.len().saturating_sub(N_ANNOUNCING)..).unwrap_or_default();
+        let is_announced = self.has_announcing_word(near);
         let parts = || self.value.split(JOINTS);
-        let random: usize = parts().filter(|part| promised || is_jumble(part)).map(n_random).sum();
+        let random: usize = parts().filter(|part| is_announced || is_random_part(part)).map(random_len).sum();
         let hex_pair = parts().filter(|part| is_hex(part, 32)).count() >= 2;
-        (random * 2 > self.value.len() || hex_pair || is_joined_jumble(self.value)).then_some(Sign::Name)
+        (random * 2 > self.value.len() || hex_pair || is_random_across_joints(self.value)).then_some(Evidence::Name)
     }
 
-    /// The name says that the value is something else. A name that ends with a promise keeps it, unless the word before takes it
-    /// back (`cache key`).
-    fn is_named_otherwise(&self) -> bool {
+    /// True if the name is that of a public value. A word right before the value that announces a secret outweighs the
+    /// rest of the name, unless the word before it is a qualifier of public values, as in `cache key`.
+    fn has_public_name(&self) -> bool {
         // The numbers of a public JSON Web Key (RFC 7517); those of a private one have other names.
         let is_public_number = ["n", "x", "y"].iter().any(|name| is_word(&self.name, name));
         if is_public_number && self.before.iter().any(|word| word.eq_ignore_ascii_case("kty")) {
@@ -151,26 +159,29 @@ impl<'t> Token<'t> {
         }
         let mut nearest = self.before.iter().rev();
         match nearest.next() {
-            Some(last) if self.promises(std::slice::from_ref(last)) => nearest.next().is_some_and(|word| {
+            Some(last) if self.has_announcing_word(std::slice::from_ref(last)) => nearest.next().is_some_and(|word| {
                 let is_of_a_digest = is_digest(self.value) && self.exceptions.digest_qualifiers.has(word);
                 is_of_a_digest || self.exceptions.qualifiers.has(word)
             }),
             _ => {
                 let whole = self.name.concat();
-                self.other(&self.name) || self.other(&[&whole]) || self.exceptions.has_stem(&whole)
+                self.has_public_word(&self.name) || self.has_public_word(&[&whole]) || self.exceptions.has_stem(&whole)
             }
         }
     }
 
-    fn other(&self, list: &[&str]) -> bool {
+    /// True if a word is one of names whose values are public.
+    fn has_public_word(&self, list: &[&str]) -> bool {
         list.iter().any(|word| self.exceptions.public_names.has(word))
     }
 
-    fn promises(&self, list: &[&str]) -> bool {
+    /// True if a word announces a secret.
+    fn has_announcing_word(&self, list: &[&str]) -> bool {
         list.iter().any(|word| self.exceptions.announcing.has(word))
     }
 
-    /// Up to four short parts that begin with a name, and all that follows.
+    /// The prefix of the value, which is up to [`MAX_PREFIX_PARTS`] short parts of which the first is a name, and the
+    /// rest of the value. `None` without a prefix, or if nothing follows it.
     fn prefix(&self) -> Option<(&'t str, &'t str)> {
         let mut end = 0;
         for part in self.value.split(JOINTS).take(MAX_PREFIX_PARTS).take_while(|part| part.len() <= 12) {
@@ -182,13 +193,13 @@ impl<'t> Token<'t> {
     }
 }
 
-/// A name of this one word, in whatever case.
+/// True for a name that is this one word, regardless of case.
 fn is_word(name: &[&str], word: &str) -> bool {
     matches!(name, [only] if only.eq_ignore_ascii_case(word))
 }
 
-/// The words of the name before a value, whatever marks of an assignment are between them, and the name as it is written; nothing
-/// of anything else.
+/// The words of the name that an assignment or a blank separates from the end of the line, and the name as written.
+/// Both are empty if the line ends with the name; the words are empty if the name is a number.
 fn name_of(line: &str) -> (Vec<&str>, &str) {
     let marks = |c: char| c.is_whitespace() || "\"'`=:>(),\\[{".contains(c);
     let bare = line.trim_end_matches(marks);
@@ -199,27 +210,28 @@ fn name_of(line: &str) -> (Vec<&str>, &str) {
     }
     let written = bare.get(bare.len() - length - usize::from(in_folder)..).unwrap_or_default();
     let name: Vec<&str> = words(written).collect();
-    // A version is not a name.
+    // A number may be a version, which is not a name.
     let is_number = name.iter().all(|word| word.bytes().all(|b| b.is_ascii_digit()));
     (if is_number { Vec::new() } else { name }, written)
 }
 
-/// Letters and digits, or letters of both cases.
-fn mixes(value: &str) -> bool {
+/// True for letters with digits, or letters of both cases.
+fn has_mixed_bytes(value: &str) -> bool {
     let has = |class: fn(&u8) -> bool| value.as_bytes().iter().any(class);
     let letters = has(u8::is_ascii_alphabetic);
     letters && (has(u8::is_ascii_digit) || (has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase)))
 }
 
-/// Has digits, or changes its case as words do not: a cheap look before the others.
+/// True for three or more digits, or frequent changes of case. A cheap test that rules out most names.
 fn is_uneven(value: &str) -> bool {
     let bytes = value.as_bytes();
     let cases = || bytes.chunk_by(|a, b| a.is_ascii_uppercase() == b.is_ascii_uppercase()).count();
     bytes.iter().filter(|b| b.is_ascii_digit()).count() >= 3 || cases() * 10 >= bytes.len() * 3
 }
 
-/// Digits among the letters, or letters in random case: no name is written so.
-fn is_jumble(part: &str) -> bool {
+/// True for 14 or more characters in which digits alternate with letters, or letters are in random case. False for
+/// hexadecimal digits.
+fn is_random_part(part: &str) -> bool {
     let class = |b: &u8| (b.is_ascii_digit(), b.is_ascii_uppercase());
     let n_changes = part.as_bytes().chunk_by(|a, b| class(a) == class(b)).count();
     let n_switches = part.as_bytes().chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit()).count();
@@ -228,31 +240,32 @@ fn is_jumble(part: &str) -> bool {
     part.len() >= 14 && !hex && (digits_inside || (n_changes * 10 >= part.len() * 4 && looks_random(part)))
 }
 
-/// The length of a part that nobody would write; long numbers count.
-fn n_random(part: &str) -> usize {
+/// The length of a random part in bytes: random characters, hexadecimal digits or a long number; 0 for any other part.
+fn random_len(part: &str) -> usize {
     let number = part.len() >= 10 && part.bytes().all(|b| b.is_ascii_digit());
-    if number || is_jumble(part) || is_hex(part, 24) { part.len() } else { 0 }
+    if number || is_random_part(part) || is_hex(part, 24) { part.len() } else { 0 }
 }
 
-/// A jumble with joints anywhere, as in base64 for URLs.
-fn is_joined_jumble(value: &str) -> bool {
+/// True for a value that is random when its joints are ignored, as in URL-safe base64.
+fn is_random_across_joints(value: &str) -> bool {
     let bytes: Vec<u8> = value.bytes().filter(u8::is_ascii_alphanumeric).collect();
     let n_switches = bytes.chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit()).count();
     let both = bytes.iter().any(u8::is_ascii_lowercase) && bytes.iter().any(u8::is_ascii_uppercase);
     both && bytes.len() >= 22 && n_switches >= 6 && n_switches * 8 >= bytes.len()
 }
 
+/// True for at least `min_len` hexadecimal digits that mix letters with digits or cases.
 fn is_hex(part: &str, min_len: usize) -> bool {
-    part.len() >= min_len && part.bytes().all(|b| b.is_ascii_hexdigit()) && mixes(part)
+    part.len() >= min_len && part.bytes().all(|b| b.is_ascii_hexdigit()) && has_mixed_bytes(part)
 }
 
-/// A time and random bits that sort by time, in Crockford's base 32 (ULID specification).
+/// True for 26 characters of Crockford's base 32, as in the ULID specification.
 fn is_ulid(value: &str) -> bool {
     let is_digit = |b: u8| b.is_ascii_digit() || (b.is_ascii_uppercase() && !b"ILOU".contains(&b));
     value.len() == 26 && value.starts_with(|c: char| ('0'..='7').contains(&c)) && value.bytes().all(is_digit)
 }
 
-/// Ends like a file's name.
+/// True for a value that ends with a file extension of two to four lower-case letters.
 fn is_file(value: &str) -> bool {
     let end = value.rsplit_once('.').map(|(_, end)| end);
     end.is_some_and(|end| (2..=4).contains(&end.len()) && end.bytes().all(|b| b.is_ascii_lowercase()))
@@ -262,36 +275,36 @@ fn is_file(value: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Random characters, put together so that no scanner takes this file for a leak.
+    /// Random characters, joined at run time so that secret scanners do not flag this file.
     fn random() -> String {
         ["q7RtZ2mWx9LkB4v", "Ns8Yd1HcJ6pGf3TaE"].concat()
     }
 
-    fn check(cases: &[(String, Option<Sign>)]) {
+    fn check(cases: &[(String, Option<Evidence>)]) {
         let exceptions = Exceptions::parse();
-        for (text, sign) in cases {
-            assert_eq!(find(text, &exceptions).next().map(|(sign, _)| sign), *sign, "{text}");
+        for (text, evidence) in cases {
+            assert_eq!(find(text, &exceptions).next().map(|(evidence, _)| evidence), *evidence, "{text}");
         }
     }
 
     #[test]
-    fn a_prefix_or_a_name_makes_a_random_run_a_secret() {
+    fn a_random_run_with_a_prefix_or_a_name_is_a_secret() {
         let (value, hex) = (random(), "3f9a0c7be15d2468".repeat(2));
         check(&[
-            (format!("acme_{value}"), Some(Sign::Prefix)),
-            (format!("acme-live-{value}"), Some(Sign::Prefix)),
-            (format!("acme_{hex}"), Some(Sign::Prefix)),
-            (format!("acme = \"{value}\""), Some(Sign::Name)),
-            (format!("acme {value}"), Some(Sign::Name)),
-            (format!("acme access code {hex}"), Some(Sign::Name)),
-            (format!("acme: {hex}.{}", "0c7be15d24683f9a".repeat(2)), Some(Sign::Name)),
+            (format!("acme_{value}"), Some(Evidence::Prefix)),
+            (format!("acme-live-{value}"), Some(Evidence::Prefix)),
+            (format!("acme_{hex}"), Some(Evidence::Prefix)),
+            (format!("acme = \"{value}\""), Some(Evidence::Name)),
+            (format!("acme {value}"), Some(Evidence::Name)),
+            (format!("acme access code {hex}"), Some(Evidence::Name)),
+            (format!("acme: {hex}.{}", "0c7be15d24683f9a".repeat(2)), Some(Evidence::Name)),
             (value, None),
             (hex, None),
         ]);
     }
 
     #[test]
-    fn what_is_named_otherwise_or_part_of_more_is_no_secret() {
+    fn runs_with_public_names_and_parts_of_paths_are_not_secrets() {
         let (value, sum) = (random(), "3f9a0c7be15d2468be15d246".to_owned());
         let texts = [
             format!("msg_{value}"),
@@ -313,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn each_byte_is_in_one_run_at_most() {
+    fn runs_are_disjoint_and_of_a_possible_length() {
         let unit = format!("{} = \u{e9}{} .-| ", random(), random());
         let text = unit.repeat(1_000);
         let runs = runs(&text).collect::<Vec<_>>();

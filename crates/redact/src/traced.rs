@@ -1,34 +1,34 @@
-//! Redaction that knows where each part of its text comes from.
+//! Redaction with the origin of each part of the result.
 
 use std::ops::Range;
 
 use crate::redactor::{MAX_ROUNDS, Redactor, Secret, replace};
 
-/// A redacted text, and where each part of it comes from.
+/// A redacted text with the origin of each of its parts.
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Traced {
     /// The redacted text.
     pub text: String,
-    /// Its parts in order, without gaps.
+    /// The parts of the text, in order and without gaps; none is empty, unless the source is.
     pub parts: Vec<Part>,
 }
 
 /// A part of a redacted text. Both ranges are in bytes, on character boundaries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// It is the same in the source.
+    /// A part that is unchanged.
     Kept {
-        /// Where it is in the redacted text.
+        /// The range in the redacted text.
         at: Range<usize>,
-        /// Where it is in the source.
+        /// The range in the source.
         source: Range<usize>,
     },
-    /// A mark for a secret of the source.
+    /// A mark that replaces a secret.
     Mark {
-        /// Where it is in the redacted text.
+        /// The range in the redacted text.
         at: Range<usize>,
-        /// Where the secret is in the source.
+        /// The range of the secret in the source.
         source: Range<usize>,
     },
 }
@@ -45,10 +45,10 @@ impl Redactor {
             if found.is_empty() {
                 break;
             }
-            parts = cut(&parts, &found);
+            parts = split_at_secrets(&parts, &found);
             current = replace(&current, &found);
         }
-        // A secret never reaches into a mark. If it did, places could not be told, and then none is.
+        // A secret never overlaps a mark. If it did, origins would be unknown, and the whole text would be one mark.
         if parts.last().map(Part::end) != Some(current.len()) {
             parts = vec![Part::Mark { at: 0..current.len(), source: whole }];
         }
@@ -57,14 +57,15 @@ impl Redactor {
 }
 
 impl Part {
+    /// The end of the part in the redacted text.
     fn end(&self) -> usize {
         let (Self::Kept { at, .. } | Self::Mark { at, .. }) = self;
         at.end
     }
 }
 
-/// The parts after the found secrets became marks.
-fn cut(parts: &[Part], found: &[Secret<'_>]) -> Vec<Part> {
+/// The parts of the text in which the found secrets are replaced by marks.
+fn split_at_secrets(parts: &[Part], found: &[Secret<'_>]) -> Vec<Part> {
     let mut found = found.iter().peekable();
     let mut out: Vec<Part> = Vec::new();
     let mut push = |length: usize, part: &dyn Fn(Range<usize>) -> Part| {
@@ -101,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// Put together at run time, so that no scanner takes this file for a leak.
+    /// Joined at run time, so that secret scanners do not flag this file.
     fn secrets() -> [String; 3] {
         let mixed = "q7RtZ2mWx9LkB4vNs8Yd1HcJ6pGf3TaE5uQi";
         [["gh", "p_", mixed].concat(), ["AK", "IA", "Q7RTZ2MWX4LKB5VN"].concat(), ["sk_", "live_", mixed].concat()]
@@ -128,7 +129,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn parts_say_where_they_come_from(
+        fn parts_cover_source_and_result_and_kept_parts_are_equal(
             words in prop::collection::vec((0..9_usize, "[a-zé=:\\[\\] ]{0,6}"), 0..12)
         ) {
             let secrets = secrets();

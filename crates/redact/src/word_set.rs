@@ -1,15 +1,15 @@
-//! A set of words in lower case that is asked in whatever case, without a copy of what it is asked for.
+//! A set of lower-case words with lookup regardless of case, without allocation.
 
 use std::collections::HashSet;
 
-/// Longer words are in no set.
+/// Words of this length or more, in bytes, are not in any set.
 const MAX_LEN: usize = 32;
 
 /// A set of ASCII words in lower case.
 #[derive(Default)]
 pub(crate) struct WordSet {
     words: HashSet<&'static str>,
-    /// For the low bits of a first letter the lengths of the words that begin with it, as bits.
+    /// For each first letter, by its low five bits, the lengths of its words, as bits.
     lengths: [u32; 32],
 }
 
@@ -23,7 +23,7 @@ impl WordSet {
         }
     }
 
-    /// A word of the set, in whatever case.
+    /// True for a word of the set, regardless of case.
     pub(crate) fn has(&self, word: &str) -> bool {
         if !self.may_have(word) {
             return false;
@@ -35,12 +35,13 @@ impl WordSet {
         str::from_utf8(lower).is_ok_and(|lower| self.words.contains(lower))
     }
 
-    /// A word of the set as it is written.
+    /// True for a word of the set in lower case.
     pub(crate) fn has_exactly(&self, word: &str) -> bool {
         self.may_have(word) && self.words.contains(word)
     }
 
-    /// Most words are distinguished by their length and first letter.
+    /// False if no word of the set has the length and the first letter of this one. Rules out most words without
+    /// hashing.
     fn may_have(&self, word: &str) -> bool {
         word.len() < MAX_LEN && self.lengths.get(first(word)).is_some_and(|lengths| lengths >> word.len() & 1 == 1)
     }
@@ -51,7 +52,7 @@ impl WordSet {
     }
 }
 
-/// The low bits of the first letter, which are those of its capital.
+/// The low five bits of the first byte, which are equal in both cases of a letter; 0 for an empty word.
 fn first(word: &str) -> usize {
     usize::from(word.bytes().next().unwrap_or_default() & 31)
 }
@@ -61,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_is_found_in_whatever_case() {
+    fn lookup_ignores_case_unless_exact() {
         let mut set = WordSet::default();
         set.extend(["commit", "sha256", "of"].into_iter());
         for (word, has, has_exactly) in [

@@ -1,92 +1,98 @@
-//! Values that anybody may see: public keys, digests, identifiers, names, and what a specification has published.
+//! Values that are public by their form or their surroundings: public keys, digests, identifiers, names, and examples
+//! of specifications.
 
 use std::ops::Range;
 
 use crate::rules::touches;
-use crate::shape::{is_path_like, is_uuid, looks_random};
+use crate::shape::{claims_nothing, encodes_a_name, entropy, is_path_like, is_uuid, looks_random, repeats_a_group};
 
 use super::surroundings::{line_before, name_at_end};
 
-/// Shorter values may equal their name by chance, in bytes.
+/// The least length of a value and of a name that are compared, in bytes; shorter ones can be equal by chance.
 const MIN_NAME: usize = 8;
-/// A value that ends with its name is a reference from this length of the name on, in bytes.
+/// The least length of a name for a value that ends with it to be a reference, in bytes.
 const MIN_REFERENCE: usize = 12;
 
-/// True for a value that is public by its first characters: public keys and certificates, images and archives, addresses, digests
-/// with the name of their kind, identifiers of measurements and of accounts; or that a specification has published.
+/// The starts of public keys and certificates, images and archives, addresses, labelled digests, and identifiers of
+/// advisories, resources and accounts.
+const PUBLIC_STARTS: [&str; 59] = [
+    "GHSA-",
+    "CVE-",
+    "iVBORw0",
+    "R0lGOD",
+    "JVBERi",
+    "UEsDB",
+    "/9j/",
+    "H4sIA",
+    "AAAAB3NzaC1",
+    "AAAAC3NzaC1",
+    "AAAAE2VjZHNh",
+    "MIIBIjANBg",
+    "MIICIjANBg",
+    "MIIBojANBg",
+    "MIGfMA0G",
+    "MFkwEwYH",
+    "MHYwEAYH",
+    "MCowBQYDK2V",
+    "LS0tLS1CRUdJTiBDRVJU",
+    "LS0tLS1CRUdJTiBQVUJ",
+    "age1",
+    "xpub",
+    "ypub",
+    "zpub",
+    "tpub",
+    "bc1q",
+    "bc1p",
+    "tb1q",
+    "npub1",
+    "lnbc",
+    "lntb",
+    "bafy",
+    "RWQ",
+    "sha1-",
+    "sha1:",
+    "sha256-",
+    "sha256/",
+    "sha256:",
+    "SHA256:",
+    "sha384-",
+    "sha512-",
+    "sha512:",
+    "md5:",
+    "MD5:",
+    "h1:",
+    "S-1-5-",
+    "urn:",
+    "did:",
+    "arn:",
+    "pk_test_",
+    "pk_live_",
+    "_ZN",
+    "naa.",
+    "ami-",
+    "vpc-",
+    "subnet-",
+    "sg-",
+    "vol-",
+    "eni-",
+];
+/// The starts of published keys and digests, in lower case: the examples of FIPS 197 and RFC 8439, and the digests of
+/// `password` and of the empty text.
+const EXAMPLE_STARTS: [&str; 8] = [
+    "2b7e151628aed2a6",
+    "000102030405",
+    "0123456789abcdef",
+    "5f4dcc3b5aa765d6",
+    "d41d8cd98f00b204",
+    "da39a3ee5e6b4b0d",
+    "e3b0c44298fc1c14",
+    "1234567890123456",
+];
+/// The subject of the common example of a JSON Web Token, in base64.
+const EXAMPLE_SUBJECT: &str = "eyJzdWIiOiIxMjM0NTY3ODkw";
+
+/// True for a value with the start or the form of public values, or that a specification has published.
 pub(super) fn is_public(value: &str) -> bool {
-    const STARTS: [&str; 59] = [
-        "GHSA-",
-        "CVE-",
-        "iVBORw0",
-        "R0lGOD",
-        "JVBERi",
-        "UEsDB",
-        "/9j/",
-        "H4sIA",
-        "AAAAB3NzaC1",
-        "AAAAC3NzaC1",
-        "AAAAE2VjZHNh",
-        "MIIBIjANBg",
-        "MIICIjANBg",
-        "MIIBojANBg",
-        "MIGfMA0G",
-        "MFkwEwYH",
-        "MHYwEAYH",
-        "MCowBQYDK2V",
-        "LS0tLS1CRUdJTiBDRVJU",
-        "LS0tLS1CRUdJTiBQVUJ",
-        "age1",
-        "xpub",
-        "ypub",
-        "zpub",
-        "tpub",
-        "bc1q",
-        "bc1p",
-        "tb1q",
-        "npub1",
-        "lnbc",
-        "lntb",
-        "bafy",
-        "RWQ",
-        "sha1-",
-        "sha1:",
-        "sha256-",
-        "sha256/",
-        "sha256:",
-        "SHA256:",
-        "sha384-",
-        "sha512-",
-        "sha512:",
-        "md5:",
-        "MD5:",
-        "h1:",
-        "S-1-5-",
-        "urn:",
-        "did:",
-        "arn:",
-        "pk_test_",
-        "pk_live_",
-        "_ZN",
-        "naa.",
-        "ami-",
-        "vpc-",
-        "subnet-",
-        "sg-",
-        "vol-",
-        "eni-",
-    ];
-    // Keys and digests of FIPS 197, RFC 8439, of `password` and of nothing.
-    const KNOWN: [&str; 8] = [
-        "2b7e151628aed2a6",
-        "000102030405",
-        "0123456789abcdef",
-        "5f4dcc3b5aa765d6",
-        "d41d8cd98f00b204",
-        "da39a3ee5e6b4b0d",
-        "e3b0c44298fc1c14",
-        "1234567890123456",
-    ];
     let lower = value.to_ascii_lowercase();
     let known = lower.strip_prefix("0x").unwrap_or(&lower).replace([' ', ':', ','], "");
     let is_address =
@@ -94,24 +100,23 @@ pub(super) fn is_public(value: &str) -> bool {
     let is_content = value.len() == 46 && value.starts_with("Qm");
     let is_head =
         ["eyJhbGciOi", "eyJ0eXAiOi", "eyJraWQiOi"].iter().any(|head| value.starts_with(head)) && !value.contains('.');
-    // A number of a program, in parts.
+    // A number in a program, with `_` between groups of digits.
     let is_number = lower.strip_prefix("0x").is_some_and(|hex| {
         hex.contains('_') && hex.len() <= 20 && hex.bytes().all(|b| b.is_ascii_hexdigit() || b == b'_')
     });
     let is_tag = value.len() <= 16 && ["G-", "GTM-", "UA-", "AW-"].iter().any(|start| value.starts_with(start));
-    // The example of those who explain JSON Web Tokens.
-    value.contains("eyJzdWIiOiIxMjM0NTY3ODkw")
+    value.contains(EXAMPLE_SUBJECT)
         || is_address
         || is_content
         || is_head
         || is_number
         || is_tag
-        || STARTS.iter().any(|start| value.starts_with(start))
-        || KNOWN.iter().any(|start| known.starts_with(start))
+        || PUBLIC_STARTS.iter().any(|start| value.starts_with(start))
+        || EXAMPLE_STARTS.iter().any(|start| known.starts_with(start))
 }
 
-/// True for a value that what is around it makes public: a digest behind the name of its kind, an identifier in braces, the key of a
-/// pair of `key` and `value`, a path, or a value that repeats its own name.
+/// True for a value that its surroundings make public: a labelled digest, an identifier in braces, the `key` of a
+/// key-value pair, a path, or a value that repeats its own name.
 pub(super) fn is_public_in_place(text: &str, at: &Range<usize>) -> bool {
     let value = text.get(at.clone()).unwrap_or_default();
     let before = text.get(..at.start).unwrap_or_default();
@@ -124,13 +129,13 @@ pub(super) fn is_public_in_place(text: &str, at: &Range<usize>) -> bool {
         || repeats_name(value, name_at_end(line_before(text, at.start)).1)
 }
 
-/// True right behind the kind of a digest, as in lock files.
+/// True if the text ends with the label of a digest, as in lock files.
 fn is_after_kind_of_digest(before: &str) -> bool {
     const KINDS: [&str; 9] = ["h1:", "md5:", "sha1:", "sha1-", "sha256:", "sha256-", "sha384-", "sha512:", "sha512-"];
     KINDS.iter().any(|kind| before.ends_with(kind))
 }
 
-/// True for the value of a field that is called `key` if a field that is called `value` follows: it names that one.
+/// True for the value of a field `key` that a field `value` follows: it is a name.
 fn is_key_of_pair(text: &str, at: &Range<usize>) -> bool {
     let is_mark = |c: char| !c.is_alphanumeric();
     let before = text.get(text.floor_char_boundary(at.start.saturating_sub(24))..at.start).unwrap_or_default();
@@ -140,11 +145,12 @@ fn is_key_of_pair(text: &str, at: &Range<usize>) -> bool {
     let next = behind.trim_start_matches(is_mark);
     let gap = behind.get(..behind.len() - next.len()).unwrap_or_default();
     let is_next = next.get(..5).is_some_and(|next| next.eq_ignore_ascii_case("value"));
-    // A query has neither commas nor blanks between its fields.
+    // The fields of a query string are not separated by commas or blanks, and are not a pair.
     is_key && is_next && gap.contains([' ', ',', '\n', '\t'])
 }
 
-/// True if a value is its own name, or a reference that ends with it: `SIGNING_KEY = "signing-key"`, `keyMaker = Local.keyMaker`.
+/// True if a value is its own name, or a reference that ends with it: `SIGNING_KEY = "signing-key"`, `keyMaker =
+/// Local.keyMaker`.
 fn repeats_name(value: &str, name: &str) -> bool {
     let bare = |text: &str| -> String {
         text.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
@@ -156,11 +162,28 @@ fn repeats_name(value: &str, name: &str) -> bool {
     (value.len() >= MIN_NAME && name.ends_with(&value)) || (name.len() >= MIN_REFERENCE && value.ends_with(&name))
 }
 
-/// True for letters or digits in the order of the alphabet, as in the table of an encoding: sixteen or more, of which each but one
-/// in eight follows the one before.
+/// True for the alphabet of an encoding: 16 or more characters, at least seven in eight of which are followed by their
+/// successor.
 pub(super) fn is_alphabet(value: &str) -> bool {
     let n_in_order = value.as_bytes().array_windows().filter(|[a, b]| a.checked_add(1) == Some(*b)).count();
     value.len() >= 16 && n_in_order * 8 >= value.len() * 7
+}
+
+/// True for a value of few different characters, with a repeated group, that encodes a name, or that is a JSON Web
+/// Token without claims.
+pub(super) fn is_useless(value: &str) -> bool {
+    let is_flat = value.len() >= 16 && entropy(value) < 2.5;
+    is_flat || repeats_a_group(value) || encodes_a_name(value) || claims_nothing(value)
+}
+
+/// True for a colour of a style sheet, a keyboard shortcut, or a compiler's target.
+pub(super) fn is_colour_key_or_target(value: &str) -> bool {
+    let colour = value.strip_prefix('#');
+    colour.is_some_and(|rest| rest.len() <= 8 && rest.bytes().all(|b| b.is_ascii_hexdigit()))
+        || ["Ctrl+", "Cmd+", "Alt+", "Shift+", "ctrl+", "cmd+", "alt+", "shift+"]
+            .iter()
+            .any(|key| value.starts_with(key))
+        || ["x86_64", "aarch64", "arm64"].iter().any(|target| value.contains(target))
 }
 
 #[cfg(test)]
@@ -186,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_around_a_value_can_make_it_public() {
+    fn labels_braces_pairs_and_names_make_a_value_public() {
         for (text, value) in [
             (
                 "example.org/mod v1.2.0 h1:q7RtZ2mWx9LkB4vNs8Yd1HcJp0uTfGaE6oXiMzKwSbQ=",
@@ -211,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_not_public_for_its_neighbours_alone() {
+    fn secrets_in_similar_surroundings_are_not_public() {
         for (text, value) in [
             ("key=q7RtZ2mWx9LkB4vNs8Yd1HcJ", "q7RtZ2mWx9LkB4vNs8Yd1HcJ"),
             ("key=q7RtZ2mWx9LkB4vNs8Yd1HcJ&value=2", "q7RtZ2mWx9LkB4vNs8Yd1HcJ"),
@@ -225,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_in_order_are_an_alphabet() {
+    fn sixteen_characters_in_order_are_an_alphabet() {
         for (value, expected) in [
             ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", true),
             ("abcdefghijklmnop", true),

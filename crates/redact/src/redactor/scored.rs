@@ -1,65 +1,67 @@
-//! Secrets that no rule describes, by the score of their form and their place.
+//! Finds secrets by a score of their form and surroundings, and confirms the finds of rules by it.
 
 use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use crate::check_cache::CheckCache;
+use super::public::{is_alphabet, is_colour_key_or_target, is_public, is_public_in_place, is_useless};
+use super::search::{Found, Search};
+use super::surroundings::{is_in_resource, line_before, name_at_end};
+use super::{Find, Redactor};
 use crate::rules::{Rule, touches};
 use crate::score::{self, Candidate, Hit, Other};
-use crate::shape::{
-    claims_nothing, encodes_a_name, encodes_text, entropy, is_digest, is_pin, repeats_a_group, word_before, words,
-};
+use crate::shape::{encodes_text, is_digest, is_pin, word_before, words};
 
-use super::Redactor;
-use super::public::{is_alphabet, is_public, is_public_in_place};
-use super::surroundings::{is_in_resource, line_before, name_at_end};
-
-/// A value so long is data, and its name may say of what.
+/// A value of this length is data, in bytes: any word of its line can say what it is.
 const DATA: usize = 20;
 
-/// Places, each with the index of the rule that names it.
-type Ruled = Vec<(usize, Range<usize>)>;
+/// The finds of rules, by whether the score has to confirm them.
+struct Sorted {
+    sure: Vec<Find>,
+    /// Other finds, one for each place, with the index of the first of its rules.
+    unsure: Vec<(usize, Hit)>,
+}
 
 impl Redactor {
-    /// Of what rules have found what is sure, and what looks like a secret in its place, whether a rule has found it or not.
-    pub(super) fn scored(&self, text: &str, places: &[Range<usize>], found: Ruled) -> Ruled {
-        let Some(index) = self.scored else { return found };
-        let (mut sure, hits) = self.hits(found);
-        let plain: Vec<Hit> = hits.iter().map(|(_, hit)| hit.clone()).collect();
-        let (kept, secrets) = score::find(text, places, &plain, |at| self.other(text, at));
-        let kept = kept.into_iter().filter_map(|at| hits.get(at));
-        sure.extend(kept.map(|(rule, hit)| (*rule, hit.range.clone())));
+    /// The finds of rules that are sure or that the score confirms, and the secrets that the score alone finds.
+    pub(super) fn score(&self, text: &str, found: Found) -> Vec<Find> {
+        let Found { finds, announcing } = found;
+        let Some(scored_rule) = self.scored else { return finds };
+        let Sorted { mut sure, unsure } = self.sorted(finds);
+        let hits: Vec<Hit> = unsure.iter().map(|(_, hit)| hit.clone()).collect();
+        let (kept, secrets) = score::find(text, &announcing, &hits, |at| self.why_other(text, at));
+        let kept = kept.into_iter().filter_map(|at| unsure.get(at));
+        sure.extend(kept.map(|(rule, hit)| Find { rule: *rule, range: hit.range.clone() }));
         let known = Spans::of(&sure);
         let new = secrets.into_iter().filter(|range| !known.overlap(range));
-        sure.extend(new.map(|range| (index, range)));
+        sure.extend(new.map(|range| Find { rule: scored_rule, range }));
         sure
     }
 
-    /// Of what rules have found what is sure, and for each other place the first of its rules and all of them.
-    fn hits(&self, mut found: Ruled) -> (Ruled, Vec<(usize, Hit)>) {
-        let mut sure = found.clone();
-        sure.retain(|(rule, _)| self.rules.get(*rule).is_some_and(Rule::is_sure));
+    /// Separates the finds of sure rules, and those that overlap one, from the others.
+    fn sorted(&self, mut finds: Vec<Find>) -> Sorted {
+        let mut sure = finds.clone();
+        sure.retain(|find| self.rules.get(find.rule).is_some_and(Rule::is_sure));
         let known = Spans::of(&sure);
-        found.sort_unstable_by_key(|(rule, range)| (range.start, range.end, *rule));
-        let mut hits: Vec<(usize, Hit)> = Vec::new();
-        for (index, range) in found {
-            let Some(rule) = self.rules.get(index).filter(|rule| !rule.is_sure()) else { continue };
-            if known.overlap(&range) {
-                sure.push((index, range));
+        finds.sort_unstable_by_key(|find| (find.range.start, find.range.end, find.rule));
+        let mut unsure: Vec<(usize, Hit)> = Vec::new();
+        for find in finds {
+            let Some(rule) = self.rules.get(find.rule).filter(|rule| !rule.is_sure()) else { continue };
+            if known.overlap(&find.range) {
+                sure.push(find);
                 continue;
             }
             let name = [rule.id, rule.check_name];
-            match hits.last_mut() {
-                Some((_, hit)) if hit.range == range => hit.rules.push(name),
-                _ => hits.push((index, Hit { range, rules: vec![name] })),
+            match unsure.last_mut() {
+                Some((_, hit)) if hit.range == find.range => hit.rules.push(name),
+                _ => unsure.push((find.rule, Hit { range: find.range, rules: vec![name] })),
             }
         }
-        (sure, hits)
+        Sorted { sure, unsure }
     }
 
-    /// Why a value may be something else: it is a placeholder, or its name says so.
-    fn other(&self, text: &str, at: &Range<usize>) -> Other {
+    /// Why a value may not be a secret: its form or its name is that of a placeholder or a public value.
+    fn why_other(&self, text: &str, at: &Range<usize>) -> Other {
         let value = text.get(at.clone()).unwrap_or_default();
         // A number may be a code.
         if value.bytes().all(|b| b.is_ascii_digit()) {
@@ -73,56 +75,54 @@ impl Redactor {
             () if self.exceptions.is_made_up(value) => Other::MadeUp,
             () if is_public(value) || is_public_in_place(text, at) => Other::Public,
             () if encodes_text(value) => Other::Text,
-            () if is_code || is_key_or_target(value) || self.is_identifier(value) || is_of_no_use(value) => {
+            () if is_code || is_colour_key_or_target(value) || self.is_identifier(value) || is_useless(value) => {
                 Other::NoUse
             }
-            () => self.other_by_line(value, line_before(text, at.start)),
+            () => self.why_other_by_line(value, line_before(text, at.start)),
         }
     }
 
-    /// What is before a value on its line says that it is something else.
-    fn other_by_line(&self, value: &str, line: &str) -> Other {
+    /// Why a value may not be a secret, by the line before it.
+    fn why_other_by_line(&self, value: &str, line: &str) -> Other {
         let (end, name) = name_at_end(line);
         if is_in_resource(line) || self.exceptions.has_stem(name) {
             return Other::Named;
         }
         let is_hex = value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
         if value.len() < DATA && !is_hex {
-            let is_other = words(name).last().is_some_and(|last| self.exceptions.suffixes.has(last));
-            return if is_other { Other::NamedOnLine } else { Other::None };
+            let has_suffix = words(name).last().is_some_and(|last| self.exceptions.suffixes.has(last));
+            return if has_suffix { Other::NamedOnLine } else { Other::None };
         }
         let before = word_before(end.get(..end.len() - name.len()).unwrap_or_default());
-        let is_of_a_thing =
+        let is_qualified =
             self.exceptions.qualifiers.has(before) || (is_hex && self.exceptions.digest_qualifiers.has(before));
-        // A file, and the commit that it is of.
-        let is_of_a_file = is_digest(value) && line.ends_with([' ', '(']) && name_ends_as_file(end);
-        // A version, and its sum.
-        let is_of_a_version = is_digest(value) && name.bytes().all(|b| b.is_ascii_digit()) && !name.is_empty();
+        // A file name and its commit.
+        let is_of_file = is_digest(value) && line.ends_with([' ', '(']) && ends_with_file_name(end);
+        // A version and its checksum.
+        let is_of_version = is_digest(value) && name.bytes().all(|b| b.is_ascii_digit()) && !name.is_empty();
         match () {
-            () if is_of_a_thing || is_of_a_file || is_of_a_version || self.is_said_to_be_other(line) => Other::Named,
-            () if self.is_named_as_other(line) => Other::NamedOnLine,
+            () if is_qualified || is_of_file || is_of_version || self.mentions_public_value(line) => Other::Named,
+            () if self.ends_with_public_name(line) => Other::NamedOnLine,
             () => Other::None,
         }
     }
 
-    /// What is measured in a text, as JSON for `scripts/fit_secrets.py`: of each candidate its place, the level of each of its traits, its
-    /// buckets, and whether a rule found it; and where rules are sure.
+    /// The measurements of a text as JSON, for `scripts/fit_secrets.py`: for each candidate its place, the level of
+    /// each trait, its buckets, and whether a rule found it; and the places of sure finds.
     #[doc(hidden)]
     #[must_use]
     pub fn measured(&self, text: &str) -> Value {
-        let (mut places, cache) = (Vec::new(), CheckCache::default());
-        let mut found = self.scan(text, &mut places, &cache);
-        found.extend(self.tokens(text, &cache));
-        let (sure, hits) = self.hits(found);
-        let hits: Vec<Hit> = hits.into_iter().map(|(_, hit)| hit).collect();
-        let candidates = score::candidates(text, &places, &hits, |at| self.other(text, at)).into_iter();
+        let Found { finds, announcing } = Search::run(self, text);
+        let Sorted { sure, unsure } = self.sorted(finds);
+        let hits: Vec<Hit> = unsure.into_iter().map(|(_, hit)| hit).collect();
+        let candidates = score::candidates(text, &announcing, &hits, |at| self.why_other(text, at)).into_iter();
         let row = |one: Candidate| json!([one.range.start, one.range.end, one.levels, one.buckets, one.hit.is_some()]);
         let measured: Vec<Value> = candidates.map(row).collect();
-        let sure: Vec<[usize; 2]> = sure.iter().map(|(_, range)| [range.start, range.end]).collect();
+        let sure: Vec<[usize; 2]> = sure.iter().map(|find| [find.range.start, find.range.end]).collect();
         json!({ "measured": measured, "sure": sure })
     }
 
-    /// The names of the traits that are measured and how many levels each has, and how many buckets there are; as JSON.
+    /// The name of each trait with the number of its levels, and the number of buckets, as JSON.
     #[doc(hidden)]
     #[must_use]
     pub fn measures() -> Value {
@@ -130,14 +130,14 @@ impl Redactor {
     }
 }
 
-/// Places of a text, to ask whether another overlaps one of them.
+/// Places in a text, searched for overlaps.
 struct Spans(Vec<Range<usize>>);
 
 impl Spans {
-    fn of(found: &[(usize, Range<usize>)]) -> Self {
-        let mut spans: Vec<Range<usize>> = found.iter().map(|(_, range)| range.clone()).collect();
+    fn of(finds: &[Find]) -> Self {
+        let mut spans: Vec<Range<usize>> = finds.iter().map(|find| find.range.clone()).collect();
         spans.sort_unstable_by_key(|range| (range.start, range.end));
-        // Each ends no earlier than those before it, so that they can be searched by their ends.
+        // Each span is extended to the greatest end so far, so that the ends ascend and can be searched.
         let mut end = 0;
         for range in &mut spans {
             end = end.max(range.end);
@@ -146,31 +146,16 @@ impl Spans {
         Self(spans)
     }
 
+    /// True if a range overlaps one of the places.
     fn overlap(&self, range: &Range<usize>) -> bool {
         let next = self.0.partition_point(|it| it.end <= range.start);
         self.0.get(next).is_some_and(|it| it.start < range.end)
     }
 }
 
-/// The last word ends like a file's name.
-fn name_ends_as_file(line: &str) -> bool {
+/// True if the last word of a line ends with a file extension of one to five lower-case letters.
+fn ends_with_file_name(line: &str) -> bool {
     let word = line.rsplit([' ', '\t']).next().unwrap_or_default();
     word.rsplit_once('.')
         .is_some_and(|(_, end)| (1..=5).contains(&end.len()) && end.bytes().all(|b| b.is_ascii_lowercase()))
-}
-
-/// One character again and again, or what says that it stands for nobody.
-fn is_of_no_use(value: &str) -> bool {
-    let is_flat = value.len() >= 16 && entropy(value) < 2.5;
-    is_flat || repeats_a_group(value) || encodes_a_name(value) || claims_nothing(value)
-}
-
-/// A colour as style sheets write it, a combination of keys, or what a compiler compiles for.
-fn is_key_or_target(value: &str) -> bool {
-    let colour = value.strip_prefix('#');
-    colour.is_some_and(|rest| rest.len() <= 8 && rest.bytes().all(|b| b.is_ascii_hexdigit()))
-        || ["Ctrl+", "Cmd+", "Alt+", "Shift+", "ctrl+", "cmd+", "alt+", "shift+"]
-            .iter()
-            .any(|key| value.starts_with(key))
-        || ["x86_64", "aarch64", "arm64"].iter().any(|target| value.contains(target))
 }

@@ -1,13 +1,47 @@
 //! What surrounds a place in a text: the line, the name before it, and the host after it.
 
+use std::ops::Range;
+
+use super::Redactor;
 use crate::rules::touches;
+use crate::shape::{word_before, words};
 
 /// The greatest length of an identifier, in bytes; of a longer one only the end is read.
 const MAX_IDENTIFIER: usize = 40;
 /// Bytes of a line that are read before an identifier.
 const LINE_BEFORE: usize = 96;
 
-/// True if a word begins at the place: no letter precedes it, or it is a capital after a lower-case letter, as in `dbPass`.
+impl Redactor {
+    /// True if the line before a value says that the value is public: its name does, or another word of the line.
+    pub(super) fn line_says_public(&self, line: &str) -> bool {
+        self.ends_with_public_name(line) || self.mentions_public_value(line)
+    }
+
+    /// True if the line ends with a name whose last word is that of a number or another public value.
+    pub(super) fn ends_with_public_name(&self, line: &str) -> bool {
+        let last = words(name_at_end(line).1).last();
+        last.is_some_and(|last| self.exceptions.suffixes.has(last) || self.exceptions.public_names.has(last))
+    }
+
+    /// True if a word of the line says that the value after it is a digest, embedded data or another public value.
+    pub(super) fn mentions_public_value(&self, line: &str) -> bool {
+        line.ends_with("base64,")
+            || words(name_at_end(line).1).any(|word| self.exceptions.qualifiers.has(word))
+            || self.exceptions.mentions_digest(line)
+    }
+
+    /// True if the name that contains a keyword, or a word before it, is that of a public value.
+    pub(super) fn is_public_name(&self, text: &str, keyword: &Range<usize>) -> bool {
+        let before = word_before(text.get(..keyword.start).unwrap_or_default());
+        let name = text.get(keyword.start - identifier_before(text, keyword.start)..keyword.end).unwrap_or_default();
+        self.exceptions.qualifiers.has(before)
+            || self.exceptions.mentions_digest(line_before(text, keyword.start))
+            || self.exceptions.has_stem(name)
+    }
+}
+
+/// True if a word begins at the place: no letter precedes it, or it is a capital after a lower-case letter, as in
+/// `dbPass`.
 pub(super) fn begins_a_word(text: &str, at: usize) -> bool {
     let previous = Some(at).and_then(|at| at.checked_sub(1));
     let is_camel_case =

@@ -1,6 +1,7 @@
-//! Secrets of many families by another author: what is taken out, and what is taken for one.
+//! Measures redaction on cases by authors who did not write the rules: the share of secrets found, and false alarms.
 //!
-//! The tests print the rates of both halves, and what was missed or flagged.
+//! The tests print the rates. Of the files that rules are fitted on, they also print the cases that were missed or
+//! flagged. The README describes the files.
 
 #![allow(
     clippy::unwrap_used,
@@ -47,18 +48,19 @@ fn cases(lines: &str) -> Vec<Case> {
     lines.lines().map(case).collect()
 }
 
-/// Neither secrets nor what looks like one: each author named these families in a way of their own.
+/// True for a family of texts without secrets and look-alikes. Each author named these families differently.
 fn is_ordinary(family: &str) -> bool {
     ["ordinary", "o_", "plain_"].iter().any(|start| family.starts_with(start))
 }
 
-/// True when neither half of the secret remains.
+/// True if neither half of the secret remains in the text.
 fn is_gone(secret: &str, redacted: &str) -> bool {
     let middle = secret.char_indices().nth(secret.chars().count() / 2).unwrap().0;
     let (head, tail) = secret.split_at(middle);
     !redacted.contains(head) && !redacted.contains(tail)
 }
 
+/// A number of hits among all cases.
 #[derive(Debug, Default)]
 struct Rate {
     n_hit: usize,
@@ -76,14 +78,15 @@ impl Rate {
     }
 }
 
-/// The found secrets, and the alarms among look-alikes and among ordinary texts; printed with what was missed or flagged.
+/// The rates of found secrets, of flagged look-alikes and of flagged ordinary texts. Prints them with the cases that
+/// were missed or flagged.
 fn measure(name: &str, lines: &str, redactor: &Redactor) -> [Rate; 3] {
     let (rates, wrong) = rates(name, lines, redactor);
     std::io::stderr().write_all(wrong.as_bytes()).unwrap();
     rates
 }
 
-/// The rates, which are printed, and what was missed or flagged.
+/// The same rates, which it prints, and the cases that were missed or flagged, which it does not print.
 fn rates(name: &str, lines: &str, redactor: &Redactor) -> ([Rate; 3], String) {
     let [mut found, mut alike, mut ordinary] = [const { Rate { n_hit: 0, n_all: 0 } }; 3];
     let mut wrong = String::new();
@@ -108,7 +111,7 @@ fn rates(name: &str, lines: &str, redactor: &Redactor) -> ([Rate; 3], String) {
     ([found, alike, ordinary], wrong)
 }
 
-/// At least this share is found, and at most 1 of 100 others is flagged.
+/// Asserts that at least the share `least` of the secrets is found, and that at most 1 in 100 other texts is flagged.
 fn check([found, alike, ordinary]: &[Rate; 3], least: f64) {
     let n_others = alike.n_all + ordinary.n_all;
     let n_alarms = alike.n_hit + ordinary.n_hit;
@@ -117,26 +120,26 @@ fn check([found, alike, ordinary]: &[Rate; 3], least: f64) {
 }
 
 #[test]
-fn of_either_half_99_of_100_are_found() {
+fn the_first_authors_secrets_are_found_at_99_percent() {
     check(&measure("fit", FIT, Redactor::shared()), 0.99);
     check(&measure("held", HELD, Redactor::shared()), 0.99);
 }
 
 #[test]
-fn without_the_rules_of_providers_95_of_100_are_found() {
+fn the_first_authors_secrets_are_found_at_95_percent_without_the_rules_of_providers() {
     let shapes = Redactor::shapes();
     check(&measure("fit, no provider's rules", FIT, &shapes), 0.95);
     check(&measure("held, no provider's rules", HELD, &shapes), 0.95);
 }
 
-/// Rules and scores are fitted on these too, so the figures say nothing of others.
+/// Rules and weights are fitted on these cases, so the figures do not predict others.
 #[test]
-fn of_the_families_by_other_authors_most_are_found() {
+fn the_second_and_third_authors_secrets_are_found_at_97_percent() {
     check(&measure("unseen", UNSEEN, Redactor::shared()), 0.97);
     check(&measure("blind", BLIND, Redactor::shared()), 0.97);
 }
 
-/// One half of the families, by the FNV-1a hash of the family's name.
+/// The cases of one half of the families, by the FNV-1a hash of the family's name: 0 or 1.
 fn half(lines: &str, which: u64) -> String {
     let hash = |name: &str| {
         let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -149,25 +152,26 @@ fn half(lines: &str, which: u64) -> String {
     lines.lines().filter(is_in).collect::<Vec<_>>().join("\n")
 }
 
-/// Rules are fitted on this half, so its figures say nothing of others.
+/// Rules are fitted on this half, so its figures do not predict others.
 #[test]
-fn of_the_half_that_was_looked_at_most_are_found() {
-    let [found, alike, _] = measure("fifth, looked at", &half(FIFTH, 0), Redactor::shared());
+fn most_secrets_are_found_in_the_inspected_half_of_the_fourth_author() {
+    let [found, alike, _] = measure("fifth, inspected", &half(FIFTH, 0), Redactor::shared());
     assert!(found.share() >= 0.5, "{} of {} secrets found", found.n_hit, found.n_all);
     assert!(alike.share() <= 0.1, "{} of {} look-alikes flagged", alike.n_hit, alike.n_all);
 }
 
-/// The figure to expect elsewhere: no rule or weight was fitted on these, and nobody who writes rules looks at them.
+/// The figures to expect of other texts: no rule or weight is fitted on these cases, and no author of rules inspects
+/// them.
 #[test]
-fn of_the_half_that_nobody_has_looked_at_most_are_found() {
-    let ([found, alike, _], _) = rates("fifth, not looked at", &half(FIFTH, 1), Redactor::shared());
+fn most_secrets_are_found_in_the_uninspected_half_of_the_fourth_author() {
+    let ([found, alike, _], _) = rates("fifth, not inspected", &half(FIFTH, 1), Redactor::shared());
     assert!(found.share() >= 0.5, "{} of {} secrets found", found.n_hit, found.n_all);
     assert!(alike.share() <= 0.1, "{} of {} look-alikes flagged", alike.n_hit, alike.n_all);
 }
 
-/// Authors who saw neither rules nor other cases; rules and weights were fitted on them since.
+/// These authors saw neither rules nor other cases; rules and weights have been fitted on their cases since.
 #[test]
-fn of_the_families_by_six_more_authors_most_are_found() {
+fn most_secrets_are_found_of_six_authors_that_rules_are_fitted_on() {
     let authors =
         [("alma", ALMA), ("bruno", BRUNO), ("chiyo", CHIYO), ("dieter", DIETER), ("farid", FARID), ("greta", GRETA)];
     for (name, lines) in authors {
@@ -178,7 +182,7 @@ fn of_the_families_by_six_more_authors_most_are_found() {
 }
 
 #[test]
-fn the_cases_are_as_many_as_were_written() {
+fn each_file_has_the_number_of_cases_of_the_readme() {
     let files = [
         (FIT, [119, 96, 149]),
         (HELD, [181, 109, 152]),
@@ -207,9 +211,9 @@ fn the_cases_are_as_many_as_were_written() {
     }
 }
 
-/// Nothing was fitted on these, and only the rates are printed.
+/// No rule or weight is fitted on these cases, and only the rates are printed.
 #[test]
-fn of_the_authors_nobody_has_looked_at_most_are_found() {
+fn most_secrets_are_found_of_two_authors_whose_cases_are_not_inspected() {
     for (name, lines, least) in [("edda", EDDA, 0.88), ("hiro", HIRO, 0.5)] {
         let ([found, alike, ordinary], _) = rates(name, lines, Redactor::shared());
         assert!(found.share() >= least, "{} of {} secrets found", found.n_hit, found.n_all);
