@@ -1,7 +1,8 @@
-//! The signs of rows' components, a bit each, to decide with which rows are worth scoring by their codes of one byte.
+//! The signs of rotated rows' components, a bit each, to decide which rows are worth scoring by their codes of one byte.
 
 use super::kernels::{LINE, Line, MOST_LINES, SignRows, place_of};
 use super::key_set::KeySet;
+use super::rotation::{STRETCH, rotate};
 use super::rows::Rows;
 
 /// Rows a block.
@@ -34,6 +35,7 @@ impl Coarse {
     /// Takes in the whole blocks of rows that are not in yet; none where a row is too long.
     pub(crate) fn join(&mut self, rows: &Rows) {
         let n_lines = rows.lines_per_row() * 8;
+        let mut rotated = Vec::new();
         while rows.lines_per_row() <= MOST_LINES && self.len() + BLOCK <= rows.len() {
             let (start, first) = (self.lines.len(), self.len());
             let keys = || (first..first + BLOCK).map(|row| rows.key(row));
@@ -42,13 +44,13 @@ impl Coarse {
             self.lines.resize(start + n_lines, Line([0; LINE]));
             for nth in 0..BLOCK {
                 let row = self.len();
+                rotate(rows.codes_of(row), &mut rotated);
                 if let Some(lines) = self.lines.get_mut(start..) {
-                    put(lines, place_of(nth), rows.codes_of(row));
+                    put(lines, place_of(nth), &rotated);
                 }
-                let scale = scale_of(rows.codes_of(row), rows.scale(row));
+                let scale = scale_of(&rotated, rows.scale(row) / STRETCH);
                 self.scales.push(scale);
-                let margin = margin_of(scale, rows.dimension());
-                self.margins.push(if is_one_sided(rows.codes_of(row)) { f32::MAX } else { margin });
+                self.margins.push(margin_of(scale, rotated.len() * LINE));
             }
         }
     }
@@ -76,29 +78,24 @@ impl Coarse {
 }
 
 /// Writes a row's signs, eight into one byte of each line.
-fn put(lines: &mut [Line], place: usize, row: &[Line]) {
-    for (line, codes) in lines.iter_mut().zip(row.iter().flat_map(|line| line.0.as_chunks::<8>().0)) {
+fn put(lines: &mut [Line], place: usize, row: &[[i32; LINE]]) {
+    for (line, components) in lines.iter_mut().zip(row.as_flattened().as_chunks::<8>().0) {
         if let Some(byte) = line.0.get_mut(place) {
-            let signs = codes.iter().enumerate().fold(0_u8, |signs, (nth, code)| signs | u8::from(*code > 0) << nth);
-            *byte = signs.cast_signed();
+            let sign = |(nth, component): (usize, &i32)| u8::from(*component > 0) << nth;
+            *byte = components.iter().enumerate().map(sign).sum::<u8>().cast_signed();
         }
     }
 }
 
 /// The one with which a row's product with itself is right: 1 / Σ |component|.
-fn scale_of(row: &[Line], scale: f32) -> f32 {
-    let sum: u32 = row.iter().flat_map(|line| line.0).map(|code| u32::from(code.unsigned_abs())).sum();
-    if sum > 0 { 1.0 / (sum as f32 * scale) } else { 0.0 }
-}
-
-/// True where most of a row's length has one sign, as where no component is below 0: its signs tell too little, and it is always scored.
-fn is_one_sided(row: &[Line]) -> bool {
-    let codes = || row.iter().flat_map(|line| line.0).map(i32::from);
-    2 * codes().sum::<i32>().abs() > codes().map(i32::abs).sum()
+fn scale_of(row: &[[i32; LINE]], scale: f32) -> f32 {
+    let sum: f32 =
+        row.iter().map(|line| line.iter().map(|component| component.unsigned_abs()).sum::<u32>() as f32).sum();
+    if sum > 0.0 { 1.0 / (sum * scale) } else { 0.0 }
 }
 
 /// A unit vector's product with the vector of a row's signs, scaled, is a·(true product) plus what the part of the signs' vector that
-/// is orthogonal to the row adds. Over random directions of the query that part has the standard deviation √((s²·d − 1) / (d − 1)) for a
+/// is orthogonal to the row adds. Over random rotations that part has the standard deviation √((s²·d − 1) / (d − 1)) for a
 /// scale s and d components (Gao and Long, `RaBitQ`, 2024).
 fn margin_of(scale: f32, dimension: usize) -> f32 {
     let d = dimension as f32;
@@ -106,4 +103,4 @@ fn margin_of(scale: f32, dimension: usize) -> f32 {
 }
 
 /// Standard deviations that a row's product may be above what its signs say.
-const DEVIATIONS: f32 = 3.0;
+const DEVIATIONS: f32 = 3.5;

@@ -13,9 +13,8 @@ pub enum IndexKind {
     Exact,
     /// A navigable graph over the rows: the answer is exact but for a small share, which `ef` governs.
     Graph,
-    /// Each row's product is estimated from the signs of its components, a bit each, and the rows that may be near by that estimate are
-    /// scored as in an exact search: exact but for a very small share. Used only when it is named. Meant for vectors whose components take
-    /// both signs, as those of text models do; rows of one sign are scored each, which is slower than an exact search.
+    /// Each row's product is estimated from the signs of its components after a rotation, a bit each, and the rows that may be near by that
+    /// estimate are scored as in an exact search: exact but for a very small share, whatever the vectors are. Used only when it is named.
     Coarse,
     /// The graph of the crate `hnsw_rs`, to compare with: as exact, slower, and several times as large. Its documentation does
     /// not say that the same rows always give the same graph, so answers may differ from run to run. Used only when it is named.

@@ -37,6 +37,7 @@ mod graph;
 mod hnsw_rs;
 mod kernels;
 mod key_set;
+mod rotation;
 mod rows;
 mod shared;
 mod shortlist;
