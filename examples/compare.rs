@@ -10,9 +10,10 @@
 //! row). `FILE` has a text a line, embedded with the bundled model, every tenth of them a query; `--save` writes the vectors to
 //! `DIR` and measures nothing. Synthetic vectors form clusters.
 //!
-//! Further options: `--kinds exact,coarse,graph` (and `hnsw_rs`, built with that feature), `--ef 16,32,64,128,256`, `--repeats 7`,
+//! Further options: `--kinds default,exact,coarse,graph` (and `hnsw_rs`, built with that feature), `--ef 16,32,64,128,256`, `--repeats 7`,
 //! `--together 1,16,1000` (queries of one call, one unless said otherwise), `--more 1000000` (so many rows made from those in `DIR`: each is
-//! one of them with half of another one and noise added), `--filters` (searches among 50 %, 10 %, 1 % and 0.1 % of
+//! one of them with half of another one and noise added), `--shift 1` (a vector of this
+//! length, the same for all and spread over four components, is added to each), `--filters` (searches among 50 %, 10 %, 1 % and 0.1 % of
 //! the rows), `--deletions` (of 10 %, 30 %, 50 % and 90 %).
 //!
 //! Recall is the share of the exact ten nearest that are found; what is as near as the tenth counts. Time is CPU time of one
@@ -42,7 +43,7 @@ const K: usize = 10;
 struct Options {
     source: Source,
     rows: Vec<usize>,
-    kinds: Vec<IndexKind>,
+    kinds: Vec<Option<IndexKind>>,
     efs: Vec<usize>,
     together: Vec<usize>,
     repeats: usize,
@@ -51,6 +52,7 @@ struct Options {
     json: bool,
     save: Option<PathBuf>,
     more: usize,
+    shift: f32,
 }
 
 impl Options {
@@ -75,7 +77,12 @@ fn main() -> Result<(), Failure> {
     if let Some(folder) = &options.save {
         return save(folder, &vectors);
     }
-    let (base, queries) = vectors;
+    let (mut base, mut queries) = vectors;
+    if options.shift > 0.0 {
+        for vector in base.iter_mut().chain(&mut queries) {
+            *vector = shifted(vector, options.shift)?;
+        }
+    }
     let base = if options.more > base.len() { more(&base, options.more)? } else { base };
     if !options.json {
         println!("{} rows, {} queries, {} components", base.len(), queries.len(), base[0].as_slice().len());
@@ -111,12 +118,12 @@ fn compare(options: &Options, base: &[UnitVector], queries: &[UnitVector]) {
 }
 
 /// What is worth trying: a scan does not heed it.
-fn efs(options: &Options, kind: IndexKind) -> &[usize] {
-    if matches!(kind, IndexKind::Exact | IndexKind::Coarse) { &options.efs[..1] } else { &options.efs }
+fn efs(options: &Options, kind: Option<IndexKind>) -> &[usize] {
+    if matches!(kind, None | Some(IndexKind::Exact | IndexKind::Coarse)) { &options.efs[..1] } else { &options.efs }
 }
 
-fn empty(kind: IndexKind) -> VectorIndex {
-    let config = IndexConfig { kind: Some(kind), ..IndexConfig::default() };
+fn empty(kind: Option<IndexKind>) -> VectorIndex {
+    let config = IndexConfig { kind, ..IndexConfig::default() };
     VectorIndex::new(config)
 }
 
@@ -177,7 +184,7 @@ fn measure_by(
 
 /// What was measured.
 struct Line {
-    kind: IndexKind,
+    kind: Option<IndexKind>,
     rows: usize,
     ef: usize,
     together: usize,
@@ -189,8 +196,9 @@ impl Line {
         let Self { kind, rows, ef, together, what } = self;
         let name = match kind {
             #[cfg(feature = "hnsw_rs")]
-            IndexKind::HnswRs => "hnsw_rs".to_owned(),
-            _ => format!("adage-{kind:?}").to_lowercase(),
+            Some(IndexKind::HnswRs) => "hnsw_rs".to_owned(),
+            Some(kind) => format!("adage-{kind:?}").to_lowercase(),
+            None => "adage-default".to_owned(),
         };
         let Measured { recall, micros, low, high, by } = measured;
         let built = built.as_secs_f64();
@@ -210,19 +218,25 @@ impl Line {
 }
 
 /// Searches among a share of the rows, beside an exact index of those rows alone.
-fn filtered(options: &Options, index: &mut VectorIndex, kind: IndexKind, base: &[UnitVector], queries: &[UnitVector]) {
+fn filtered(
+    options: &Options,
+    index: &mut VectorIndex,
+    kind: Option<IndexKind>,
+    base: &[UnitVector],
+    queries: &[UnitVector],
+) {
     let rows = base.len();
     for share in [0.5, 0.1, 0.01, 0.001] {
         let mut chance = Chance(7);
         let wanted: Vec<bool> = base.iter().map(|_| chance.unit() < share).collect();
         let keys: KeySet = (0_u32..).zip(&wanted).filter(|(_, wanted)| **wanted).map(|(key, _)| key).collect();
         let truth = truth(base, queries, &wanted);
-        let mut exact = empty(IndexKind::Exact);
+        let mut exact = empty(Some(IndexKind::Exact));
         exact.put_all(keys.iter().map(|key| (key, &base[key as usize]))).expect("all of one dimension");
         for together in options.together(queries) {
             let alone = measure(&exact, queries, &truth, options.repeats, SearchScope::All, together);
             let what = format!("{}% alone", share * 100.0);
-            let line = Line { kind: IndexKind::Exact, rows, ef: 0, together, what };
+            let line = Line { kind: Some(IndexKind::Exact), rows, ef: 0, together, what };
             line.report(&alone, Duration::ZERO, 0.0, options.json);
             for ef in efs(options, kind) {
                 index.set_ef(*ef);
@@ -236,7 +250,7 @@ fn filtered(options: &Options, index: &mut VectorIndex, kind: IndexKind, base: &
 }
 
 /// Searches after a share of the rows was removed, and after a compaction.
-fn deleted(options: &Options, kind: IndexKind, base: &[UnitVector], queries: &[UnitVector]) {
+fn deleted(options: &Options, kind: Option<IndexKind>, base: &[UnitVector], queries: &[UnitVector]) {
     for share in [0.1, 0.3, 0.5, 0.9] {
         let mut index = empty(kind);
         fill(&mut index, base);
@@ -437,6 +451,14 @@ fn more(base: &[UnitVector], n: usize) -> Result<Vec<UnitVector>, Failure> {
     Ok(base.iter().cycle().take(n).map(&mut draw).collect::<Result<_, _>>()?)
 }
 
+/// With a vector of this length added that is spread over four components.
+fn shifted(vector: &UnitVector, length: f32) -> Result<UnitVector, Failure> {
+    let mut components = vector.as_slice().to_vec();
+    let step = components.len().div_ceil(4);
+    components.iter_mut().step_by(step).for_each(|component| *component += 0.5 * length);
+    Ok(UnitVector::new(&components)?)
+}
+
 /// A small source of chance (`SplitMix64`), so that each run draws the same.
 struct Chance(u64);
 
@@ -464,7 +486,7 @@ fn options() -> Result<Options, Failure> {
     let mut options = Options {
         source: Source::Synthetic(10_000),
         rows: Vec::new(),
-        kinds: vec![IndexKind::Exact, IndexKind::Coarse, IndexKind::Graph],
+        kinds: vec![None, Some(IndexKind::Exact), Some(IndexKind::Coarse), Some(IndexKind::Graph)],
         efs: vec![16, 32, 64, 128, 256],
         together: vec![1],
         repeats: 7,
@@ -473,6 +495,7 @@ fn options() -> Result<Options, Failure> {
         json: false,
         save: None,
         more: 0,
+        shift: 0.0,
     };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -488,6 +511,7 @@ fn options() -> Result<Options, Failure> {
             "--repeats" => options.repeats = value()?.parse::<usize>()?.max(1),
             "--kinds" => options.kinds = value()?.split(',').map(kind).collect::<Result<_, _>>()?,
             "--more" => options.more = value()?.parse()?,
+            "--shift" => options.shift = value()?.parse()?,
             "--filters" => options.filters = true,
             "--deletions" => options.deletions = true,
             "--json" => options.json = true,
@@ -500,16 +524,17 @@ fn options() -> Result<Options, Failure> {
     Ok(options)
 }
 
-fn kind(name: &str) -> Result<IndexKind, Failure> {
+fn kind(name: &str) -> Result<Option<IndexKind>, Failure> {
     match name {
-        "exact" => Ok(IndexKind::Exact),
-        "coarse" => Ok(IndexKind::Coarse),
-        "graph" => Ok(IndexKind::Graph),
+        "default" => Ok(None),
+        "exact" => Ok(Some(IndexKind::Exact)),
+        "coarse" => Ok(Some(IndexKind::Coarse)),
+        "graph" => Ok(Some(IndexKind::Graph)),
         #[cfg(feature = "hnsw_rs")]
-        "hnsw_rs" => Ok(IndexKind::HnswRs),
+        "hnsw_rs" => Ok(Some(IndexKind::HnswRs)),
         #[cfg(not(feature = "hnsw_rs"))]
         "hnsw_rs" => Err("built without the feature hnsw_rs".into()),
-        _ => Err(format!("{name} is no kind of index: exact, coarse, graph, hnsw_rs").into()),
+        _ => Err(format!("{name} is no kind of index: default, exact, coarse, graph, hnsw_rs").into()),
     }
 }
 
