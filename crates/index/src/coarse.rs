@@ -4,6 +4,7 @@ use super::kernels::{LINE, Line, MOST_LINES, SignRows, place_of};
 use super::key_set::KeySet;
 use super::rotation::{STRETCH, rotate};
 use super::rows::Rows;
+use super::shared::Shared;
 
 /// Rows a block.
 pub(crate) const BLOCK: usize = LINE;
@@ -11,7 +12,7 @@ pub(crate) const BLOCK: usize = LINE;
 /// Sixty-four rows side by side: each byte of a line holds eight signs of one row.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Coarse {
-    lines: Vec<Line>,
+    lines: Shared<Line>,
     /// One a row; what the sum of signed components is multiplied by.
     scales: Vec<f32>,
     /// One a row; how much more than the sum says a product may be.
@@ -34,25 +35,50 @@ impl Coarse {
 
     /// Takes in the whole blocks of rows that are not in yet; none where a row is too long.
     pub(crate) fn join(&mut self, rows: &Rows) {
+        if rows.lines_per_row() > MOST_LINES {
+            return;
+        }
         let n_lines = rows.lines_per_row() * 8;
         let mut rotated = Vec::new();
-        while rows.lines_per_row() <= MOST_LINES && self.len() + BLOCK <= rows.len() {
-            let (start, first) = (self.lines.len(), self.len());
-            let keys = || (first..first + BLOCK).map(|row| rows.key(row));
-            let follow_each_other = keys().zip(keys().skip(1)).all(|(key, next)| key.checked_add(1) == Some(next));
-            self.first_keys.push(follow_each_other.then(|| rows.key(first)));
-            self.lines.resize(start + n_lines, Line([0; LINE]));
-            for nth in 0..BLOCK {
-                let row = self.len();
+        for start in (self.len()..rows.len()).step_by(BLOCK).filter(|start| start + BLOCK <= rows.len()) {
+            let mut lines = vec![Line([0; LINE]); n_lines];
+            for row in start..start + BLOCK {
                 rotate(rows.codes_of(row), &mut rotated);
-                if let Some(lines) = self.lines.get_mut(start..) {
-                    put(lines, place_of(nth), &rotated);
-                }
-                let scale = scale_of(&rotated, rows.scale(row) / STRETCH);
-                self.scales.push(scale);
-                self.margins.push(margin_of(scale, rotated.len() * LINE));
+                put(&mut lines, place_of(row - start), &rotated);
+                self.scales.push(scale_of(&rotated, rows.scale(row) / STRETCH));
             }
+            self.lines.to_mut().extend_from_slice(&lines);
         }
+        self.complete(rows);
+    }
+
+    /// What follows from the rows and their scales.
+    fn complete(&mut self, rows: &Rows) {
+        let n_components = rows.lines_per_row() * LINE;
+        let scales = self.scales.iter().skip(self.margins.len());
+        self.margins.extend(scales.map(|scale| margin_of(*scale, n_components)));
+        for block in self.first_keys.len()..self.len() / BLOCK {
+            let keys = || (block * BLOCK..(block + 1) * BLOCK).map(|row| rows.key(row));
+            let follow_each_other = keys().zip(keys().skip(1)).all(|(key, next)| key.checked_add(1) == Some(next));
+            self.first_keys.push(follow_each_other.then(|| rows.key(block * BLOCK)));
+        }
+    }
+
+    /// What a snapshot keeps: the signs and the scales.
+    pub(crate) fn parts(&self) -> (&[Line], &[f32]) {
+        (&self.lines, &self.scales)
+    }
+
+    /// Signs as they were stored, of the first of these rows. `None` when they do not belong to them.
+    pub(crate) fn from_parts(lines: Shared<Line>, scales: Vec<f32>, rows: &Rows) -> Option<Self> {
+        let is_whole = scales.len().is_multiple_of(BLOCK)
+            && scales.len() <= rows.len()
+            && lines.len() == scales.len() / BLOCK * rows.lines_per_row() * 8;
+        is_whole.then(|| {
+            let mut coarse = Self { lines, scales, ..Self::default() };
+            coarse.complete(rows);
+            coarse
+        })
     }
 
     /// A bit for each row of a block: its key is in the set.

@@ -231,7 +231,7 @@ proptest! {
         for kind in KINDS {
             run(&IndexConfig { links: 4, ef: 1, ..config(*kind) }, &ops);
         }
-        run(&IndexConfig { kind: None, graph_from: 24, links: 4, ef: 12, ..IndexConfig::default() }, &ops);
+        run(&IndexConfig { kind: None, coarse_from: 8, graph_from: 24, links: 4, ef: 12, ..IndexConfig::default() }, &ops);
     }
 }
 
@@ -613,6 +613,69 @@ fn a_coarse_search_of_many_equal_rows_finds_as_many_as_asked_for() {
     assert!(share >= 0.995, "{share}");
 }
 
+/// By default rows are scored one by one, then by their signs, then found in a graph; and the way back.
+#[test]
+fn the_number_of_rows_decides_how_they_are_searched() {
+    let (vectors, queries) = clusters(5_000, 32);
+    let config = IndexConfig { coarse_from: 3_500, graph_from: 4_500, ..IndexConfig::default() };
+    let mut index = VectorIndex::new(config).with_batch(BATCH);
+    let mut naive = Naive::default();
+    let mut seen = Vec::new();
+    let mut look = |index: &VectorIndex, naive: &Naive| {
+        let (share, by) = recall(index, naive, &queries[..10], SearchScope::All);
+        assert!(share >= 0.97, "{share} by {by:?} of {}", index.len());
+        seen.push((by, index.has_signs_or_graph(), index.has_graph()));
+    };
+    for (keys, next) in [(0..3_400, 3_400), (3_400..4_400, 4_400), (4_400..5_000, 5_000)] {
+        let rows = || (keys.start..).zip(&vectors[keys.start as usize..next]);
+        index.put_all(rows()).unwrap();
+        naive.0.extend(rows().map(|(key, vector)| (key, vector.clone())));
+        look(&index, &naive);
+    }
+    for key in 0..1_000 {
+        index.remove(key);
+        naive.0.remove(&key);
+    }
+    index.compact();
+    look(&index, &naive);
+    assert_eq!(
+        seen,
+        [
+            (IndexKind::Exact, false, false),
+            (IndexKind::Coarse, true, false),
+            (IndexKind::Graph, true, true),
+            (IndexKind::Coarse, true, false)
+        ]
+    );
+}
+
+/// A clone of a default index is searched by its signs while another one gets a graph instead of them.
+#[test]
+fn a_clone_keeps_its_signs_while_another_gets_a_graph() {
+    let (vectors, queries) = clusters(4_800, 32);
+    let config = IndexConfig { coarse_from: 3_500, graph_from: 4_500, ..IndexConfig::default() };
+    let mut published = VectorIndex::new(config).with_batch(BATCH);
+    published.put_all((0..).zip(&vectors[..4_000])).unwrap();
+    let mut next = published.clone();
+    let expected: Vec<SearchResult> =
+        queries.iter().map(|query| published.search(query, 10, SearchScope::All).unwrap()).collect();
+    assert!(expected.iter().all(|result| result.by == IndexKind::Coarse));
+    std::thread::scope(|scope| {
+        let grows = scope.spawn(|| {
+            next.put_all((4_000..).zip(&vectors[4_000..])).unwrap();
+            next.search(&queries[0], 10, SearchScope::All).unwrap().by
+        });
+        let mut n_rounds = 0;
+        while n_rounds == 0 || !grows.is_finished() {
+            for (query, expected) in queries.iter().zip(&expected) {
+                assert_eq!(published.search(query, 10, SearchScope::All).unwrap(), *expected);
+            }
+            n_rounds += 1;
+        }
+        assert_eq!(grows.join().unwrap(), IndexKind::Graph);
+    });
+}
+
 #[test]
 fn few_rows_are_scored_without_a_look_at_their_signs() {
     let (vectors, queries) = clusters(3_300, 96);
@@ -641,7 +704,7 @@ fn rows_from_a_snapshot_are_searched_coarsely_too() {
         None,
     );
     let mut index = VectorIndex::new(config(IndexKind::Coarse)).with_signs_of_few();
-    index.restore(rows.unwrap(), None, &keys);
+    index.restore(rows.unwrap(), None, None, &keys);
     let (share, by) = recall(&index, &Naive::of(&vectors), &queries, SearchScope::All);
     assert_eq!(by, IndexKind::Coarse);
     assert!(share >= 0.995, "{share}");
