@@ -48,8 +48,7 @@ mod store;
 mod tests;
 
 use adage_index::IndexConfig;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use crate::error::config::Error;
@@ -60,9 +59,6 @@ pub use retrieval::{CalibrationFit, RetrievalConfig, RetrievalRule};
 pub use skills::{AutoSaveConfig, CurationConfig, MatchConfig, SkillsConfig};
 pub(crate) use store::LOCK_TIMEOUT;
 pub use store::StoreConfig;
-
-/// The number of lessons from which a playbook's index is a graph.
-const GRAPH_FROM: usize = 200_000;
 
 /// The sections that a folder's own settings may contain.
 const FOLDER_SECTIONS: [&str; 8] =
@@ -83,9 +79,7 @@ pub struct Config {
     pub retrieval: RetrievalConfig,
     /// Feedback.
     pub feedback: FeedbackConfig,
-    /// How vectors are searched. `index.graph_from` is 200,000 here: a playbook's graph is built at every open, at about 240 µs
-    /// per lesson, and a scan of 100,000 takes a millisecond.
-    #[serde(deserialize_with = "index")]
+    /// How vectors are searched.
     pub index: IndexConfig,
     /// What is found in transcripts.
     pub capture: CaptureConfig,
@@ -116,7 +110,7 @@ impl Default for Config {
             retention: RetentionConfig::default(),
             retrieval: RetrievalConfig::default(),
             feedback: FeedbackConfig::default(),
-            index: IndexConfig { graph_from: GRAPH_FROM, ..IndexConfig::default() },
+            index: IndexConfig::default(),
             capture: CaptureConfig::default(),
             sessions: SessionsConfig::default(),
             extract: ExtractConfig::default(),
@@ -323,13 +317,4 @@ fn unknown_key(value: &Value, known: &Value, path: &str) -> Option<Error> {
         Some(known) => unknown_key(value, known, &format!("{path}{key}.")),
         None => Some(Error::UnknownKey { key: format!("{path}{key}"), known: known.keys().cloned().collect() }),
     })
-}
-
-/// The settings of an index, whose defaults are a playbook's.
-fn index<'de, D: Deserializer<'de>>(deserializer: D) -> Result<IndexConfig, D::Error> {
-    let mut value = Value::deserialize(deserializer)?;
-    if let Value::Object(settings) = &mut value {
-        settings.entry("graph_from").or_insert(GRAPH_FROM.into());
-    }
-    serde_json::from_value(value).map_err(D::Error::custom)
 }

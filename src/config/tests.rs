@@ -17,7 +17,7 @@ fn fit(config: &mut Config, embedder: &str, fit: CalibrationFit) {
 #[test]
 fn the_defaults_are_valid_and_each_bad_setting_is_named() {
     assert!(Config::default().validate().is_ok());
-    let bad: [(&str, Spoil); 30] = [
+    let bad: [(&str, Spoil); 31] = [
         ("curation.staleness", |config| config.curation.staleness = Duration::from_hours(23)),
         ("credit.dropout", |config| config.credit.dropout = 0.95),
         ("credit.dropout", |config| config.credit.dropout = f64::NAN),
@@ -31,6 +31,7 @@ fn the_defaults_are_valid_and_each_bad_setting_is_named() {
         ("retrieval.distance_threshold", |config| config.retrieval.distance_threshold = 2.5),
         ("retention.prune_max_fraction", |config| config.retention.prune_max_fraction = -0.1),
         ("retention.capacity", |config| config.retention.capacity = 0),
+        ("index.coarse_from", |config| config.index.coarse_from = 0),
         ("index.graph_from", |config| config.index.graph_from = 0),
         ("index.links", |config| config.index.links = 3),
         ("index.links", |config| config.index.links = 65),

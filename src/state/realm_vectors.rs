@@ -97,7 +97,7 @@ impl RealmVectors {
 
     /// The `k` nearest in these realms, nearest first, ties by id; and the kind of the index that searched the largest of them.
     ///
-    /// Where the search is exact, the cut at `k` depends on the present state alone. The numbers by which the index breaks ties
+    /// Where the search is exact, or nearly so, the cut at `k` depends on the present state alone. The numbers by which the index breaks ties
     /// depend on history, so ties at the cut are resolved here. A query of another dimension finds nothing.
     pub(crate) fn nearest<'r>(
         &self,
@@ -211,7 +211,7 @@ impl RealmIndex {
         Some(Self { ids, vectors })
     }
 
-    /// Adds the `k` nearest and, if the search is exact, all at the same distance as the last of them.
+    /// Adds the `k` nearest and, unless a graph was searched, all at the same distance as the last of them.
     fn nearest(&self, query: &UnitVector, k: usize, found: &mut Vec<Near>) -> IndexKind {
         let n_all = self.vectors.len();
         let k = k.min(n_all);
@@ -221,7 +221,7 @@ impl RealmIndex {
             let nearest = answer.neighbours;
             let distance = |place: usize| nearest.get(place).map(|neighbour| neighbour.distance);
             let is_tied = k > 0 && distance(k - 1) == distance(wanted - 1);
-            if is_tied && wanted < n_all && answer.by == IndexKind::Exact {
+            if is_tied && wanted < n_all && matches!(answer.by, IndexKind::Exact | IndexKind::Coarse) {
                 wanted = wanted.saturating_mul(2).min(n_all);
                 continue;
             }

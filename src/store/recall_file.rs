@@ -22,7 +22,7 @@ use crate::trust::Standing;
 pub(super) const RECALL: &str = "recall.bin";
 
 /// The kind of its sections. It is raised whenever the encoding of lessons, words or vectors changes.
-pub(super) const FORMAT: u32 = 0x7265_0002;
+pub(super) const FORMAT: u32 = 0x7265_0003;
 
 /// The kind of sections with a checksum per row, which is checked when the row is read.
 const CHECKED_BY_ROW: u32 = FORMAT | 0x8000;

@@ -25,7 +25,7 @@ const MIN_BLOAT: u64 = 1 << 20;
 /// … and longer than this multiple of what the documents need.
 const MAX_BLOAT: u64 = 2;
 
-/// The index is stored when it has a graph and has grown by more rows than this, and by a quarter, since it was last stored.
+/// The index is stored when it has signs or a graph and has grown by more rows than this, and by a quarter, since it was last stored.
 const MIN_UNSTORED: usize = 4_096;
 
 /// The cache of document positions is stored again when an open would have to read more of the log than this, in bytes …
@@ -316,12 +316,12 @@ impl Inner {
         let needed = (view.documents.live.len() * n_row_bytes) as u64;
         // While vectors are missing, it is unknown how many in the file are obsolete.
         let is_bloated = length > MIN_BLOAT && length > MAX_BLOAT * needed && view.missing.is_empty();
-        // The rows that an open would have to insert into the graph again.
+        // The rows whose signs or links an open would have to make again.
         let n_stored = self.n_stored.load(Ordering::Relaxed);
         let n_unstored = view.index.len().saturating_sub(n_stored);
         if is_bloated
             || view.index.is_damaged()
-            || (view.index.has_graph() && n_unstored > MIN_UNSTORED.max(n_stored / 4))
+            || (view.index.has_signs_or_graph() && n_unstored > MIN_UNSTORED.max(n_stored / 4))
         {
             self.write_vectors(lock)?;
         }

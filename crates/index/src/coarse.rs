@@ -1,8 +1,10 @@
-//! The signs of rows' components, a bit each, to decide with which rows are worth scoring by their codes of one byte.
+//! The signs of rotated rows' components, a bit each, to decide which rows are worth scoring by their codes of one byte.
 
 use super::kernels::{LINE, Line, MOST_LINES, SignRows, place_of};
 use super::key_set::KeySet;
+use super::rotation::{STRETCH, rotate};
 use super::rows::Rows;
+use super::shared::Shared;
 
 /// Rows a block.
 pub(crate) const BLOCK: usize = LINE;
@@ -10,7 +12,7 @@ pub(crate) const BLOCK: usize = LINE;
 /// Sixty-four rows side by side: each byte of a line holds eight signs of one row.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Coarse {
-    lines: Vec<Line>,
+    lines: Shared<Line>,
     /// One a row; what the sum of signed components is multiplied by.
     scales: Vec<f32>,
     /// One a row; how much more than the sum says a product may be.
@@ -33,24 +35,50 @@ impl Coarse {
 
     /// Takes in the whole blocks of rows that are not in yet; none where a row is too long.
     pub(crate) fn join(&mut self, rows: &Rows) {
-        let n_lines = rows.lines_per_row() * 8;
-        while rows.lines_per_row() <= MOST_LINES && self.len() + BLOCK <= rows.len() {
-            let (start, first) = (self.lines.len(), self.len());
-            let keys = || (first..first + BLOCK).map(|row| rows.key(row));
-            let follow_each_other = keys().zip(keys().skip(1)).all(|(key, next)| key.checked_add(1) == Some(next));
-            self.first_keys.push(follow_each_other.then(|| rows.key(first)));
-            self.lines.resize(start + n_lines, Line([0; LINE]));
-            for nth in 0..BLOCK {
-                let row = self.len();
-                if let Some(lines) = self.lines.get_mut(start..) {
-                    put(lines, place_of(nth), rows.codes_of(row));
-                }
-                let scale = scale_of(rows.codes_of(row), rows.scale(row));
-                self.scales.push(scale);
-                let margin = margin_of(scale, rows.dimension());
-                self.margins.push(if is_one_sided(rows.codes_of(row)) { f32::MAX } else { margin });
-            }
+        if rows.lines_per_row() > MOST_LINES {
+            return;
         }
+        let n_lines = rows.lines_per_row() * 8;
+        let mut rotated = Vec::new();
+        for start in (self.len()..rows.len()).step_by(BLOCK).filter(|start| start + BLOCK <= rows.len()) {
+            let mut lines = vec![Line([0; LINE]); n_lines];
+            for row in start..start + BLOCK {
+                rotate(rows.codes_of(row), &mut rotated);
+                put(&mut lines, place_of(row - start), &rotated);
+                self.scales.push(scale_of(&rotated, rows.scale(row) / STRETCH));
+            }
+            self.lines.to_mut().extend_from_slice(&lines);
+        }
+        self.complete(rows);
+    }
+
+    /// What follows from the rows and their scales.
+    fn complete(&mut self, rows: &Rows) {
+        let n_components = rows.lines_per_row() * LINE;
+        let scales = self.scales.iter().skip(self.margins.len());
+        self.margins.extend(scales.map(|scale| margin_of(*scale, n_components)));
+        for block in self.first_keys.len()..self.len() / BLOCK {
+            let keys = || (block * BLOCK..(block + 1) * BLOCK).map(|row| rows.key(row));
+            let follow_each_other = keys().zip(keys().skip(1)).all(|(key, next)| key.checked_add(1) == Some(next));
+            self.first_keys.push(follow_each_other.then(|| rows.key(block * BLOCK)));
+        }
+    }
+
+    /// What a snapshot keeps: the signs and the scales.
+    pub(crate) fn parts(&self) -> (&[Line], &[f32]) {
+        (&self.lines, &self.scales)
+    }
+
+    /// Signs as they were stored, of the first of these rows. `None` when they do not belong to them.
+    pub(crate) fn from_parts(lines: Shared<Line>, scales: Vec<f32>, rows: &Rows) -> Option<Self> {
+        let is_whole = scales.len().is_multiple_of(BLOCK)
+            && scales.len() <= rows.len()
+            && lines.len() == scales.len() / BLOCK * rows.lines_per_row() * 8;
+        is_whole.then(|| {
+            let mut coarse = Self { lines, scales, ..Self::default() };
+            coarse.complete(rows);
+            coarse
+        })
     }
 
     /// A bit for each row of a block: its key is in the set.
@@ -76,29 +104,24 @@ impl Coarse {
 }
 
 /// Writes a row's signs, eight into one byte of each line.
-fn put(lines: &mut [Line], place: usize, row: &[Line]) {
-    for (line, codes) in lines.iter_mut().zip(row.iter().flat_map(|line| line.0.as_chunks::<8>().0)) {
+fn put(lines: &mut [Line], place: usize, row: &[[i32; LINE]]) {
+    for (line, components) in lines.iter_mut().zip(row.as_flattened().as_chunks::<8>().0) {
         if let Some(byte) = line.0.get_mut(place) {
-            let signs = codes.iter().enumerate().fold(0_u8, |signs, (nth, code)| signs | u8::from(*code > 0) << nth);
-            *byte = signs.cast_signed();
+            let sign = |(nth, component): (usize, &i32)| u8::from(*component > 0) << nth;
+            *byte = components.iter().enumerate().map(sign).sum::<u8>().cast_signed();
         }
     }
 }
 
 /// The one with which a row's product with itself is right: 1 / Σ |component|.
-fn scale_of(row: &[Line], scale: f32) -> f32 {
-    let sum: u32 = row.iter().flat_map(|line| line.0).map(|code| u32::from(code.unsigned_abs())).sum();
-    if sum > 0 { 1.0 / (sum as f32 * scale) } else { 0.0 }
-}
-
-/// True where most of a row's length has one sign, as where no component is below 0: its signs tell too little, and it is always scored.
-fn is_one_sided(row: &[Line]) -> bool {
-    let codes = || row.iter().flat_map(|line| line.0).map(i32::from);
-    2 * codes().sum::<i32>().abs() > codes().map(i32::abs).sum()
+fn scale_of(row: &[[i32; LINE]], scale: f32) -> f32 {
+    let sum: f32 =
+        row.iter().map(|line| line.iter().map(|component| component.unsigned_abs()).sum::<u32>() as f32).sum();
+    if sum > 0.0 { 1.0 / (sum * scale) } else { 0.0 }
 }
 
 /// A unit vector's product with the vector of a row's signs, scaled, is a·(true product) plus what the part of the signs' vector that
-/// is orthogonal to the row adds. Over random directions of the query that part has the standard deviation √((s²·d − 1) / (d − 1)) for a
+/// is orthogonal to the row adds. Over random rotations that part has the standard deviation √((s²·d − 1) / (d − 1)) for a
 /// scale s and d components (Gao and Long, `RaBitQ`, 2024).
 fn margin_of(scale: f32, dimension: usize) -> f32 {
     let d = dimension as f32;
@@ -106,4 +129,4 @@ fn margin_of(scale: f32, dimension: usize) -> f32 {
 }
 
 /// Standard deviations that a row's product may be above what its signs say.
-const DEVIATIONS: f32 = 3.0;
+const DEVIATIONS: f32 = 3.5;

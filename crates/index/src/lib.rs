@@ -1,7 +1,8 @@
-//! Nearest neighbours among unit vectors, in memory: an exact scan over one-byte codes, and a flat graph (HNSW) for many rows.
+//! Nearest neighbours among unit vectors, in memory: an exact scan over one-byte codes, a scan over signs before it for more rows, and a flat
+//! graph (HNSW) for many.
 //!
-//! An exact answer is exact: the codes only decide which rows the floats need not be read of, within a proven bound. The graph
-//! is deterministic: it depends on the rows and their order alone. This crate is the index of the lesson memory `adage`, and can
+//! An exact answer is exact: the codes only decide which rows the floats need not be read of, within a proven bound. By their signs rows
+//! are passed over that are farther with all but certainty ([`IndexKind::Coarse`]). The graph is deterministic: it depends on the rows and their order alone. This crate is the index of the lesson memory `adage`, and can
 //! be used alone.
 //!
 //! ```
@@ -37,6 +38,7 @@ mod graph;
 mod hnsw_rs;
 mod kernels;
 mod key_set;
+mod rotation;
 mod rows;
 mod shared;
 mod shortlist;

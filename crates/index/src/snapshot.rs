@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use super::coarse::Coarse;
 use super::float_block::{BLOCK_ROWS, FloatBlock, StoredFloats, floats_of};
 use super::graph::{Graph, GraphShape};
 use super::rows::Rows;
@@ -33,12 +34,26 @@ pub enum Part {
     Upper,
     /// The checksum of each row of the floats.
     Sums,
+    /// The signs of the rows' rotated components.
+    Signs,
+    /// The scale of each row's signs.
+    SignScales,
 }
 
 impl Part {
     /// All of them, in their order in a file.
-    pub const ALL: [Self; 8] =
-        [Self::Head, Self::Floats, Self::Codes, Self::Scales, Self::Ground, Self::Starts, Self::Upper, Self::Sums];
+    pub const ALL: [Self; 10] = [
+        Self::Head,
+        Self::Floats,
+        Self::Codes,
+        Self::Scales,
+        Self::Ground,
+        Self::Starts,
+        Self::Upper,
+        Self::Sums,
+        Self::Signs,
+        Self::SignScales,
+    ];
 }
 
 pub use super::float_block::row_sum;
@@ -69,6 +84,11 @@ impl VectorIndex {
         sections.push((Part::Floats, floats));
         sections.push((Part::Codes, parts.iter().map(|rows| bytemuck::cast_slice(rows.codes())).collect()));
         sections.push((Part::Scales, parts.iter().map(|rows| bytemuck::cast_slice(rows.scales())).collect()));
+        let (signs, scales) = self.coarse().parts();
+        if !scales.is_empty() {
+            sections.push((Part::Signs, vec![bytemuck::cast_slice(signs)]));
+            sections.push((Part::SignScales, vec![bytemuck::cast_slice(scales)]));
+        }
         if let Some(graph) = self.graph() {
             let ([ground, starts, upper], _) = graph.parts();
             for (part, links) in [(Part::Ground, ground), (Part::Starts, starts), (Part::Upper, upper)] {
@@ -110,7 +130,8 @@ impl VectorIndex {
     }
 
     /// An index of stored sections, with the keys that its rows have now: rows without one are removed. `None` when the floats
-    /// or their checksums are missing; codes and links that are missing or make no sense are made again.
+    /// or their checksums are missing; codes, signs and links that are missing or make no sense are made again. Links are not used where
+    /// these settings ask for no graph.
     pub fn from_sections(
         config: IndexConfig,
         section: impl Fn(Part) -> Option<Bytes>,
@@ -156,13 +177,19 @@ impl VectorIndex {
         let mut index = Self::new(config);
         let graph = match graph {
             [Some(ground), Some(starts), Some(upper)]
-                if shape == stored && starts.len() <= n_rows && index.graph().is_some() =>
+                if index.config().has_graph(n_rows)
+                    && shape == stored
+                    && starts.len() <= n_rows
+                    && index.graph().is_some() =>
             {
                 Graph::from_parts(shape, [ground, starts, upper], entry)
             }
             _ => None,
         };
-        index.restore(rows, graph, keys);
+        let coarse = section(Part::Signs).zip(section(Part::SignScales)).and_then(|(signs, scales)| {
+            Coarse::from_parts(Shared::stored(&signs)?, floats_of(scales.as_ref().as_ref()).to_vec(), &rows)
+        });
+        index.restore(rows, coarse, graph, keys);
         Some(index)
     }
 }
@@ -205,7 +232,11 @@ mod tests {
 
     /// 1,100 rows, of which 1,024 are in the graph, some removed, some replaced.
     fn index() -> VectorIndex {
-        let mut index = VectorIndex::new(config());
+        filled(config())
+    }
+
+    fn filled(config: IndexConfig) -> VectorIndex {
+        let mut index = VectorIndex::new(config);
         for key in 0..1_100 {
             index.put(key, &vector(key)).unwrap();
         }
@@ -250,6 +281,52 @@ mod tests {
         assert_eq!((nearest(&loaded), nearest(&index)), (3_000, 3_000));
     }
 
+    fn coarse_config() -> IndexConfig {
+        IndexConfig { coarse_from: 1_000, ..IndexConfig::default() }
+    }
+
+    fn load_coarse(stored: &Stored, keys: &[Option<u32>]) -> Option<VectorIndex> {
+        let index = VectorIndex::from_sections(coarse_config(), |part| Some(aligned(stored.get(&part)?)), keys)?;
+        Some(index.with_signs_of_few())
+    }
+
+    #[test]
+    fn stored_signs_are_those_that_are_made_again() {
+        let index = filled(coarse_config()).with_signs_of_few();
+        let (whole, keys) = (store(&index), index.stored_keys());
+        assert_eq!((whole[&Part::Signs].len(), whole[&Part::SignScales].len()), (1_024 / 64 * 8 * 64, 1_024 * 4));
+        assert_eq!(answers(&index)[0].1, IndexKind::Coarse);
+        let mut loaded = load_coarse(&whole, &keys).unwrap();
+        assert_eq!(answers(&loaded), answers(&index));
+        // All whole blocks of a loaded index have signs.
+        assert_eq!(store(&loaded)[&Part::SignScales].len(), 1_101 / 64 * 64 * 4);
+        for lost in [Part::Signs, Part::SignScales] {
+            let mut stored = whole.clone();
+            stored.remove(&lost);
+            assert_eq!(store(&load_coarse(&stored, &keys).unwrap()), store(&loaded), "{lost:?}");
+            stored.insert(lost, whole[&lost][64..].to_vec());
+            assert_eq!(store(&load_coarse(&stored, &keys).unwrap()), store(&loaded), "{lost:?}, cut");
+        }
+        // A stored list is copied when it grows.
+        for key in 5_000..6_100 {
+            loaded.put(key, &vector(key)).unwrap();
+        }
+        assert_eq!(answers(&loaded)[0].1, IndexKind::Coarse);
+        assert_eq!(loaded.search(&vector(6_000), 1, SearchScope::All).unwrap().neighbours[0].key, 6_000);
+    }
+
+    #[test]
+    fn stored_links_are_not_used_where_no_graph_is_asked_for() {
+        let index = index();
+        for config in [coarse_config(), IndexConfig { kind: Some(IndexKind::Coarse), ..config() }] {
+            let stored = store(&index);
+            let section = |part| Some(aligned(stored.get(&part)?));
+            let loaded = VectorIndex::from_sections(config, section, &index.stored_keys()).unwrap();
+            assert!(!loaded.has_graph() && loaded.has_signs_or_graph());
+            assert_eq!(answers(&loaded.with_signs_of_few())[0].1, IndexKind::Coarse);
+        }
+    }
+
     #[test]
     fn an_empty_index_has_nothing_to_load() {
         let index = VectorIndex::new(config());
@@ -265,8 +342,8 @@ mod tests {
             match load(&stored, &index.stored_keys()) {
                 None => assert!(matches!(part, Part::Head | Part::Floats | Part::Sums), "{part:?}"),
                 Some(loaded) => {
-                    let by =
-                        if matches!(part, Part::Codes | Part::Scales) { IndexKind::Graph } else { IndexKind::Exact };
+                    let is_of_links = matches!(part, Part::Ground | Part::Starts | Part::Upper);
+                    let by = if is_of_links { IndexKind::Exact } else { IndexKind::Graph };
                     assert_eq!(answers(&loaded)[0].1, by, "{part:?}");
                     assert_eq!(
                         loaded.search(&vector(8), 1, SearchScope::All).unwrap().neighbours[0].key,
@@ -322,7 +399,9 @@ mod tests {
         /// Checksums keep such sections out; what passes one by chance must still not lead out of bounds.
         #[test]
         fn senseless_sections_lead_nowhere(part in 0..Part::ALL.len(), place in 0.0_f64..1.0, bytes in prop::array::uniform4(any::<u8>()), is_cut: bool) {
-            let index = index();
+            let is_of_signs = matches!(Part::ALL[part], Part::Signs | Part::SignScales);
+            let (index, load): (_, fn(&_, &_) -> _) =
+                if is_of_signs { (filled(coarse_config()), load_coarse) } else { (index(), load) };
             let mut stored = store(&index);
             let section = stored.get_mut(&Part::ALL[part]).unwrap();
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a length")]

@@ -124,3 +124,26 @@ fn a_damaged_section_of_a_stored_index_is_rebuilt() {
     // Only lost links leave the search to a scan.
     assert!((1..40).contains(&n_by_graph), "{n_by_graph}");
 }
+
+#[test]
+fn the_signs_of_many_documents_are_stored_and_used_after_a_reopen() {
+    let folder = tempfile::tempdir().unwrap();
+    let embedder = Counting::named("m");
+    let open = |coarse_from| {
+        let embedder: Arc<dyn Embedder> = Arc::<Counting>::clone(&embedder);
+        let config = IndexConfig { coarse_from, ..IndexConfig::default() };
+        VectorMemory::builder(folder.path()).with_embedder(embedder).with_index_config(config).open().unwrap()
+    };
+    open(4_000).add_all((0..5_200).map(numbered)).unwrap();
+    // It was stored without being asked to, and single queries are answered by signs.
+    let stored = fs::metadata(folder.path().join("vectors.bin")).unwrap().len();
+    let again = open(4_000);
+    let lookup = Lookup::text(numbered(27).text.as_str()).limit(1);
+    let found = again.query(&lookup).unwrap();
+    assert_eq!((found.hits[0].document.id.as_str(), found.by), ("27", IndexKind::Coarse));
+    let exact = open(6_000).query(&lookup).unwrap();
+    assert_eq!((exact.hits[0].document.id.as_str(), exact.by), ("27", IndexKind::Exact));
+    again.snapshot().unwrap();
+    open(6_000).snapshot().unwrap();
+    assert!(fs::metadata(folder.path().join("vectors.bin")).unwrap().len() < stored);
+}

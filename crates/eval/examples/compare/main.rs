@@ -12,11 +12,12 @@
 //!
 //! | option | meaning | default |
 //! |---|---|---|
-//! | `--kinds` | `exact`, `coarse`, `graph`, and `hnsw_rs` if built with that feature | `exact,coarse,graph` |
+//! | `--kinds` | `default` (what the size suggests), `exact`, `coarse`, `graph`, and `hnsw_rs` if built with that feature | `default,exact,coarse,graph` |
 //! | `--ef` | breadths of a search in a graph | `16,32,64,128,256` |
 //! | `--repeats` | repeats of each measurement | `7` |
 //! | `--together` | queries per call | `1` |
 //! | `--more N` | enlarge the rows of `DIR` to N: each is one of them plus half of another one and noise | |
+//! | `--shift L` | add the same vector of length L, spread over four components, to every vector | |
 //! | `--filters` | search among 50 %, 10 %, 1 % and 0.1 % of the rows too | |
 //! | `--deletions` | search after 10 %, 30 %, 50 % and 90 % of the rows were removed too | |
 //!
@@ -61,7 +62,12 @@ fn main() -> Result<(), Failure> {
     if let Some(folder) = &options.save {
         return vectors::save(folder, &vectors);
     }
-    let vectors::Vectors { mut base, queries } = vectors;
+    let vectors::Vectors { mut base, mut queries } = vectors;
+    if options.shift > 0.0 {
+        for vector in base.iter_mut().chain(&mut queries) {
+            *vector = vectors::shifted(vector, options.shift)?;
+        }
+    }
     if options.more > base.len() {
         base = vectors::enlarge(&base, options.more)?;
     }
@@ -98,8 +104,8 @@ fn compare(options: &Options, base: &[UnitVector], queries: &[UnitVector]) {
     }
 }
 
-fn empty(kind: IndexKind) -> VectorIndex {
-    let config = IndexConfig { kind: Some(kind), ..IndexConfig::default() };
+fn empty(kind: Option<IndexKind>) -> VectorIndex {
+    let config = IndexConfig { kind, ..IndexConfig::default() };
     VectorIndex::new(config)
 }
 
@@ -111,7 +117,7 @@ fn fill(index: &mut VectorIndex, base: &[UnitVector]) {
 fn compare_filtered(
     options: &Options,
     index: &mut VectorIndex,
-    kind: IndexKind,
+    kind: Option<IndexKind>,
     base: &[UnitVector],
     queries: &[UnitVector],
 ) {
@@ -120,12 +126,12 @@ fn compare_filtered(
         let wanted = random_mask(7, rows, share);
         let keys: KeySet = (0_u32..).zip(&wanted).filter(|(_, wanted)| **wanted).map(|(key, _)| key).collect();
         let exact = exact_results(base, queries, &wanted);
-        let mut alone = empty(IndexKind::Exact);
+        let mut alone = empty(Some(IndexKind::Exact));
         alone.put_all(keys.iter().map(|key| (key, &base[key as usize]))).expect("all of one dimension");
         for together in options.queries_per_call(queries) {
             let measured = measure(&alone, queries, &exact, options.repeats, SearchScope::All, together);
             let what = format!("{}% alone", share * 100.0);
-            let line = Line { kind: IndexKind::Exact, rows, ef: 0, together, what };
+            let line = Line { kind: Some(IndexKind::Exact), rows, ef: 0, together, what };
             line.print(&measured, Duration::ZERO, 0.0, options.json);
             for ef in options.breadths(kind) {
                 index.set_ef(*ef);
@@ -139,7 +145,7 @@ fn compare_filtered(
 }
 
 /// Searches after a share of the rows was removed, and again after a compaction. The printed build time is that of the removals.
-fn compare_after_removals(options: &Options, kind: IndexKind, base: &[UnitVector], queries: &[UnitVector]) {
+fn compare_after_removals(options: &Options, kind: Option<IndexKind>, base: &[UnitVector], queries: &[UnitVector]) {
     for share in [0.1, 0.3, 0.5, 0.9] {
         let mut index = empty(kind);
         fill(&mut index, base);

@@ -110,7 +110,8 @@ fn measure_by(
 
 /// What a line of output is about.
 pub(crate) struct Line {
-    pub(crate) kind: IndexKind,
+    /// `None` is the default for the number of rows.
+    pub(crate) kind: Option<IndexKind>,
     pub(crate) rows: usize,
     pub(crate) ef: usize,
     /// Queries per call.
@@ -124,8 +125,9 @@ impl Line {
         let Self { kind, rows, ef, together, what } = self;
         let name = match kind {
             #[cfg(feature = "hnsw_rs")]
-            IndexKind::HnswRs => "hnsw_rs".to_owned(),
-            _ => format!("adage-{kind:?}").to_lowercase(),
+            Some(IndexKind::HnswRs) => "hnsw_rs".to_owned(),
+            Some(kind) => format!("adage-{kind:?}").to_lowercase(),
+            None => "adage-default".to_owned(),
         };
         let Measured { recall, micros, low, high, by } = measured;
         let built = built.as_secs_f64();

@@ -9,7 +9,8 @@ use crate::Failure;
 pub(crate) struct Options {
     pub(crate) source: Source,
     pub(crate) rows: Vec<usize>,
-    pub(crate) kinds: Vec<IndexKind>,
+    /// `None` is the default for the number of rows.
+    pub(crate) kinds: Vec<Option<IndexKind>>,
     pub(crate) breadths: Vec<usize>,
     together: Vec<usize>,
     pub(crate) repeats: usize,
@@ -18,6 +19,7 @@ pub(crate) struct Options {
     pub(crate) json: bool,
     pub(crate) save: Option<PathBuf>,
     pub(crate) more: usize,
+    pub(crate) shift: f32,
 }
 
 impl Options {
@@ -27,15 +29,19 @@ impl Options {
     }
 
     /// The breadths to measure; a scan has none, so one is enough.
-    pub(crate) fn breadths(&self, kind: IndexKind) -> &[usize] {
-        if matches!(kind, IndexKind::Exact | IndexKind::Coarse) { &self.breadths[..1] } else { &self.breadths }
+    pub(crate) fn breadths(&self, kind: Option<IndexKind>) -> &[usize] {
+        if matches!(kind, None | Some(IndexKind::Exact | IndexKind::Coarse)) {
+            &self.breadths[..1]
+        } else {
+            &self.breadths
+        }
     }
 
     pub(crate) fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, Failure> {
         let mut options = Self {
             source: Source::Synthetic(10_000),
             rows: Vec::new(),
-            kinds: vec![IndexKind::Exact, IndexKind::Coarse, IndexKind::Graph],
+            kinds: vec![None, Some(IndexKind::Exact), Some(IndexKind::Coarse), Some(IndexKind::Graph)],
             breadths: vec![16, 32, 64, 128, 256],
             together: vec![1],
             repeats: 7,
@@ -44,6 +50,7 @@ impl Options {
             json: false,
             save: None,
             more: 0,
+            shift: 0.0,
         };
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
@@ -58,6 +65,7 @@ impl Options {
                 "--repeats" => options.repeats = value()?.parse::<usize>()?.max(1),
                 "--kinds" => options.kinds = value()?.split(',').map(kind).collect::<Result<_, _>>()?,
                 "--more" => options.more = value()?.parse()?,
+                "--shift" => options.shift = value()?.parse()?,
                 "--filters" => options.filters = true,
                 "--deletions" => options.deletions = true,
                 "--json" => options.json = true,
@@ -77,16 +85,17 @@ pub(crate) enum Source {
     Synthetic(usize),
 }
 
-fn kind(name: &str) -> Result<IndexKind, Failure> {
+fn kind(name: &str) -> Result<Option<IndexKind>, Failure> {
     match name {
-        "exact" => Ok(IndexKind::Exact),
-        "coarse" => Ok(IndexKind::Coarse),
-        "graph" => Ok(IndexKind::Graph),
+        "default" => Ok(None),
+        "exact" => Ok(Some(IndexKind::Exact)),
+        "coarse" => Ok(Some(IndexKind::Coarse)),
+        "graph" => Ok(Some(IndexKind::Graph)),
         #[cfg(feature = "hnsw_rs")]
-        "hnsw_rs" => Ok(IndexKind::HnswRs),
+        "hnsw_rs" => Ok(Some(IndexKind::HnswRs)),
         #[cfg(not(feature = "hnsw_rs"))]
         "hnsw_rs" => Err("built without the feature hnsw_rs".into()),
-        _ => Err(format!("{name} is not a kind of index: exact, coarse, graph, hnsw_rs").into()),
+        _ => Err(format!("{name} is not a kind of index: default, exact, coarse, graph, hnsw_rs").into()),
     }
 }
 

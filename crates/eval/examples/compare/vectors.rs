@@ -118,6 +118,14 @@ pub(crate) fn enlarge(base: &[UnitVector], n: usize) -> Result<Vec<UnitVector>, 
     Ok(base.iter().cycle().take(n).map(&mut draw).collect::<Result<_, _>>()?)
 }
 
+/// The direction of a vector plus a vector of this length that is spread over four components.
+pub(crate) fn shifted(vector: &UnitVector, length: f32) -> Result<UnitVector, Failure> {
+    let mut components = vector.as_slice().to_vec();
+    let step = components.len().div_ceil(4);
+    components.iter_mut().step_by(step).for_each(|component| *component += 0.5 * length);
+    Ok(UnitVector::new(&components)?)
+}
+
 #[allow(clippy::cast_possible_truncation, reason = "f32 is what an index holds")]
 fn normal(random: &mut Random) -> f32 {
     random.normal() as f32

@@ -59,16 +59,12 @@ struct Base {
 }
 
 impl Base {
-    /// A base whose rows have coarse codes where the settings ask for them.
-    fn new(rows: Rows, links: Links, config: &IndexConfig) -> Self {
-        let mut base = Self { rows, links, coarse: Coarse::default() };
-        base.join_coarse(config);
-        base
-    }
-
+    /// The rows that have no signs yet get them, or all lose them: what the settings ask for.
     fn join_coarse(&mut self, config: &IndexConfig) {
-        if config.kind == Some(IndexKind::Coarse) {
+        if config.has_signs(self.rows.len(), self.links.len()) {
             self.coarse.join(&self.rows);
+        } else {
+            self.coarse = Coarse::default();
         }
     }
 }
@@ -138,7 +134,7 @@ impl VectorIndex {
     #[must_use]
     pub fn new(config: IndexConfig) -> Self {
         let kernel = Kernel::best();
-        let base = Base::new(Rows::new(0), Links::new(&config, kernel), &config);
+        let base = Base { rows: Rows::new(0), links: Links::new(&config, kernel), coarse: Coarse::default() };
         Self {
             config,
             kernel,
@@ -201,6 +197,12 @@ impl VectorIndex {
     #[must_use]
     pub fn has_graph(&self) -> bool {
         self.base.links.len() > 0
+    }
+
+    /// True when there are signs to search by, or a graph: what an index that is stored need not make again.
+    #[must_use]
+    pub fn has_signs_or_graph(&self) -> bool {
+        self.base.coarse.len() > 0 || self.has_graph()
     }
 
     /// The vector under a key; `None` too where it was stored and is damaged.
@@ -329,9 +331,14 @@ impl VectorIndex {
         (0..self.n_rows()).map(|row| (!self.is_dead(row)).then(|| self.row(row).0)).collect()
     }
 
-    /// Takes over rows and a graph over some of them; the rest joins with the next batch. Of two rows with one key the later one
-    /// counts.
-    pub(super) fn restore(&mut self, rows: Rows, graph: Option<Graph>, keys: &[Option<u32>]) {
+    /// The signs of the base's rows.
+    pub(super) fn coarse(&self) -> &Coarse {
+        &self.base.coarse
+    }
+
+    /// Takes over rows, the signs of some of them and a graph over some of them; the rest joins the graph with the next batch. Of two
+    /// rows with one key the later one counts.
+    pub(super) fn restore(&mut self, rows: Rows, coarse: Option<Coarse>, graph: Option<Graph>, keys: &[Option<u32>]) {
         let n_rows = rows.len();
         let mut places: Vec<u32> = Vec::new();
         let mut dead = vec![0_u64; n_rows.div_ceil(64)];
@@ -359,7 +366,9 @@ impl VectorIndex {
         }
         self.tail = Arc::new(Rows::new(rows.dimension()));
         let links = graph.map_or_else(|| Links::new(&self.config, self.kernel), Links::Own);
-        self.base = Arc::new(Base::new(rows, links, &self.config));
+        let mut base = Base { rows, links, coarse: coarse.unwrap_or_default() };
+        base.join_coarse(&self.config);
+        self.base = Arc::new(base);
         self.places = Arc::new(places);
         self.dead = Arc::new(dead);
     }
@@ -380,6 +389,7 @@ impl VectorIndex {
         if self.config.has_graph(n_rows) && n_rows - n_joined >= least {
             let base = Arc::make_mut(&mut self.base);
             base.links.join(&base.rows, self.kernel, self.config.build_threads.clamp(1, MOST_THREADS));
+            base.join_coarse(&self.config);
         }
     }
 

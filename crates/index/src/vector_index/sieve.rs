@@ -7,6 +7,7 @@ use super::packed::LEAST_PACKED;
 use super::{Base, SearchScope, VectorIndex, row_number};
 use crate::coarse::BLOCK;
 use crate::kernels::{Limit, Passed, SignPack, TOGETHER};
+use crate::rotation::rotated;
 use crate::rows::Codes;
 use crate::shortlist::Shortlist;
 
@@ -116,7 +117,8 @@ impl VectorIndex {
         let mut sieves: Vec<Sieve<'_, '_>> = queries
             .chunks_mut(TOGETHER)
             .map(|queries| {
-                let pack = SignPack::new(queries.iter().map(|each| (&each.query.lines[..], each.query.scale)));
+                let rotated: Vec<_> = queries.iter().map(|each| rotated(each.query)).collect();
+                let pack = SignPack::new(rotated.iter().map(|(lines, scale)| (&lines[..], *scale)));
                 Sieve { pack, queries, scored: [[0; TOGETHER]; TILE] }
             })
             .collect();
