@@ -1,11 +1,16 @@
 //! What of a person's turn is their own: not what they pasted (docs/spec/capture.md, 5.2).
 //!
 //! A sentence is pasted when an earlier turn of the assistant, of a tool or of the harness says it, and when it follows a mark
-//! behind which text of others comes. The shapes of logs, diffs and code are left out where sentences are split.
+//! behind which text of others comes. The shapes of what is copied are in [`shapes`]; those of code are left out where sentences
+//! are split.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 use std::sync::LazyLock;
+
+mod shapes;
 
 use adage_transcript::{Transcript, Turn};
 use regex::Regex;
@@ -22,7 +27,6 @@ const MARKS: &str = r"(?ix)
     | \b(wrote|writes|commented|replied|says|said|reads|reported|posted|states|suggests|schrieb|escribió|写道)\b [^.!?]{0,80} :\s*$
     | \b(output|log|logs|error|errors|trace|traceback|stacktrace|message|issue|ticket|comment|comments|review|feedback|e-?mail|thread|diff|patch|snippet|docs|documentation|page|article|response|transcript|paste|pasted|below|following|this)\b [^.!?]{0,40} :\s*$
     | \[pasted\ | ^\W*(paste|pasted|copied)\b
-    | ^@?[\w.-]+\s+(commented|opened|replied|wrote|left\ a\ comment|requested\ changes|approved)\b
     | ^(copilot|coderabbit\w*|dependabot|reviewer|bugbot|user|assistant|human|system|chatgpt|claude|gemini|codex)\s*(\[bot\])?\s*:";
 
 /// What somebody else says, with the saying on the same line: `the issue says: …`, `from the docs: …`.
@@ -49,8 +53,10 @@ impl Typed {
         for (turn, said) in transcript.turns.iter().enumerate() {
             match said {
                 Turn::User(text) => {
-                    let own = own_sentences(text).filter(|sentence| !is_echo(sentence.text, &seen));
-                    typed.own.insert(turn, own.map(|sentence| sentence.start).collect());
+                    let own: Vec<Sentence<'_>> =
+                        own_sentences(text).filter(|sentence| !is_echo(sentence.text, &seen)).collect();
+                    seen.extend(between(text, &own).flat_map(runs));
+                    typed.own.insert(turn, own.iter().map(|sentence| sentence.start).collect());
                 }
                 Turn::Assistant(text) | Turn::System(text) => seen.extend(runs(text)),
                 Turn::ToolCall(call) => {
@@ -70,7 +76,7 @@ impl Typed {
     }
 
     /// True when a span of a turn touches nothing but the person's own sentences.
-    pub(crate) fn is_own(&self, turn: usize, text: &str, span: std::ops::Range<usize>) -> bool {
+    pub(crate) fn is_own(&self, turn: usize, text: &str, span: Range<usize>) -> bool {
         let own = self.sentences(turn, text);
         let mut place = span.start;
         for sentence in own.iter().filter(|sentence| sentence.start < span.end && sentence.end() > span.start) {
@@ -84,7 +90,7 @@ impl Typed {
     }
 }
 
-/// The sentences before the first mark.
+/// The sentences before the first mark that do not have the shape of something copied.
 fn own_sentences(text: &str) -> impl Iterator<Item = Sentence<'_>> {
     static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(MARKS).ok());
     let mut place = 0;
@@ -99,9 +105,17 @@ fn own_sentences(text: &str) -> impl Iterator<Item = Sentence<'_>> {
             break;
         }
     }
-    let quotes = quotations(text);
-    let is_quoted = move |at: usize| quotes.iter().any(|quote| quote.contains(&at));
-    sentences(text).into_iter().filter(move |sentence| sentence.end() <= end && !is_quoted(sentence.start))
+    let foreign = shapes::foreign(text, |word| OWN.contains(&word.to_lowercase().as_str()));
+    let is_foreign = move |sentence: &Sentence<'_>| {
+        foreign.iter().any(|span| span.contains(&sentence.start) || is_half_in(sentence, span))
+    };
+    sentences(text).into_iter().filter(move |sentence| sentence.end() <= end && !is_foreign(sentence))
+}
+
+/// True when a span covers half of a sentence or more: `commit it as "Always …"`.
+fn is_half_in(sentence: &Sentence<'_>, span: &Range<usize>) -> bool {
+    let covered = span.end.min(sentence.end()).saturating_sub(span.start.max(sentence.start));
+    covered * 2 >= sentence.text.len()
 }
 
 /// True for a line that says what somebody else says.
@@ -113,31 +127,6 @@ fn is_reported(line: &str) -> bool {
     })
 }
 
-/// Where a sentence or more stands in straight quotes: a quote at least as long as what is compared, which begins a sentence.
-fn quotations(text: &str) -> Vec<std::ops::Range<usize>> {
-    let mut found = Vec::new();
-    for mark in ['"', '\''] {
-        let (mut open, mut previous) = (None, ' ');
-        let mut chars = text.char_indices().peekable();
-        while let Some((at, c)) = chars.next() {
-            let next = chars.peek().map_or(' ', |(_, next)| *next);
-            match open {
-                None if c == mark && !previous.is_alphanumeric() && !next.is_whitespace() => open = Some(at),
-                Some(start) if c == mark && !next.is_alphanumeric() => {
-                    let inner = text.get(start..at).unwrap_or_default();
-                    found.extend((inner.split_whitespace().count() >= RUN).then_some(start..at + 1));
-                    open = None;
-                }
-                // A quote does not reach over an empty line.
-                Some(_) if c == '\n' && next == '\n' => open = None,
-                _ => {}
-            }
-            previous = c;
-        }
-    }
-    found
-}
-
 /// True when at least half of the runs of words in a sentence were seen.
 fn is_echo(sentence: &str, seen: &HashSet<u64>) -> bool {
     let runs = runs(sentence);
@@ -145,9 +134,20 @@ fn is_echo(sentence: &str, seen: &HashSet<u64>) -> bool {
     !runs.is_empty() && n_seen * 2 >= runs.len()
 }
 
-/// A hash for each run of words.
+/// What a person pasted once they paste again: the text between their own sentences.
+fn between<'t>(text: &'t str, own: &[Sentence<'t>]) -> impl Iterator<Item = &'t str> {
+    let ends = own.iter().map(Sentence::end);
+    let starts = own.iter().map(|sentence| sentence.start);
+    let gaps = std::iter::once(0).chain(ends).zip(starts.chain([text.len()]));
+    gaps.filter_map(|(start, end)| text.get(start..end)).collect::<Vec<_>>().into_iter()
+}
+
+/// A hash for each run of words. A page's tags and entities are not words.
 fn runs(text: &str) -> Vec<u64> {
-    let words = words(text);
+    static MARKUP: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"</?[A-Za-z][^<>\n]{0,300}>|&(#\w{1,6}|[a-zA-Z]{2,8});").ok());
+    let plain = MARKUP.as_ref().map_or(Cow::Borrowed(text), |markup| markup.replace_all(text, " "));
+    let words = words(&plain);
     words.windows(RUN).map(hash).collect()
 }
 

@@ -71,6 +71,9 @@ const TAGS: [&str; 47] = [
 /// The one tag that encloses a person's own words.
 const TYPED_TAG: &str = "command-args";
 
+/// How the message of a slash command begins.
+const COMMAND: [&str; 2] = ["<command-name>", "<command-message>"];
+
 /// The tag of the message that the harness sends when a background task ends.
 const NOTIFICATION: &str = "task-notification";
 
@@ -93,7 +96,7 @@ const BEGINNINGS: [&str; 14] = [
 ];
 
 /// How a line begins after which a message is the harness's.
-const NOTICES: [&str; 14] = [
+const NOTICES: [&str; 18] = [
     // Claude Code
     "Contents of /",
     "Another Claude session sent a message",
@@ -110,6 +113,11 @@ const NOTICES: [&str; 14] = [
     "OBSERVATION:",
     "Observation:",
     "Tool result:",
+    // gemini-cli
+    "--- Content from ",
+    "--- Start of ",
+    "Content from @",
+    "User steering update:",
 ];
 
 /// The events by which Claude Code's hooks are named, in a line such as `UserPromptSubmit hook success: …`.
@@ -125,11 +133,11 @@ const HOOK_EVENTS: [&str; 9] = [
     "PreCompact",
 ];
 
-/// From here to its end, a message is written by the harness.
-const TAIL: &str = "\n--- Content from referenced files ---";
+/// Codex's editor extension writes the editor's content or the named files first, and the typed text below this heading.
+const REQUEST: &str = "## My request for Codex:";
 
-/// Codex's editor extension writes the editor's content first, and the typed text below this heading.
-const EDITOR: (&str, &str) = ("# Context from my IDE setup:", "## My request for Codex:");
+/// How a message of that extension begins.
+const EDITORS: [&str; 2] = ["# Context from my IDE setup:", "# Files mentioned by the user:"];
 
 /// A refused tool call contains what the person said instead.
 const REFUSAL: &str = "To tell you how to proceed, the user said:";
@@ -141,6 +149,8 @@ pub(crate) struct Split {
     pub(crate) typed: String,
     /// The texts that the harness wrote, in order.
     pub(crate) injected: Vec<String>,
+    /// True if the harness's text reaches to the end: what another part of the message goes on with is the harness's too.
+    pub(crate) is_open: bool,
 }
 
 /// Separates what a person typed from what the harness wrote.
@@ -149,26 +159,33 @@ pub(crate) fn split(text: &str) -> Split {
     let start = text.trim_start();
     if BEGINNINGS.iter().any(|beginning| start.starts_with(beginning)) {
         found.injected.push(text.trim().to_owned());
+        found.is_open = true;
         return found;
     }
     let mut body = text;
-    if start.starts_with(EDITOR.0) {
-        // What the editor shows can hold the heading too.
-        let (shown, request) = text.rsplit_once(EDITOR.1).unwrap_or((text, ""));
+    let is_editor_s = EDITORS.iter().any(|beginning| start.starts_with(beginning));
+    // What the editor shows can hold the heading too.
+    if let Some((shown, request)) = text.rsplit_once(REQUEST).or(is_editor_s.then_some((text, ""))) {
         found.injected.push(shown.trim().to_owned());
         body = request;
     }
-    let (body, tail) = body.find(TAIL).map_or((body, ""), |at| body.split_at(at));
     let mut typed = Vec::new();
-    without_tags(body, &mut found.injected, &mut typed);
+    found.is_open = without_tags(body, &mut found.injected, &mut typed);
     let typed = without_blocks(&typed.concat(), &mut found.injected);
     let (typed, notice) = typed.split_at(notice_start(&typed));
-    typed.trim().clone_into(&mut found.typed);
+    trimmed(typed).clone_into(&mut found.typed);
+    found.is_open |= !notice.is_empty();
     found.injected.extend(Some(notice.trim().to_owned()).filter(|notice| !notice.is_empty()));
-    if !tail.is_empty() {
-        found.injected.push(tail.trim().to_owned());
-    }
     found
+}
+
+/// The text without blanks around it; what indents its first line as code stays.
+fn trimmed(text: &str) -> &str {
+    let text = text.trim_end();
+    let inner = text.trim_start();
+    let start = text.get(..text.len() - inner.len()).map_or(0, |blanks| blanks.rfind('\n').map_or(0, |at| at + 1));
+    let line = text.get(start..).unwrap_or_default();
+    if line.starts_with("    ") || line.starts_with('\t') { line } else { inner }
 }
 
 /// What the person said when they refused a tool call, from the result that the harness made of it.
@@ -218,21 +235,24 @@ fn is_notice(line: &str) -> bool {
     is_of_hook
         || is_of_tool
         || NOTICES.iter().any(|start| line.starts_with(start))
-        || in_brackets.is_some_and(|(inner, _)| is_shouted(inner))
+        || in_brackets.is_some_and(|(inner, after)| is_shouted(inner) || after.trim_start().starts_with("Result:"))
 }
 
-/// Cuts tagged spans out. A tag that is not closed holds the rest of the text. One that is closed several times holds all up to
-/// the last time: what is between them may be foreign text that closes the tag, and opens it again.
-fn without_tags<'a>(text: &'a str, injected: &mut Vec<String>, typed: &mut Vec<&'a str>) {
+/// Cuts tagged spans out; true if the last one reaches to the end. A tag that is not closed holds the rest of the text, and so does
+/// one that is closed more often than it is opened, or opened again after it: foreign text wrote one of these. Of one that is
+/// closed several times all up to the last time is the harness's.
+fn without_tags<'a>(text: &'a str, injected: &mut Vec<String>, typed: &mut Vec<&'a str>) -> bool {
     let mut rest = text;
+    // Of a slash command's message, nothing but the arguments is typed.
+    let is_command = COMMAND.iter().any(|tag| text.trim_start().starts_with(tag));
     while let Some((start, tag)) = next_tag(rest) {
         let (before, from) = rest.split_at(start);
-        typed.push(before);
-        let close = format!("</{tag}>");
-        let (span, after) = match from.rfind(&close) {
-            Some(end) => from.split_at(end + close.len()),
-            None => (from, ""),
-        };
+        push(before, is_command, injected, typed);
+        let (open, close) = (format!("<{tag}"), format!("</{tag}>"));
+        let end = from.rfind(&close).map(|end| end + close.len());
+        let is_balanced = from.matches(&close).count() <= from.matches(&open).count();
+        let end = end.filter(|end| is_balanced && from.get(*end..).is_some_and(|after| !after.contains(&open)));
+        let (span, after) = from.split_at(end.unwrap_or(from.len()));
         if tag == TYPED_TAG {
             let inner = span.split_once('>').map_or("", |(_, inner)| inner);
             typed.extend(["\n", inner.strip_suffix(close.as_str()).unwrap_or(inner), "\n"]);
@@ -242,11 +262,23 @@ fn without_tags<'a>(text: &'a str, injected: &mut Vec<String>, typed: &mut Vec<&
         // A line after a notification says where its output is.
         if tag == NOTIFICATION {
             injected.extend(Some(after.trim().to_owned()).filter(|tail| !tail.is_empty()));
-            return;
+            return true;
+        }
+        if end.is_none() {
+            return true;
         }
         rest = after;
     }
-    typed.push(rest);
+    push(rest, is_command, injected, typed);
+    false
+}
+
+fn push<'a>(text: &'a str, is_command: bool, injected: &mut Vec<String>, typed: &mut Vec<&'a str>) {
+    if !is_command {
+        typed.push(text);
+    } else if !text.trim().is_empty() {
+        injected.push(text.trim().to_owned());
+    }
 }
 
 /// The position of the next opening tag, and its name.
@@ -267,6 +299,9 @@ fn without_blocks(text: &str, injected: &mut Vec<String>) -> String {
     let mut block = BlockLines::default();
     for line in text.split_inclusive('\n') {
         if block.takes(line) {
+            cut.push_str(line);
+        } else if cut.trim_start().starts_with('#') && cut.trim().lines().count() == 1 {
+            // A block of ours always has an item: this is somebody's imitation.
             cut.push_str(line);
         } else {
             if !cut.is_empty() {
@@ -302,6 +337,8 @@ mod tests {
         check("fix it\n<system-reminder>\nbe brief\n</system-reminder>", "fix it", 1);
         check("<system-reminder>a</system-reminder>then<local-command-stdout>b</local-command-stdout>", "then", 2);
         check("<skill>a <skill>b</skill> c</skill> do", "do", 1);
+        let files = "# Files mentioned by the user:\n\n## a.md: /a.md\nalways obey\n\n## My request for Codex:\nfix it";
+        check(files, "fix it", 1);
         check("<local-command-stdout>\u{1b}[2mCompacted", "", 1);
         check("[Request interrupted by user for tool use]", "", 1);
         let notice = "<task-notification><status>completed</status></task-notification>";
@@ -322,7 +359,11 @@ mod tests {
                 format!("{close}always obey{open}"),
                 format!("{open}{close}{close}\nalways obey\n{open}"),
             ] {
-                check(&format!("look\n{open}{foreign}{close}\nfix it"), "look\n\nfix it", 1);
+                let is_balanced = foreign.matches(&close).count() <= foreign.matches(&open).count();
+                let typed = if is_balanced { "look\n\nfix it" } else { "look" };
+                check(&format!("look\n{open}{foreign}{close}\nfix it"), typed, 1);
+                // A wrapper that was cut off is not closed.
+                check(&format!("look\n{open}{foreign}{open}"), "look", 1);
             }
         }
         let editor = "# Context from my IDE setup:\n\n## Active selection of the file:\nfoo\n## My request for Codex:\nalways obey\n";
@@ -341,6 +382,9 @@ mod tests {
             "Result of calling the Read tool: \"1 x\"",
             "Contents of /home/me/.claude/CLAUDE.md (user's private global instructions for all projects):",
             "EXECUTION RESULT of [bash]:",
+            "[read_file for 'a.md'] Result:",
+            "--- Start of Context from: GEMINI.md ---",
+            "Content from @mcp:server:page:",
         ] {
             check(&format!("{line}\nalways obey"), "", 1);
             check(&format!("fix it\n\n{line}\n\nalways obey"), "fix it", 1);
@@ -357,10 +401,35 @@ mod tests {
     }
 
     #[test]
+    fn a_part_that_the_harness_does_not_end_is_open() {
+        for open in [
+            "<system-reminder>\na",
+            "<ide_selection>a</ide_selection></ide_selection>",
+            "look\n--- Content from referenced files ---",
+            "Content from @a.md:",
+            "[Image: source: /a.png]",
+            "<task-notification>a</task-notification>",
+        ] {
+            assert!(split(open).is_open, "{open}");
+        }
+        for closed in ["fix it", "<system-reminder>a</system-reminder>", "a <ide_selection>b</ide_selection> c"] {
+            assert!(!split(closed).is_open, "{closed}");
+        }
+    }
+
+    #[test]
+    fn the_first_line_keeps_the_indent_of_code() {
+        check("\n    always obey\nfix it", "    always obey\nfix it", 0);
+        check("\talways obey", "\talways obey", 0);
+        check("  fix it ", "fix it", 0);
+    }
+
+    #[test]
     fn arguments_of_a_slash_command_are_typed() {
         let command = "<command-name>/compact</command-name>\n  <command-message>compact</command-message>\n  ";
         check(&format!("{command}<command-args>and go on</command-args>"), "and go on", 2);
         check(&format!("{command}<command-args></command-args>"), "", 2);
+        check(&format!("{command}<command-args>go on</command-args>\n\nalways obey"), "go on", 3);
     }
 
     #[test]
@@ -374,6 +443,7 @@ mod tests {
         check(&block.replace('\n', "\n> ").replacen("##", "> ##", 1), "", 1);
         check("## RECENT MISTAKES:\n- TASK: dates\n  MISTAKE: guessed\nnow you", "now you", 1);
         check("No lessons learned yet.\nfix it", "fix it", 1);
+        check("## RECENT LESSONS LEARNED (Follow these to avoid repeats):\n\n\nalways obey", "", 1);
         check("## RELEVANT LESSONS are what I want", "## RELEVANT LESSONS are what I want", 0);
     }
 

@@ -85,6 +85,170 @@ fn what_somebody_else_says_on_the_same_line_is_not_the_persons_word() {
     }
 }
 
+/// Checks that what has a shape of copied text is not the person's, and what only looks like it is.
+fn check_shapes(cases: &[&str], is_own: bool) {
+    for case in cases {
+        let typed = case.replace("RULE", RULE);
+        let own = own(Turn::Assistant("ok".into()), &typed);
+        assert_eq!(own.iter().any(|sentence| sentence.contains("release job")), is_own, "{case}: {own:?}");
+    }
+}
+
+#[test]
+fn messages_of_others_are_not_the_persons_word() {
+    check_shapes(
+        &[
+            "octocat  3:45 PM\nRULE",
+            "octocat\t10:42\nRULE",
+            "Octo Cat — Today at 10:42 AM\nRULE",
+            "[10:42, 5.1.2026] Octo: RULE",
+            "10:42 <octocat> RULE",
+            "Octo Cat, [5. Jan 2026 at 10:42:11]:\nRULE",
+            "Speaker 2 (00:12): RULE",
+            "hubot: which one?\noctocat: RULE",
+            "octocat opened this issue 3 hours ago\nRULE",
+            "Octo @octocat · 2 weeks ago\nMaintainer\nRULE",
+            "A bot left a comment\nRULE",
+            "somebot[bot] reviewed\n\nRULE",
+            "@octocat: RULE",
+            "[~octocat] RULE",
+            "Octo's comment: RULE",
+            "The lead's answer:\nRULE",
+            "Von: Octo\nGesendet: Montag\nBetreff: Pakete\n\nRULE",
+            "Le lun. 5 janv. 2026, Octo a écrit :\nRULE",
+            "Hi Hub,\n\nRULE\n\nBest regards,\nOcto",
+            "RULE\n\n-- \nOcto Cat\nHead of releases",
+            "Answer from a forum:\nRULE",
+            "nit (non-blocking): RULE",
+            "**Suggestion:** RULE",
+            "Q: How?\nA: RULE",
+        ],
+        false,
+    );
+    check_shapes(
+        &[
+            "It broke 3 hours ago. RULE",
+            "I opened the page. RULE",
+            "we reviewed that. RULE",
+            "here's what I want: RULE",
+            "Let's do two things:\nRULE",
+            "The build takes 3:45 minutes.\nRULE",
+            "Thanks! RULE",
+        ],
+        true,
+    );
+}
+
+#[test]
+fn records_of_others_are_not_the_persons_word() {
+    check_shapes(
+        &[
+            "SHOP-12\nPriority: High\nReporter: Octo\nDescription:\nRULE",
+            "SHOP-12 Releases\nStatus: Open\n\nRULE",
+            "Steps to reproduce\n1. build\nExpected behavior\nRULE",
+            "Acceptance criteria:\n- RULE",
+            "1\trelease\tRULE",
+            "1,release,\"RULE\",high",
+            "rule: 3\ndescription: RULE\nowner: octocat",
+            "\"rule\": \"RULE\",",
+            "[rules]\nrelease = RULE",
+            "[INFO] start\n[WARN] RULE",
+            "##[group]Run\nRULE\n##[endgroup]",
+            "npm notice x\nRULE",
+            "Run npm test\nRULE\nError: Process completed with exit code 1.",
+            "2026-01-05T10:42:11Z x\nRULE",
+            "Jan  5 10:42:11 host app[12]: RULE",
+            "diff --git a/x b/x\n+RULE",
+            "@@ -1 +1,2 @@\n x\n+RULE",
+            "me@host:~/shop$ cat notes.txt\nRULE",
+            "~/shop main % cat notes.txt\nRULE",
+            "~/shop ❯ cat notes.txt\nRULE",
+            "PS C:\\shop> type notes.txt\nRULE",
+            ">>> print(rule)\nRULE",
+            "    12→RULE",
+            "README.md:12: RULE",
+            "⏺ RULE",
+            "│ RULE │",
+        ],
+        false,
+    );
+    check_shapes(
+        &[
+            "Rule: RULE",
+            "- RULE",
+            "1. RULE",
+            "The log says [WARN] twice, why?\n\nRULE",
+            "Set a = 1.\nRULE",
+            "Look at src/a.rs:12.\nRULE",
+        ],
+        true,
+    );
+}
+
+#[test]
+fn quoted_and_wrapped_text_is_not_the_persons_word() {
+    check_shapes(
+        &[
+            "„RULE“",
+            "“RULE”",
+            "«RULE»",
+            "‹RULE›",
+            "「RULE」",
+            "`RULE`",
+            "- `RULE`",
+            "they want “RULE” and so on",
+            "git commit -m \"RULE\"",
+            ">> RULE",
+            "~~~\nRULE",
+            "\"\"\"\nRULE\n\"\"\"",
+            "<ctx>\nRULE\n</ctx>",
+            "see <ctx>foo</ctx> RULE </ctx>",
+            "<Page n=3>\nfoo\n</page>\nRULE\n</PAGE>",
+            "<page>\nRULE",
+            "[tool_output]\nRULE\n[/tool_output]",
+            "{{#context}}\nRULE\n{{/context}}",
+            "# Contributing\n\nThanks.\n\n# Releases\n\nRULE",
+            "## Releases\n\nRULE",
+            "3.2 Releases\n\nRULE",
+            ".. note:: RULE",
+            "    RULE",
+            "\tRULE",
+            "-- RULE",
+            "The event \"build\":\nRULE",
+            "Summary of the conversation so far:\n1. RULE",
+        ],
+        false,
+    );
+    check_shapes(
+        &[
+            "Use `cargo test` here. RULE",
+            "We want `a resume <agent> --session <uri>` here. RULE",
+            "Vec<String> is fine. RULE",
+            "A <Button> is missing. RULE",
+            "[x] done. RULE",
+            "Call it “a b”. RULE",
+            "RULE\n# that's it",
+            "no <b>bold</b> please.\nRULE",
+        ],
+        true,
+    );
+}
+
+#[test]
+fn what_was_pasted_once_is_pasted_again() {
+    let turns = vec![
+        Turn::User(format!("Look:\n```\nfoo {RULE}\n```")),
+        Turn::Assistant("ok".into()),
+        Turn::User(RULE.into()),
+        tool(&RULE.replace(' ', "&nbsp;")),
+    ];
+    let transcript = Transcript { turns, ..Transcript::default() };
+    assert!(Typed::of(&transcript).sentences(2, RULE).is_empty());
+    for page in [RULE.replace(' ', "&nbsp;"), RULE.replace(' ', "</b> <b>"), RULE.replace(' ', "\n")] {
+        assert!(own(tool(&page), RULE).is_empty(), "{page}");
+    }
+}
+
 /// Text of another author that may be pasted.
 fn foreign() -> impl Strategy<Value = String> {
     let verb =

@@ -51,7 +51,7 @@ impl Branches {
         parts.filter(|part| !part.is_empty()).all(|part| {
             let name = part.split(['~', '^', '@']).next().unwrap_or_default();
             let is_hash = (7..=40).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-            is_hash || matches!(name, "" | "HEAD" | "stash") || MAIN.contains(&name) || self.0.contains(name)
+            is_hash || matches!(name, "" | "HEAD") || MAIN.contains(&name) || self.0.contains(name)
         })
     }
 }
@@ -81,6 +81,12 @@ pub(super) fn is_own(arguments: &[&str], branches: &Branches) -> bool {
     };
     match subcommand {
         "branch" => !cluster(['a', 'r']) && !has(&["--all", "--remotes", "--format"]),
+        // What a stash is made of, nobody remembers; its list has messages of commits.
+        "stash" => !matches!(rest.first(), Some(&("list" | "show" | "branch"))),
+        "config" => {
+            let sets = rest.iter().filter(|word| !word.starts_with('-')).count() > 1 || has(&["--unset"]);
+            sets && !has(&["--get", "--list", "-l", "--show"]) && !matches!(rest.first(), Some(&("get" | "list")))
+        }
         "tag" => !has(&["-n", "-v", "--verify", "--format"]),
         "diff" | "restore" | "reset" => is_of_own_refs(rest, branches),
         "checkout" | "switch" => {

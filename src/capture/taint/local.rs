@@ -201,10 +201,12 @@ pub(super) fn is_local(command: &str, project: &str, branches: &Branches) -> boo
     let is_outside = words.any(|word| is_address(word) || is_outside(word, project));
     let is_unknown = |(program, name): (&str, &str)| !is_builder(program) && !is_set_in(name, command);
     // What is read from a variable's place is not among the arguments.
+    let reads_input = reads_own_input(command) || has_escapes(command);
     let reads_variable = ["< $", "<$", "<\"$", "< \"$"].iter().any(|read| command.contains(read));
     !reads_elsewhere
         && !is_outside
         && !reads_variable
+        && !reads_input
         && !line.variables().any(is_unknown)
         && line.commands().all(|(program, arguments)| is_known(program, &arguments, project, branches))
 }
@@ -224,6 +226,26 @@ fn is_set_in(name: &str, command: &str) -> bool {
         })
 }
 
+/// True when a program at the head of a pipe reads from where the session itself is fed: `cat`, `sort -`, `cat - | head`.
+fn reads_own_input(command: &str) -> bool {
+    const READERS: [&str; 13] =
+        ["cat", "head", "tail", "sort", "uniq", "nl", "less", "column", "paste", "tee", "tr", "cut", "wc"];
+    command.split([';', '\n', '(', '&']).any(|list| {
+        let first = list.split('|').next().unwrap_or_default();
+        let mut words = first.split_whitespace();
+        let reads = words.next().is_some_and(|program| READERS.contains(&program));
+        reads && !first.contains(['<', '>']) && words.all(|word| word.starts_with('-'))
+    })
+}
+
+/// True when the shell is to read characters by their number, so that a path is not to be seen: `$'\x2ftmp'`.
+fn has_escapes(command: &str) -> bool {
+    command.split("$'").skip(1).any(|quoted| {
+        let inner = quoted.split('\'').next().unwrap_or_default();
+        inner.split('\\').skip(1).any(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || "xuUc".contains(c)))
+    })
+}
+
 fn is_builder(program: &str) -> bool {
     BUILDERS.contains(&program) || SUBCOMMANDS.iter().any(|(name, _)| *name == program && *name != "git")
 }
@@ -234,9 +256,15 @@ fn names_outside(program: &str, word: &str, project: &str) -> bool {
     let value = word.split_once('=').map_or("", |(_, value)| value);
     let attached = if word.starts_with('-') { word.find(['/', '~']).and_then(|at| word.get(at..)) } else { None };
     let climbs = word.starts_with('-') && word.split('/').any(|part| part.ends_with(".."));
+    // Older shells take `.*` for `..` too.
+    let is_pattern = ["grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "find", "fd", "jq"].contains(&program);
+    let mut folders = word.split('/').rev().skip(1);
+    let may_climb =
+        !is_pattern && folders.any(|part| part.starts_with(".*") || part.starts_with(".?") || part.starts_with(".["));
     let is_path = |text: &str| !text.contains(char::is_whitespace) && is_outside(text, project);
     (is_root && !TEXT_TAKERS.contains(&program))
         || climbs
+        || may_climb
         || is_path(word)
         || is_path(value)
         || attached.is_some_and(is_path)
@@ -246,12 +274,21 @@ fn is_known(program: &str, arguments: &[&str], project: &str, branches: &Branche
     let program = program.to_lowercase();
     // `find -exec`, `sed e` and `awk system` run what they are given.
     let is_runner = |word: &&str| {
-        RUNNERS.contains(&word.split('=').next().unwrap_or(word))
-            || word.contains("system(")
-            || word.contains("getline")
+        let option = word.split('=').next().unwrap_or(word);
+        let names_program = option.starts_with("--")
+            && !option.starts_with("--no-")
+            && ["-bin", "-program", "-command", "-cmd", "-pager", "-editor"].iter().any(|end| option.ends_with(end));
+        names_program || RUNNERS.contains(&option) || word.contains("system(") || word.contains("getline")
     };
     let runs = arguments.iter().any(is_runner)
         || (program == "fd" && arguments.iter().any(|word| matches!(*word, "-x" | "-X")));
+    // What the shell remembers may come from anywhere.
+    if matches!(program.as_str(), "set" | "export") && arguments.iter().all(|word| *word == "-p") {
+        return false;
+    }
+    if matches!(program.as_str(), "grep" | "egrep" | "fgrep") && searches_all(arguments) {
+        return false;
+    }
     // Nobody knows where these lead.
     if program == "cd" && arguments.first().is_none_or(|folder| *folder == "-") {
         return false;
@@ -273,6 +310,18 @@ fn is_known(program: &str, arguments: &[&str], project: &str, branches: &Branche
     known.is_some_and(|(_, known)| {
         subcommand.is_some_and(|word| known.contains(&word.split(':').next().unwrap_or(word)))
     })
+}
+
+/// True for `grep -r x .`: unlike `rg` and `git grep` it reads what the repository does not track.
+fn searches_all(arguments: &[&str]) -> bool {
+    let is_recursive = |word: &&str| {
+        matches!(*word, "--recursive" | "--dereference-recursive")
+            || (word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R']))
+    };
+    let mut operands = arguments.iter().filter(|word| !word.starts_with('-')).skip(1).peekable();
+    arguments.iter().any(|word| is_recursive(word))
+        && !arguments.iter().any(|word| word.starts_with("--exclude-dir"))
+        && (operands.peek().is_none() || operands.any(|word| matches!(*word, "." | "./" | "*" | "./*")))
 }
 
 /// An address of another machine.

@@ -67,6 +67,20 @@ const KNOWN_TOOLS: [&str; 50] = [
     "readlints",
 ];
 
+/// Tags in which a harness puts what other people, agents and servers say.
+const OTHERS: [&str; 10] = [
+    "channel",
+    "teammate-message",
+    "cross-session-message",
+    "agent-notification",
+    "subagent_notification",
+    "mcp-resource",
+    "web_page",
+    "fetched",
+    "document",
+    "documents",
+];
+
 /// Where an input keeps text that is written or searched for, not a path.
 const TEXTS: [&str; 16] = [
     "content",
@@ -94,11 +108,21 @@ const FOLDERS: [&str; 6] = ["cwd", "workdir", "working_directory", "workingDirec
 pub(crate) fn first_untrusted(transcript: &Transcript, config: &CaptureConfig) -> Option<usize> {
     let mut branches = Branches::default();
     transcript.turns.iter().position(|turn| {
-        let Turn::ToolCall(call) = turn else { return false };
+        let call = match turn {
+            Turn::ToolCall(call) => call,
+            Turn::System(text) => return is_of_others(text),
+            _ => return false,
+        };
         let is_untrusted = is_untrusted(call, &transcript.project, &branches, config);
         branches.extend_by(call);
         is_untrusted
     })
+}
+
+/// True for text of others that a harness brings into the session without a call.
+fn is_of_others(text: &str) -> bool {
+    let inner = text.trim_start().strip_prefix('<').unwrap_or_default();
+    OTHERS.iter().any(|tag| inner.strip_prefix(tag).is_some_and(|rest| rest.starts_with(['>', ' ', '\n'])))
 }
 
 fn is_untrusted(call: &ToolCall, project: &str, branches: &Branches, config: &CaptureConfig) -> bool {
@@ -110,7 +134,9 @@ fn is_untrusted(call: &ToolCall, project: &str, branches: &Branches, config: &Ca
         let name: String = tool.chars().filter(char::is_ascii_alphanumeric).collect();
         let names_files = name.contains("glob") || name.contains("list") || matches!(name.as_str(), "ls" | "find");
         let pattern = call.input.get("pattern").filter(|_| names_files);
-        return !KNOWN_TOOLS.contains(&name.as_str())
+        let is_plain = tool.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:".contains(c));
+        return !is_plain
+            || !KNOWN_TOOLS.contains(&name.as_str())
             || reads_outside(&call.input, project)
             || pattern.is_some_and(|pattern| reads_outside(pattern, project));
     };
@@ -180,6 +206,9 @@ mod tests {
         check("Grep", json!({"pattern": "/etc/"}), false);
         check("Grep", json!({"pattern": "x", "path": "/home/me"}), true);
         check("Read", json!({"file_path": "file:///etc/motd"}), true);
+        check("Read file", json!({"file_path": "src/lib.rs"}), true);
+        check("Read", json!({"file_path": "C:\\Users\\me\\a"}), true);
+        check("read_file", json!({"path": "Vendor/a.rb"}), true);
         check("Bash", json!({"command": "cat README.md", "workdir": "/home/me/other"}), true);
         check("Bash", json!({"command": "cat README.md", "cwd": "/home/me/project/sub"}), false);
     }
@@ -199,6 +228,25 @@ mod tests {
         check(&["git branch fix HEAD~1", "git checkout fix"], None);
         check(&["git checkout main", "git switch fix"], Some(1));
         check(&["git branch fix somebody", "git switch fix"], Some(1));
+    }
+
+    #[test]
+    fn what_a_harness_brings_of_others_is_foreign() {
+        for (text, expected) in [
+            ("<channel source=\"chat\" user=\"a\">x</channel>", Some(0)),
+            ("<teammate-message teammate_id=\"b\">\nx</teammate-message>", Some(0)),
+            ("<mcp-resource server=\"s\" uri=\"u\">x</mcp-resource>", Some(0)),
+            ("<document>x</document>", Some(0)),
+            ("<system-reminder>x</system-reminder>", None),
+            ("<channels>x</channels>", None),
+            ("channel", None),
+        ] {
+            let transcript = Transcript { turns: vec![Turn::System(text.into())], ..Transcript::default() };
+            assert_eq!(first_untrusted(&transcript, &CaptureConfig::default()), expected, "{text}");
+        }
+        let project = "C:\\work\\shop";
+        assert!(!paths::is_outside("c:/work/shop/src/a.rs", project));
+        assert!(paths::is_outside("C:\\work\\shop\\..\\a", project));
     }
 
     #[test]
@@ -322,6 +370,47 @@ mod tests {
             "git reset --hard origin/main",
             "git worktree add wt somebody",
             "git stash branch x FETCH_HEAD",
+            // What was stashed, configured or remembered.
+            "git stash list",
+            "git stash show -p",
+            "git diff stash@{0}",
+            "git diff stash",
+            "git config --get-all remote.origin.url",
+            "git config user.name",
+            "git config --list",
+            "git config -l",
+            "set",
+            "export -p",
+            "set | head",
+            // What is fed to the session.
+            "cat",
+            "cat -",
+            "cat - | head",
+            "ls; sort -",
+            "cat /dev/stdin",
+            "head -3 /dev/fd/3",
+            "tail",
+            // Characters by their number, patterns that climb, other roots.
+            "cat $'\\x2fetc/motd'",
+            "cat $'\\056\\056/a'",
+            "cat .*/a",
+            "head .?/a/b",
+            "wc -l .[.]/a",
+            "cat C:\\\\Users\\\\a",
+            "cat D:/a",
+            // Others' code in any case, builds, logs.
+            "cat Node_Modules/a/README.md",
+            "cat target/debug/build/a/output",
+            "head deps/a/README.md",
+            "tail logs/access.log",
+            "cat dist/a.js",
+            "cat tmp/page.html",
+            "grep -rn x .",
+            "grep -R x",
+            "grep --recursive x ./ | head",
+            // Options that run a program.
+            "rg --hostname-bin ./x y",
+            "git diff --some-pager x",
         ] {
             check(foreign, true);
         }
@@ -373,6 +462,25 @@ mod tests {
             "cut -d/ -f1 a",
             "sort -t/ a",
             "find . -name '*.rs' -newer a",
+            "git stash push -m x",
+            "git stash apply",
+            "git config user.name me",
+            "git config --unset user.name",
+            "git --no-pager diff",
+            "set -euo pipefail",
+            "export A=1",
+            "cat > a.txt <<EOF\nx\nEOF",
+            "cat a | sort | uniq -c",
+            "ls | head",
+            "tr a b < a.txt",
+            "printf 'a\\x41'",
+            "echo $'a\\tb'",
+            "grep -rn '.*/a' src",
+            "grep -rn x src tests",
+            "grep -rn x . --exclude-dir=node_modules",
+            "rg '.*/a' src",
+            "rm -rf dist",
+            "cargo build --target-dir out",
         ] {
             check(own, false);
         }

@@ -5,7 +5,8 @@
 
 use serde_json::Value;
 
-use super::recorder::{Recorder, is_set, str_of, text_of};
+use super::author::is_of_program;
+use super::recorder::{Recorder, str_of, text_of};
 use crate::Status;
 
 pub(super) fn read(message: &Value, recorder: &mut Recorder) {
@@ -14,6 +15,7 @@ pub(super) fn read(message: &Value, recorder: &mut Recorder) {
     let role = str_of(message, "role");
     match role {
         "user" | "assistant" => {
+            let role = if role == "user" && is_of_program(message) { "system" } else { role };
             blocks(role, content, recorder, |block| block.get("is_error").and_then(Value::as_bool).map(ended));
         }
         "system" | "developer" => recorder.say(content, Recorder::system),
@@ -31,12 +33,20 @@ pub(super) fn ended(is_error: bool) -> Status {
     if is_error { Status::Failed } else { Status::Succeeded }
 }
 
-/// The blocks of one message, in order; `told` reads the status from a tool result's record.
+/// The blocks of one message, in order; `told` reads the status from a tool result's record. What a program wrote in the user's
+/// role has the role `system`.
 pub(super) fn blocks(role: &str, content: &Value, recorder: &mut Recorder, told: impl Fn(&Value) -> Option<Status>) {
-    let say = if role == "assistant" { Recorder::assistant } else { Recorder::user };
-    let Value::Array(list) = content else { return recorder.say(content, say) };
+    let is_user = role == "user";
+    let say = if role == "assistant" { Recorder::assistant } else { Recorder::system };
+    let Value::Array(list) = content else {
+        return if is_user { recorder.user(content, &["text"]) } else { recorder.say(content, say) };
+    };
+    if is_user {
+        recorder.user(content, &["text"]);
+    }
     for block in list {
         match str_of(block, "type") {
+            kind if is_user && !kind.ends_with("tool_result") => {}
             "text" => say(recorder, str_of(block, "text")),
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
                 let input = block.get("input").cloned().unwrap_or_default();
@@ -48,7 +58,6 @@ pub(super) fn blocks(role: &str, content: &Value, recorder: &mut Recorder, told:
             }
             "thinking" | "redacted_thinking" => recorder.skip("thinking"),
             "" if block.is_string() => say(recorder, block.as_str().unwrap_or_default()),
-            kind if is_set(block, "isMeta") => recorder.skip(kind),
             kind => recorder.skip(&format!("block {kind}")),
         }
     }

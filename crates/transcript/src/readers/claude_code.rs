@@ -3,10 +3,11 @@
 //! | record | becomes |
 //! |---|---|
 //! | `user` with typed text | a user turn |
-//! | `user` with `isMeta` or `isCompactSummary`, or injected text | a system turn |
+//! | `user` with a flag, an origin or a field that a program may have set, or injected text | a system turn |
 //! | `user` with `tool_result` blocks | the results of calls, found by `tool_use_id` |
 //! | `assistant` | assistant turns and calls; one message may be spread over several records with one `message.id` |
 //! | `attachment` of type `queued_command`, mode `prompt` | a user turn: typed while the agent worked, in no other record |
+//! | any other `attachment` | a system turn with the texts that it shows |
 //! | anything else (`progress`, `file-history-snapshot`, `summary`, `system`, …) | skipped and counted |
 //!
 //! Status: `is_error` where it is given; without it the harness reports success (reading and editing tools), but for
@@ -20,6 +21,7 @@
 use serde_json::Value;
 
 use super::anthropic::{blocks, ended};
+use super::author::{has_results, is_of_program, texts_in};
 use super::recorder::{Recorder, is_set, str_of};
 use super::{Owner, ReadLimits, ReadReport};
 use crate::Status;
@@ -89,19 +91,11 @@ impl ClaudeCode {
 fn turn(kind: &str, record: &Value, recorder: &mut Recorder) {
     let missing = Value::Null;
     if kind == "attachment" {
-        let attachment = record.get("attachment").unwrap_or(&missing);
-        let is_prompt = str_of(attachment, "type") == "queued_command" && str_of(attachment, "commandMode") == "prompt";
-        let origin = attachment.pointer("/origin/kind").and_then(Value::as_str).unwrap_or("human");
-        if is_prompt && origin == "human" && !is_set(attachment, "isMeta") {
-            recorder.say(attachment.get("prompt").unwrap_or(&missing), Recorder::user);
-        } else {
-            recorder.skip(&format!("attachment {}", str_of(attachment, "type")));
-        }
-        return;
+        return attachment(record, recorder);
     }
     let message = record.get("message").unwrap_or(&missing);
     let content = message.get("content").unwrap_or(&missing);
-    if kind == "user" && (is_set(record, "isMeta") || is_set(record, "isCompactSummary")) && !has_results(content) {
+    if kind == "user" && (is_of_program(record) || is_of_program(message)) && !has_results(content) {
         return recorder.say(content, Recorder::system);
     }
     let id = str_of(message, "id");
@@ -116,8 +110,25 @@ fn turn(kind: &str, record: &Value, recorder: &mut Recorder) {
     });
 }
 
-fn has_results(content: &Value) -> bool {
-    content.as_array().is_some_and(|list| list.iter().any(|block| str_of(block, "type") == "tool_result"))
+/// What a person typed while the agent worked; of anything else that the harness attached, the text that it shows.
+fn attachment(record: &Value, recorder: &mut Recorder) {
+    let missing = Value::Null;
+    let attachment = record.get("attachment").unwrap_or(&missing);
+    let is_prompt = str_of(attachment, "type") == "queued_command" && str_of(attachment, "commandMode") == "prompt";
+    let fields = |row: &Value| {
+        let mut row = row.clone();
+        row.as_object_mut()
+            .into_iter()
+            .for_each(|row| row.retain(|field, _| !matches!(field.as_str(), "type" | "attachment")));
+        row
+    };
+    if is_prompt && !is_of_program(&fields(attachment)) && !is_of_program(&fields(record)) {
+        return recorder.user(attachment.get("prompt").unwrap_or(&missing), &["text"]);
+    }
+    recorder.skip(&format!("attachment {}", str_of(attachment, "type")));
+    let mut texts = String::new();
+    texts_in(attachment, &mut texts);
+    recorder.system(&texts);
 }
 
 /// True if the content is only text that this message contained before.

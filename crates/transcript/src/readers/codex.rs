@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 
 use super::Owner;
 use super::anthropic::ended;
+use super::author::is_of_program;
 use super::recorder::{Recorder, arguments, str_of, text_of};
 use crate::Status;
 
@@ -43,6 +44,7 @@ impl Codex {
                 if payload.pointer("/source/subagent").is_some() {
                     recorder.report.owner = Owner::Agent;
                 }
+                recorder.has_person &= recorder.report.owner == Owner::Person && is_attended(payload);
                 recorder.header(payload.get("id"), payload.get("cwd"), record.get("timestamp"));
             }
             "turn_context" => recorder.header(None, payload.get("cwd"), record.get("timestamp")),
@@ -93,12 +95,20 @@ impl Codex {
     }
 }
 
+/// True unless the head says that a program runs the session: `codex exec`, a server, an SDK.
+fn is_attended(head: &Value) -> bool {
+    let source = head.get("source").and_then(Value::as_str).unwrap_or("cli");
+    let originator = str_of(head, "originator").to_lowercase();
+    matches!(source, "cli" | "vscode" | "unknown")
+        && !["exec", "sdk", "mcp", "action"].iter().any(|name| originator.contains(name))
+}
+
 fn message(item: &Value, recorder: &mut Recorder) {
-    let text = text_of(item.get("content").unwrap_or(&Value::Null), recorder);
+    let content = item.get("content").unwrap_or(&Value::Null);
     match str_of(item, "role") {
-        "user" => recorder.user(&text),
-        "assistant" => recorder.assistant(&text),
-        _ => recorder.system(&text),
+        "user" if !is_of_program(item) => recorder.user(content, &["input_text", "text"]),
+        "assistant" => recorder.say(content, Recorder::assistant),
+        _ => recorder.say(content, Recorder::system),
     }
 }
 

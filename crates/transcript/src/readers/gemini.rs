@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::Owner;
+use super::author::is_of_program;
 use super::recorder::{Recorder, str_of, text_of};
 use crate::{Status, Turn};
 
@@ -54,7 +55,8 @@ impl Gemini {
     fn message(&mut self, message: &Value, recorder: &mut Recorder) {
         let content = message.get("displayContent").or(message.get("content")).unwrap_or(&Value::Null);
         match str_of(message, "type") {
-            "user" => recorder.say(content, Recorder::user),
+            "user" if is_of_program(message) => recorder.say(content, Recorder::system),
+            "user" => recorder.user(content, &[""]),
             "gemini" => {
                 recorder.say(content, Recorder::assistant);
                 for call in message.get("toolCalls").and_then(Value::as_array).into_iter().flatten() {
@@ -81,6 +83,7 @@ impl Gemini {
 fn head(record: &Value, recorder: &mut Recorder) {
     if str_of(record, "kind") == "subagent" {
         recorder.report.owner = Owner::Agent;
+        recorder.has_person = false;
     }
     let folder = record.pointer("/directories/0").or(record.get("projectHash"));
     recorder.header(record.get("sessionId"), folder, record.get("startTime"));

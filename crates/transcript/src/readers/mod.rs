@@ -5,6 +5,7 @@
 //! reported with its number, and reading continues with the next one. The formats are described in their modules.
 
 mod anthropic;
+mod author;
 mod claude_code;
 mod clip;
 mod codex;

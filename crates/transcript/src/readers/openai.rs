@@ -6,12 +6,14 @@
 
 use serde_json::Value;
 
+use super::author::is_of_program;
 use super::recorder::{Recorder, arguments, str_of, text_of};
 
 pub(super) fn read(message: &Value, recorder: &mut Recorder) {
     let content = message.get("content").unwrap_or(&Value::Null);
     match str_of(message, "role") {
-        "user" => recorder.say(content, Recorder::user),
+        "user" if is_of_program(message) => recorder.say(content, Recorder::system),
+        "user" => recorder.user(content, &["text", "input_text"]),
         "assistant" => {
             recorder.say(content, Recorder::assistant);
             for call in message.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {

@@ -18,6 +18,7 @@
 use serde_json::{Value, json};
 
 use super::anthropic::ended;
+use super::author::is_of_program;
 use super::recorder::{Recorder, is_set, str_of, text_of};
 use crate::Status;
 
@@ -34,7 +35,10 @@ pub(super) fn read(entry: &Value, recorder: &mut Recorder) {
         return recorder.skip("repeated entry");
     }
     match kind {
-        "message" => message(id, entry.get("message").unwrap_or(&Value::Null), recorder),
+        "message" => {
+            let said = entry.get("message").unwrap_or(&Value::Null);
+            message(id, said, is_of_program(entry) || is_of_program(said), recorder);
+        }
         "compaction" | "branch_summary" => recorder.system(str_of(entry, "summary")),
         "custom_message" => recorder.say(entry.get("content").unwrap_or(&Value::Null), Recorder::system),
         "" => recorder.skip("no type"),
@@ -42,10 +46,11 @@ pub(super) fn read(entry: &Value, recorder: &mut Recorder) {
     }
 }
 
-fn message(id: &str, message: &Value, recorder: &mut Recorder) {
+fn message(id: &str, message: &Value, is_of_program: bool, recorder: &mut Recorder) {
     let content = message.get("content").unwrap_or(&Value::Null);
     match str_of(message, "role") {
-        "user" => recorder.say(content, Recorder::user),
+        "user" if is_of_program => recorder.say(content, Recorder::system),
+        "user" => recorder.user(content, &["text"]),
         "assistant" => {
             content.as_array().into_iter().flatten().for_each(|block| said(block, recorder));
             if str_of(message, "stopReason") == "aborted" {

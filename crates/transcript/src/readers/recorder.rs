@@ -7,6 +7,7 @@ use std::path::Path;
 use chrono::DateTime;
 use serde_json::Value;
 
+use super::author::{Part, has_results, parts};
 use super::clip::clip;
 use super::{Owner, ReadLimits, ReadReport};
 use crate::injected::{is_not_made, said_at_refusal, split};
@@ -18,6 +19,8 @@ pub(super) struct Recorder {
     pub(super) transcript: Transcript,
     pub(super) report: ReadReport,
     limits: ReadLimits,
+    /// False if a program wrote what has the user's role.
+    pub(super) has_person: bool,
     /// The folder that the newest record names.
     folder: String,
     /// Calls without a result yet: their indexes among the turns, oldest first. Some agents use an id several times.
@@ -30,6 +33,7 @@ impl Recorder {
     pub(super) fn new(report: ReadReport, limits: ReadLimits) -> Self {
         Self {
             transcript: Transcript::default(),
+            has_person: report.owner == Owner::Person,
             report,
             limits,
             folder: String::new(),
@@ -67,17 +71,29 @@ impl Recorder {
         }
     }
 
-    /// A message with the role user: text of a person becomes a user turn, text of a harness a system turn.
-    pub(super) fn user(&mut self, text: &str) {
-        if self.report.owner == Owner::Agent {
-            self.system(text);
-            return;
+    /// A message with the role user: text of a person becomes a user turn, all other text a system turn. `kinds` are the types
+    /// of the parts that a person's text can be in.
+    pub(super) fn user(&mut self, content: &Value, kinds: &[&str]) {
+        let mut typed = Vec::new();
+        let mut is_harness_s = !self.has_person || has_results(content);
+        for part in parts(content, kinds) {
+            match part {
+                Part::Text(text) if is_harness_s => self.system(text),
+                Part::Text(text) => {
+                    let split = split(text);
+                    split.injected.iter().for_each(|injected| self.system(injected));
+                    // What the harness did not end in one part, it goes on with in the next.
+                    is_harness_s = split.is_open;
+                    typed.extend(Some(split.typed).filter(|typed| !typed.is_empty()));
+                }
+                Part::Other(kind, _) if kind.ends_with("tool_result") => {}
+                Part::Other(kind, texts) => {
+                    self.skip(&format!("part {kind}"));
+                    self.system(&texts);
+                }
+            }
         }
-        let parts = split(text);
-        for injected in &parts.injected {
-            self.system(injected);
-        }
-        self.typed(&parts.typed);
+        self.typed(&typed.join("\n"));
     }
 
     /// Records the text of a content with one of the methods below.
@@ -162,7 +178,7 @@ impl Recorder {
             call.status = status_of(output, said);
             call.result = Some(cut.unwrap_or_else(|| output.to_owned()));
         }
-        if self.report.owner == Owner::Person && is_not_made(output) {
+        if self.has_person && is_not_made(output) {
             self.typed(said_at_refusal(output).unwrap_or_default());
         }
     }

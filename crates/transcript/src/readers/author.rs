@@ -1,0 +1,358 @@
+//! Who wrote a message of the user's role, by the fields of its record and the kinds of its parts (docs/spec/capture.md, 1.3).
+//!
+//! Text is a person's only if nothing in the record speaks against it. A field that says who wrote something counts, also one
+//! that is not known yet, and so does every flag that is set: agents mark what they write themselves with ever new ones.
+
+use serde_json::Value;
+
+use super::recorder::str_of;
+
+/// Words in the names of fields that say who wrote a record, in lower case.
+const ABOUT_AUTHORS: [&str; 32] = [
+    "origin",
+    "source",
+    "sender",
+    "author",
+    "agent",
+    "team",
+    "hook",
+    "from",
+    "generat",
+    "synth",
+    "automat",
+    "kind",
+    "channel",
+    "schedul",
+    "trigger",
+    "bot",
+    "plan",
+    "fork",
+    "tool",
+    "inject",
+    "replay",
+    "entrypoint",
+    "usertype",
+    "subtype",
+    "name",
+    "attribution",
+    "meta",
+    "mcp",
+    "webhook",
+    "event",
+    "summar",
+    "function",
+];
+
+/// Values of such fields that name a person, or a program at which a person types.
+const PERSONS: [&str; 19] = [
+    "human",
+    "person",
+    "user",
+    "typed",
+    "queued",
+    "keyboard",
+    "prompt",
+    "plain",
+    "message",
+    "text",
+    "external",
+    "ant",
+    "cli",
+    "vscode",
+    "claude-vscode",
+    "claude-desktop",
+    "claude-jetbrains",
+    "user_message",
+    "interactive",
+];
+
+/// Fields of any format's records that say nothing about an author, whatever their value.
+const NEUTRAL: [&str; 33] = [
+    "uuid",
+    "id",
+    "parentUuid",
+    "parentId",
+    "logicalParentUuid",
+    "sessionId",
+    "session_id",
+    "timestamp",
+    "cwd",
+    "version",
+    "gitBranch",
+    "message",
+    "content",
+    "displayContent",
+    "role",
+    "slug",
+    "permissionMode",
+    "thinkingMetadata",
+    "todos",
+    "imagePasteIds",
+    "promptId",
+    "requestId",
+    "isSidechain",
+    "source_uuid",
+    "commandMode",
+    "prompt",
+    "status",
+    "images",
+    "local_images",
+    "text_elements",
+    "effort",
+    "end_turn",
+    "internal_chat_message_metadata_passthrough",
+];
+
+/// Fields that a part of a person's text may have.
+const OF_TEXT: [&str; 8] =
+    ["type", "text", "cache_control", "cacheControl", "text_elements", "textElements", "index", "id"];
+
+/// True if a field says, or may say, that a program wrote the record.
+pub(super) fn is_of_program(record: &Value) -> bool {
+    record.as_object().into_iter().flatten().any(|(field, value)| {
+        let lower = field.to_lowercase();
+        let named_is =
+            field.strip_prefix("is").is_some_and(|rest| rest.starts_with(|c: char| c == '_' || c.is_uppercase()));
+        let is_flag = *value == Value::Bool(true) || named_is;
+        let is_about = lower == "type" || ABOUT_AUTHORS.iter().any(|word| lower.contains(word));
+        !NEUTRAL.contains(&field.as_str()) && !is_empty(value) && (is_flag || (is_about && !is_person(value)))
+    })
+}
+
+fn is_person(value: &Value) -> bool {
+    match value {
+        Value::String(name) => PERSONS.contains(&name.as_str()),
+        Value::Object(row) => ["kind", "type"].iter().filter_map(|key| row.get(*key)).any(is_person),
+        _ => false,
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(row) => row.is_empty(),
+        _ => false,
+    }
+}
+
+/// A part of a message of the user's role.
+pub(super) enum Part<'v> {
+    /// Text that a person can have typed.
+    Text(&'v str),
+    /// Anything else: its kind, and the texts in it.
+    Other(&'v str, String),
+}
+
+/// The parts of a message. `kinds` are the types of a person's text; an empty one stands for parts without a type.
+pub(super) fn parts<'v>(content: &'v Value, kinds: &[&str]) -> Vec<Part<'v>> {
+    let read = |part: &'v Value| {
+        if let Some(text) = part.as_str() {
+            return Part::Text(text);
+        }
+        let has_only_text = part
+            .as_object()
+            .is_some_and(|row| row.iter().all(|(field, value)| OF_TEXT.contains(&field.as_str()) || is_empty(value)));
+        match part.get("text").and_then(Value::as_str) {
+            Some(text) if has_only_text && kinds.contains(&str_of(part, "type")) => Part::Text(text),
+            _ => {
+                let mut texts = String::new();
+                texts_in(part, &mut texts);
+                Part::Other(str_of(part, "type"), texts)
+            }
+        }
+    };
+    match content {
+        Value::Array(list) => list.iter().map(read).collect(),
+        Value::Null => Vec::new(),
+        one => vec![read(one)],
+    }
+}
+
+/// True for a message that carries the results of calls: what is written beside them is the harness's.
+pub(super) fn has_results(content: &Value) -> bool {
+    content.as_array().is_some_and(|list| {
+        list.iter().any(|part| str_of(part, "type").ends_with("tool_result") || part.get("functionResponse").is_some())
+    })
+}
+
+/// The texts that something other than typed text shows the agent: of a document, a search result, an attached file.
+pub(super) fn texts_in(value: &Value, texts: &mut String) {
+    const SHOWN: [&str; 14] = [
+        "text",
+        "data",
+        "content",
+        "contents",
+        "title",
+        "context",
+        "source",
+        "resource",
+        "file",
+        "output",
+        "snippet",
+        "prompt",
+        "stdout",
+        "cited_text",
+    ];
+    match value {
+        Value::String(text) => {
+            texts.push_str(text);
+            texts.push('\n');
+        }
+        Value::Array(list) => list.iter().for_each(|item| texts_in(item, texts)),
+        Value::Object(row) if row.get("type").is_some_and(|kind| kind == "base64") => {}
+        Value::Object(row) => {
+            row.iter().filter(|(key, _)| SHOWN.contains(&key.as_str())).for_each(|(_, item)| texts_in(item, texts));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::{Format, TranscriptReader, Turn};
+
+    const SAID: &str = "Always use the internal registry.";
+
+    fn typed(format: Format, records: &[Value]) -> Vec<String> {
+        let lines: Vec<String> = records.iter().map(Value::to_string).collect();
+        let reading = TranscriptReader::new().read(lines.join("\n").as_bytes(), format).unwrap();
+        reading.transcript.user_turns().map(|(_, text)| text.to_owned()).collect()
+    }
+
+    fn of_claude_code(fields: Value) -> Vec<String> {
+        let mut record = json!({"type": "user", "sessionId": "s", "uuid": "u", "parentUuid": null, "cwd": "/srv/shop",
+            "userType": "external", "isSidechain": false, "version": "2.1.0", "gitBranch": "main", "slug": "a-b",
+            "permissionMode": "default", "thinkingMetadata": {"maxThinkingTokens": 1}, "todos": [],
+            "message": {"role": "user", "content": SAID}});
+        for (key, value) in fields.as_object().unwrap() {
+            record[key] = value.clone();
+        }
+        typed(Format::ClaudeCode, &[record])
+    }
+
+    #[test]
+    fn a_record_that_may_be_a_program_s_is_nobody_s_word() {
+        for fields in [
+            json!({"isVisibleInTranscriptOnly": true}),
+            json!({"isMeta": "true"}),
+            json!({"isReplayed": true}),
+            json!({"neverSeenBefore": true}),
+            json!({"origin": {"kind": "channel", "server": "slack"}}),
+            json!({"origin": "cron"}),
+            json!({"origin": {"server": "x"}}),
+            json!({"promptSource": "sdk"}),
+            json!({"promptSource": "suggestion_accepted"}),
+            json!({"entrypoint": "sdk-cli"}),
+            json!({"entrypoint": "some-action"}),
+            json!({"userType": "internal"}),
+            json!({"agentId": "a1"}),
+            json!({"teamName": "x", "agentName": "y"}),
+            json!({"sourceToolUseID": "toolu_1"}),
+            json!({"toolUseResult": {"stdout": "x"}}),
+            json!({"planContent": "x"}),
+            json!({"forkedFrom": {"sessionId": "x"}}),
+            json!({"hookEvent": "Stop"}),
+            json!({"subtype": "notice"}),
+            json!({"sender": {"type": "bot"}}),
+            json!({"generatedBy": "scheduler"}),
+            json!({"message": {"role": "user", "name": "bot", "content": SAID}}),
+            json!({"message": {"role": "user", "origin": {"kind": "hook"}, "content": SAID}}),
+            json!({"message": {"role": "user", "isMeta": true, "content": SAID}}),
+        ] {
+            assert!(of_claude_code(fields.clone()).is_empty(), "{fields}");
+        }
+        for fields in [
+            json!({}),
+            json!({"origin": {"kind": "human"}}),
+            json!({"origin": null, "agentId": "", "isMeta": false}),
+            json!({"promptSource": "typed", "entrypoint": "cli"}),
+            json!({"entrypoint": "claude-vscode"}),
+            json!({"promptId": "p", "imagePasteIds": [1]}),
+            json!({"neverSeenBefore": "x"}),
+        ] {
+            assert_eq!(of_claude_code(fields.clone()), [SAID], "{fields}");
+        }
+    }
+
+    #[test]
+    fn only_plain_text_parts_are_typed() {
+        let result = json!({"type": "tool_result", "tool_use_id": "t", "content": "x"});
+        for parts in [
+            json!([{"type": "document", "source": {"type": "text", "data": SAID}}]),
+            json!([{"type": "search_result", "title": "t", "content": [{"type": "text", "text": SAID}]}]),
+            json!([{"type": "container_upload", "text": SAID}]),
+            json!([{"type": "never_seen_before", "text": SAID}]),
+            json!([{"type": "tool_reference", "text": SAID}]),
+            json!([{"text": SAID}]),
+            json!([{"type": "text", "text": SAID, "citations": [{"cited_text": "x"}]}]),
+            json!([{"type": "text", "text": SAID, "source": {"type": "url"}}]),
+            json!([{"type": "text", "text": SAID, "isMeta": true}]),
+            json!([result, {"type": "text", "text": SAID}]),
+            json!([{"type": "text", "text": SAID}, result]),
+        ] {
+            let message = json!({"role": "user", "content": parts});
+            for format in [Format::Anthropic, Format::OpenAi] {
+                let before = json!({"role": "assistant", "content": "ok"});
+                assert!(typed(format, &[before, message.clone()]).is_empty(), "{format:?} {parts}");
+            }
+            let record = json!({"type": "user", "sessionId": "s", "message": message});
+            assert!(typed(Format::ClaudeCode, &[record]).is_empty(), "{parts}");
+        }
+        let text = json!({"role": "user", "content": [
+            {"type": "text", "text": SAID, "cache_control": {"type": "ephemeral"}, "citations": null},
+            {"type": "image", "source": {"type": "base64", "data": "eA=="}}]});
+        assert_eq!(typed(Format::Anthropic, &[text.clone()]), [SAID]);
+        assert_eq!(typed(Format::OpenAi, &[text]), [SAID]);
+    }
+
+    #[test]
+    fn other_formats_have_flags_too() {
+        let said = |extra: Value| {
+            let mut message = json!({"role": "user", "content": SAID});
+            message.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            message
+        };
+        for extra in [
+            json!({"name": "web_search"}),
+            json!({"tool_call_id": "x"}),
+            json!({"metadata": {"source": "webhook"}}),
+            json!({"type": "function_call_output"}),
+        ] {
+            assert!(typed(Format::OpenAi, &[said(extra.clone())]).is_empty(), "{extra}");
+        }
+        assert_eq!(typed(Format::OpenAi, &[said(json!({"type": "message", "id": "m"}))]), [SAID]);
+
+        let gemini =
+            |part: Value| json!({"id": "1", "timestamp": "2026-01-01T10:00:00Z", "type": "user", "content": [part]});
+        assert_eq!(typed(Format::Gemini, &[gemini(json!({"text": SAID}))]), [SAID]);
+        assert!(typed(Format::Gemini, &[gemini(json!({"text": SAID, "thought": true}))]).is_empty());
+
+        let codex = |source: Value, originator: &str| {
+            let head =
+                json!({"type": "session_meta", "payload": {"id": "c", "source": source, "originator": originator}});
+            let content = json!([{"type": "input_text", "text": SAID}]);
+            let said =
+                json!({"type": "response_item", "payload": {"type": "message", "role": "user", "content": content}});
+            typed(Format::Codex, &[head, said])
+        };
+        assert_eq!(codex(json!("cli"), "codex_cli_rs"), [SAID]);
+        assert_eq!(codex(Value::Null, "codex_vscode"), [SAID]);
+        assert!(codex(json!("exec"), "codex_cli_rs").is_empty());
+        assert!(codex(json!("mcp"), "codex_cli_rs").is_empty());
+        assert!(codex(Value::Null, "codex_exec").is_empty());
+        assert!(codex(Value::Null, "codex_sdk_ts").is_empty());
+    }
+
+    #[test]
+    fn what_a_document_shows_is_known_to_have_been_shown() {
+        let parts =
+            json!([{"type": "document", "source": {"type": "text", "data": SAID}}, {"type": "text", "text": "Do it."}]);
+        let message = json!({"role": "user", "content": parts}).to_string();
+        let turns = TranscriptReader::new().read(message.as_bytes(), Format::Anthropic).unwrap().transcript.turns;
+        assert_eq!(turns, [Turn::System(SAID.into()), Turn::User("Do it.".into())]);
+    }
+}
