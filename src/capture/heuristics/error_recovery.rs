@@ -22,7 +22,7 @@ use super::{FiredBecause, RejectedBecause, Trial};
 use crate::config::CaptureConfig;
 use account::{Account, account};
 use attempts::{Attempts, attempts};
-use edits::{are_settings, edit_text};
+use edits::{are_settings, edit_text, names_same};
 use ended::{End, Ending, end_of};
 use on_purpose::is_on_purpose;
 use reported::ran_by_person;
@@ -319,10 +319,16 @@ impl<'s, 't> Recovery<'s, 't> {
         let is_explained =
             self.account.is_some() && self.remedies.len() <= MAX_BETWEEN && self.edited.len() <= MAX_FILES;
         let is_told =
-            is_explained || (n_between <= self.max_between() && (self.edits.is_empty() || self.edits_told().is_some()));
+            is_explained || (n_between <= self.max_between() && (self.edits.is_empty() || self.edits_teach()));
         let is_written_otherwise = self.differs() || self.is_requoted() || self.relation == Relation::Replaced;
         let is_mended = n_between > 0 || (is_written_otherwise && self.ending == Ending::Passed);
         (!is_told || !is_mended).then_some(RejectedBecause::NothingTold { n_between, n_changes: self.changes.len() })
+    }
+
+    /// True where the lesson can show the edits, and they would apply again: they are of settings, or of what the error names.
+    fn edits_teach(&self) -> bool {
+        let is_of_error = || self.error.is_some_and(|error| self.edits.iter().any(|call| names_same(call, error)));
+        self.edits_told().is_some() && (are_settings(&self.edits) || is_of_error())
     }
 
     /// What may have mended it.

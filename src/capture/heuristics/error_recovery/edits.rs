@@ -1,5 +1,7 @@
 //! Edits between a failure and its end: what they changed, and whether only how the project is set up.
 
+use std::collections::HashSet;
+
 use adage_transcript::ToolCall;
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
@@ -63,6 +65,44 @@ pub(super) fn changed_lines(call: &ToolCall) -> Option<(Vec<String>, Vec<String>
         come.extend(lines(&new, change.new_range()));
     }
     Some((gone, come))
+}
+
+/// True where an edit changed a name that an error has too: a symbol, a key, a module. Words of every error count for nothing.
+pub(super) fn names_same(call: &ToolCall, error: &str) -> bool {
+    const MIN_CHARS: usize = 4;
+    const EVERYBODYS: [&str; 24] = [
+        "error",
+        "type",
+        "types",
+        "file",
+        "line",
+        "test",
+        "tests",
+        "string",
+        "none",
+        "null",
+        "true",
+        "false",
+        "self",
+        "this",
+        "return",
+        "expected",
+        "found",
+        "value",
+        "undefined",
+        "main",
+        "name",
+        "data",
+        "with",
+        "from",
+    ];
+    let names = |text: &str| -> HashSet<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase);
+        words.filter(|word| word.len() >= MIN_CHARS && !EVERYBODYS.contains(&word.as_str())).collect()
+    };
+    let (gone, come) = changed_lines(call).unwrap_or_default();
+    let of_error = names(error);
+    gone.iter().chain(&come).any(|line| !names(line).is_disjoint(&of_error))
 }
 
 /// True for a file that says what a project consists of and how it is set up, and holds no code of its own.
