@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use adage_transcript::outcome;
 use regex::Regex;
 
+use super::wording::matches;
+
 /// The line that tells a failure; else the first that says how the command was to be written, or which place of a file is
 /// wrong; else the first line of a short output, if it is a sentence. Only the rule of recoveries reads these as errors: successful
 /// commands print such lines too. None where there is nothing but an exit code or a count of errors.
@@ -18,8 +20,8 @@ pub(super) fn error_line(output: &str) -> Option<&str> {
 
 /// The first line with a sign of a failure that says what failed.
 fn told_error(output: &str) -> Option<&str> {
-    if let Some(headed) = outcome::headed_error(output) {
-        return Some(headed.trim());
+    if let Some(headed) = outcome::headed_error(output).map(str::trim).filter(|line| !is_bare(line)) {
+        return Some(headed);
     }
     let mut signs = output.lines().filter_map(outcome::error_line).map(str::trim);
     signs.find(|line| !is_bare(line) && !line.starts_with("Traceback ("))
@@ -48,16 +50,117 @@ pub(super) fn said_below<'o>(output: &'o str, error: &str) -> Option<&'o str> {
     Some(said.trim()).filter(|said| is_place && !said.is_empty())
 }
 
-/// A line that says that something failed and not what: an exit code, a count, `FAIL`.
+/// A line that says that something failed and not what: an exit code, a count, the closing line of a tool or of what ran it.
 fn is_bare(line: &str) -> bool {
-    const COUNTING: [&str; 19] = [
-        "error", "errors", "failed", "failure", "failures", "fail", "test", "tests", "doctests", "doctest", "passed",
-        "skipped", "exit", "code", "status", "with", "exited", "process", "build",
-    ];
+    static CLOSES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let counts = r"^\W*(?:found |there (?:were|was) |ran \d+ \w+ |totals?:? )?\d+ (?:\w+ )?(?:errors?|problems?|issues?|warnings?|failures?|violations?|offen[cs]es?)\b[^:]*:?$|^Found \d+ errors? in \S+$";
+        let codes = r"\b(?:exited|returned|finished|failed|terminated|completed)\b[^:]{0,40}\b(?:code|status):? -?\d+\W*$|^exit status \d+$";
+        let runners = r"\bdue to (?:\d+ |the )?previous errors?\b|\bto rerun pass\b|^make(?:\[\d+\])?: \*\*\* .*\bError \d+$|^npm (?i:err!|error) (?:code (?:ELIFECYCLE|\d+)|errno|lifecycle|path|command|A complete log)|\bELIFECYCLE\b|\bsubcommand failed\b|^\W*Build failed with an exception|^\W*Execution failed for task|^Traceback \(most recent";
+        Regex::new(&format!("(?i){counts}|{codes}|{runners}")).ok()
+    });
     let lower = line.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.all(|word| COUNTING.contains(&word) || word.bytes().all(|b| b.is_ascii_digit()))
+    matches(&CLOSES, line) || words.all(|word| CLOSING.contains(&word) || word.bytes().all(|b| b.is_ascii_digit()))
 }
+
+/// The words of lines that only close a report: `done with errors`, `FAILED (failures=1)`, `some checks failed, see above`.
+const CLOSING: [&str; 95] = [
+    "a",
+    "above",
+    "aborted",
+    "aborting",
+    "again",
+    "all",
+    "an",
+    "and",
+    "assertionerror",
+    "below",
+    "build",
+    "building",
+    "but",
+    "check",
+    "checked",
+    "checking",
+    "checks",
+    "code",
+    "command",
+    "compilation",
+    "compile",
+    "compiled",
+    "compiling",
+    "complete",
+    "completed",
+    "details",
+    "detected",
+    "doctest",
+    "doctests",
+    "done",
+    "ended",
+    "err",
+    "error",
+    "errors",
+    "examples",
+    "exception",
+    "exit",
+    "exited",
+    "fail",
+    "failed",
+    "failing",
+    "fails",
+    "failure",
+    "failures",
+    "fatal",
+    "finished",
+    "for",
+    "found",
+    "had",
+    "has",
+    "have",
+    "in",
+    "is",
+    "issue",
+    "issues",
+    "lint",
+    "linter",
+    "linting",
+    "log",
+    "more",
+    "ms",
+    "not",
+    "occurred",
+    "of",
+    "on",
+    "one",
+    "or",
+    "output",
+    "panic",
+    "passed",
+    "pending",
+    "problem",
+    "problems",
+    "process",
+    "run",
+    "s",
+    "script",
+    "see",
+    "skipped",
+    "some",
+    "status",
+    "step",
+    "suite",
+    "suites",
+    "test",
+    "tests",
+    "the",
+    "total",
+    "type",
+    "typecheck",
+    "types",
+    "unsuccessful",
+    "was",
+    "were",
+    "with",
+];
 
 /// True when an error is about the code that was looked at, not about how the command was written: a place in a file, a
 /// failed test.
@@ -229,6 +332,22 @@ mod tests {
                 Some("The following paths are ignored by one of your .gitignore files:"),
             ),
             ("Exit code 1\nvar a = 1\nmain.go", None),
+            // Nor does what closes a report.
+            ("Linting\ndone with errors", None),
+            ("\u{2716} 1 problem (1 error, 0 warnings)", None),
+            ("Found 3 errors in 2 files (checked 10 source files)", None),
+            ("Ran 3 tests in 0.1s\n\nFAILED (failures=1)", None),
+            ("error: could not compile `a` (lib) due to 2 previous errors", None),
+            ("make: *** [Makefile:12: lint] Error 2", None),
+            ("npm ERR! code ELIFECYCLE\nnpm ERR! errno 1", None),
+            ("error Command failed with exit code 1.", None),
+            ("Error: Process completed with exit code 2.", None),
+            ("ERROR\n\nBuild failed.", None),
+            ("Build failed.\nerror: cannot find macro `x!`", Some("error: cannot find macro `x!`")),
+            (
+                "make: *** No rule to make target 'dcos'.  Stop.",
+                Some("make: *** No rule to make target 'dcos'.  Stop."),
+            ),
             ("1 error\n\u{2718} Error: cannot resolve \"x\"", Some("\u{2718} Error: cannot resolve \"x\"")),
         ] {
             assert_eq!(error_line(output), expected);

@@ -2,16 +2,16 @@
 
 mod account;
 mod attempts;
+mod edits;
 mod ended;
+mod on_purpose;
 mod reported;
 mod told;
 
 use std::collections::HashSet;
-use std::sync::LazyLock;
 
 use adage_transcript::command::{Purpose, Step};
-use adage_transcript::{CommandLine, Relation, ToolCall, Turn, WordChange, outcome};
-use regex::Regex;
+use adage_transcript::{CommandLine, Relation, ToolCall, WordChange, outcome};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::error_line::{
@@ -22,7 +22,9 @@ use super::{FiredBecause, RejectedBecause, Trial};
 use crate::config::CaptureConfig;
 use account::{Account, account};
 use attempts::{Attempts, attempts};
-use ended::{End, Ending, end_of, is_settings};
+use edits::{are_settings, edit_text, names_same};
+use ended::{End, Ending, end_of};
+use on_purpose::is_on_purpose;
 use reported::ran_by_person;
 use told::within;
 
@@ -93,7 +95,7 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
         return Trial::refused(failed.turn, RejectedBecause::NothingRelated { n_looked_at: next.len(), window });
     };
     let edits = session.edits(failed.turn, end.call.turn);
-    if is_meant_to_fail(session, failed.turn) || take_back(&edits, session, failed.turn) {
+    if is_on_purpose(session, failed, end.call) {
         return Trial::refused(failed.turn, RejectedBecause::MeantToFail);
     }
     let recovery = Recovery::new(session, failed, error, &next, end, edits);
@@ -106,31 +108,6 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
         n_edited: recovery.edited.len(),
     };
     Trial::fired(failed.turn, recovery.candidate(session), ground)
-}
-
-/// True for a command that the agent ran to see it fail, as it said before.
-fn is_meant_to_fail(session: &Session<'_>, turn: usize) -> bool {
-    static MEANT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:should|must|will|verify|confirm|ensure|expect\w*|prove|watch|make sure)\b(?: \w+){0,4} fails?\b|\binvert|\b(?:error|failure) (?:path|case)s?\b|\bwithout the (?:fix|change)\b").ok()
-    });
-    let before = session.transcript.turns.get(turn.saturating_sub(2)..turn).unwrap_or_default();
-    let said = before.iter().rev().find_map(|turn| match turn {
-        Turn::Assistant(text) => Some(text.as_str()),
-        _ => None,
-    });
-    MEANT.as_ref().zip(said).is_some_and(|(meant, said)| meant.is_match(said))
-}
-
-/// True where edits only take back what was changed before a turn: it was broken to see a check fail.
-fn take_back(edits: &[&ToolCall], session: &Session<'_>, turn: usize) -> bool {
-    let takes_back = |edit: &&ToolCall| {
-        edit.replaced().is_some_and(|(old, new)| {
-            let is_its_opposite =
-                |other: &ToolCall| other.replaced() == Some((new, old)) && other.changed_path() == edit.changed_path();
-            session.edits_in(0, turn).any(|(_, other)| is_its_opposite(other))
-        })
-    };
-    !edits.is_empty() && edits.iter().all(takes_back)
 }
 
 /// The programs alone, where the shell did not find one and its whole path helped: an alias leads nowhere, or `PATH` lacks it.
@@ -231,12 +208,6 @@ fn account_of(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &Terminal
     turns.first().and_then(until).or_else(|| turns.last().and_then(until))
 }
 
-/// The words of an edit.
-fn edit_text(call: &ToolCall) -> String {
-    let (old, new) = call.replaced().unwrap_or_default();
-    format!("\n{}\n{old}\n{new}", call.changed_path().unwrap_or_default())
-}
-
 impl<'s, 't> Recovery<'s, 't> {
     fn new(
         session: &Session<'t>,
@@ -325,8 +296,8 @@ impl<'s, 't> Recovery<'s, 't> {
         if let Some(script) = shown.by_ref().map(|line| self.text(line)).find(|text| is_script(text)) {
             return Some(RejectedBecause::Script { n_chars: script.chars().count(), max: MAX_COMMAND_CHARS });
         }
-        let are_settings = self.edits.iter().all(|call| call.changed_path().is_some_and(is_settings));
-        let only_tests = !are_settings && !self.edited.is_empty() && self.edited.iter().all(|file| is_test(file));
+        let only_tests =
+            !are_settings(&self.edits) && !self.edited.is_empty() && self.edited.iter().all(|file| is_test(file));
         if only_tests && self.remedies.is_empty() && self.account.is_none() {
             return Some(RejectedBecause::OnlyTestsChanged { n_edited: self.edited.len() });
         }
@@ -348,10 +319,16 @@ impl<'s, 't> Recovery<'s, 't> {
         let is_explained =
             self.account.is_some() && self.remedies.len() <= MAX_BETWEEN && self.edited.len() <= MAX_FILES;
         let is_told =
-            is_explained || (n_between <= self.max_between() && (self.edits.is_empty() || self.edits_told().is_some()));
+            is_explained || (n_between <= self.max_between() && (self.edits.is_empty() || self.edits_teach()));
         let is_written_otherwise = self.differs() || self.is_requoted() || self.relation == Relation::Replaced;
         let is_mended = n_between > 0 || (is_written_otherwise && self.ending == Ending::Passed);
         (!is_told || !is_mended).then_some(RejectedBecause::NothingTold { n_between, n_changes: self.changes.len() })
+    }
+
+    /// True where the lesson can show the edits, and they would apply again: they are of settings, or of what the error names.
+    fn edits_teach(&self) -> bool {
+        let is_of_error = || self.error.is_some_and(|error| self.edits.iter().any(|call| names_same(call, error)));
+        self.edits_told().is_some() && (are_settings(&self.edits) || is_of_error())
     }
 
     /// What may have mended it.
@@ -362,8 +339,7 @@ impl<'s, 't> Recovery<'s, 't> {
     /// How much of it can be told. Settings belong together, and all of them are needed.
     fn max_between(&self) -> usize {
         const MAX_SETTINGS: usize = 4;
-        let are_settings = self.edits.iter().all(|call| call.changed_path().is_some_and(is_settings));
-        if are_settings && !self.edits.is_empty() { MAX_SETTINGS } else { MAX_BETWEEN }
+        if are_settings(&self.edits) { MAX_SETTINGS } else { MAX_BETWEEN }
     }
 
     /// True where nothing but the right to do it was missing.

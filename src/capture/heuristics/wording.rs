@@ -1,6 +1,14 @@
 //! Texts of lessons from texts of transcripts: sentences, requests, cuts.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
+
+/// True for a text with words of a pattern.
+pub(super) fn matches(words: &LazyLock<Option<Regex>>, text: &str) -> bool {
+    words.as_ref().is_some_and(|words| words.is_match(text))
+}
 
 /// A sentence as it was typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

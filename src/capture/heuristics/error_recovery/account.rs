@@ -11,7 +11,7 @@ use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::capture::heuristics::session::Session;
-use crate::capture::heuristics::wording::{capitalised, sentences};
+use crate::capture::heuristics::wording::{capitalised, matches, sentences};
 
 /// Longer is a report, not the reason of one failure.
 const MAX_CHARS: usize = 420;
@@ -271,10 +271,6 @@ static DOING: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static HEDGED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:might|maybe|perhaps|probably|possibly|likely|could be|may be|may have|seems?|appears?|suspect|not sure|unclear|looks? like|i think|i wonder|presumably|if (?:that|this|it)|whether|(?:pre-?)?existing (?:issue|bug|problem|failure)|unrelated|out of scope|not something)\b|\?\W*$").ok()
 });
-
-fn matches(words: &LazyLock<Option<Regex>>, text: &str) -> bool {
-    words.as_ref().is_some_and(|words| words.is_match(text))
-}
 
 /// True for a sentence that names something of what failed or was changed: code, or a word that is not everybody's.
 pub(super) fn is_tied(text: &str, evidence: &str) -> bool {

@@ -3,6 +3,7 @@
 use adage_transcript::{CommandLine, Relation};
 
 use super::attempts::is_same_error_text;
+use super::edits::is_settings;
 use super::{account_of, is_test};
 use crate::capture::heuristics::error_line::{absent_program, error_line, is_finding};
 use crate::capture::heuristics::session::{Session, TerminalCall};
@@ -114,57 +115,4 @@ fn hides_failure(fixed: &TerminalCall<'_>, failed: &CommandLine) -> bool {
     let lower = fixed.line.text().to_lowercase();
     let has_found = || !fixed.output().trim().is_empty() && !COMPLAINTS.iter().any(|word| lower.contains(word));
     MARKS.iter().any(|mark| is_new(mark)) || (is_new("| grep ") && !has_found())
-}
-
-/// True for a file that says what a project consists of and how it is set up, and holds no code of its own.
-pub(super) fn is_settings(path: &str) -> bool {
-    const SUFFIXES: [&str; 20] = [
-        "toml",
-        "json",
-        "yaml",
-        "yml",
-        "ini",
-        "cfg",
-        "conf",
-        "env",
-        "properties",
-        "xml",
-        "gradle",
-        "lock",
-        "mod",
-        "gemspec",
-        "csproj",
-        "props",
-        "kts",
-        "nix",
-        "tfvars",
-        "plist",
-    ];
-    const NAMES: [&str; 15] = [
-        "Makefile",
-        "Dockerfile",
-        "Containerfile",
-        "justfile",
-        "Gemfile",
-        "Procfile",
-        "Rakefile",
-        "mix.exs",
-        "setup.py",
-        "CMakeLists.txt",
-        "Pipfile",
-        "Podfile",
-        "Brewfile",
-        "Vagrantfile",
-        "go.sum",
-    ];
-    let mut parts = path.rsplit(['/', '\\']);
-    let name = parts.next().unwrap_or_default();
-    let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
-    let is_of_config = name.contains(".config.")
-        || name.starts_with('.')
-        || name.starts_with("Dockerfile.")
-        || (name.starts_with("requirements") && suffix == "txt")
-        // Elixir's and Ruby's are scripts.
-        || (parts.next() == Some("config") && matches!(suffix, "exs" | "rb"));
-    is_of_config || NAMES.contains(&name) || SUFFIXES.contains(&suffix)
 }

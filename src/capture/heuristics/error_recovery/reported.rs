@@ -12,11 +12,11 @@ use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::account::{Account, account, advice, is_tied, report};
-use super::ended::is_settings;
-use super::told::{edits_told, within};
-use super::{MAX_BETWEEN, MAX_FILES, edit_text, is_go_ahead, is_test};
+use super::edits::{are_settings, edit_text, edits_told};
+use super::told::within;
+use super::{MAX_BETWEEN, MAX_FILES, is_go_ahead, is_test};
 use crate::capture::heuristics::session::{Session, TerminalCall};
-use crate::capture::heuristics::wording::listed;
+use crate::capture::heuristics::wording::{listed, matches};
 use crate::capture::heuristics::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::lesson::build_lesson;
 
@@ -138,8 +138,7 @@ fn read(turn: usize, text: &str, own: &[&str]) -> Option<Report> {
 fn introduced(own: &[&str], place: usize, said: &str) -> String {
     static POINTS: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(?i)^(?:but|and|so)\b|\b(?:it|this|that|they|them|these|those|there)\b").ok());
-    let points = POINTS.as_ref().is_some_and(|points| points.is_match(said));
-    let before = place.checked_sub(1).and_then(|before| own.get(before)).filter(|_| points);
+    let before = place.checked_sub(1).and_then(|before| own.get(before)).filter(|_| matches(&POINTS, said));
     let whole = before.map(|before| format!("{before} {said}"));
     whole.filter(|whole| whole.chars().count() <= MAX_TRIGGER_CHARS).unwrap_or_else(|| said.to_owned())
 }
@@ -152,8 +151,8 @@ fn is_pasted_error(line: &str, is_own: bool) -> bool {
     static BEGINS: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"^(?:[\w.]*(?i:error|exception)(?:\[\w+\])?|fatal|panic): \S").ok());
     const MIN_WORDS: usize = 4;
-    let is = |words: &LazyLock<Option<Regex>>| words.as_ref().is_some_and(|words| words.is_match(line));
-    let is_said = if is_own { is(&BEGINS) } else { outcome::error_line(line).is_some() || is(&SAYS) };
+    let is_said =
+        if is_own { matches(&BEGINS, line) } else { outcome::error_line(line).is_some() || matches(&SAYS, line) };
     is_said && line.unicode_words().count() >= MIN_WORDS
 }
 
@@ -171,8 +170,7 @@ fn fails(sentence: &str) -> bool {
     static WISHES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)\b(?:should|shouldn['’]?t|must|please|let['’]?s|make sure|want|need|needs|would|if|your?|you['’]re|you['’]ve)\b|\?\W*$").ok()
     });
-    let is = |words: &LazyLock<Option<Regex>>| words.as_ref().is_some_and(|words| words.is_match(sentence));
-    is(&FAILS) && !is(&WISHES)
+    matches(&FAILS, sentence) && !matches(&WISHES, sentence)
 }
 
 /// True for a sentence that says that it works now.
@@ -184,8 +182,7 @@ fn says_it_works(sentence: &str) -> bool {
         Regex::new(r"(?i)n['’]t\b|\b(?:not|no|never|only|still|but|except|almost|partial\w*|half|would|should|could|can|will|if|when|how|why|what|where|whether|make|get|let|before|until|used to|working on|to be|nicht|aber|pero|mais)\b|\?\W*$").ok()
     });
     const MAX_WORDS: usize = 24;
-    let is = |words: &LazyLock<Option<Regex>>| words.as_ref().is_some_and(|words| words.is_match(sentence));
-    is(&WORKS) && !is(&BUT) && sentence.unicode_words().count() <= MAX_WORDS
+    matches(&WORKS, sentence) && !matches(&BUT, sentence) && sentence.unicode_words().count() <= MAX_WORDS
 }
 
 /// The lesson of a failure that was reported, up to the turn that says how it ended. None where nothing was changed.
@@ -196,24 +193,24 @@ fn judge(session: &Session<'_>, report: &Report, end: usize, confirmed: Confirme
     }
     let (first, last) =
         edits.iter().find(|(turn, _)| *turn > report.last()).map(|(turn, _)| *turn).zip(edits.last())?;
-    let are_settings = edits.iter().all(|(_, call)| call.changed_path().is_some_and(is_settings));
+    let calls: Vec<&ToolCall> = edits.iter().map(|(_, call)| *call).collect();
     // Pipelines run elsewhere.
-    if confirmed == Confirmed::No && !(are_settings && report.pasted.is_some()) {
+    if confirmed == Confirmed::No && !(are_settings(&calls) && report.pasted.is_some()) {
         return Some(Trial::refused(report.last(), RejectedBecause::NotConfirmed));
     }
     let mut evidence = report.evidence();
-    evidence.extend(edits.iter().map(|(_, call)| edit_text(call)));
+    evidence.extend(calls.iter().map(|call| edit_text(call)));
     let said = |to| account(session, report.last(), to, &evidence);
     let found = said(first).or_else(|| said(last.0)).or_else(|| self::report(session, last.0, end, &evidence));
     let files = changed_files(session, report.first(), end);
-    let n_edits = edits.len();
+    let n_edits = calls.len();
     let refused = |hurdle| Some(Trial::refused(report.last(), hurdle));
     let Some(account) = found.filter(|_| (1..=MAX_FILES).contains(&files.len())) else {
         return refused(RejectedBecause::NothingTold { n_between: n_edits, n_changes: 0 });
     };
     let Some(trigger) = trigger(report, &account, &files) else { return refused(RejectedBecause::NoError) };
     let candidate =
-        candidate(session, report, end, &trigger, &solution(session, &account, &edits, &files, confirmed), &files);
+        candidate(session, report, end, &trigger, &solution(session, &account, &calls, &files, confirmed), &files);
     Some(Trial::fired(report.last(), candidate, FiredBecause::Reported { n_edited: files.len() }))
 }
 
@@ -252,13 +249,12 @@ fn trigger(report: &Report, account: &Account, files: &[String]) -> Option<Strin
 fn solution(
     session: &Session<'_>,
     account: &Account,
-    edits: &[(usize, &ToolCall)],
+    edits: &[&ToolCall],
     files: &[String],
     confirmed: Confirmed,
 ) -> String {
     let project = session.transcript.project.as_str();
-    let calls: Vec<&ToolCall> = edits.iter().map(|(_, call)| *call).collect();
-    let told = edits_told(&calls, project).filter(|_| calls.len() <= MAX_BETWEEN);
+    let told = edits_told(edits, project).filter(|_| edits.len() <= MAX_BETWEEN);
     let change = told.unwrap_or_else(|| format!("change {}", listed(files)));
     let end = if confirmed == Confirmed::Yes { "; then it works" } else { "" };
     format!("{} To do so, {change}{end}.", within(&account.text, project))

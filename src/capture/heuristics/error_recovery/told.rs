@@ -2,12 +2,12 @@
 
 use adage_redact::one_line;
 use adage_transcript::command::slug;
-use adage_transcript::{CommandLine, Relation, ToolCall, outcome};
-use similar::{Algorithm, DiffTag, capture_diff_slices};
+use adage_transcript::{CommandLine, Relation, outcome};
 
 use super::Recovery;
 use super::account::Account;
-use super::ended::{Ending, is_settings};
+use super::edits::edits_told;
+use super::ended::Ending;
 use crate::capture::heuristics::error_line::{absent_program, blames_the_command, place, said_below};
 use crate::capture::heuristics::session::Session;
 use crate::capture::heuristics::wording::listed;
@@ -205,47 +205,4 @@ fn placeholder(word: &str, file: &str) -> Option<&'static str> {
     let path = word.trim_start_matches("./").trim_end_matches(['/', '.']).trim_end_matches('/');
     let is_it = path.strip_suffix(folder).is_some_and(|before| before.is_empty() || before.ends_with('/'));
     is_it.then_some(FOLDER)
-}
-
-/// What edits changed, in words; none where a call does not say, or it is too much for a lesson.
-pub(super) fn edits_told(edits: &[&ToolCall], project: &str) -> Option<String> {
-    let told: Option<Vec<String>> = edits.iter().map(|call| edit_told(call, project)).collect();
-    match told?.as_slice() {
-        [] => None,
-        [only] => Some(only.clone()),
-        [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
-    }
-}
-
-/// What one edit changed: `in a.rs, replace ‹x› by ‹y›`.
-fn edit_told(call: &ToolCall, project: &str) -> Option<String> {
-    const MAX_LINE_CHARS: usize = 100;
-    // More is a rewrite; settings are short lines that belong together.
-    let are_settings = call.changed_path().is_some_and(is_settings);
-    let max_lines = if are_settings { 6 } else { 2 };
-    let path = within(call.changed_path()?, project);
-    let file = if are_settings && !path.starts_with(['/', '~']) { path } else { call.changed_file()? };
-    let (old, new) = call.replaced()?;
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let (mut gone, mut come) = (Vec::new(), Vec::new());
-    for change in capture_diff_slices(Algorithm::Myers, &old, &new).iter().filter(|op| op.tag() != DiffTag::Equal) {
-        let lines = |text: &[&str], range: std::ops::Range<usize>| -> Vec<String> {
-            let lines = text.get(range).unwrap_or_default().iter().map(|line| line.trim().to_owned());
-            lines.filter(|line| !line.is_empty()).collect()
-        };
-        gone.extend(lines(&old, change.old_range()));
-        come.extend(lines(&new, change.new_range()));
-    }
-    let is_short =
-        |lines: &[String]| lines.len() <= max_lines && lines.iter().all(|line| line.chars().count() <= MAX_LINE_CHARS);
-    if !is_short(&gone) || !is_short(&come) {
-        return None;
-    }
-    let shown = |lines: &[String]| lines.iter().map(|line| format!("`{line}`")).collect::<Vec<_>>().join(", ");
-    match (gone.is_empty(), come.is_empty()) {
-        (true, true) => None,
-        (false, true) => Some(format!("remove {} from {file}", shown(&gone))),
-        (true, false) => Some(format!("add {} to {file}", shown(&come))),
-        (false, false) => Some(format!("replace {} by {} in {file}", shown(&gone), shown(&come))),
-    }
 }

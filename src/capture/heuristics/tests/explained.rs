@@ -119,7 +119,7 @@ fn a_flag_that_is_not_known_leads_to_its_command() {
 
 #[test]
 fn a_command_that_was_meant_to_fail_is_no_failure() {
-    let edit = "~ a.c: x => y";
+    let edit = "~ Makefile: x => y";
     none(&["< Now run it without the fix to confirm that the test fails:", "! make", edit, "$ make"]);
     none(&["< Let me verify the error path.", "! make", edit, "$ make"]);
     check(Heuristic::ErrorRecovery, &["< Let me build it.", "! make", edit, "$ make"], &["error-make"]);
@@ -156,11 +156,12 @@ fn the_words_of_an_agent_are_as_tainted_as_its_commands() {
 
 #[test]
 fn what_was_broken_to_see_a_check_fail_is_not_a_recovery() {
-    let fails = "! npm test # error: expected 2, got 3";
-    let (broken, put_back) = ("~ add.js: a + b => a - b", "~ add.js: a - b => a + b");
+    let fails = "! npm test # error: the total is 3";
+    let (broken, put_back) = ("~ add.js: total = a + b => total = a - b", "~ add.js: total = a - b => total = a + b");
     none(&[broken, fails, put_back, "$ npm test"]);
     // Another change mends it.
-    let found = lesson(Heuristic::ErrorRecovery, &[broken, fails, "~ add.js: a - b => b + a", "$ npm test"]);
+    let found =
+        lesson(Heuristic::ErrorRecovery, &[broken, fails, "~ add.js: total = a - b => total = b + a", "$ npm test"]);
     assert!(found["correct_pattern"].as_str().unwrap().contains("b + a"), "{found}");
     // Nothing is taken back that was not done before.
     let found = lesson(Heuristic::ErrorRecovery, &[fails, put_back, "$ npm test"]);

@@ -1,6 +1,7 @@
 mod corrections;
 mod elsewhere;
 mod explained;
+mod on_purpose;
 mod procedures;
 mod recoveries;
 mod reported;

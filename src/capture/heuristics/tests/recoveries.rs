@@ -21,7 +21,8 @@ fn a_recovery_comes_back_before_the_command_that_failed() {
 fn error_recovery() {
     let check = |lines: &[&str], expected: &[&str]| check(Heuristic::ErrorRecovery, lines, expected);
     check(&["! pip install request", "$ pip install requests"], &["error-pip"]);
-    check(&["! go test ./...", "~ main.go: retries := 1 => retries := 2", "$ go test ./..."], &["error-go"]);
+    let few = "! go test ./... # error: too few retries";
+    check(&[few, "~ main.go: retries := 1 => retries := 2", "$ go test ./..."], &["error-go"]);
     check(&["! make", "$ ./configure", "$ make"], &["error-make"]);
     check(&["! make", "$ ./configure && make"], &["error-make"]);
     // What mended it has to be known: a second attempt teaches nothing, an edit that does not say what it changed neither, and
@@ -86,15 +87,17 @@ fn recoveries_say_what_changed() {
                  ERROR: No matching distribution found for request";
     assert_eq!(found["code_example"], table);
 
-    let lines = ["! make | tail -3", "~ src/a.c: int x; => long x;", "$ mkdir out", "$ make | tail -5"];
+    let failed = "! make | tail -3 # error: counter overflows";
+    let lines = [failed, "~ src/a.c: int counter; => long counter;", "$ mkdir out", "$ make | tail -5"];
     let found = lesson(Heuristic::ErrorRecovery, &lines);
-    assert_eq!(found["trigger"], "`make` fails: error: it failed");
-    let solution = "First replace `int x;` by `long x;` in a.c, run `mkdir out`; then `make` passes.";
+    assert_eq!(found["trigger"], "`make` fails: error: counter overflows");
+    let solution = "First replace `int counter;` by `long counter;` in a.c, run `mkdir out`; then `make` passes.";
     assert_eq!(found["correct_pattern"], solution);
-    let found = lesson(Heuristic::ErrorRecovery, &["! make", "~ a.c: one\ntwo\nthree => one\nthree", "$ make"]);
-    assert_eq!(found["correct_pattern"], "First remove `two` from a.c; then `make` passes.");
-    let found = lesson(Heuristic::ErrorRecovery, &["! make", "~ a.c: one => one\ntwo", "$ make"]);
-    assert_eq!(found["correct_pattern"], "First add `two` to a.c; then `make` passes.");
+    let failed = "! make # error: beta";
+    let found = lesson(Heuristic::ErrorRecovery, &[failed, "~ a.c: one\nbeta\nthree => one\nthree", "$ make"]);
+    assert_eq!(found["correct_pattern"], "First remove `beta` from a.c; then `make` passes.");
+    let found = lesson(Heuristic::ErrorRecovery, &[failed, "~ a.c: one => one\nbeta", "$ make"]);
+    assert_eq!(found["correct_pattern"], "First add `beta` to a.c; then `make` passes.");
     // The filter is what failed.
     let found = lesson(
         Heuristic::ErrorRecovery,

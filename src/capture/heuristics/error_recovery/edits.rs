@@ -1,0 +1,159 @@
+//! Edits between a failure and its end: what they changed, and whether only how the project is set up.
+
+use std::collections::HashSet;
+
+use adage_transcript::ToolCall;
+use similar::{Algorithm, DiffTag, capture_diff_slices};
+
+use super::told::within;
+
+/// The words of an edit.
+pub(super) fn edit_text(call: &ToolCall) -> String {
+    let (old, new) = call.replaced().unwrap_or_default();
+    format!("\n{}\n{old}\n{new}", call.changed_path().unwrap_or_default())
+}
+
+/// True for edits of which each is of settings; not for none.
+pub(super) fn are_settings(edits: &[&ToolCall]) -> bool {
+    !edits.is_empty() && edits.iter().all(|call| call.changed_path().is_some_and(is_settings))
+}
+
+/// What edits changed, in words; none where a call does not say, or it is too much for a lesson.
+pub(super) fn edits_told(edits: &[&ToolCall], project: &str) -> Option<String> {
+    let told: Option<Vec<String>> = edits.iter().map(|call| edit_told(call, project)).collect();
+    match told?.as_slice() {
+        [] => None,
+        [only] => Some(only.clone()),
+        [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
+    }
+}
+
+/// What one edit changed: `in a.rs, replace ‹x› by ‹y›`.
+fn edit_told(call: &ToolCall, project: &str) -> Option<String> {
+    const MAX_LINE_CHARS: usize = 100;
+    // More is a rewrite; settings are short lines that belong together.
+    let is_settings = call.changed_path().is_some_and(is_settings);
+    let max_lines = if is_settings { 6 } else { 2 };
+    let path = within(call.changed_path()?, project);
+    let file = if is_settings && !path.starts_with(['/', '~']) { path } else { call.changed_file()? };
+    let (gone, come) = changed_lines(call)?;
+    let is_short =
+        |lines: &[String]| lines.len() <= max_lines && lines.iter().all(|line| line.chars().count() <= MAX_LINE_CHARS);
+    if !is_short(&gone) || !is_short(&come) {
+        return None;
+    }
+    let shown = |lines: &[String]| lines.iter().map(|line| format!("`{line}`")).collect::<Vec<_>>().join(", ");
+    match (gone.is_empty(), come.is_empty()) {
+        (true, true) => None,
+        (false, true) => Some(format!("remove {} from {file}", shown(&gone))),
+        (true, false) => Some(format!("add {} to {file}", shown(&come))),
+        (false, false) => Some(format!("replace {} by {} in {file}", shown(&gone), shown(&come))),
+    }
+}
+
+/// The lines that an edit took out and those that it put in, without blanks around them; none where the call does not say.
+pub(super) fn changed_lines(call: &ToolCall) -> Option<(Vec<String>, Vec<String>)> {
+    let (old, new) = call.replaced()?;
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let lines = |text: &[&str], range: std::ops::Range<usize>| -> Vec<String> {
+        let lines = text.get(range).unwrap_or_default().iter().map(|line| line.trim().to_owned());
+        lines.filter(|line| !line.is_empty()).collect()
+    };
+    let (mut gone, mut come) = (Vec::new(), Vec::new());
+    for change in capture_diff_slices(Algorithm::Myers, &old, &new).iter().filter(|op| op.tag() != DiffTag::Equal) {
+        gone.extend(lines(&old, change.old_range()));
+        come.extend(lines(&new, change.new_range()));
+    }
+    Some((gone, come))
+}
+
+/// True where an edit changed a name that an error has too: a symbol, a key, a module. Words of every error count for nothing.
+pub(super) fn names_same(call: &ToolCall, error: &str) -> bool {
+    const MIN_CHARS: usize = 4;
+    const EVERYBODYS: [&str; 24] = [
+        "error",
+        "type",
+        "types",
+        "file",
+        "line",
+        "test",
+        "tests",
+        "string",
+        "none",
+        "null",
+        "true",
+        "false",
+        "self",
+        "this",
+        "return",
+        "expected",
+        "found",
+        "value",
+        "undefined",
+        "main",
+        "name",
+        "data",
+        "with",
+        "from",
+    ];
+    let names = |text: &str| -> HashSet<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase);
+        words.filter(|word| word.len() >= MIN_CHARS && !EVERYBODYS.contains(&word.as_str())).collect()
+    };
+    let (gone, come) = changed_lines(call).unwrap_or_default();
+    let of_error = names(error);
+    gone.iter().chain(&come).any(|line| !names(line).is_disjoint(&of_error))
+}
+
+/// True for a file that says what a project consists of and how it is set up, and holds no code of its own.
+pub(super) fn is_settings(path: &str) -> bool {
+    const SUFFIXES: [&str; 20] = [
+        "toml",
+        "json",
+        "yaml",
+        "yml",
+        "ini",
+        "cfg",
+        "conf",
+        "env",
+        "properties",
+        "xml",
+        "gradle",
+        "lock",
+        "mod",
+        "gemspec",
+        "csproj",
+        "props",
+        "kts",
+        "nix",
+        "tfvars",
+        "plist",
+    ];
+    const NAMES: [&str; 15] = [
+        "Makefile",
+        "Dockerfile",
+        "Containerfile",
+        "justfile",
+        "Gemfile",
+        "Procfile",
+        "Rakefile",
+        "mix.exs",
+        "setup.py",
+        "CMakeLists.txt",
+        "Pipfile",
+        "Podfile",
+        "Brewfile",
+        "Vagrantfile",
+        "go.sum",
+    ];
+    let mut parts = path.rsplit(['/', '\\']);
+    let name = parts.next().unwrap_or_default();
+    let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
+    let is_of_config = name.contains(".config.")
+        || name.starts_with('.')
+        || name.starts_with("Dockerfile.")
+        || (name.starts_with("requirements") && suffix == "txt")
+        // Elixir's and Ruby's are scripts.
+        || (parts.next() == Some("config") && matches!(suffix, "exs" | "rb"));
+    is_of_config || NAMES.contains(&name) || SUFFIXES.contains(&suffix)
+}
