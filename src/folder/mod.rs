@@ -52,7 +52,16 @@ pub(crate) const TEMPORARY: &str = ".adage-tmp-";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     ReadWrite,
+    /// Writes to a folder that exists, now or later; none is created.
+    Existing,
     ReadOnly,
+}
+
+impl Access {
+    /// The same, for a folder that is not created before it is known what it is.
+    pub(crate) fn without_creating(self) -> Self {
+        if self == Self::ReadWrite { Self::Existing } else { self }
+    }
 }
 
 /// A folder, and what this handle may do in it.
@@ -61,6 +70,8 @@ pub(crate) struct Folder {
     /// As the host named it, made absolute.
     spelled: PathBuf,
     access: Access,
+    /// False while a handle that creates no folder has found none that it may use.
+    has_arrived: AtomicBool,
     is_kept: bool,
     is_swept: AtomicBool,
     /// How long a writer waits for the lock.
@@ -76,7 +87,7 @@ pub(crate) struct Turn<'a> {
 }
 
 impl Folder {
-    /// Opens the folder; it is created unless the access is read-only.
+    /// Opens the folder; only `ReadWrite` creates it.
     pub(crate) fn open(path: &Path, disk: Box<dyn Disk>, access: Access) -> Result<Self> {
         let spelled = std::path::absolute(path).map_err(FolderError::io("resolve", path))?;
         let path = links::settled(disk.as_ref(), &spelled)?;
@@ -88,6 +99,7 @@ impl Folder {
             directory,
             spelled,
             access,
+            has_arrived: AtomicBool::new(access != Access::Existing),
             is_kept: false,
             is_swept: AtomicBool::new(false),
             lock_timeout: LOCK_TIMEOUT,
@@ -162,9 +174,19 @@ impl Folder {
         self.is_writable() && !self.directory.has_stopped_writes()
     }
 
-    /// False for a read-only handle.
+    /// False for a read-only handle, and for one that awaits its folder.
     pub(crate) fn is_writable(&self) -> bool {
-        self.access == Access::ReadWrite
+        self.access != Access::ReadOnly && !self.is_awaited()
+    }
+
+    /// True for a handle that creates no folder and has found none yet that it may use.
+    pub(crate) fn is_awaited(&self) -> bool {
+        !self.has_arrived.load(Ordering::Acquire)
+    }
+
+    /// From now on, a handle that creates no folder writes to the one that is there.
+    pub(crate) fn arrive(&self) {
+        self.has_arrived.store(true, Ordering::Release);
     }
 
     /// The same folder with this time limit for the lock.
@@ -294,12 +316,13 @@ impl Folder {
     /// The same folder for writing; it is created if it is missing.
     pub(crate) fn writable(self) -> Result<Self> {
         self.directory.create_directory(Name::TOP)?;
-        Ok(Self { access: Access::ReadWrite, ..self })
+        Ok(Self { access: Access::ReadWrite, has_arrived: AtomicBool::new(true), ..self })
     }
 
     /// The same folder, with every operation refused.
     pub(crate) fn closed(self) -> Self {
-        Self { directory: self.directory.closed(), access: Access::ReadOnly, ..self }
+        let has_arrived = AtomicBool::new(true);
+        Self { directory: self.directory.closed(), access: Access::ReadOnly, has_arrived, ..self }
     }
 
     /// The same folder on another disk.

@@ -88,6 +88,9 @@ impl PlaybookBuilder {
         tracked_by(ask: impl Fn(&Path) -> Tracking + Send + Sync + 'static) => trust.tracking = AskTracking::by(ask);
         /// Who a new folder is for. Used only with a trust store.
         sharing(sharing: Sharing) => trust.sharing = sharing;
+        /// Creates no folder. While there is none, or only an empty one, the playbook is empty and refuses writes; once another
+        /// process or handle has made one that this user trusts, it is used. For programs that recall from folders that may not exist.
+        without_creating() => access = Access::Existing;
         /// Opens the folder for reading: nothing in it is created or changed, and it need not exist.
         read_only() => access = Access::ReadOnly;
         /// The only file that proposals for global notes may change. Without it, there are no such proposals.
@@ -144,7 +147,7 @@ impl PlaybookBuilder {
     ///
     /// # Errors
     /// [`Error::Config`](crate::Error::Config) for a setting out of range; [`FolderError::Io`](crate::FolderError::Io) when the
-    /// folder cannot be created or read.
+    /// folder, which is created if it is missing, cannot be created or read.
     pub fn open(self) -> Result<Playbook> {
         let (folder, guard) = self.trust.open(&self.folder, self.disk, self.access)?;
         let mut config = self.config;

@@ -194,6 +194,13 @@ impl Playbook {
         self.0.store.folder.path()
     }
 
+    /// False while a playbook opened with [`without_creating`](PlaybookBuilder::without_creating) has no folder. What the last call
+    /// found counts.
+    #[must_use]
+    pub fn exists(&self) -> bool {
+        !self.0.store.folder.is_awaited()
+    }
+
     /// Whether the folder that was opened still is at its path, with its id. Only where the handle has a trust store: without one
     /// a path is trusted, whatever it leads to. Every call finds that out by itself; a host that keeps handles open asks before it
     /// uses one, and opens the folder again.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::{Mutex, RwLock};
 
 use super::identity::{self, FolderId, FolderIdentity};
-use super::{Reach, Sharing, Standing, Tracking, TrustStore};
+use super::{Reach, Sharing, Standing, Tracking, TrustRecord, TrustStore};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::disk::Disk;
 use crate::folder::{Access, Entry, Folder, Name, OwnEdits, Stamp};
@@ -94,7 +94,9 @@ impl TrustRequest {
             return Ok((folder, Arc::new(self.guard(Standing::Unknown))));
         }
         let Some(store) = self.store.clone() else {
-            return Ok((Folder::open(path, disk, access)?, Arc::new(self.guard(Standing::Trusted))));
+            let (folder, guard) = (Folder::open(path, disk, access)?, Arc::new(self.guard(Standing::Trusted)));
+            guard.check(&folder)?;
+            return Ok((folder, guard));
         };
         let (folder, guard) = self.judge(path, disk, access, store.as_ref())?;
         let guard = Arc::new(guard);
@@ -113,7 +115,7 @@ impl TrustRequest {
         access: Access,
         store: &dyn TrustStore,
     ) -> Result<(Folder, Guard)> {
-        let mut folder = Folder::open(path, disk, Access::ReadOnly)?;
+        let mut folder = Folder::open(path, disk, access.without_creating())?;
         folder.keep();
         let found = match look(&folder) {
             Found::Fresh if access == Access::ReadWrite => {
@@ -133,17 +135,22 @@ impl TrustRequest {
         };
         let guard = match found {
             Found::Identified(identity) => self.ask(&folder, &identity, store)?,
-            _ if self.decision == Some(Decision::Trusted) => self.guard(Standing::Trusted),
-            // Files that appear in it while the handle is open are not the user's.
-            Found::Fresh => self.guard(Standing::TextByText),
-            Found::Nameless => self.guard(Standing::Unknown),
+            // Files that appear in it while the handle is open are not the user's, unless the store knows the folder by then.
+            Found::Fresh => return Ok((folder, self.unless_trusted(Standing::TextByText))),
+            Found::Nameless => self.unless_trusted(Standing::Unknown),
         };
         let folder = match guard.standing() {
             Standing::Unknown => folder.closed(),
             _ if access == Access::ReadWrite => folder.writable()?,
             _ => folder,
         };
+        folder.arrive();
         Ok((folder, guard))
+    }
+
+    /// The guard of a folder that the store does not know.
+    fn unless_trusted(&self, standing: Standing) -> Guard {
+        self.guard(if self.decision == Some(Decision::Trusted) { Standing::Trusted } else { standing })
     }
 
     fn guard(&self, standing: Standing) -> Guard {
@@ -167,24 +174,11 @@ impl TrustRequest {
             tracing::warn!(%error, "it is not known whether the folder is trusted");
             None
         });
-        let is_trusted = self.decision == Some(Decision::Trusted);
-        let Some(record) = record else {
-            return Ok(self.guard(if is_trusted { Standing::Trusted } else { Standing::Unknown }));
-        };
-        let reach = record.reach.max(self.tracking.reach(opened));
-        opened.check_place()?;
-        if reach != record.reach
-            && let Err(error) = store.admit(folder, reach, &[])
-        {
-            tracing::warn!(%error, "it is not on record that version control writes to the folder");
+        let guard = self.unless_trusted(Standing::Unknown);
+        if let Some(record) = record {
+            guard.adopt(opened, folder, record, store)?;
         }
-        let standing = if is_trusted || reach == Reach::Folder { Standing::Trusted } else { Standing::TextByText };
-        Ok(Guard {
-            judged: RwLock::new(Judged { standing, is_whole: reach == Reach::Folder }),
-            known: RwLock::new(Some(folder.clone())),
-            admitted: RwLock::new(record.admitted),
-            ..self.guard(standing)
-        })
+        Ok(guard)
     }
 
     /// Records a new folder in the store, then writes its id: a crash in between leaves an empty folder.
@@ -228,11 +222,57 @@ impl Guard {
         self.store.is_some()
     }
 
+    /// Uses the folder as far as its record covers it. If version control writes to the folder, that is recorded.
+    fn adopt(
+        &self,
+        opened: &Folder,
+        folder: &FolderIdentity,
+        record: TrustRecord,
+        store: &dyn TrustStore,
+    ) -> Result<()> {
+        let reach = record.reach.max(self.tracking.reach(opened));
+        opened.check_place()?;
+        if reach != record.reach
+            && let Err(error) = store.admit(folder, reach, &[])
+        {
+            tracing::warn!(%error, "it is not on record that version control writes to the folder");
+        }
+        *self.admitted.write() = record.admitted;
+        *self.known.write() = Some(folder.clone());
+        *self.judged.write() = self.judged_by(reach);
+        Ok(())
+    }
+
+    fn judged_by(&self, reach: Reach) -> Judged {
+        let is_whole = reach == Reach::Folder;
+        let standing = if self.is_trusted_by_host || is_whole { Standing::Trusted } else { Standing::TextByText };
+        Judged { standing, is_whole }
+    }
+
+    /// Whether a folder that did not exist is there by now. One that the user made or trusted is used from then on.
+    fn look_again(&self, folder: &Folder) -> Result<()> {
+        match (look(folder), &self.store) {
+            (Found::Fresh, _) => return Ok(()),
+            (Found::Identified(identity), Some(store)) => match store.find(&identity)? {
+                Some(record) => self.adopt(folder, &identity, record, store.as_ref())?,
+                None if self.is_trusted_by_host => {}
+                None => return Ok(()),
+            },
+            (Found::Nameless, Some(_)) if !self.is_trusted_by_host => return Ok(()),
+            (Found::Identified(_) | Found::Nameless, _) => {}
+        }
+        folder.arrive();
+        Ok(())
+    }
+
     /// Whether this still is the folder that was judged, by its handle and its id. Cheap: two stats, while nothing changed.
     ///
     /// # Errors
     /// `Replaced`, `Io`.
     pub(crate) fn check(&self, folder: &Folder) -> Result<()> {
+        if folder.is_awaited() {
+            self.look_again(folder)?;
+        }
         if self.store.is_none() || self.standing() == Standing::Unknown {
             return Ok(());
         }
@@ -266,8 +306,7 @@ impl Guard {
                 store.admit(&known, reach, &[])?;
             }
             if reach == Reach::Texts {
-                let standing = if self.is_trusted_by_host { Standing::Trusted } else { Standing::TextByText };
-                *self.judged.write() = Judged { standing, is_whole: false };
+                *self.judged.write() = self.judged_by(reach);
             }
         }
         self.admitted.write().extend(record.admitted);

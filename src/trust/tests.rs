@@ -110,6 +110,58 @@ fn a_new_folder_is_known_and_kept_out_of_repositories() {
 }
 
 #[test]
+fn a_handle_that_creates_no_folder_uses_the_one_that_its_user_makes_meanwhile() {
+    type Change = fn(PlaybookBuilder) -> PlaybookBuilder;
+    let decisions: [(&str, Change); 3] = [
+        ("asks", |builder| builder),
+        ("told", PlaybookBuilder::trusted),
+        ("tracked", |builder| builder.tracked(Tracking::Tracked)),
+    ];
+    each(|memory, store| {
+        for (name, change) in decisions {
+            for is_empty in [false, true] {
+                let folder = memory.with_file_name(format!("{name} {is_empty}"));
+                if is_empty {
+                    fs::create_dir(&folder).unwrap();
+                }
+                let early = change(builder(&folder, &store)).without_creating().open().unwrap();
+                let recall = || early.get_playbook_context(TASK).unwrap();
+                assert_eq!((recall().lessons.len(), early.exists()), (0, false), "{name}");
+                assert!(early.learn_lesson(build_lesson("zip", "okapi")).is_err(), "{name}");
+                assert_eq!(early.credit_recent_retrievals(std::time::Duration::from_secs(60)).unwrap(), 0);
+                assert_eq!(folder.exists().then(|| names(&folder)), is_empty.then(Vec::new), "{name}");
+                change(builder(&folder, &store)).open().unwrap().learn_lesson(build_lesson(TASK, "okapi")).unwrap();
+                let context = recall();
+                assert!(context.text.contains("okapi") && early.exists(), "{name}: {context:?}");
+                let receipt = context.receipt.unwrap();
+                assert!(early.record_outcome(receipt, crate::Feedback::Helpful).is_ok(), "{name}");
+                early.learn_lesson(build_lesson("zip the docs", "a second okapi")).unwrap();
+            }
+        }
+    });
+}
+
+#[test]
+fn a_handle_that_creates_no_folder_ignores_the_one_that_somebody_else_puts_there() {
+    each(|memory, store| {
+        let kept = memory.with_file_name("kept");
+        for has_id in [false, true] {
+            if has_id {
+                fs::write(memory.join("id"), format!("{}\n", FolderId::generate())).unwrap();
+            }
+            let before = names(memory);
+            fs::rename(memory, &kept).unwrap();
+            let early = builder(memory, &store).without_creating().open().unwrap();
+            assert_eq!(early.get_playbook_context(TASK).unwrap().text, "");
+            fs::rename(&kept, memory).unwrap();
+            assert!(!early.get_playbook_context(TASK).unwrap().text.contains("quagga"));
+            assert!(early.learn_lesson(build_lesson("zip", "okapi")).is_err() && !early.exists());
+            assert_eq!(names(memory), before);
+        }
+    });
+}
+
+#[test]
 fn in_a_tracked_folder_each_text_is_admitted() {
     each(|memory, store| {
         let tracked = || builder(memory, &store).tracked(Tracking::Tracked);

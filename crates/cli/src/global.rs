@@ -90,10 +90,6 @@ pub(crate) enum Access {
     Write,
 }
 
-/// The file with a folder's lessons, and its log of commits.
-const PLAYBOOK: &str = "skills_playbook.json";
-const LOG: &str = "playbook.log";
-
 impl Global {
     /// The folder that is read first and written to.
     pub(crate) fn dir(&self) -> &Path {
@@ -202,6 +198,11 @@ impl Global {
         open(self.builder()?, Access::Read)
     }
 
+    /// As `preview`, but what is found may be cached in a folder that exists.
+    pub(crate) fn existing(&self) -> Result<Playbook, Box<dyn Error>> {
+        open(self.builder()?.without_creating(), Access::Write)
+    }
+
     /// A folder named by the user must exist, unless the command adds to it.
     fn expect_memory(&self) -> Result<(), Box<dyn Error>> {
         if self.place.origin == Origin::Named && !has_memory(self.dir()) {
@@ -220,14 +221,13 @@ impl Global {
     }
 
     /// All playbooks that apply: that of the location, and the user's global one. Folders that are not trusted are listed
-    /// separately.
+    /// separately. No folder is created; what another process makes meanwhile is used.
     pub(crate) fn books(&self, access: Access) -> Result<Books, Box<dyn Error>> {
         self.expect_memory()?;
-        let mut playbooks = vec![open_in_sight(self.dir(), access, || self.builder())?];
-        if let Some(user) = self.place.user.as_deref().filter(|user| has_memory(user)) {
-            let with_config = |builder: PlaybookBuilder| builder.with_folder_config(self.finish(|_| ()));
-            let builder = || Ok(trust::ask(self, user, with_config(self.builder_at(user)?)));
-            playbooks.push(open_in_sight(user, access, builder)?);
+        let mut playbooks = vec![open_any(self.builder()?.without_creating(), access)?];
+        if let Some(user) = self.user_memory() {
+            let builder = self.builder_at(user)?.with_folder_config(self.finish(|_| ()));
+            playbooks.push(open_any(trust::ask(self, user, builder).without_creating(), access)?);
         }
         let silent: Vec<PathBuf> = playbooks
             .iter()
@@ -236,6 +236,11 @@ impl Global {
             .collect();
         let all = Playbooks::new(playbooks).with_project_roots(self.place.roots.clone());
         Ok(Books { all, silent })
+    }
+
+    /// The user's global memory, if it is read as well and exists.
+    pub(crate) fn user_memory(&self) -> Option<&Path> {
+        self.place.user.as_deref().filter(|user| has_memory(user))
     }
 
     /// The playbook that contains a lesson, for commands that change it.
@@ -303,26 +308,6 @@ impl Books {
             say(&FolderError::NotTrusted { path: path.clone() }.to_string());
         }
     }
-}
-
-impl Access {
-    /// Reading a folder without lessons creates nothing in it.
-    fn in_folder(self, dir: &Path) -> Self {
-        if [PLAYBOOK, LOG].iter().any(|name| dir.join(name).exists()) { self } else { Self::Read }
-    }
-}
-
-/// Opens the playbook of a folder that may have no lessons yet, so that lessons learned meanwhile by another process are
-/// included.
-fn open_in_sight(
-    dir: &Path,
-    access: Access,
-    builder: impl Fn() -> Result<PlaybookBuilder, Box<dyn Error>>,
-) -> Result<Playbook, Box<dyn Error>> {
-    let before = access.in_folder(dir);
-    let playbook = open_any(builder()?, before)?;
-    let now = access.in_folder(dir);
-    if now == before { Ok(playbook) } else { open_any(builder()?, now) }
 }
 
 /// Opens a playbook and prints what it recovered from. An unknown folder is refused.

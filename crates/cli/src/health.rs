@@ -69,14 +69,14 @@ impl Report<'_> {
 
     /// The folder and its lock; no playbook when it cannot be opened. A missing folder is not created.
     fn folder(&mut self, global: &Global) -> io::Result<Option<Playbook>> {
-        let exists = global.dir().is_dir();
-        let playbook = match if exists { global.open() } else { global.preview() } {
+        let playbook = match global.existing() {
             Ok(playbook) => playbook,
             Err(error) => {
                 self.add("folder", Err(chain(error.as_ref())))?;
                 return Ok(None);
             }
         };
+        let exists = playbook.exists();
         let state = if exists { "can be read" } else { "does not exist yet; the first lesson creates it" };
         self.add("folder", Ok(format!("{} {state}", global.dir().display())))?;
         if exists {

@@ -12,7 +12,7 @@ use crate::result::Done;
 
 pub(crate) fn list(global: &Global, folder: &Path, all: bool, out: &mut Output) -> Done {
     // An existing playbook caches the findings; reading creates no playbook.
-    let playbook = if global.dir().is_dir() { global.open()? } else { global.preview()? };
+    let playbook = global.existing()?;
     let scan = playbook.sessions().scan(folder)?;
     let entries = if all { scan.entries.iter().collect() } else { scan.shown() };
     for entry in &entries {

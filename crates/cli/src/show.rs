@@ -62,13 +62,8 @@ pub(crate) fn context(global: &Global, asked: Context, out: &mut Output) -> Done
     let (is_explained, is_counted) = (asked.explain, !asked.peek);
     let access = if is_counted { Access::Write } else { Access::Read };
     let request = asked.request(global);
-    let mut books = global.books(access)?;
-    let mut context = books.all.get_playbook_context(request.clone())?;
-    if is_counted && context.receipt.is_none() && !context.lessons.is_empty() {
-        // The folder had no lessons when it was opened to be read, and another process has learned some since.
-        books = global.books(access)?;
-        context = books.all.get_playbook_context(request)?;
-    }
+    let books = global.books(access)?;
+    let context = books.all.get_playbook_context(request)?;
     let mut object = json!({
         "tier": context.tier, "text": context.text, "receipt": context.receipt.map(|receipt| receipt.to_string()),
         "lessons": context.lessons, "none_because": context.none_because.map(|reason| reason.to_string()),

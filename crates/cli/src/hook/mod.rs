@@ -204,9 +204,8 @@ fn end(global: &Global, payload: &Payload, session: &mut Session) -> Result<Answ
         }
     }
     let dir = global.dir();
-    let is_ours = books.all.as_slice().first().is_some_and(|lead| lead.folder() == dir) && has_memory(dir);
-    if let Some(transcript) = payload.transcript().filter(|_| is_ours && !global.no_learn) {
-        let playbook = global.open()?;
+    let ours = books.all.as_slice().first().filter(|lead| lead.folder() == dir && lead.exists() && !global.no_learn);
+    if let Some((playbook, transcript)) = ours.zip(payload.transcript()) {
         playbook.sessions().queue(&transcript)?;
         in_background(dir, &["mine", "--queued"]);
     }

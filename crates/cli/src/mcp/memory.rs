@@ -16,6 +16,7 @@ pub(super) struct Memory {
 struct Open {
     books: Playbooks,
     silent: Vec<PathBuf>,
+    has_user: bool,
 }
 
 impl Memory {
@@ -27,12 +28,16 @@ impl Memory {
     pub(super) fn books(&self) -> Result<(Playbooks, Vec<String>), Box<dyn Error>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         // Another folder may be at a path by now: it is judged as if it were found for the first time.
-        let is_in_place = |known: &Open| known.books.as_slice().iter().all(|book| book.check_folder().is_ok());
+        // The user's own memory may have been made since.
+        let has_user = self.global.user_memory().is_some();
+        let is_in_place = |known: &Open| {
+            known.has_user == has_user && known.books.as_slice().iter().all(|book| book.check_folder().is_ok())
+        };
         let known = if let Some(known) = open.take().filter(is_in_place) {
             known
         } else {
             let books = self.global.books(Access::Write)?;
-            Open { books: books.all, silent: books.silent }
+            Open { books: books.all, silent: books.silent, has_user }
         };
         let told = known.silent.iter().map(|path| FolderError::NotTrusted { path: path.clone() }.to_string()).collect();
         let books = known.books.clone();

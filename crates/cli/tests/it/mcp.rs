@@ -96,6 +96,23 @@ fn the_tools_are_few_and_their_schemas_small() {
 }
 
 #[test]
+fn a_server_that_started_before_the_first_lesson_answers_with_it() {
+    let (query, learn) = (json!({"query": "pinning numpy"}), ["learn", "--trigger", "pinning numpy", "--solution"]);
+    for (solution, flags) in [("the project's", &[][..]), ("everybody's", &["--global"])] {
+        let home = Home::new();
+        let root = home.repository("shop");
+        let mut client = Client::new(&home, &root);
+        assert_eq!(client.call("recall", &query).1["lessons"], json!([]));
+        assert!(!root.join(".adage").exists());
+        home.done(&root, &[&learn[..], &[solution], flags].concat());
+        let (text, recalled) = client.call("recall", &query);
+        assert!(text.contains(solution), "{text}");
+        let receipt = recalled["receipt"].as_str().unwrap();
+        client.call("outcome", &json!({"receipt": receipt, "result": "helpful"}));
+    }
+}
+
+#[test]
 fn an_agent_that_repeats_a_mistake_is_warned_before_its_second_try() {
     let home = Home::new();
     let root = home.repository("shop");

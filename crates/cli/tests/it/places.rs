@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
@@ -110,6 +111,36 @@ fn reading_creates_nothing_and_a_wrong_folder_is_an_error() {
         assert_eq!(home.call(&root, &[command, &["--dir", "no/such"]].concat()).code, 1, "{command:?}");
         assert!(!root.join(".adage").exists() && !root.join("no").exists());
     }
+}
+
+#[test]
+fn reading_while_the_folder_is_away_for_a_moment_makes_none() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    home.done(&root, &["learn", "--trigger", KEYS, "--solution", "Keep the old one."]);
+    let (memory, aside, is_done) = (root.join(".adage"), home.path("aside"), AtomicBool::new(false));
+    let payload = serde_json::json!({"session_id": "s", "cwd": root, "prompt": KEYS}).to_string();
+    let calls = ["context", "list", "stats", "failures", "history", "doctor", "hook prompt", "hook session-end"];
+    std::thread::scope(|scope| {
+        let moving = scope.spawn(|| {
+            let mut made = 0;
+            while !is_done.load(Ordering::Relaxed) {
+                fs::rename(&memory, &aside).unwrap();
+                std::thread::yield_now();
+                made += usize::from(memory.exists());
+                let _ = fs::remove_dir_all(&memory);
+                fs::rename(&aside, &memory).unwrap();
+            }
+            made
+        });
+        for call in calls.iter().cycle().take(10 * calls.len()) {
+            let arguments: Vec<&str> = call.split(' ').collect();
+            home.say(&root, &arguments, &payload);
+        }
+        is_done.store(true, Ordering::Relaxed);
+        assert_eq!(moving.join().unwrap(), 0);
+    });
+    assert!(home.done(&root, &["context", KEYS]).out.contains("Keep the old one."));
 }
 
 #[test]
