@@ -153,7 +153,7 @@ fn is_key_of_pair(text: &str, at: &Range<usize>) -> bool {
 /// Local.keyMaker`.
 fn repeats_name(value: &str, name: &str) -> bool {
     let bare = |text: &str| -> String {
-        text.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
+        text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
     };
     if value.len() < MIN_NAME || value.len() > 128 || name.len() < MIN_NAME {
         return false;
