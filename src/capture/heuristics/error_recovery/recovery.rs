@@ -55,9 +55,8 @@ impl<'t> ByPerson<'t> {
         let said = session.user_turns().filter(|(turn, text)| *turn > failed.turn && !is_go_ahead(text));
         let mut said = said.take_while(|(turn, _)| *turn < until);
         let Some((turn, text)) = said.next() else { return Self::default() };
-        let is_last = || session.acts(turn, until).iter().all(|act| act.turn <= turn);
-        let ran = Some(()).filter(|()| said.next().is_none() && is_last());
-        let ran = ran.and_then(|()| ran_by_person(session, turn, text));
+        let is_last = said.next().is_none() && session.acts(turn, until).iter().all(|act| act.turn <= turn);
+        let ran = if is_last { ran_by_person(session, turn, text) } else { None };
         let is_all = ran.is_none() && session.acts(failed.turn + 1, until).is_empty();
         let done = done_by_person(session, turn, text).filter(|_| is_all && end.relation <= Relation::SameAction);
         let is_told = ran.is_some() || done.is_some();
