@@ -23,8 +23,8 @@ pub enum Selection {
 pub struct CaptureConfig {
     /// Minimum number of consecutive successful terminal calls in a procedure. 4, at least 2; the earlier system's.
     pub min_run: usize,
-    /// Number of terminal calls after a failure that are searched for its recovery. 5, at least 1; the earlier system's, which
-    /// counted calls of every tool.
+    /// Number of terminal calls after a failure that are searched for its recovery; three times as many for a repair that the agent
+    /// explains. 5, at least 1; the earlier system's, which counted calls of every tool.
     pub recovery_window: usize,
     /// Minimum number of terminal calls of a session for repetitions to count. 6; the earlier system's, which counted calls of
     /// every tool.

@@ -40,14 +40,18 @@ fn message(output: &str) -> Option<&str> {
     lines().next().filter(|line| lines().count() <= MAX_LINES && is_sentence(line))
 }
 
-/// What a failed test says below its name: `a_test.go:12: want 3, got 4`, without the place. None where another line follows.
+/// What a failed test says below its name: an error, or `a_test.go:12: want 3, got 4`, without the place. None where another line
+/// follows.
 pub(super) fn said_below<'o>(output: &'o str, error: &str) -> Option<&'o str> {
     let mut lines = output.lines().map(str::trim).skip_while(|line| *line != error);
     let message = lines.find(|line| !outcome::is_failed_test(line) && !line.is_empty())?;
-    let (file, rest) = message.split_once(':')?;
-    let (number, said) = rest.split_once(':')?;
-    let is_place = file.contains('.') && !file.contains(' ') && number.bytes().all(|b| b.is_ascii_digit());
-    Some(said.trim()).filter(|said| is_place && !said.is_empty())
+    let placed = || {
+        let (file, rest) = message.split_once(':')?;
+        let (number, said) = rest.split_once(':')?;
+        let is_place = file.contains('.') && !file.contains(' ') && number.bytes().all(|b| b.is_ascii_digit());
+        Some(said.trim()).filter(|said| is_place && !said.is_empty())
+    };
+    placed().or_else(|| outcome::error_line(message).filter(|error| !is_bare(error)))
 }
 
 /// A line that says that something failed and not what: an exit code, a count, the closing line of a tool or of what ran it.
@@ -60,107 +64,17 @@ fn is_bare(line: &str) -> bool {
     });
     let lower = line.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    matches(&CLOSES, line) || words.all(|word| CLOSING.contains(&word) || word.bytes().all(|b| b.is_ascii_digit()))
+    matches(&CLOSES, line)
+        || words.all(|word| CLOSING.split(' ').any(|known| known == word) || word.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// The words of lines that only close a report: `done with errors`, `FAILED (failures=1)`, `some checks failed, see above`.
-const CLOSING: [&str; 95] = [
-    "a",
-    "above",
-    "aborted",
-    "aborting",
-    "again",
-    "all",
-    "an",
-    "and",
-    "assertionerror",
-    "below",
-    "build",
-    "building",
-    "but",
-    "check",
-    "checked",
-    "checking",
-    "checks",
-    "code",
-    "command",
-    "compilation",
-    "compile",
-    "compiled",
-    "compiling",
-    "complete",
-    "completed",
-    "details",
-    "detected",
-    "doctest",
-    "doctests",
-    "done",
-    "ended",
-    "err",
-    "error",
-    "errors",
-    "examples",
-    "exception",
-    "exit",
-    "exited",
-    "fail",
-    "failed",
-    "failing",
-    "fails",
-    "failure",
-    "failures",
-    "fatal",
-    "finished",
-    "for",
-    "found",
-    "had",
-    "has",
-    "have",
-    "in",
-    "is",
-    "issue",
-    "issues",
-    "lint",
-    "linter",
-    "linting",
-    "log",
-    "more",
-    "ms",
-    "not",
-    "occurred",
-    "of",
-    "on",
-    "one",
-    "or",
-    "output",
-    "panic",
-    "passed",
-    "pending",
-    "problem",
-    "problems",
-    "process",
-    "run",
-    "s",
-    "script",
-    "see",
-    "skipped",
-    "some",
-    "status",
-    "step",
-    "suite",
-    "suites",
-    "test",
-    "tests",
-    "the",
-    "total",
-    "type",
-    "typecheck",
-    "types",
-    "unsuccessful",
-    "was",
-    "were",
-    "with",
-];
+const CLOSING: &str = "a above aborted aborting again all an and assertionerror below build building but check checked checking \
+    checks code command compilation compile compiled compiling complete completed details detected doctest \
+    doctests done ended err error errors examples exception exit exited fail failed failing fails failure failures \
+    fatal finished for found had has have in is issue issues lint linter linting log more ms occurred of on one or \
+    output panic passed pending problem problems process run s script see skipped some status step suite suites \
+    test tests the total type typecheck types unsuccessful was were with";
 
 /// True when an error is about the code that was looked at, not about how the command was written: a place in a file, a
 /// failed test.
@@ -168,57 +82,59 @@ pub(super) fn is_finding(line: &str) -> bool {
     has_place(line) || outcome::is_failed_test(line)
 }
 
+/// What programs say of a command that was written wrongly.
+const BLAMES: [&str; 43] = [
+    "command not found",
+    // What zsh says of a pattern that is not quoted.
+    "no matches found",
+    "illegal option",
+    "invalid option",
+    "unknown option",
+    "unrecognized option",
+    "unknown predicate",
+    "syntax error",
+    "usage:",
+    "invalid argument",
+    // clap, cobra, argparse, click, Node's and Go's own parsers, npm, make, just.
+    "unknown flag",
+    "unknown shorthand flag",
+    "flag provided but not defined",
+    "flag needs an argument",
+    "unknown command",
+    "unknown subcommand",
+    "unknown argument",
+    "unknown switch",
+    "unexpected argument",
+    "unexpected positional",
+    "unrecognized argument",
+    "unrecognized subcommand",
+    "unrecognised option",
+    "no such option",
+    "no such command",
+    "is not a git command",
+    "invalid choice",
+    "bad option",
+    "requires an argument",
+    "requires a value",
+    "missing operand",
+    "too many arguments",
+    "accepts at most",
+    "accepts 1 arg",
+    "missing script",
+    "missing required",
+    "mutually exclusive",
+    "cannot be used with",
+    "cannot be combined with",
+    "must be specified",
+    "to be specified",
+    "no rule to make target",
+    "does not contain recipe",
+];
+
 /// True when an error says that the command was written wrongly, not that something is not there.
 pub(super) fn blames_the_command(line: &str) -> bool {
-    const MARKS: [&str; 43] = [
-        "command not found",
-        // What zsh says of a pattern that is not quoted.
-        "no matches found",
-        "illegal option",
-        "invalid option",
-        "unknown option",
-        "unrecognized option",
-        "unknown predicate",
-        "syntax error",
-        "usage:",
-        "invalid argument",
-        // clap, cobra, argparse, click, Node's and Go's own parsers, npm, make, just.
-        "unknown flag",
-        "unknown shorthand flag",
-        "flag provided but not defined",
-        "flag needs an argument",
-        "unknown command",
-        "unknown subcommand",
-        "unknown argument",
-        "unknown switch",
-        "unexpected argument",
-        "unexpected positional",
-        "unrecognized argument",
-        "unrecognized subcommand",
-        "unrecognised option",
-        "no such option",
-        "no such command",
-        "is not a git command",
-        "invalid choice",
-        "bad option",
-        "requires an argument",
-        "requires a value",
-        "missing operand",
-        "too many arguments",
-        "accepts at most",
-        "accepts 1 arg",
-        "missing script",
-        "missing required",
-        "mutually exclusive",
-        "cannot be used with",
-        "cannot be combined with",
-        "must be specified",
-        "to be specified",
-        "no rule to make target",
-        "does not contain recipe",
-    ];
     let lower = line.to_lowercase();
-    MARKS.iter().any(|mark| lower.contains(mark)) || shell_complaint(line).is_some()
+    BLAMES.iter().any(|mark| lower.contains(mark)) || shell_complaint(line).is_some()
 }
 
 /// What a shell itself says of a line that it cannot read: `(eval):1: == not found`, `bash: line 3: syntax error near …`. Not that a
@@ -421,6 +337,8 @@ mod tests {
     fn a_failed_test_says_more_below_its_name() {
         let output = "=== RUN TestA\n--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\n        a_test.go:12: want 3, got 4\nFAIL";
         assert_eq!(said_below(output, "--- FAIL: TestA (0.00s)"), Some("want 3, got 4"));
+        let output = "FAIL  a.test.ts > reads\nError: Invalid Chai property: toBeRead\n at a.test.ts:3:7";
+        assert_eq!(said_below(output, "FAIL  a.test.ts > reads"), Some("Error: Invalid Chai property: toBeRead"));
         assert_eq!(said_below("--- FAIL: TestA (0.00s)\nok  b 0.1s", "--- FAIL: TestA (0.00s)"), None);
         assert_eq!(said_below(output, "--- FAIL: TestB (0.00s)"), None);
     }

@@ -133,7 +133,7 @@ pub enum RejectedBecause {
     NoError,
     /// The user reported a failure, and nobody says that it works now.
     NotConfirmed,
-    /// The agent ran the command to see it fail.
+    /// Somebody wanted to see it fail, or what was broken was only put back.
     MeantToFail,
     /// The user said something between the failure and the success.
     SaidBetween {

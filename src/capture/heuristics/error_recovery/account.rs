@@ -195,52 +195,18 @@ fn intention(text: &str) -> Option<String> {
 
 /// True for an announcement that says what is done, and not that something will be looked at or mended.
 fn tells_what(done: &str) -> bool {
-    const IDLE: [&str; 34] = [
-        "check",
-        "look",
-        "see",
-        "read",
-        "verify",
-        "run",
-        "rerun",
-        "re-run",
-        "test",
-        "find",
-        "understand",
-        "investigate",
-        "examine",
-        "inspect",
-        "confirm",
-        "search",
-        "grep",
-        "debug",
-        "trace",
-        "view",
-        "explore",
-        "dig",
-        "get",
-        "review",
-        "take",
-        "wait",
-        "retry",
-        "continue",
-        "ask",
-        "know",
-        "think",
-        "start",
-        "do",
-        "proceed",
-    ];
+    const IDLE: &str = "check look see read verify run rerun re-run test find understand investigate examine inspect confirm search \
+        grep debug trace view explore dig get review take wait retry continue ask know think start do proceed";
     /// They need an object, and a way.
     const VAGUE: [&str; 11] =
         ["fix", "address", "correct", "update", "adjust", "resolve", "handle", "change", "tweak", "rewrite", "modify"];
     let words: Vec<String> = done.unicode_words().map(str::to_lowercase).collect();
     let first = words.first().map(String::as_str).unwrap_or_default();
     // "checking" is "check".
-    let is_idle = |word: &&str| first == *word || (first.ends_with("ing") && first.starts_with(*word));
+    let is_idle = |word: &str| first == word || (first.ends_with("ing") && first.starts_with(word));
     let has_way =
         done.contains('`') || words.iter().any(|word| ["to", "by", "so", "with", "from"].contains(&word.as_str()));
-    words.len() >= 3 && !IDLE.iter().any(is_idle) && (!VAGUE.contains(&first) || has_way)
+    words.len() >= 3 && !IDLE.split(' ').any(is_idle) && (!VAGUE.contains(&first) || has_way)
 }
 
 static CAUSE: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -249,7 +215,7 @@ static CAUSE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// A sentence that says how something has to be.
 static PRESCRIBES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:needs? to be|needs? to (?:use|have|come|go|match|include|run)|must|should (?:be|use)|has to|have to|requires?|expects?|instead of)\b|^needs? ").ok()
+    Regex::new(r"(?i)\b(?:needs? to be|needs? to (?:use|have|come|go|match|include|run)|must|should (?:be|use)|has to|have to|requires?|expects?|instead of)\b|^needs? |\b(?:equivalent|correct|right|proper|supported) (?:option|flag|name|way|command|path|value|key|syntax|form|module|package|version)\b.{0,30}\bis\b").ok()
 });
 
 /// A sentence that tells a person to do something, with the command or the value.
@@ -262,9 +228,9 @@ static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\bnow\b|^(?:fix|added|moved|changed|replaced|switched|set|removed|renamed|pointed|pinned|raised|lowered|extended|registered)\b").ok()
 });
 
-/// A sentence that begins with what is being done: `Moving the key under [sync]:`.
+/// A sentence that begins with what is to be done, or is being done: `Move the key under [sync]`, `Moving it:`.
 static DOING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(?:adding|setting|moving|switching|passing|replacing|removing|renaming|using|pinning|bumping|turning|enabling|disabling|raising|lowering|pointing|installing|declaring|exporting|importing|registering|wrapping|escaping|quoting|regenerating)\b").ok()
+    Regex::new(r"(?i)^(?:add|set|move|switch|pass|replace|remove|rename|use|pin|bump|enable|disable|raise|lower|point|install|declare|export|import|register|wrap|escape|quote|regenerate|adding|setting|moving|switching|passing|replacing|removing|renaming|using|pinning|bumping|turning|enabling|disabling|raising|lowering|pointing|installing|declaring|exporting|importing|registering|wrapping|escaping|quoting|regenerating)\b").ok()
 });
 
 /// Not yet known.
@@ -312,5 +278,6 @@ fn long_words(text: &str) -> impl Iterator<Item = String> + '_ {
 /// A sentence with its end, also where a list or code was to follow.
 fn ended(text: &str) -> String {
     let told = text.trim_end_matches([':', ' ', ',', '—', '–']);
-    if told.is_empty() || told.ends_with(['.', '!', '?', '。', '…']) { told.to_owned() } else { format!("{told}.") }
+    let is_whole = told.trim_end_matches(['"', '\'', '”', '’', ')']).ends_with(['.', '!', '?', '。', '…']);
+    if told.is_empty() || is_whole { told.to_owned() } else { format!("{told}.") }
 }

@@ -67,85 +67,29 @@ pub(super) fn changed_lines(call: &ToolCall) -> Option<(Vec<String>, Vec<String>
     Some((gone, come))
 }
 
-/// True where an edit changed a name that an error has too: a symbol, a key, a module. Words of every error count for nothing.
+/// True where an edit changed a name that an error has too: a symbol, a key, a module.
 pub(super) fn names_same(call: &ToolCall, error: &str) -> bool {
-    const MIN_CHARS: usize = 4;
-    const EVERYBODYS: [&str; 24] = [
-        "error",
-        "type",
-        "types",
-        "file",
-        "line",
-        "test",
-        "tests",
-        "string",
-        "none",
-        "null",
-        "true",
-        "false",
-        "self",
-        "this",
-        "return",
-        "expected",
-        "found",
-        "value",
-        "undefined",
-        "main",
-        "name",
-        "data",
-        "with",
-        "from",
-    ];
-    let names = |text: &str| -> HashSet<String> {
-        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase);
-        words.filter(|word| word.len() >= MIN_CHARS && !EVERYBODYS.contains(&word.as_str())).collect()
-    };
     let (gone, come) = changed_lines(call).unwrap_or_default();
-    let of_error = names(error);
-    gone.iter().chain(&come).any(|line| !names(line).is_disjoint(&of_error))
+    let of_error = names_in(error);
+    gone.iter().chain(&come).any(|line| !names_in(line).is_disjoint(&of_error))
+}
+
+/// The names in a text, in small letters, without the words of every error.
+pub(super) fn names_in(text: &str) -> HashSet<String> {
+    const MIN_CHARS: usize = 4;
+    const EVERYBODYS: &str = "error type types file line test tests string none null true false self this return expected found value \
+        undefined main name data with from module named package cannot find such directory command install installed \
+        fatal missing";
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase);
+    words.filter(|word| word.len() >= MIN_CHARS && !EVERYBODYS.split(' ').any(|known| known == word)).collect()
 }
 
 /// True for a file that says what a project consists of and how it is set up, and holds no code of its own.
 pub(super) fn is_settings(path: &str) -> bool {
-    const SUFFIXES: [&str; 20] = [
-        "toml",
-        "json",
-        "yaml",
-        "yml",
-        "ini",
-        "cfg",
-        "conf",
-        "env",
-        "properties",
-        "xml",
-        "gradle",
-        "lock",
-        "mod",
-        "gemspec",
-        "csproj",
-        "props",
-        "kts",
-        "nix",
-        "tfvars",
-        "plist",
-    ];
-    const NAMES: [&str; 15] = [
-        "Makefile",
-        "Dockerfile",
-        "Containerfile",
-        "justfile",
-        "Gemfile",
-        "Procfile",
-        "Rakefile",
-        "mix.exs",
-        "setup.py",
-        "CMakeLists.txt",
-        "Pipfile",
-        "Podfile",
-        "Brewfile",
-        "Vagrantfile",
-        "go.sum",
-    ];
+    const SUFFIXES: &str =
+        "toml json yaml yml ini cfg conf env properties xml gradle lock mod gemspec csproj props kts nix tfvars plist";
+    const NAMES: &str = "Makefile Dockerfile Containerfile justfile Gemfile Procfile Rakefile mix.exs setup.py CMakeLists.txt Pipfile \
+        Podfile Brewfile Vagrantfile go.sum";
     let mut parts = path.rsplit(['/', '\\']);
     let name = parts.next().unwrap_or_default();
     let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
@@ -155,5 +99,5 @@ pub(super) fn is_settings(path: &str) -> bool {
         || (name.starts_with("requirements") && suffix == "txt")
         // Elixir's and Ruby's are scripts.
         || (parts.next() == Some("config") && matches!(suffix, "exs" | "rb"));
-    is_of_config || NAMES.contains(&name) || SUFFIXES.contains(&suffix)
+    is_of_config || NAMES.split(' ').any(|known| known == name) || SUFFIXES.split(' ').any(|known| known == suffix)
 }

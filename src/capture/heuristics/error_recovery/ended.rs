@@ -4,7 +4,7 @@ use adage_transcript::{CommandLine, Relation};
 
 use super::attempts::is_same_error_text;
 use super::edits::is_settings;
-use super::{account_of, is_test};
+use super::{account_of, covers, is_test};
 use crate::capture::heuristics::error_line::{absent_program, error_line, is_finding};
 use crate::capture::heuristics::session::{Session, TerminalCall};
 
@@ -25,6 +25,8 @@ pub(super) struct End<'s, 't> {
     pub(super) n_before: usize,
     pub(super) relation: Relation,
     pub(super) ending: Ending,
+    /// So much came between that only the agent's words say what mended it.
+    pub(super) is_far: bool,
 }
 
 /// What ends a failure, among the calls that follow it.
@@ -44,6 +46,21 @@ pub(super) fn end_of<'s, 't>(
     gone.or(passed)
 }
 
+/// What ends a failure after a long repair: the same command or a check of all that failed, where the agent says why it failed
+/// and the person says nothing in between.
+pub(super) fn far_end<'s, 't>(
+    session: &Session<'t>,
+    failed: &TerminalCall<'_>,
+    error: Option<&str>,
+    next: &[&'s TerminalCall<'t>],
+) -> Option<End<'s, 't>> {
+    let is_whole =
+        |end: &End<'_, '_>| matches!(end.relation, Relation::Rerun | Relation::Prepared) || covers(failed, end.call);
+    let end = passed(session, failed, error, next).filter(is_whole)?;
+    let has_edits = session.edits_in(failed.turn, end.call.turn).next().is_some();
+    (has_edits && account_of(session, failed, end.call).is_some()).then_some(End { is_far: true, ..end })
+}
+
 /// The related command that passes: the nearest; one that only shares the program gives way to any that does the same, and
 /// where files were changed, or the error is about the code, a part of the command gives way to all of it.
 fn passed<'s, 't>(
@@ -52,7 +69,7 @@ fn passed<'s, 't>(
     error: Option<&str>,
     next: &[&'s TerminalCall<'t>],
 ) -> Option<End<'s, 't>> {
-    let end = |n_before, relation, call| End { call, n_before, relation, ending: Ending::Passed };
+    let end = |n_before, relation, call| End { call, n_before, relation, ending: Ending::Passed, is_far: false };
     let succeeded =
         next.iter().enumerate().filter(|(_, later)| later.succeeded() && !hides_failure(later, &failed.line));
     let related = succeeded.filter_map(|(before, later)| {
@@ -91,7 +108,7 @@ fn other_error<'s, 't>(failed: &TerminalCall<'_>, error: &str, next: &[&'s Termi
         };
         let is_other =
             later.failed() && error_line(later.output()).is_some_and(|other| !is_same_error_text(other, error));
-        let end = End { call: later, n_before, relation, ending: Ending::OtherError };
+        let end = End { call: later, n_before, relation, ending: Ending::OtherError, is_far: false };
         (is_same && is_other && !later.output().contains(error)).then_some(end)
     });
     ends.min_by_key(|end| end.n_before)

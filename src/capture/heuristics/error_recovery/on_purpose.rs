@@ -70,8 +70,8 @@ fn is_announced(session: &Session<'_>, failed: &TerminalCall<'_>) -> bool {
 /// What the agent says next.
 fn said_after(session: &Session<'_>, turn: usize) -> String {
     const MAX_CHARS: usize = 400;
-    let next = session.transcript.turns.get(turn + 1..).unwrap_or_default().iter().take(2);
-    let text = next.filter_map(said_by_agent).next().unwrap_or_default();
+    let mut next = session.transcript.turns.get(turn + 1..).unwrap_or_default().iter().take(2);
+    let text = next.find_map(said_by_agent).unwrap_or_default();
     text.chars().take(MAX_CHARS).collect()
 }
 

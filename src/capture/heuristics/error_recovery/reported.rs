@@ -55,7 +55,7 @@ pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
     for (turn, text) in session.user_turns().filter(|(_, text)| text.chars().count() <= MAX_TURN_CHARS) {
         let own = own_sentences(session, turn, text);
         let reported = read(turn, text, &own);
-        if own.iter().take(2).any(|sentence| says_it_works(sentence)) {
+        if own.iter().take(2).any(|sentence| says_it_works(sentence) || is_content(sentence)) {
             trials.extend(open.take().and_then(|report| judge(session, &report, turn, Confirmed::Yes)));
             (open, n_others) = (reported, 0);
         } else if let Some(next) = reported {
@@ -92,6 +92,21 @@ pub(super) fn ran_by_person(session: &Session<'_>, turn: usize, text: &str) -> O
     let line = CommandLine::parse(command);
     let is_word = line.program().is_none_or(|program| ENGLISH.contains(&program));
     (!is_word && !own.iter().any(|sentence| fails(sentence))).then_some(line)
+}
+
+/// What the person says that they did, in a sentence of its own: "I allowed the secret at that address". Not what they want or found.
+pub(super) fn done_by_person(session: &Session<'_>, turn: usize, text: &str) -> Option<String> {
+    static DID: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)^\W*(?:(?:ok|okay|yes|done|so|now|and|alright|right)\W+){0,3}(?:I|we)(?:['’]ve| have)?(?: just| already| now| also)* (?:allowed|added|set|put|installed|uninstalled|started|restarted|stopped|enabled|disabled|turned|opened|closed|created|made|granted|gave|changed|updated|upgraded|downgraded|deleted|removed|killed|unlocked|logged|signed|connected|plugged|freed|moved|copied|renamed|configured|exported|approved|accepted|reset|rebooted|switched)\b").ok()
+    });
+    const MIN_WORDS: usize = 4;
+    let mut own = own_sentences(session, turn, text).into_iter();
+    let is_it = |said: &&str| matches(&DID, said) && !said.contains('?') && said.unicode_words().count() >= MIN_WORDS;
+    let done = own.by_ref().find(is_it)?;
+    let is_short = done.chars().count() <= MAX_TRIGGER_CHARS;
+    // Not everybody begins a sentence with a capital.
+    let first = done.split(". ").next().unwrap_or(done);
+    (is_short && !fails(done) && !own.any(fails)).then(|| first.trim_end_matches(['.', '!']).to_owned())
 }
 
 fn own_sentences<'t>(session: &Session<'_>, turn: usize, text: &'t str) -> Vec<&'t str> {
@@ -183,6 +198,18 @@ fn says_it_works(sentence: &str) -> bool {
     });
     const MAX_WORDS: usize = 24;
     matches(&WORKS, sentence) && !matches(&BUT, sentence) && sentence.unicode_words().count() <= MAX_WORDS
+}
+
+/// True for a sentence of somebody who is content with what was done: they praise it, or have it committed.
+fn is_content(sentence: &str) -> bool {
+    static CONTENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)^\W*(?:(?:ok|okay|great|nice|cool|good|alright|now|then|and|so|let['’]?s|please|go ahead and|you can|can you)\W+){0,4}(?:git )?(?:commit|push|merge|ship|release|deploy)\b|^\W*(?:great|nice|cool|good)\W*$").ok()
+    });
+    static BUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)n['’]t\b|\b(?:not|no|never|still|but|except|fails?|failed|errors?|why|revert)\b").ok()
+    });
+    const MAX_WORDS: usize = 12;
+    sentence.unicode_words().count() <= MAX_WORDS && matches(&CONTENT, sentence) && !matches(&BUT, sentence)
 }
 
 /// The lesson of a failure that was reported, up to the turn that says how it ended. None where nothing was changed.

@@ -4,12 +4,12 @@ use adage_redact::one_line;
 use adage_transcript::command::slug;
 use adage_transcript::{CommandLine, Relation, outcome};
 
-use super::Recovery;
 use super::account::Account;
 use super::edits::edits_told;
 use super::ended::Ending;
+use super::recovery::Recovery;
 use crate::capture::heuristics::error_line::{absent_program, blames_the_command, place, said_below};
-use crate::capture::heuristics::session::Session;
+use crate::capture::heuristics::session::{Session, is_script};
 use crate::capture::heuristics::wording::listed;
 use crate::capture::heuristics::{Author, Candidate, Heuristic, mined};
 use crate::lesson::build_lesson;
@@ -41,9 +41,11 @@ impl Recovery<'_, '_> {
         };
         let mut draft = build_lesson(trigger, self.solution() + &self.tried_told())
             .mistake(failed)
-            .code_example(self.table(error.as_deref()))
             .domains([topic.clone()])
             .commands(self.patterns());
+        if !self.is_of_scripts() {
+            draft = draft.code_example(self.table(error.as_deref()));
+        }
         let intent = session.intent(self.failed.turn);
         if !intent.is_empty() {
             draft = draft.task(intent);
@@ -62,6 +64,9 @@ impl Recovery<'_, '_> {
     /// failing program and subcommand.
     fn patterns(&self) -> Vec<String> {
         const MAX: usize = 3;
+        if self.is_of_scripts() {
+            return Vec::new();
+        }
         let removed = self.changes.iter().flat_map(|change| change.before.split_whitespace());
         let flag = removed.into_iter().find(|word| word.len() > 1 && word.starts_with('-'));
         if let Some((flag, program)) = flag.zip(self.before.program()) {
@@ -101,13 +106,16 @@ impl Recovery<'_, '_> {
     }
 
     fn solution(&self) -> String {
-        let lines = self.remedies.iter().map(|call| &call.line).chain(&self.ran_by_person);
+        let lines = self.remedies.iter().map(|call| &call.line).chain(&self.by_person.ran);
         let remedies: Vec<String> = lines.map(|line| self.shown(line)).collect();
         let run = (!remedies.is_empty()).then(|| format!("run {}", listed(&remedies)));
         let edits = self.edits_told().filter(|_| self.n_between() <= self.max_between());
         let fixed = self.shown(&self.after);
         if let Some(account) = &self.account {
             return self.explained(account, edits, &remedies, &fixed);
+        }
+        if let Some(done) = &self.by_person.done {
+            return format!("The user did this: \"{}\". Then {fixed} passes.", one_line(done, usize::MAX));
         }
         let steps: Vec<String> = edits.into_iter().chain(run).collect();
         let programs = self.failed.line.program().zip(self.fixed.line.program());
@@ -142,6 +150,9 @@ impl Recovery<'_, '_> {
     /// What the agent said, and what was done after that.
     fn explained(&self, account: &Account, edits: Option<String>, remedies: &[String], fixed: &str) -> String {
         let text = within(&account.text, self.project);
+        if self.edits.is_empty() && remedies.is_empty() {
+            return if is_script(&self.text(&self.after)) { text } else { format!("{text} Run {fixed}.") };
+        }
         let change = edits.unwrap_or_else(|| format!("change {}", listed(&self.edited)));
         let run = if remedies.is_empty() { String::new() } else { format!(", run {}", listed(remedies)) };
         let end = match self.ending {
@@ -153,7 +164,16 @@ impl Recovery<'_, '_> {
 
     /// A command in back-ticks; without what cuts its output, unless that may be what failed.
     fn shown(&self, line: &CommandLine) -> String {
-        format!("`{}`", self.text(line))
+        let text = self.text(line);
+        match line.program().filter(|_| is_script(&text)) {
+            Some(program) => format!("a script of `{program}`"),
+            None => format!("`{text}`"),
+        }
+    }
+
+    /// True where one of the two commands cannot be shown.
+    pub(super) fn is_of_scripts(&self) -> bool {
+        [&self.before, &self.after].iter().any(|line| is_script(&self.text(line)))
     }
 
     pub(super) fn text(&self, line: &CommandLine) -> String {

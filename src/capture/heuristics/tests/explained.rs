@@ -156,12 +156,15 @@ fn the_words_of_an_agent_are_as_tainted_as_its_commands() {
 
 #[test]
 fn what_was_broken_to_see_a_check_fail_is_not_a_recovery() {
-    let fails = "! npm test # error: the total is 3";
-    let (broken, put_back) = ("~ add.js: total = a + b => total = a - b", "~ add.js: total = a - b => total = a + b");
+    let fails = "! npm test # error: the balance is 3";
+    let (broken, put_back) =
+        ("~ add.js: balance = a + b => balance = a - b", "~ add.js: balance = a - b => balance = a + b");
     none(&[broken, fails, put_back, "$ npm test"]);
     // Another change mends it.
-    let found =
-        lesson(Heuristic::ErrorRecovery, &[broken, fails, "~ add.js: total = a - b => total = b + a", "$ npm test"]);
+    let found = lesson(
+        Heuristic::ErrorRecovery,
+        &[broken, fails, "~ add.js: balance = a - b => balance = b + a", "$ npm test"],
+    );
     assert!(found["correct_pattern"].as_str().unwrap().contains("b + a"), "{found}");
     // Nothing is taken back that was not done before.
     let found = lesson(Heuristic::ErrorRecovery, &[fails, put_back, "$ npm test"]);

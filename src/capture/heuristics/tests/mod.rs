@@ -5,6 +5,7 @@ mod on_purpose;
 mod procedures;
 mod recoveries;
 mod reported;
+mod retried;
 
 use adage_transcript::{Status, ToolCall, Turn};
 use proptest::prelude::*;

@@ -1,0 +1,72 @@
+//! Which calls failed, also where their status does not say so, and what kind of failure it is.
+
+use std::sync::LazyLock;
+
+use adage_transcript::{Turn, outcome};
+use regex::Regex;
+
+use super::account::is_tied;
+use crate::capture::heuristics::error_line::{error_line, never_ran};
+use crate::capture::heuristics::session::{Session, TerminalCall};
+use crate::capture::heuristics::wording::matches;
+
+/// True for a call that failed: by its status, by an exit code that the line printed itself, or because the agent says next that
+/// the error in its output is one.
+pub(super) fn is_failure(session: &Session<'_>, call: &TerminalCall<'_>) -> bool {
+    let output = call.output();
+    if call.failed() || !call.acts() || never_ran(output) {
+        return call.failed();
+    }
+    let Some(error) = error_line(output).filter(|_| outcome::reads_as_failed(output)) else { return false };
+    if call.succeeded() { admits(session, call.turn, error) } else { outcome::tells_of_failure(output) }
+}
+
+/// True where the agent says in its next words that it failed, and names something of the error.
+fn admits(session: &Session<'_>, turn: usize, error: &str) -> bool {
+    static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(?:fail(?:s|ed)|errors? (?:out|occurred|is|was)|errored|did(?:n['’]t| not) work|does(?:n['’]t| not) (?:work|exist|support)|could(?:n['’]t| not)|cannot|broke|got an? (?:\w+ )?error|(?:issue|problem) is)\b").ok()
+    });
+    const MAX_CHARS: usize = 300;
+    let Some(Turn::Assistant(text)) = session.transcript.turns.get(turn + 1) else { return false };
+    let text: String = text.chars().take(MAX_CHARS).collect();
+    matches(&FAILED, &text) && is_tied(&text, &error.to_lowercase())
+}
+
+/// True for an error that says that something is not there.
+pub(super) fn says_missing(error: &str) -> bool {
+    const MARKS: [&str; 10] = [
+        "not found",
+        "no module named",
+        "cannot find",
+        "could not find",
+        "no such",
+        "not installed",
+        "missing",
+        "unable to find",
+        "could not resolve",
+        "is not recognized",
+    ];
+    let lower = error.to_lowercase();
+    MARKS.iter().any(|mark| lower.contains(mark))
+}
+
+/// True for an exception of what a script itself does: it was written for one occasion, and so was the mistake.
+pub(super) fn is_of_own_code(error: &str) -> bool {
+    const KINDS: [&str; 14] = [
+        "TypeError",
+        "KeyError",
+        "AttributeError",
+        "IndexError",
+        "ValueError",
+        "NameError",
+        "SyntaxError",
+        "JSONDecodeError",
+        "ReferenceError",
+        "ZeroDivisionError",
+        "UnboundLocalError",
+        "IndentationError",
+        "AssertionError",
+        "RangeError",
+    ];
+    KINDS.iter().any(|kind| error.contains(kind))
+}

@@ -1,0 +1,202 @@
+//! A failure and what ended it, as a lesson tells them.
+
+use adage_transcript::command::{Purpose, Step};
+use adage_transcript::{CommandLine, Relation, ToolCall, WordChange};
+
+use super::account::Account;
+use super::attempts::{Attempts, attempts};
+use super::ended::{End, Ending};
+use super::reported::{done_by_person, ran_by_person};
+use super::told::within;
+use super::{account_of, is_go_ahead, may_mend};
+use crate::capture::heuristics::error_line::{absent_program, blames_the_command, unknown_flag, unmatched};
+use crate::capture::heuristics::session::{Session, TerminalCall, is_script};
+
+/// A failure and the success that ended it.
+pub(super) struct Recovery<'s, 't> {
+    pub(super) failed: &'s TerminalCall<'t>,
+    pub(super) fixed: &'s TerminalCall<'t>,
+    /// The two as a lesson shows them: only the command that the error blames, where nothing else was done.
+    pub(super) before: CommandLine,
+    pub(super) after: CommandLine,
+    pub(super) relation: Relation,
+    pub(super) distance: usize,
+    /// What differs between the two commands, as they are shown.
+    pub(super) changes: Vec<WordChange>,
+    /// What the failure said.
+    pub(super) error: Option<&'s str>,
+    pub(super) by_person: ByPerson<'t>,
+    pub(super) edits: Vec<&'t ToolCall>,
+    pub(super) edited: Vec<String>,
+    /// Commands between the two that may have mended it.
+    pub(super) remedies: Vec<&'s TerminalCall<'t>>,
+    pub(super) ending: Ending,
+    /// Why it failed and what was done about it, as the agent says.
+    pub(super) account: Option<Account>,
+    /// Commands that were tried before and did not help.
+    pub(super) tried: Vec<CommandLine>,
+    pub(super) project: &'t str,
+}
+
+/// What the person said and did between a failure and its end.
+#[derive(Default)]
+pub(super) struct ByPerson<'t> {
+    /// Their turn, and what they said, unless it says what they did about it.
+    pub(super) said: Option<(usize, &'t str)>,
+    /// What they ran, and nobody else anything after it.
+    pub(super) ran: Option<CommandLine>,
+    /// What they say that they did, where nobody else did anything.
+    pub(super) done: Option<String>,
+}
+
+impl<'t> ByPerson<'t> {
+    fn between(session: &Session<'t>, failed: &TerminalCall<'_>, end: &End<'_, '_>) -> Self {
+        let until = end.call.turn;
+        let said = session.user_turns().filter(|(turn, text)| *turn > failed.turn && !is_go_ahead(text));
+        let mut said = said.take_while(|(turn, _)| *turn < until);
+        let Some((turn, text)) = said.next() else { return Self::default() };
+        let is_last = said.next().is_none() && session.acts(turn, until).iter().all(|act| act.turn <= turn);
+        let ran = if is_last { ran_by_person(session, turn, text) } else { None };
+        let is_all = ran.is_none() && session.acts(failed.turn + 1, until).is_empty();
+        let done = done_by_person(session, turn, text).filter(|_| is_all && end.relation <= Relation::SameAction);
+        let is_told = ran.is_some() || done.is_some();
+        Self { said: Some((turn, text)).filter(|_| !is_told), ran, done }
+    }
+
+    /// True where they did something about it.
+    pub(super) fn has_acted(&self) -> bool {
+        self.ran.is_some() || self.done.is_some()
+    }
+}
+
+impl<'s, 't> Recovery<'s, 't> {
+    pub(super) fn new(
+        session: &Session<'t>,
+        failed: &'s TerminalCall<'t>,
+        error: Option<&'s str>,
+        next: &[&'s TerminalCall<'t>],
+        end: End<'s, 't>,
+    ) -> Self {
+        let fixed = end.call;
+        let project = session.transcript.project.as_str();
+        let by_person = ByPerson::between(session, failed, &end);
+        let is_in_doubt = !by_person.has_acted();
+        // Whatever came before did not help.
+        let edits = if is_in_doubt { session.edits(failed.turn, fixed.turn) } else { Vec::new() };
+        let edited = if is_in_doubt { session.edited_files(failed.turn, fixed.turn) } else { Vec::new() };
+        let remedies = if is_in_doubt { remedies(failed, next, &end, !edits.is_empty()) } else { Vec::new() };
+        let blamed = error.filter(|_| edits.is_empty() && remedies.is_empty() && is_in_doubt);
+        let Shown { before, after, tried } = shown(session, failed, fixed, error, blamed);
+        let mut recovery = Self {
+            failed,
+            fixed,
+            relation: end.relation,
+            distance: end.n_before + 1,
+            changes: changes(&before, &after, error, project),
+            before,
+            after,
+            error,
+            edited,
+            edits,
+            remedies,
+            ending: end.ending,
+            account: account_of(session, failed, fixed).filter(|_| is_in_doubt),
+            by_person,
+            tried,
+            project,
+        };
+        if recovery.edits.is_empty() && recovery.speaks_for_itself() {
+            recovery.account = None;
+        }
+        recovery
+    }
+}
+
+/// The commands between the two that may have mended it.
+fn remedies<'s, 't>(
+    failed: &TerminalCall<'_>,
+    next: &[&'s TerminalCall<'t>],
+    end: &End<'_, '_>,
+    has_edits: bool,
+) -> Vec<&'s TerminalCall<'t>> {
+    let between = next.iter().take(if end.is_far { 0 } else { end.n_before }).copied();
+    // Beside an edit, going somewhere is how the next command was typed.
+    between.filter(|call| may_mend(call, failed) && !(has_edits && call.line.sets_the_scene())).collect()
+}
+
+/// The two commands as a lesson shows them, and what was tried before.
+struct Shown {
+    before: CommandLine,
+    after: CommandLine,
+    tried: Vec<CommandLine>,
+}
+
+fn shown(
+    session: &Session<'_>,
+    failed: &TerminalCall<'_>,
+    fixed: &TerminalCall<'_>,
+    error: Option<&str>,
+    blamed: Option<&str>,
+) -> Shown {
+    let pair = blamed.and_then(|error| blamed_pair(error, failed, fixed));
+    let (mut before, mut after) = pair.unwrap_or_else(|| (failed.line.clone(), fixed.line.clone()));
+    if (is_script(&before.plain_text()) || is_script(&after.plain_text()))
+        && let Some(checks) = common_checks(failed, fixed)
+    {
+        (before, after) = (checks.clone(), checks);
+    }
+    let Attempts { first, mut tried } = attempts(session, failed, error);
+    if let Some(first) = first.filter(|_| blamed.is_some() && before == failed.line) {
+        before = first;
+    } else {
+        // The lesson names what failed last anyway.
+        tried.retain(|line| line.plain_text() != failed.line.plain_text());
+    }
+    tried.retain(|line| !is_script(&line.plain_text()));
+    Shown { before, after, tried }
+}
+
+/// Of two longer lines, only the commands that the error blames.
+fn blamed_pair(error: &str, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> Option<(CommandLine, CommandLine)> {
+    let blamed = called_by_path(error, failed, fixed).or_else(|| failed.line.blamed_by(error, &fixed.line));
+    let quoted = || failed.line.quoted_in(&unmatched(error)?, &fixed.line);
+    let flagged = || failed.line.flagged_by(unknown_flag(error)?, &fixed.line);
+    let named = || failed.line.named_in(failed.output(), &fixed.line);
+    let only = || failed.line.counterparts(&fixed.line).filter(|_| blames_the_command(error));
+    blamed.or_else(quoted).or_else(flagged).or_else(named).or_else(only)
+}
+
+/// The programs alone, where the shell did not find one and its whole path helped: an alias leads nowhere, or `PATH` lacks it.
+fn called_by_path(
+    error: &str,
+    failed: &TerminalCall<'_>,
+    fixed: &TerminalCall<'_>,
+) -> Option<(CommandLine, CommandLine)> {
+    let absent = absent_program(error)?;
+    // An alias has a longer name: `python3` leads to `python3.12`.
+    let bare = failed.line.programs().find(|bare| bare.len() > 1 && absent.starts_with(bare))?;
+    let path = fixed.line.path_of(bare)?;
+    let is_it = failed.line.path_of(bare)? == bare && path.strip_suffix(bare)?.ends_with('/');
+    is_it.then(|| (CommandLine::parse(bare), CommandLine::parse(path)))
+}
+
+/// The checks that two lines have in common, where the lines are too long to be shown.
+fn common_checks(failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> Option<CommandLine> {
+    let checks = |call: &TerminalCall<'_>| -> Vec<String> {
+        call.steps.iter().filter(|step| step.purpose == Purpose::Checks).map(Step::text).collect()
+    };
+    let others = checks(fixed);
+    let common: Vec<String> = checks(failed).into_iter().filter(|step| others.contains(step)).collect();
+    (!common.is_empty()).then(|| CommandLine::parse(&common.join(" && ")))
+}
+
+/// The words that differ, with files of the project named from its folder. Where the error blames the command, the words that only
+/// cut the output may be the ones.
+fn changes(failed: &CommandLine, fixed: &CommandLine, error: Option<&str>, project: &str) -> Vec<WordChange> {
+    let is_blamed = error.is_some_and(blames_the_command);
+    let shown = |line: &CommandLine| {
+        let line = CommandLine::parse(&within(line.text(), project));
+        if is_blamed { line } else { CommandLine::parse(&line.plain_text()) }
+    };
+    shown(failed).word_changes(&shown(fixed))
+}

@@ -1,0 +1,125 @@
+//! Failures that only words tell of, and repairs that only words explain.
+
+use super::*;
+
+#[test]
+fn a_failure_that_only_the_output_tells_is_one_if_the_agent_says_so() {
+    let failed = "$ cloud deploy web # Error: region eu-west-9 is unknown";
+    let fixed = "$ cloud deploy web --region eu-west-1";
+    let check = |said: &str, expected: &[&str]| {
+        check(Heuristic::ErrorRecovery, &["> Deploy the pages.", failed, said, fixed], expected);
+    };
+    check("< The deploy failed: eu-west-9 does not exist.", &["error-cloud"]);
+    check("< Deployed.", &[]);
+    check("< The tests of the parser failed.", &[]);
+    // The line printed its exit code itself.
+    let printed = "$ cloud deploy web; echo \"exit: $?\" # Error: region eu-west-9 is unknown\nexit: 1";
+    super::check(
+        Heuristic::ErrorRecovery,
+        &[printed, "$ cloud deploy web --region eu-west-1; echo \"exit: $?\" # exit: 0"],
+        &["error-cloud"],
+    );
+}
+
+#[test]
+fn a_script_written_anew_is_explained_by_the_agent() {
+    let script = |driver: &str| format!("go run - <<'EOF'\npackage main\nimport _ \"{driver}\"\nEOF");
+    let failed = format!("! {} # error: no such module: fts5", script("example.org/sqlite3"));
+    let fixed = format!("$ {}", script("example.org/sqlite"));
+    let said = "< `fts5` needs a build tag in that driver. Use `example.org/sqlite`, which has it built in.";
+    let found = lesson(Heuristic::ErrorRecovery, &[&failed, said, &fixed]);
+    assert_eq!(found["trigger"], "a script of `go` fails: error: no such module: fts5");
+    assert_eq!(
+        found["correct_pattern"],
+        "`fts5` needs a build tag in that driver. Use `example.org/sqlite`, which has it built in."
+    );
+    assert_eq!(found["commands"], json!([]));
+    check(Heuristic::ErrorRecovery, &[&failed, "< Again.", &fixed], &[]);
+    // A mistake in the script is of the script.
+    let own = failed.replace("error: no such module: fts5", "TypeError: fts5 is not a function");
+    check(Heuristic::ErrorRecovery, &[&own, said, &fixed], &[]);
+}
+
+#[test]
+fn a_long_repair_needs_the_agents_words_and_the_same_check() {
+    let failed = "! npm run build # error: cannot resolve `@app/theme`";
+    let said = "< The alias `@app/theme` is missing in the bundler. It must be set in `vite.config.ts`.";
+    let others = ["$ npm ci", "$ npm dedupe", "$ node a.js", "$ node b.js", "$ npx tsc", "$ node c.js"];
+    let session = |said: &'static str, last: &'static str| {
+        [&[failed, said, "~ /srv/app/src/vite.config.ts"][..], &others, &[last]].concat()
+    };
+    let found = lesson(Heuristic::ErrorRecovery, &session(said, "$ npm run build"));
+    let solution = "The alias `@app/theme` is missing in the bundler. It must be set in `vite.config.ts`. \
+                    To do so, change vite.config.ts; then `npm run build` passes.";
+    assert_eq!(found["correct_pattern"], solution);
+    check(Heuristic::ErrorRecovery, &session("< Let me look.", "$ npm run build"), &[]);
+    check(Heuristic::ErrorRecovery, &session(said, "$ npm run start"), &[]);
+    let mut asked = session(said, "$ npm run build");
+    asked.insert(5, "> And add a page about it.");
+    check(Heuristic::ErrorRecovery, &asked, &[]);
+}
+
+#[test]
+fn what_the_person_named_in_between_is_the_remedy() {
+    let check = |said: &str, expected: &[&str]| {
+        let lines = ["! npm test # npm ERR! missing script: test", said, "$ npm run spec"];
+        check(Heuristic::ErrorRecovery, &lines, expected);
+    };
+    check("> it is called spec here", &["error-npm"]);
+    check("> are you sure that you are in the right place", &[]);
+}
+
+#[test]
+fn what_the_person_did_is_the_remedy_where_nobody_else_did_anything() {
+    let failed = "! git push origin web # remote: error: GH013: Repository rule violations found for refs/heads/web.";
+    let said = "> ok I allowed the secret at that address. can you try again to push";
+    let found = lesson(Heuristic::ErrorRecovery, &[failed, "< It is blocked.", said, "$ git push origin web"]);
+    let solution = "The user did this: \"ok I allowed the secret at that address\". Then `git push origin web` passes.";
+    assert_eq!(found["correct_pattern"], solution);
+    let check = |lines: &[&str]| check(Heuristic::ErrorRecovery, lines, &[]);
+    check(&[failed, said, "$ git config x y", "$ git push origin web"]);
+    check(&[failed, "> I wanted you to ask me first.", "$ git push origin web"]);
+    check(&[failed, "> I set it up, but it still fails for me.", "$ git push origin web"]);
+}
+
+#[test]
+fn what_an_error_misses_is_installed_by_its_name() {
+    let check = |remedy: &str, expected: &[&str]| {
+        let lines = ["! python load.py # ModuleNotFoundError: No module named 'yaml'", remedy, "$ python check.py"];
+        check(Heuristic::ErrorRecovery, &lines, expected);
+    };
+    check("$ pip install pyyaml", &["error-python"]);
+    check("$ pip install requests", &[]);
+}
+
+#[test]
+fn an_edit_teaches_only_with_a_reason_or_a_name() {
+    let check = |change: &str, expected: &[&str]| {
+        let lines = ["! cargo build # error: cannot find function `open_pool`", change, "$ cargo build"];
+        check(Heuristic::ErrorRecovery, &lines, expected);
+    };
+    check("~ a.rs: open_pool(3) => pool::open_pool(3)", &["error-cargo"]);
+    check("~ a.rs: let x = 3; => let x = 4;", &[]);
+    check("~ Cargo.toml: x = 1 => x = 2", &["error-cargo"]);
+}
+
+#[test]
+fn a_person_who_has_it_committed_is_content() {
+    let session = |said: &'static str| {
+        [
+            "> The sidebar does not show the sessions of other folders.",
+            "< The sidebar reads `folder` only, because the query is missing the parent. It must use `root`.",
+            "~ /srv/app/src/sidebar.ts",
+            said,
+        ]
+    };
+    for (said, expected) in [
+        ("> ok, commit and push", &["error-sidebar"][..]),
+        ("> Nice!", &["error-sidebar"]),
+        ("> Thanks, I will have a look.", &[]),
+        ("> no, still the same, do not commit", &[]),
+        ("> and what about the header?", &[]),
+    ] {
+        check(Heuristic::ErrorRecovery, &session(said), expected);
+    }
+}
