@@ -68,7 +68,7 @@ const FOLDER_SECTIONS: [&str; 8] =
 const USER_ONLY: &str = "retrieval.calibration";
 
 /// All settings. `Config::default()` is what the documentation describes.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Learning and duplicates.
@@ -101,28 +101,6 @@ pub struct Config {
     pub credit: CreditConfig,
     /// How files are shared, and how long they are kept.
     pub store: StoreConfig,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            learn: LearnConfig::default(),
-            retention: RetentionConfig::default(),
-            retrieval: RetrievalConfig::default(),
-            feedback: FeedbackConfig::default(),
-            index: IndexConfig::default(),
-            capture: CaptureConfig::default(),
-            sessions: SessionsConfig::default(),
-            extract: ExtractConfig::default(),
-            agent: AgentConfig::default(),
-            matching: MatchConfig::default(),
-            auto_save: AutoSaveConfig::default(),
-            curation: CurationConfig::default(),
-            skills: SkillsConfig::default(),
-            credit: CreditConfig::default(),
-            store: StoreConfig::default(),
-        }
-    }
 }
 
 impl Config {

@@ -15,6 +15,7 @@ pub enum IndexKind {
     Graph,
     /// Each row's product is estimated from the signs of its components after a rotation, a bit each, and the rows that may be near by that
     /// estimate are scored as in an exact search: exact but for a very small share, whatever the vectors are.
+    /// Vectors with more than 17,472 components are each scored.
     Coarse,
     /// The graph of the crate `hnsw_rs`, to compare with: as exact, slower, and several times as large. Its documentation does
     /// not say that the same rows always give the same graph, so answers may differ from run to run. Used only when it is named.

@@ -10,6 +10,8 @@ mod products;
 #[cfg(target_arch = "x86_64")]
 mod registers;
 mod signs;
+#[cfg(target_arch = "x86_64")]
+mod signs_x86;
 
 pub(crate) use packs::{PACK, Pack, PackScores};
 pub(crate) use signs::{Limit, MOST_LINES, Passed, SignPack, SignRows, TOGETHER, place_of};

@@ -52,6 +52,7 @@ pub(crate) struct PackRows<'a> {
     codes: &'a [Line],
     scales: &'a [f32],
     /// One a row, where the kernel asks for them: what its sums are too large by.
+    #[cfg(target_arch = "x86_64")]
     offsets: Vec<i32>,
 }
 
@@ -70,13 +71,16 @@ impl PackScores {
 impl Kernel {
     /// Rows to be scored for one pack or several: what is known of a row is found once. `scales` are those of the rows.
     pub(crate) fn pack_rows<'a>(self, codes: &'a [Line], scales: &'a [f32]) -> PackRows<'a> {
-        let offsets = match self {
-            // SAFETY: a kernel is only named by `available`, which asks the processor for its instructions first.
+        PackRows {
+            codes,
+            scales,
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512Vnni => unsafe { x86::offsets(codes, scales.len()) },
-            _ => Vec::new(),
-        };
-        PackRows { codes, scales, offsets }
+            offsets: match self {
+                // SAFETY: a kernel is only named by `available`, which asks the processor for its instructions first.
+                Self::Avx512Vnni => unsafe { x86::offsets(codes, scales.len()) },
+                _ => Vec::new(),
+            },
+        }
     }
 
     /// The scores of each query of a pack with each of the rows, product of codes · (scale of the row · scale of the query), and

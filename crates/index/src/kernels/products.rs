@@ -1,9 +1,6 @@
 //! One row of codes with others, and one vector of floats with another.
 
-use super::{Kernel, Line, prefetch};
-
-/// Rows that are fetched ahead of the one being scored. Measured with 100,000 rows of 384: 2 to 6 are alike, 0 is a half slower.
-const AHEAD: usize = 4;
+use super::{Kernel, Line};
 
 impl Kernel {
     /// The products of one row of codes with each of the rows that lie in `rows` one behind the other. `out` takes one sum a row.
@@ -97,8 +94,12 @@ mod x86 {
         _mm512_setzero_ps, _mm512_setzero_si512, _mm512_storeu_ps, _mm512_xor_si512,
     };
 
+    use super::super::prefetch;
     use super::super::registers::{load256, load512, offset};
-    use super::{AHEAD, LANES, Line, finish, prefetch, row_at};
+    use super::{LANES, Line, finish, row_at};
+
+    /// Rows that are fetched ahead of the one being scored. Measured with 100,000 rows of 384: 2 to 6 are alike, 0 is a half slower.
+    const AHEAD: usize = 4;
 
     /// Rows in the order of a list, the next ones on their way.
     #[inline]

@@ -1,4 +1,4 @@
-//! The index: rows, and a graph over most of them when there are many.
+//! The index: rows, their signs when there are many, and a graph over most of them when there are more.
 
 mod packed;
 mod search;

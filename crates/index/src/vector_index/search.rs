@@ -1,4 +1,4 @@
-//! The two ways of searching an index, and the choice between them.
+//! The ways of searching an index, and the choice between them.
 
 use serde::Serialize;
 
@@ -95,7 +95,7 @@ impl VectorIndex {
     }
 
     /// What [`search`](Self::search) finds for each of the queries, in their order, faster: up to sixteen are scored in one pass
-    /// over the rows. An answer is exact where a single search's is, and may be exact where that one asks the graph.
+    /// over the rows. An answer is exact where a single search's is, and may be exact where that one asks signs or the graph.
     ///
     /// # Errors
     /// [`VectorError::Dimension`] when a query is not as long as the vectors.
