@@ -22,6 +22,9 @@ struct Line {
     /// The generation of the playbook file that the commit wrote; lines of earlier versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     generation: Option<u64>,
+    /// True if the lesson was deleted from every file: no state, however it came about, has it again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    forgotten: bool,
     edits: Vec<Row>,
 }
 
@@ -47,6 +50,15 @@ struct Row {
 
 /// The lines of these changes, of the commit that writes this generation.
 pub(crate) fn render(changes: &[Change], generation: u64) -> Vec<u8> {
+    rendered(changes, generation, false)
+}
+
+/// The lines of changes that delete lessons from every file.
+pub(crate) fn render_forgotten(changes: &[Change], generation: u64) -> Vec<u8> {
+    rendered(changes, generation, true)
+}
+
+fn rendered(changes: &[Change], generation: u64, forgotten: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     for change in changes {
         let image = |lesson: &Option<Arc<Lesson>>| lesson.as_ref().map(|lesson| serde_json::json!(**lesson));
@@ -64,6 +76,7 @@ pub(crate) fn render(changes: &[Change], generation: u64) -> Vec<u8> {
             action: change.action,
             undoes: change.undoes,
             generation: Some(generation),
+            forgotten,
             edits: edits.collect(),
         };
         bytes.extend(sealed(&line));
@@ -110,6 +123,23 @@ pub(crate) fn is_mark(line: &[u8]) -> bool {
 /// The recorded changes, oldest first. Lines that cannot be read or have a wrong checksum are skipped.
 pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Vec<Change> {
     lines(bytes).flatten().map(|line| read(line, clock)).collect()
+}
+
+/// The changes that a file of this generation, to which `length` bytes of the archive belong, does not know: those after that
+/// length, and, as the archive may have been rewritten since, those of later generations and those that forgot lessons.
+pub(crate) fn later(bytes: &[u8], length: u64, generation: u64, clock: &dyn Clock) -> Vec<Change> {
+    let mut at = 0;
+    let mut changes = Vec::new();
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let begins = at;
+        at += line.len() as u64;
+        let Some(Some(read_line)) = lines(line.strip_suffix(b"\n").unwrap_or_default()).next() else { continue };
+        let is_newer = read_line.generation.is_some_and(|own| own > generation);
+        if begins >= length || is_newer || read_line.forgotten {
+            changes.push(read(read_line, clock));
+        }
+    }
+    changes
 }
 
 /// The time of the first recorded change, from the first bytes of the archive.

@@ -69,7 +69,7 @@ impl Store {
         let mut bytes = self.read_archive()?;
         bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
         let mut kept = archive::without(&bytes, &forgotten.ids);
-        kept.extend(archive::render(changes, generation));
+        kept.extend(archive::render_forgotten(changes, generation));
         self.replace_archive(&kept)
     }
 

@@ -379,14 +379,6 @@ impl Store {
         self.files().read_or_empty(ARCHIVE, 0)
     }
 
-    /// The length of the archive without the line that says that its last changes were committed.
-    pub(crate) fn length_of_archive(&self) -> Result<usize> {
-        let bytes = self.read_archive()?;
-        let before = bytes.strip_suffix(b"\n").unwrap_or_default();
-        let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        Ok(if archive::is_mark(before.get(start..).unwrap_or_default()) { start } else { bytes.len() })
-    }
-
     /// The bytes of the vector cache; empty if there is none.
     pub(crate) fn read_vector_file(&self) -> Result<Vec<u8>> {
         self.files().read_or_empty(VECTORS, 0)

@@ -217,13 +217,15 @@ impl Store {
     }
 
     /// Applies the removals that were committed after a file was written. It is an older copy then, which passes for the newest file
-    /// where the log and the backup are gone, or are older copies too. A removal that may not have been committed is left out.
+    /// where the log and the backup are gone, or are older copies too. A removal that may not have been committed is left out. So is one
+    /// that the file once had: a person took it out of the list.
     pub(super) fn apply_later_removals(&self, file: &mut PlaybookFile, is_known: bool) -> Result<()> {
-        // A file that the log knows states its place in the archive.
-        let from = if is_known { file.archive_length } else { 0 };
-        let mut bytes = self.files().read_or_empty(ARCHIVE, from)?;
+        if is_known && self.archive_ends_at(file.archive_length)? {
+            return Ok(());
+        }
+        let mut bytes = self.read_archive()?;
         bytes.truncate(usize::try_from(archive::committed_length(&bytes)).unwrap_or(usize::MAX));
-        let mut history = archive::parse(&bytes, self.clock.as_ref());
+        let mut history = archive::later(&bytes, file.archive_length, file.generation, self.clock.as_ref());
         let known: BTreeSet<LessonId> = file.book.removed.iter().map(|removed| removed.id).collect();
         for change in &mut history {
             change.edits.retain(|edit| !known.contains(&edit.id));
@@ -232,9 +234,19 @@ impl Store {
         let n_removed = book.removed.len();
         apply_removals(book, &history);
         if book.removed.len() > n_removed {
-            file.archive_length = from + bytes.len() as u64;
+            file.archive_length = bytes.len() as u64;
         }
         Ok(())
+    }
+
+    /// True if the archive has this length, apart from the line that says that its last changes were committed.
+    pub(crate) fn archive_ends_at(&self, length: u64) -> Result<bool> {
+        let present = self.files().stamp(ARCHIVE)?.map_or(0, |stamp| stamp.length);
+        if present <= length {
+            return Ok(present == length);
+        }
+        let rest = self.files().read_or_empty(ARCHIVE, length)?;
+        Ok(rest.strip_suffix(b"\n").is_some_and(archive::is_mark))
     }
 
     /// Quarantines a file, if it exists: its bytes are copied; a folder in its place is moved. Returns the new path.

@@ -195,8 +195,8 @@ fn an_older_playbook_file_brings_back_nothing_that_was_removed() {
 }
 
 #[test]
-fn a_removal_that_was_undone_or_is_not_surely_committed_is_not_applied_to_an_older_file() {
-    for case in ["undone", "not committed"] {
+fn a_removal_that_was_undone_or_taken_out_or_never_committed_is_not_applied() {
+    for case in ["undone", "not committed", "taken out by hand"] {
         let home = tempfile::tempdir().unwrap();
         let folder = &home.path().join("memory");
         let id = learn(folder, "parsing CSV exports", "Use the csv module.");
@@ -206,16 +206,24 @@ fn a_removal_that_was_undone_or_is_not_surely_committed_is_not_applied_to_an_old
         let lines = fs::read_to_string(&archive).unwrap();
         if case == "undone" {
             run(folder, &["undo", &change]);
-        } else {
+        } else if case == "not committed" {
             // As after a power loss between the archive's sync and the commit.
             let (removal, mark) = lines.trim_end().rsplit_once('\n').unwrap();
             assert!(mark.contains("committed"), "{mark}");
             fs::write(&archive, format!("{removal}\n")).unwrap();
         }
-        for file in ["playbook.log", "skills_playbook.json.bak"] {
-            fs::remove_file(folder.join(file)).unwrap();
+        let playbook = folder.join("skills_playbook.json");
+        if case == "taken out by hand" {
+            let mut file: Value = serde_json::from_str(&fs::read_to_string(&playbook).unwrap()).unwrap();
+            let lesson = file["removed"][0]["lesson"].take();
+            (file["lessons"], file["removed"]) = (Value::Array(vec![lesson]), Value::Array(Vec::new()));
+            fs::write(&playbook, file.to_string()).unwrap();
+        } else {
+            for file in ["playbook.log", "skills_playbook.json.bak"] {
+                fs::remove_file(folder.join(file)).unwrap();
+            }
+            fs::write(&playbook, old).unwrap();
         }
-        fs::write(folder.join("skills_playbook.json"), old).unwrap();
         assert_eq!(triggers(folder), ["parsing CSV exports"], "{case}");
         learn(folder, "amber kettle", "Fill it first.");
         assert_eq!(triggers(folder).len(), 2, "{case}");
