@@ -55,7 +55,7 @@ const LINES: &str = r#"(?x)
     # Tables and data.
     | \S.*\t.*\S.*\t.*\S | ^\s*\t
     | ^\s*["'][\w.-]+["']\s*: | ^\s*[{}\[\]]+,?\s*$
-    | ^[^,"]{0,40},[^,"]{0,40},\s*" | ^("[^"]*",)+
+    | ^[^,"]{0,40},[^,"\s][^,"]{0,40}," | ^("[^"]*",)+
     | ^\s*[\w.-]+\s*=\s*\S
     | ^\s*\d+\s*[→│|] | ^[\w./-]+\.\w+:\d+
     # Questions and answers, remarks of a review, mentions.
@@ -163,7 +163,10 @@ pub(super) fn foreign(text: &str, is_own: impl Fn(&str) -> bool) -> Vec<Range<us
         shapes.starts.is_match(line.text) || (has_rest && (is_head() || is_deed()))
     };
     let headings: Vec<&Line<'_>> = lines.iter().filter(|line| line.text.starts_with("# ")).collect();
-    let document = headings.first().filter(|_| headings.len() > 1).map(|line| line.at.start);
+    // A single line `# …` is a note that the person makes; with text below it, a document begins.
+    let is_title = text.trim_start().starts_with("# ")
+        && lines.iter().skip_while(|line| line.text.is_empty()).nth(1).is_some_and(|line| line.text.is_empty());
+    let document = headings.first().filter(|_| headings.len() > 1 || is_title).map(|line| line.at.start);
     let start = lines.iter().find(|line| is_start(line)).map(|line| line.at.start).into_iter().chain(document).min();
     let is_mail = lines.len() > 1 && lines.iter().any(|line| shapes.signatures.is_match(line.text));
     found.extend(start.filter(|_| !is_mail).or(is_mail.then_some(0)).map(|start| start..text.len()));

@@ -180,6 +180,7 @@ fn records_of_others_are_not_the_persons_word() {
             "The log says [WARN] twice, why?\n\nRULE",
             "Set a = 1.\nRULE",
             "Look at src/a.rs:12.\nRULE",
+            "Use a, b, \"c\" here. RULE",
         ],
         true,
     );
@@ -209,6 +210,7 @@ fn quoted_and_wrapped_text_is_not_the_persons_word() {
             "{{#context}}\nRULE\n{{/context}}",
             "# Contributing\n\nThanks.\n\n# Releases\n\nRULE",
             "## Releases\n\nRULE",
+            "# Releases\n\nRULE",
             "3.2 Releases\n\nRULE",
             ".. note:: RULE",
             "    RULE",
@@ -228,6 +230,7 @@ fn quoted_and_wrapped_text_is_not_the_persons_word() {
             "[x] done. RULE",
             "Call it “a b”. RULE",
             "RULE\n# that's it",
+            "# RULE",
             "no <b>bold</b> please.\nRULE",
         ],
         true,
