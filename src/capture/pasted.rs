@@ -26,8 +26,9 @@ const MARKS: &str = r"(?ix)
 
 /// What somebody else says, with the saying on the same line: `the issue says: …`, `from the docs: …`.
 const REPORTED: &str = r#"(?ix)
-    (?P<who>[\w.'’\[\]-]+)\s+(says?|said|tells?|told(\ (me|us))?|wrote|writes|reads?|states?|commented|replied|answered|reported|posted|suggests?|suggested|schrieb|sagt|dice)
-        \b[^.!?:"\n]{0,60}(:\s*\S | ,?\s*"\S)
+    (?P<who>[\w.'’\[\]-]+)\s+(says?|said|tells?|told(\ (me|us))?|wrote|writes|reads?|states?|commented|replied|answered|reported|posted|suggests?|suggested|schrieb|sagt|dice
+        |wants?|proposes?|recommends?|demands?|insists?|advises?|claims?)
+        \b[^.!?:"\n]{0,60}(:\s*(\S|$) | ,?\s*"\S)
     | ^\W*(from|per|quote|quoting|quoted\ from|according\s+to)\b[^.!?:\n]{1,60}:\s+\S"#;
 
 /// Whose saying is the person's own.

@@ -32,11 +32,11 @@ pub(super) struct Recorder {
     unkept: HashSet<u64>,
 }
 
-/// The most runs of words that are remembered of what was cut.
-const MAX_UNKEPT: usize = 1 << 19;
+/// The most runs of words that are remembered of what was cut, some 700 KB of text: a person pastes what they saw last.
+const MAX_UNKEPT: usize = (1 << 17) / 8 * 7;
 
-/// The most bytes of one text whose runs are remembered.
-const MAX_UNKEPT_BYTES: usize = 1 << 20;
+/// How many bytes of a text are taken into memory as words at a time.
+const PIECE: usize = 1 << 16;
 
 impl Recorder {
     pub(super) fn new(report: ReadReport, limits: ReadLimits) -> Self {
@@ -128,9 +128,17 @@ impl Recorder {
     }
 
     fn remember(&mut self, cut: &str) {
-        let cut = cut.get(..cut.floor_char_boundary(MAX_UNKEPT_BYTES)).unwrap_or_default();
-        let room = MAX_UNKEPT.saturating_sub(self.unkept.len());
-        self.unkept.extend(word_runs(cut).into_iter().take(room));
+        let mut rest = cut;
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(rest.ceil_char_boundary(PIECE));
+            for run in word_runs(piece) {
+                if self.unkept.len() >= MAX_UNKEPT {
+                    self.unkept.clear();
+                }
+                self.unkept.insert(run);
+            }
+            rest = after;
+        }
     }
 
     pub(super) fn assistant(&mut self, text: &str) {
