@@ -4,21 +4,16 @@
 //! behind which text of others comes. The shapes of what is copied are in [`shapes`]; those of code are left out where sentences
 //! are split.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::LazyLock;
 
 mod shapes;
 
-use adage_transcript::{Transcript, Turn};
+use adage_transcript::{Transcript, Turn, is_echo, word_runs};
 use regex::Regex;
 
 use super::heuristics::{Sentence, sentences};
-
-/// The number of consecutive words that are compared; a shorter sentence is too common.
-const RUN: usize = 4;
 
 /// A line after which the rest of the turn is another author's text.
 const MARKS: &str = r"(?ix)
@@ -31,8 +26,9 @@ const MARKS: &str = r"(?ix)
 
 /// What somebody else says, with the saying on the same line: `the issue says: …`, `from the docs: …`.
 const REPORTED: &str = r#"(?ix)
-    (?P<who>[\w.'’\[\]-]+)\s+(says?|said|tells?|told(\ (me|us))?|wrote|writes|reads?|states?|commented|replied|answered|reported|posted|suggests?|suggested|schrieb|sagt|dice)
-        \b[^.!?:"\n]{0,60}(:\s*\S | ,?\s*"\S)
+    (?P<who>[\w.'’\[\]-]+)\s+(says?|said|tells?|told(\ (me|us))?|wrote|writes|reads?|states?|commented|replied|answered|reported|posted|suggests?|suggested|schrieb|sagt|dice
+        |wants?|proposes?|recommends?|demands?|insists?|advises?|claims?)
+        \b[^.!?:"\n]{0,60}(:\s*(\S|$) | ,?\s*"\S)
     | ^\W*(from|per|quote|quoting|quoted\ from|according\s+to)\b[^.!?:\n]{1,60}:\s+\S"#;
 
 /// Whose saying is the person's own.
@@ -55,13 +51,13 @@ impl Typed {
                 Turn::User(text) => {
                     let own: Vec<Sentence<'_>> =
                         own_sentences(text).filter(|sentence| !is_echo(sentence.text, &seen)).collect();
-                    seen.extend(between(text, &own).flat_map(runs));
+                    seen.extend(between(text, &own).flat_map(word_runs));
                     typed.own.insert(turn, own.iter().map(|sentence| sentence.start).collect());
                 }
-                Turn::Assistant(text) | Turn::System(text) => seen.extend(runs(text)),
+                Turn::Assistant(text) | Turn::System(text) => seen.extend(word_runs(text)),
                 Turn::ToolCall(call) => {
-                    seen.extend(call.result.as_deref().map(runs).unwrap_or_default());
-                    strings(&call.input, &mut |text| seen.extend(runs(text)));
+                    seen.extend(call.result.as_deref().map(word_runs).unwrap_or_default());
+                    strings(&call.input, &mut |text| seen.extend(word_runs(text)));
                 }
             }
         }
@@ -127,58 +123,12 @@ fn is_reported(line: &str) -> bool {
     })
 }
 
-/// True when at least half of the runs of words in a sentence were seen.
-fn is_echo(sentence: &str, seen: &HashSet<u64>) -> bool {
-    let runs = runs(sentence);
-    let n_seen = runs.iter().filter(|run| seen.contains(run)).count();
-    !runs.is_empty() && n_seen * 2 >= runs.len()
-}
-
 /// What a person pasted once they paste again: the text between their own sentences.
 fn between<'t>(text: &'t str, own: &[Sentence<'t>]) -> impl Iterator<Item = &'t str> {
     let ends = own.iter().map(Sentence::end);
     let starts = own.iter().map(|sentence| sentence.start);
     let gaps = std::iter::once(0).chain(ends).zip(starts.chain([text.len()]));
     gaps.filter_map(|(start, end)| text.get(start..end)).collect::<Vec<_>>().into_iter()
-}
-
-/// A hash for each run of words. A page's tags and entities are not words.
-fn runs(text: &str) -> Vec<u64> {
-    static MARKUP: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"</?[A-Za-z][^<>\n]{0,300}>|&(#\w{1,6}|[a-zA-Z]{2,8});").ok());
-    let plain = MARKUP.as_ref().map_or(Cow::Borrowed(text), |markup| markup.replace_all(text, " "));
-    let words = words(&plain);
-    words.windows(RUN).map(hash).collect()
-}
-
-/// A hash for each word, without case. A character of a script without blanks is a word.
-fn words(text: &str) -> Vec<u64> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    for c in text.chars() {
-        let is_alone = matches!(c, '\u{3040}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}');
-        if !c.is_alphanumeric() || is_alone {
-            if !word.is_empty() {
-                words.push(hash(&word));
-                word.clear();
-            }
-            if is_alone {
-                words.push(hash(c));
-            }
-        } else {
-            word.extend(c.to_lowercase());
-        }
-    }
-    if !word.is_empty() {
-        words.push(hash(&word));
-    }
-    words
-}
-
-fn hash(value: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// Every text in a call's input.

@@ -155,14 +155,17 @@ pub(super) fn is_in_force(skip: &SkippedSuggestion, now: DateTime<FixedOffset>, 
     skip.times >= config.skip_threshold && age < config.skip_for
 }
 
-/// What the user said in other sessions of the project: the quotes of mined lessons that await review.
+/// What the user said in other sessions of the project: the quotes of mined lessons that await review. What comes to the letter
+/// is not said again: a session that was forked, a template or a paste brings it.
 fn said_before<'b>(transcript: &Transcript, book: &'b Book) -> Vec<&'b str> {
     let lessons = book.waiting.iter().map(|waiting| &waiting.lesson).filter(|lesson| {
         let session = &lesson.provenance.session;
         let is_other = !session.is_empty() && !transcript.session.is_empty() && *session != transcript.session;
         is_other && lesson.provenance.origin == Origin::Mined && lesson.realm.project == transcript.project
     });
-    lessons.flat_map(|lesson| &lesson.provenance.evidence).map(|evidence| evidence.quote.as_str()).collect()
+    let quotes = lessons.flat_map(|lesson| &lesson.provenance.evidence).map(|evidence| evidence.quote.as_str());
+    let is_copy = |quote: &&str| transcript.user_turns().any(|(_, text)| text.contains(quote));
+    quotes.filter(|quote| !is_copy(quote)).collect()
 }
 
 /// Taints a candidate if its evidence comes after the first untrusted turn.

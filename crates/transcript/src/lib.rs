@@ -25,6 +25,7 @@ pub mod outcome;
 mod readers;
 mod tool_call;
 mod transcript;
+mod words;
 
 pub use command::{CommandLine, Relation, WordChange};
 pub use error::Error;
@@ -32,6 +33,7 @@ pub use outcome::error_line;
 pub use readers::{Broken, BrokenReason, Format, Owner, ReadLimits, ReadReport, Reading, TranscriptReader};
 pub use tool_call::ToolCall;
 pub use transcript::{Status, Transcript, Turn};
+pub use words::{is_echo, word_runs};
 
 /// The README's example is a test.
 #[cfg(doctest)]

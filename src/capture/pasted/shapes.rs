@@ -16,10 +16,15 @@ const HEADS: &str = r"(?ix)
     # A name and a time: messages of a chat, comments of a forge.
       ^\W*\S.{0,60}\b\d{1,2}:\d{2}(:\d{2})?(\s*[ap]\.?m\.?)?\W*$
     | ^[^.!?]{0,80}\b(\d+|an?|one|two)\s+(second|minute|hour|day|week|month|year)s?\s+ago\b.{0,30}$
+    | ^[^.!?]{0,60}\b(\d{1,2}\.?\s+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\s+\d{1,2})(,?\s+\d{4})?\W*$
     | \b(a\s+écrit|escribió|scrisse|ha\s+scritto|schreef|skrev|napisał)\b .{0,20} :\s*$
     # Headings of tickets.
     | ^\W*(steps\s+to\s+reproduce|(expected|actual|current)\s+(behaviou?r|results?)|acceptance\s+criteria|description
-        |reproduction|environment|additional\s+context|user\s+story|definition\s+of\s+done)\W*$
+        |reproduction|environment|additional\s+context|user\s+story|definition\s+of\s+done|describe\s+the\s+(bug|issue|problem))\W*$
+    | ^\#\d+\s
+    # Where something begins that is not the person's.
+    | ^\W+(begin|start)\b[^.!?]{0,40}\W+$
+    | ^\\[a-z]+\{
     # What carries text of others, before a colon.
     | \b(hook|event|changes?|summary|conversation|skills?|results?|contents?|report|memory|memories|instructions?|guidelines?|reply
         |specs?|specification|readme|wiki|chat|slack|channel|preferences|rules|conventions|handbook|section|quote|story)
@@ -35,7 +40,7 @@ const STARTS: &str = r#"(?x)
     | (?i:^\W*(von|gesendet|an|betreff|de|à|para|asunto|objet|fecha|envoyé|cc|datum|onderwerp)\s*:\s+\S.*@)
     | (?i:^\W*(gesendet|betreff|asunto|objet|onderwerp|oggetto|assunto)\s*:)
     # Fields of a ticket.
-    | (?i:^\W*(status|priority|assignee|reporter|labels?|components?|severity|sprint|epic|story\ points|fix\ versions?|created|updated)\**\s*:\s*\S)
+    | (?i:^\W*(status|priority|assignees?|reporter|labels?|components?|severity|sprint|milestone|epic|story\ points|fix\ versions?|created|updated)\**\s*:\s*\S)
     # Changes.
     | ^(diff\ --git|@@\ |index\ [0-9a-f]{6,}|\+\+\+\ |---\ [ab]/|commit\ [0-9a-f]{7,})
     # Terminals.
@@ -55,7 +60,7 @@ const LINES: &str = r#"(?x)
     # Tables and data.
     | \S.*\t.*\S.*\t.*\S | ^\s*\t
     | ^\s*["'][\w.-]+["']\s*: | ^\s*[{}\[\]]+,?\s*$
-    | ^[^,"]{0,40},[^,"]{0,40},\s*" | ^("[^"]*",)+
+    | ^[^,"]{0,40},[^,"\s][^,"]{0,40}," | ^("[^"]*",)+
     | ^\s*[\w.-]+\s*=\s*\S
     | ^\s*\d+\s*[→│|] | ^[\w./-]+\.\w+:\d+
     # Questions and answers, remarks of a review, mentions.
@@ -71,10 +76,15 @@ const LOGS: &str = r#"(?x)
     | ^(npm|yarn|pnpm|pip|cargo)\s+(?i:warn|err|notice|info)
     | ^\s*File\ "
     | ^\s+at\ \S+\ ?\(
+    | ^(ERROR|FAIL(ED)?|WARNING)\ in\b | ^[IWEF]\d{4}\  | ^\w[\w.-]*:\ \*\*\* | \bpackages?\ in\ \d
+    | ^\s*(Compiling|Finished|Running|Download(ing|ed)|Building|Checking|Installing|Resolving|Fetching|Linking)\s+\S+\ v?\d
     | (?i:exit(ed)?\ (with\ )?(code|status)\ \d)"#;
 
 /// The end of a mail.
-const SIGNATURES: &str = r"(?i)^\W*((best|kind|warm|many)\s+)?(regards|wishes|sincerely|cheers|mit freundlichen gr|viele gr|cordialement|saludos|un saludo)\b.{0,20}$|^-- ?$";
+const SIGNATURES: &str = r"(?i)^\W*((best|kind|warm|many)\s+)?(regards|wishes|sincerely|cheers|mit freundlichen gr|viele gr|cordialement|saludos|un saludo)\b.{0,20}$|^--$|^(sent from|gesendet von|envoyé de|enviado desde) |^dear\b.{0,30},?$";
+
+/// How a mail may end before the name: `Thanks,` or `Yours`.
+const CLOSINGS: &str = r"(?i)^\W*(many |with )?(thanks|thank you|yours( \w+)?|greetings|danke|gracias|merci),?$";
 
 /// `Name: text` or `name = text`; the name is of letters.
 const FIELD: &str = r"^\W{0,4}(?P<name>[\p{L}_][\p{L}_'’. -]{0,28}?)\**\s?:\**\s+\S";
@@ -100,6 +110,7 @@ struct Shapes {
     lines: Regex,
     logs: Regex,
     signatures: Regex,
+    closings: Regex,
     field: Regex,
     deed: Regex,
     possession: Regex,
@@ -114,6 +125,7 @@ fn shapes() -> Option<&'static Shapes> {
             lines: Regex::new(LINES).ok()?,
             logs: Regex::new(LOGS).ok()?,
             signatures: Regex::new(SIGNATURES).ok()?,
+            closings: Regex::new(CLOSINGS).ok()?,
             field: Regex::new(FIELD).ok()?,
             deed: Regex::new(DEED).ok()?,
             possession: Regex::new(POSSESSION).ok()?,
@@ -163,9 +175,17 @@ pub(super) fn foreign(text: &str, is_own: impl Fn(&str) -> bool) -> Vec<Range<us
         shapes.starts.is_match(line.text) || (has_rest && (is_head() || is_deed()))
     };
     let headings: Vec<&Line<'_>> = lines.iter().filter(|line| line.text.starts_with("# ")).collect();
-    let document = headings.first().filter(|_| headings.len() > 1).map(|line| line.at.start);
+    // A single line `# …` is a note that the person makes; with text below it, a document begins.
+    let is_title = text.trim_start().starts_with("# ")
+        && lines.iter().skip_while(|line| line.text.is_empty()).nth(1).is_some_and(|line| line.text.is_empty());
+    let document = headings.first().filter(|_| headings.len() > 1 || is_title).map(|line| line.at.start);
     let start = lines.iter().find(|line| is_start(line)).map(|line| line.at.start).into_iter().chain(document).min();
-    let is_mail = lines.len() > 1 && lines.iter().any(|line| shapes.signatures.is_match(line.text));
+    let said: Vec<&Line<'_>> = lines.iter().filter(|line| !line.text.is_empty()).collect();
+    let is_name =
+        |line: &Line<'_>| line.text.split_whitespace().count() <= 4 && line.text.starts_with(char::is_uppercase);
+    let is_closed =
+        matches!(said.as_slice(), [.., closing, name] if shapes.closings.is_match(closing.text) && is_name(name));
+    let is_mail = said.len() > 1 && (is_closed || said.iter().any(|line| shapes.signatures.is_match(line.text)));
     found.extend(start.filter(|_| !is_mail).or(is_mail.then_some(0)).map(|start| start..text.len()));
     found
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::recorder::str_of;
 
 /// Words in the names of fields that say who wrote a record, in lower case.
-const ABOUT_AUTHORS: [&str; 32] = [
+const ABOUT_AUTHORS: [&str; 35] = [
     "origin",
     "source",
     "sender",
@@ -41,6 +41,9 @@ const ABOUT_AUTHORS: [&str; 32] = [
     "event",
     "summar",
     "function",
+    "written",
+    "relay",
+    "via",
 ];
 
 /// Values of such fields that name a person, or a program at which a person types.
@@ -259,6 +262,8 @@ mod tests {
             json!({"subtype": "notice"}),
             json!({"sender": {"type": "bot"}}),
             json!({"generatedBy": "scheduler"}),
+            json!({"writtenBy": "model"}),
+            json!({"relayedFor": "chat"}),
             json!({"message": {"role": "user", "name": "bot", "content": SAID}}),
             json!({"message": {"role": "user", "origin": {"kind": "hook"}, "content": SAID}}),
             json!({"message": {"role": "user", "isMeta": true, "content": SAID}}),

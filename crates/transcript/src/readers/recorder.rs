@@ -12,6 +12,7 @@ use super::clip::clip;
 use super::{Owner, ReadLimits, ReadReport};
 use crate::injected::{is_not_made, said_at_refusal, split};
 use crate::outcome::{Said, error_span, status_of};
+use crate::words::{is_echo, word_runs};
 use crate::{Status, ToolCall, Transcript, Turn};
 
 /// A transcript under construction, and its report.
@@ -27,7 +28,15 @@ pub(super) struct Recorder {
     open: HashMap<String, VecDeque<usize>>,
     /// Every call and every text with a message id, so that a repeated history is recorded once.
     seen: HashSet<u64>,
+    /// Runs of words of what was cut out of results and texts: a person who repeats it pastes.
+    unkept: HashSet<u64>,
 }
+
+/// The most runs of words that are remembered of what was cut, some 700 KB of text: a person pastes what they saw last.
+const MAX_UNKEPT: usize = (1 << 17) / 8 * 7;
+
+/// How many bytes of a text are taken into memory as words at a time.
+const PIECE: usize = 1 << 16;
 
 impl Recorder {
     pub(super) fn new(report: ReadReport, limits: ReadLimits) -> Self {
@@ -39,6 +48,7 @@ impl Recorder {
             folder: String::new(),
             open: HashMap::new(),
             seen: HashSet::new(),
+            unkept: HashSet::new(),
         }
     }
 
@@ -102,11 +112,32 @@ impl Recorder {
         write(self, &text);
     }
 
-    /// Records what a person typed, clipped to [`ReadLimits::max_user_bytes`].
+    /// Records what a person typed, clipped to [`ReadLimits::max_user_bytes`], without what they repeat of a text that was cut.
     fn typed(&mut self, text: &str) {
-        if !text.trim().is_empty() {
-            let text = self.clipped(text, self.limits.max_user_bytes);
-            self.transcript.turns.push(Turn::User(text));
+        let (again, typed): (Vec<&str>, Vec<&str>) = match self.unkept.is_empty() {
+            true => (Vec::new(), vec![text]),
+            false => text.split_inclusive(['\n', '.', '!', '?']).partition(|part| is_echo(part, &self.unkept)),
+        };
+        self.system(&again.concat());
+        let typed = typed.concat();
+        if !typed.trim().is_empty() {
+            let text = clip(&typed, self.limits.max_user_bytes, None);
+            self.report.n_cut += u64::from(text.is_some());
+            self.transcript.turns.push(Turn::User(text.unwrap_or(typed)));
+        }
+    }
+
+    fn remember(&mut self, cut: &str) {
+        let mut rest = cut;
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(rest.ceil_char_boundary(PIECE));
+            for run in word_runs(piece) {
+                if self.unkept.len() >= MAX_UNKEPT {
+                    self.unkept.clear();
+                }
+                self.unkept.insert(run);
+            }
+            rest = after;
         }
     }
 
@@ -168,6 +199,9 @@ impl Recorder {
         let max = self.limits.max_kept_bytes;
         let cut = clip(output, max, keep);
         self.report.n_cut += u64::from(cut.is_some());
+        if cut.is_some() {
+            self.remember(output);
+        }
         if let Some(Turn::ToolCall(call)) = self.transcript.turns.get_mut(place) {
             let said = match told {
                 _ if is_not_made(output) => Said::Ended(Status::Unknown),
@@ -192,6 +226,9 @@ impl Recorder {
     fn clipped(&mut self, text: &str, max: usize) -> String {
         let cut = clip(text, max, None);
         self.report.n_cut += u64::from(cut.is_some());
+        if cut.is_some() {
+            self.remember(text);
+        }
         cut.unwrap_or_else(|| text.to_owned())
     }
 
@@ -257,6 +294,27 @@ pub(super) fn arguments(value: Option<&Value>) -> Value {
 #[cfg(test)]
 mod tests {
     use crate::{Format, TranscriptReader, Turn};
+
+    #[test]
+    fn what_a_person_repeats_of_the_cut_middle_of_an_output_is_not_typed() {
+        const RULE: &str = "Always use the internal registry for packages.";
+        let filler = |n: usize| format!("Line {n} of a long page about nothing.\n").repeat(300);
+        let page = format!("{}{RULE}\n{}", filler(1), filler(2));
+        let call = serde_json::json!({"id": "c", "function": {"name": "fetch", "arguments": "{}"}});
+        let session = [
+            serde_json::json!({"role": "assistant", "tool_calls": [call]}),
+            serde_json::json!({"role": "tool", "tool_call_id": "c", "content": page}),
+            serde_json::json!({"role": "user", "content": format!("I read this. {RULE}\nPlease run the tests again.")}),
+        ];
+        let lines = session.map(|record| record.to_string()).join("\n");
+        let turns = TranscriptReader::new().read(lines.as_bytes(), Format::OpenAi).unwrap().transcript.turns;
+        let Turn::ToolCall(call) = &turns[0] else { panic!("{turns:?}") };
+        assert!(!call.result.as_ref().unwrap().contains(RULE));
+        assert_eq!(
+            turns[1..],
+            [Turn::System(RULE.into()), Turn::User("I read this.\nPlease run the tests again.".into())]
+        );
+    }
 
     #[test]
     fn a_repeated_call_id_loses_no_call() {
