@@ -134,8 +134,8 @@ impl Playbook {
         find("usage", n_missing, "bytes that were appended are not there", lost);
         let n_broken = store.n_broken_changes()?;
         find("archive", n_broken, "lines are damaged", "these changes cannot be undone; removals hold");
-        let archive = store.read_archive()?.len() as u64;
-        if archive != snapshot.file.archive_length {
+        if !store.archive_ends_at(snapshot.file.archive_length)? {
+            let archive = store.read_archive()?.len();
             let problem = format!("it has {archive} bytes, {} were committed", snapshot.file.archive_length);
             let consequence = "what a dead writer appended is cut off at the next commit";
             findings.push(Finding { part: "archive", problem, consequence });

@@ -19,7 +19,19 @@ struct Line {
     action: Action,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     undoes: Option<ChangeId>,
+    /// The generation of the playbook file that the commit wrote; lines of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    generation: Option<u64>,
+    /// True if the lesson was deleted from every file: no state, however it came about, has it again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    forgotten: bool,
     edits: Vec<Row>,
+}
+
+/// The line after a commit: all lines before it were committed.
+#[derive(Serialize, Deserialize)]
+struct Committed {
+    committed: u64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -36,8 +48,17 @@ struct Row {
     removed_text: Option<TextHash>,
 }
 
-/// The lines of these changes.
-pub(crate) fn render(changes: &[Change]) -> Vec<u8> {
+/// The lines of these changes, of the commit that writes this generation.
+pub(crate) fn render(changes: &[Change], generation: u64) -> Vec<u8> {
+    rendered(changes, generation, false)
+}
+
+/// The lines of changes that delete lessons from every file.
+pub(crate) fn render_forgotten(changes: &[Change], generation: u64) -> Vec<u8> {
+    rendered(changes, generation, true)
+}
+
+fn rendered(changes: &[Change], generation: u64, forgotten: bool) -> Vec<u8> {
     let mut bytes = Vec::new();
     for change in changes {
         let image = |lesson: &Option<Arc<Lesson>>| lesson.as_ref().map(|lesson| serde_json::json!(**lesson));
@@ -54,17 +75,71 @@ pub(crate) fn render(changes: &[Change]) -> Vec<u8> {
             at: change.at,
             action: change.action,
             undoes: change.undoes,
+            generation: Some(generation),
+            forgotten,
             edits: edits.collect(),
         };
-        bytes.extend(checksum::seal_line(&serde_json::json!(line).to_string()).into_bytes());
-        bytes.push(b'\n');
+        bytes.extend(sealed(&line));
     }
     bytes
+}
+
+/// The line that says that everything before it was committed.
+pub(crate) fn committed(generation: u64) -> Vec<u8> {
+    sealed(&Committed { committed: generation })
+}
+
+fn sealed(line: &impl Serialize) -> Vec<u8> {
+    let mut bytes = checksum::seal_line(&serde_json::json!(line).to_string()).into_bytes();
+    bytes.push(b'\n');
+    bytes
+}
+
+/// The length of the lines that were certainly committed. A commit cuts off what an unfinished one left and then appends its own
+/// lines, so only the lines of the last commit are uncertain, unless the line after it is there.
+pub(crate) fn committed_length(bytes: &[u8]) -> u64 {
+    let (mut at, mut length, mut last) = (0, 0, None);
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let begins = at;
+        at += line.len() as u64;
+        let text = line.strip_suffix(b"\n").unwrap_or_default();
+        match lines(text).next() {
+            Some(Some(read)) if last != Some(read.generation) => {
+                length = if last.is_some() { begins } else { length };
+                last = Some(read.generation);
+            }
+            Some(None) if is_mark(text) => length = at,
+            _ => {}
+        }
+    }
+    length
+}
+
+/// True for the line after a commit, without its end.
+pub(crate) fn is_mark(line: &[u8]) -> bool {
+    checksum::check_line(line) == Seal::Whole && serde_json::from_slice::<Committed>(line).is_ok()
 }
 
 /// The recorded changes, oldest first. Lines that cannot be read or have a wrong checksum are skipped.
 pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock) -> Vec<Change> {
     lines(bytes).flatten().map(|line| read(line, clock)).collect()
+}
+
+/// The changes that a file of this generation, to which `length` bytes of the archive belong, does not know: those after that
+/// length, and, as the archive may have been rewritten since, those of later generations and those that forgot lessons.
+pub(crate) fn later(bytes: &[u8], length: u64, generation: u64, clock: &dyn Clock) -> Vec<Change> {
+    let mut at = 0;
+    let mut changes = Vec::new();
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let begins = at;
+        at += line.len() as u64;
+        let Some(Some(read_line)) = lines(line.strip_suffix(b"\n").unwrap_or_default()).next() else { continue };
+        let is_newer = read_line.generation.is_some_and(|own| own > generation);
+        if begins >= length || is_newer || read_line.forgotten {
+            changes.push(read(read_line, clock));
+        }
+    }
+    changes
 }
 
 /// The time of the first recorded change, from the first bytes of the archive.
@@ -101,8 +176,7 @@ pub(crate) fn without(bytes: &[u8], lessons: &BTreeSet<LessonId>) -> Vec<u8> {
         if read.edits.len() == n_edits {
             kept.extend(line);
         } else if !read.edits.is_empty() {
-            kept.extend(checksum::seal_line(&serde_json::json!(read).to_string()).into_bytes());
-            kept.push(b'\n');
+            kept.extend(sealed(&read));
         }
     }
     kept
@@ -110,7 +184,8 @@ pub(crate) fn without(bytes: &[u8], lessons: &BTreeSet<LessonId>) -> Vec<u8> {
 
 /// The number of lines that are skipped.
 pub(crate) fn count_broken(bytes: &[u8]) -> usize {
-    lines(bytes).filter(Option::is_none).count()
+    let each = bytes.split(|byte| *byte == b'\n').filter(|line| !is_mark(line));
+    each.flat_map(lines).filter(Option::is_none).count()
 }
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = Option<Line>> {

@@ -17,7 +17,7 @@ use crate::credit::outcome_line;
 use crate::error::{Error, FolderError, Result};
 use crate::folder::{Folder, Name, Stamp, Turn};
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
-use crate::state::{Book, Change, Plan};
+use crate::state::{Action, Book, Change, Plan};
 
 #[expect(clippy::disallowed_methods, reason = "compared with the file system's times, which are the machine's")]
 fn now() -> SystemTime {
@@ -55,9 +55,12 @@ impl Store {
         }
         file.archive_length = match &forgotten {
             None => {
-                self.shorten_archive(self.write_archive(snapshot.file.archive_length, &changes)?, file.generation)?
+                let length = self.write_archive(snapshot.file.archive_length, &changes, file.generation)?;
+                self.shorten_archive(length, file.generation)?
             }
-            Some(forgotten) => self.rewrite_archive(snapshot.file.archive_length, &changes, forgotten)?,
+            Some(forgotten) => {
+                self.rewrite_archive(snapshot.file.archive_length, &changes, file.generation, forgotten)?
+            }
         };
         file.usage = self.rotate(snapshot.log.end)?;
         if let Some((cache, fingerprint)) = vectors {
@@ -68,6 +71,7 @@ impl Store {
             self.receipt_file().forget_removed(&file.book)?;
         }
         self.replace_file(&mut snapshot, file, writes_file || forgotten.is_some())?;
+        self.mark_committed(&changes, snapshot.file.generation);
         if let Some(forgotten) = forgotten {
             self.purge(&forgotten)?;
         }
@@ -153,8 +157,18 @@ impl Store {
         Ok(next)
     }
 
+    /// Says in the archive that a removal, or its undo, was committed. The next commit cuts the line off: its own lines say so then.
+    fn mark_committed(&self, changes: &[Change], generation: u64) {
+        let decides = |change: &Change| matches!(change.action, Action::Remove | Action::Undo);
+        if changes.iter().any(decides)
+            && let Err(error) = self.files().append(ARCHIVE, &archive::committed(generation))
+        {
+            tracing::warn!(%error, "the archive does not say that its last changes were committed");
+        }
+    }
+
     /// Truncates what a dead writer appended, appends the changes, and returns the new length.
-    fn write_archive(&self, length: u64, changes: &[Change]) -> Result<u64> {
+    fn write_archive(&self, length: u64, changes: &[Change], generation: u64) -> Result<u64> {
         let files = self.files();
         let stamp = files.stamp(ARCHIVE)?;
         let present = stamp.map_or(0, |stamp| stamp.length);
@@ -163,7 +177,7 @@ impl Store {
         }
         let mut length = length.min(present);
         if !changes.is_empty() {
-            let lines = archive::render(changes);
+            let lines = archive::render(changes, generation);
             files.append(ARCHIVE, &lines)?;
             files.sync(ARCHIVE)?;
             if stamp.is_none() {
@@ -174,7 +188,6 @@ impl Store {
         Ok(length)
     }
 
-    /// Makes a state the newest one: by a line of the log where it leads to the state before, by a new log otherwise, and by the
     /// Makes a state the newest one: by a line of the log if the log continues from the state before, otherwise by a new log;
     /// and by the playbook file if that is large. If `is_whole`, both are written completely. The steps after the commit serve
     /// readers and later commits; their failure does not change the result.

@@ -59,11 +59,17 @@ impl Store {
     /// Rewrites the first `length` bytes of the archive without the forgotten lesson and with `changes` appended. Returns the
     /// new length. The playbook file must be committed next: until then it states a larger length, which readers limit to the
     /// actual one.
-    pub(super) fn rewrite_archive(&self, length: u64, changes: &[Change], forgotten: &Words) -> Result<u64> {
+    pub(super) fn rewrite_archive(
+        &self,
+        length: u64,
+        changes: &[Change],
+        generation: u64,
+        forgotten: &Words,
+    ) -> Result<u64> {
         let mut bytes = self.read_archive()?;
         bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
         let mut kept = archive::without(&bytes, &forgotten.ids);
-        kept.extend(archive::render(changes));
+        kept.extend(archive::render_forgotten(changes, generation));
         self.replace_archive(&kept)
     }
 

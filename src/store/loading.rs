@@ -150,7 +150,11 @@ impl Store {
             return Err(self.unreadable(reason));
         }
         let is_logged = is_known && log.leads_to(file.generation);
-        let file = if file.is_unmarked { self.mark(file)? } else { file };
+        if file.is_unmarked {
+            file = self.mark(file)?;
+        } else if newer.is_none() {
+            self.apply_later_removals(&mut file, is_known)?;
+        }
         Ok(Snapshot { commits: log.end, is_logged, ..Snapshot::new(file, version, newer) })
     }
 

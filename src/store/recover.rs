@@ -1,5 +1,6 @@
 //! Recovery of an unreadable playbook file: it goes to quarantine and is rebuilt from the backup; removals still hold.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +12,10 @@ use super::checksum::Seal;
 use super::combine::{Found, combine};
 use super::commit_log::{self, CommitLog, SMALL_FILE};
 use super::playbook_file::{Parsed, Seals};
-use super::{BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, salvage};
+use super::{ARCHIVE, BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, salvage};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Lock, Name};
-use crate::lesson::TextHash;
+use crate::lesson::{LessonId, TextHash};
 use crate::state::{Action, Book, Change, Removed};
 
 /// The result of recovering a broken playbook file at an open.
@@ -213,6 +214,39 @@ impl Store {
         file.archive_length = archive::whole_length(&bytes);
         apply_removals(Arc::make_mut(&mut file.book), &archive::parse(&bytes, self.clock.as_ref()));
         Ok(())
+    }
+
+    /// Applies the removals that were committed after a file was written. It is an older copy then, which passes for the newest file
+    /// where the log and the backup are gone, or are older copies too. A removal that may not have been committed is left out. So is one
+    /// that the file once had: a person took it out of the list.
+    pub(super) fn apply_later_removals(&self, file: &mut PlaybookFile, is_known: bool) -> Result<()> {
+        if is_known && self.archive_ends_at(file.archive_length)? {
+            return Ok(());
+        }
+        let mut bytes = self.read_archive()?;
+        bytes.truncate(usize::try_from(archive::committed_length(&bytes)).unwrap_or(usize::MAX));
+        let mut history = archive::later(&bytes, file.archive_length, file.generation, self.clock.as_ref());
+        let known: BTreeSet<LessonId> = file.book.removed.iter().map(|removed| removed.id).collect();
+        for change in &mut history {
+            change.edits.retain(|edit| !known.contains(&edit.id));
+        }
+        let book = Arc::make_mut(&mut file.book);
+        let n_removed = book.removed.len();
+        apply_removals(book, &history);
+        if book.removed.len() > n_removed {
+            file.archive_length = bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// True if the archive has this length, apart from the line that says that its last changes were committed.
+    pub(crate) fn archive_ends_at(&self, length: u64) -> Result<bool> {
+        let present = self.files().stamp(ARCHIVE)?.map_or(0, |stamp| stamp.length);
+        if present <= length {
+            return Ok(present == length);
+        }
+        let rest = self.files().read_or_empty(ARCHIVE, length)?;
+        Ok(rest.strip_suffix(b"\n").is_some_and(archive::is_mark))
     }
 
     /// Quarantines a file, if it exists: its bytes are copied; a folder in its place is moved. Returns the new path.

@@ -105,11 +105,12 @@ fn fuzz_extents(bytes: &[u8]) {
 fn fuzz_archive(bytes: &[u8]) {
     for bytes in [bytes, &resealed(bytes)] {
         let changes = archive::parse(bytes, &clock());
-        let written = archive::render(&changes);
+        let written = archive::render(&changes, 1);
         assert_eq!(archive::parse(&written, &clock()), changes);
         assert_eq!(archive::count_broken(&written), 0);
-        let n_lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
-        assert_eq!(changes.len() + archive::count_broken(bytes), n_lines);
+        let n_lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && !archive::is_mark(line));
+        assert_eq!(changes.len() + archive::count_broken(bytes), n_lines.count());
+        assert!(archive::committed_length(bytes) <= archive::whole_length(bytes));
         let all = archive::shortened(bytes, u64::MAX, DateTime::UNIX_EPOCH.fixed_offset());
         assert!(all.len() <= bytes.len());
         assert!(archive::whole_length(bytes) <= bytes.len() as u64);

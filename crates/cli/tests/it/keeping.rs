@@ -39,6 +39,14 @@ fn triggers(folder: &Path) -> Vec<String> {
     triggers
 }
 
+/// Copies the files of a folder.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file()) {
+        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
 /// Every file below a folder that these words are in.
 fn files_with(folder: &Path, words: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -125,6 +133,100 @@ fn every_earlier_text_is_forgotten_with_a_lesson() {
         }
         run(folder, &["restore", copy.to_str().unwrap()]);
         assert_eq!(triggers(folder), ["amber kettle"], "{name}");
+    }
+}
+
+#[test]
+fn an_older_playbook_file_brings_back_nothing_that_was_removed() {
+    type Put = fn(&Path, &str);
+    let without_others = |folder: &Path| {
+        for file in ["playbook.log", "skills_playbook.json.bak", "recall.bin"] {
+            let _ = fs::remove_file(folder.join(file));
+        }
+    };
+    let puts: [(&str, Put); 4] = [
+        ("with its own log and backup", |folder, old| {
+            let kept = folder.with_file_name("kept");
+            for entry in fs::read_dir(kept).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file()) {
+                if entry.file_name() != "archive.jsonl" {
+                    fs::copy(entry.path(), folder.join(entry.file_name())).unwrap();
+                }
+            }
+            assert_eq!(fs::read_to_string(folder.join("skills_playbook.json")).unwrap(), old);
+        }),
+        ("as it was", |folder, old| fs::write(folder.join("skills_playbook.json"), old).unwrap()),
+        ("with a later generation", |folder, old| {
+            let later = old.replace("\"generation\": ", "\"generation\": 90");
+            assert_ne!(later, old);
+            fs::write(folder.join("skills_playbook.json"), later).unwrap();
+        }),
+        ("without its checksum", |folder, old| {
+            let mut file: Value = serde_json::from_str(old).unwrap();
+            file.as_object_mut().unwrap().remove("crc");
+            fs::write(folder.join("skills_playbook.json"), file.to_string()).unwrap();
+        }),
+    ];
+    for verb in ["remove", "forget"] {
+        for (name, put) in puts {
+            for is_alone in [true, false] {
+                let home = tempfile::tempdir().unwrap();
+                let folder = &home.path().join("memory");
+                learn(folder, "amber kettle", "Fill it first.");
+                let id = learn(folder, "parsing CSV exports", "Use the csv module.");
+                let old = fs::read_to_string(folder.join("skills_playbook.json")).unwrap();
+                copy(folder, &home.path().join("kept"));
+                run(folder, &[verb, &id]);
+                if is_alone {
+                    without_others(folder);
+                }
+                put(folder, &old);
+                for when in ["at once", "after a commit"] {
+                    let triggers = triggers(folder);
+                    assert!(
+                        !triggers.contains(&"parsing CSV exports".to_owned()),
+                        "{verb}, {name}, {when}: {triggers:?}"
+                    );
+                    learn(folder, when, "Nothing of it.");
+                }
+                assert_eq!(triggers(folder).len(), 3, "{verb}, {name}, {is_alone}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_removal_that_was_undone_or_taken_out_or_never_committed_is_not_applied() {
+    for case in ["undone", "not committed", "taken out by hand"] {
+        let home = tempfile::tempdir().unwrap();
+        let folder = &home.path().join("memory");
+        let id = learn(folder, "parsing CSV exports", "Use the csv module.");
+        let old = fs::read_to_string(folder.join("skills_playbook.json")).unwrap();
+        let change = run(folder, &["remove", &id])[0]["change"].as_str().unwrap().to_owned();
+        let archive = folder.join("archive.jsonl");
+        let lines = fs::read_to_string(&archive).unwrap();
+        if case == "undone" {
+            run(folder, &["undo", &change]);
+        } else if case == "not committed" {
+            // As after a power loss between the archive's sync and the commit.
+            let (removal, mark) = lines.trim_end().rsplit_once('\n').unwrap();
+            assert!(mark.contains("committed"), "{mark}");
+            fs::write(&archive, format!("{removal}\n")).unwrap();
+        }
+        let playbook = folder.join("skills_playbook.json");
+        if case == "taken out by hand" {
+            let mut file: Value = serde_json::from_str(&fs::read_to_string(&playbook).unwrap()).unwrap();
+            let lesson = file["removed"][0]["lesson"].take();
+            (file["lessons"], file["removed"]) = (Value::Array(vec![lesson]), Value::Array(Vec::new()));
+            fs::write(&playbook, file.to_string()).unwrap();
+        } else {
+            for file in ["playbook.log", "skills_playbook.json.bak"] {
+                fs::remove_file(folder.join(file)).unwrap();
+            }
+            fs::write(&playbook, old).unwrap();
+        }
+        assert_eq!(triggers(folder), ["parsing CSV exports"], "{case}");
+        learn(folder, "amber kettle", "Fill it first.");
+        assert_eq!(triggers(folder).len(), 2, "{case}");
     }
 }
 
