@@ -71,10 +71,10 @@ impl Answer {
     ) -> Context {
         let Self { ranked, rendered, receipt, is_empty_start } = self;
         let folder = |id| playbooks.get(place(id)).map(|playbook| playbook.folder().to_owned()).unwrap_or_default();
-        let lessons = rendered.shown.into_iter().map(|hit| Shown {
+        let lessons = rendered.shown.into_iter().zip(rendered.triggers).map(|(hit, trigger)| Shown {
             id: hit.lesson.id,
             folder: folder(hit.lesson.id),
-            trigger: as_shown(&hit.lesson.trigger),
+            trigger,
             distance: hit.distance,
             score: hit.score,
             probability: hit.probability,

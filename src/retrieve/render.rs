@@ -17,6 +17,8 @@ const MAX_TRIGGER: usize = 60;
 pub(crate) struct Rendered {
     pub(crate) text: String,
     pub(crate) shown: Vec<Hit>,
+    /// Their triggers as they are shown.
+    pub(crate) triggers: Vec<String>,
     pub(crate) none_because: Option<NoMatchReason>,
 }
 
@@ -24,17 +26,19 @@ pub(crate) struct Rendered {
 pub(crate) fn render(ranked: &Ranked, max_tokens: usize) -> Rendered {
     let header = if ranked.tier == Tier::Recency { RECENT } else { RELEVANT };
     let mut text = header.to_owned();
-    let mut shown = Vec::new();
+    let (mut shown, mut triggers) = (Vec::new(), Vec::new());
     let mut smallest = usize::MAX;
     for hit in &ranked.hits {
         let mark = format!("{}. ", shown.len() + 1);
-        let text_of_item = [item(&hit.lesson)].into_iter().chain(contradiction(hit)).collect::<Vec<_>>().join("\n");
+        let lesson = hit.lesson.as_shown();
+        let text_of_item = [item(&lesson)].into_iter().chain(contradiction(hit)).collect::<Vec<_>>().join("\n");
         let item = format!("\n{mark}{}", block::indented(&text_of_item, mark.len()));
         let needed = estimated_tokens(&text) + estimated_tokens(&item);
         smallest = smallest.min(needed);
         if needed <= max_tokens {
             text.push_str(&item);
             shown.push(hit.clone());
+            triggers.push(lesson.trigger);
         }
     }
     let none_because = match ranked.none_because {
@@ -47,13 +51,13 @@ pub(crate) fn render(ranked: &Ranked, max_tokens: usize) -> Rendered {
     if shown.is_empty() {
         text.clear();
     }
-    Rendered { text, shown, none_because }
+    Rendered { text, shown, triggers, none_because }
 }
 
 /// The estimated tokens of a context with only this lesson: a smaller budget never shows it.
 #[must_use]
 pub fn shown_tokens(lesson: &Lesson) -> usize {
-    estimated_tokens(RELEVANT) + estimated_tokens(&format!("\n1. {}", block::indented(&item(lesson), 3)))
+    estimated_tokens(RELEVANT) + estimated_tokens(&format!("\n1. {}", block::indented(&item(&lesson.as_shown()), 3)))
 }
 
 /// The line that says that another lesson prevails.
@@ -74,9 +78,8 @@ fn contradiction(hit: &Hit) -> Option<String> {
     })
 }
 
-/// An item without its number, indented as if the number had no width.
+/// An item without its number, indented as if the number had no width. The lesson is as it is shown.
 fn item(lesson: &Lesson) -> String {
-    let lesson = &lesson.as_shown();
     let mut parts = Vec::new();
     let mut part = |label: &str, field: ShownField| {
         let text = field.of(lesson);
