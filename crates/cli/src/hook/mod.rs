@@ -11,6 +11,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
+use adage::redact::printable;
 use adage::retrieve::TierChoice;
 use adage::transcript::CommandLine;
 use adage::{Feedback, Request, TextHash};
@@ -70,7 +71,9 @@ pub(crate) fn hook(mut global: Global, asked: &Hook, out: &mut Output) -> Done {
         Some(Err(error)) => Answer { message: format!("adage: {}", chain(error.as_ref())), ..Answer::default() },
         None => Answer { message: format!("adage: there is no hook {:?}", asked.event), ..Answer::default() },
     };
-    let object = event.map_or_else(|| json!({}), |event| agent.form(event, &answer.context, &answer.message));
+    // The agent shows it in its terminal: names of folders and causes of errors are in it.
+    let message = printable(&answer.message);
+    let object = event.map_or_else(|| json!({}), |event| agent.form(event, &answer.context, &message));
     out.json = true;
     out.foreign_object(&object)?;
     Ok(ExitCode::SUCCESS)

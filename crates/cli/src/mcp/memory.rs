@@ -4,6 +4,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use adage::redact::printable;
 use adage::{FolderError, Playbooks};
 
 use crate::global::{Access, Global};
@@ -39,7 +40,9 @@ impl Memory {
             let books = self.global.books(Access::Write)?;
             Open { books: books.all, silent: books.silent, has_user }
         };
-        let told = known.silent.iter().map(|path| FolderError::NotTrusted { path: path.clone() }.to_string()).collect();
+        let told =
+            known.silent.iter().map(|path| printable(&FolderError::NotTrusted { path: path.clone() }.to_string()));
+        let told = told.collect();
         let books = known.books.clone();
         // A folder may be trusted or created while the server runs.
         if known.silent.is_empty() && !books.as_slice().is_empty() {

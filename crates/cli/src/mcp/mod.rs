@@ -1,5 +1,6 @@
 //! `adage mcp`: the memory as a server of the Model Context Protocol, over standard input and output (docs/mcp.md).
 
+mod escaped;
 mod memory;
 mod tools;
 
@@ -17,6 +18,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 
 use crate::global::Global;
 use crate::result::{Done, chain};
+use escaped::Escaped;
 use memory::Memory;
 use tools::Tool;
 
@@ -36,7 +38,8 @@ pub(crate) fn serve(global: Global, asked: &Mcp) -> Done {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let server = Server { memory: Arc::new(Memory::new(global)), may_apply: asked.allow_apply };
     runtime.block_on(async {
-        let running = server.serve(rmcp::transport::stdio()).await.map_err(|error| chain(&error))?;
+        let (input, output) = rmcp::transport::stdio();
+        let running = server.serve((input, Escaped::new(output))).await.map_err(|error| chain(&error))?;
         running.waiting().await.map_err(|error| chain(&error))
     })?;
     // A thread that still waits for input would keep the process alive.

@@ -177,6 +177,25 @@ fn two_servers_share_one_memory() {
 
 /// For a folder made by someone else, the answer only says that it is not trusted.
 #[test]
+fn a_name_that_a_terminal_obeys_is_raw_neither_in_an_answer_nor_in_its_text() {
+    const OBEYED: [char; 5] = ['\u{1b}', '\u{7f}', '\u{9b}', '\u{202e}', '\u{2066}'];
+    let home = Home::new();
+    let name: String = OBEYED.into_iter().chain("shop".chars()).collect();
+    let root = home.repository(&name);
+    std::fs::create_dir(root.join(".adage")).unwrap();
+    std::fs::write(root.join(".adage/skills_playbook.json"), "[]").unwrap();
+    let (text, _) = Client::new(&home, &root).call("recall", &json!({"query": "x"}));
+    let payload = json!({"session_id": "s", "cwd": root, "prompt": "x"}).to_string();
+    let said = home.say(&root, &["hook", "prompt", "--agent", "claude-code"], &payload);
+    let answer: Value = serde_json::from_str(&said.out).unwrap();
+    let message = answer["systemMessage"].as_str().unwrap();
+    for text in [&text, message, &said.out, &said.err] {
+        assert!(!text.contains(OBEYED), "{text:?}");
+    }
+    assert!(text.contains("not trusted") && message.contains("not trusted"), "{text} {message}");
+}
+
+#[test]
 fn nothing_of_an_untrusted_folder_is_shown() {
     let (author, reader) = (Home::new(), Home::new());
     let root = author.repository("shop");
