@@ -157,7 +157,8 @@ impl Store {
         Ok(next)
     }
 
-    /// Says in the archive that a removal, or its undo, was committed. The next commit cuts the line off: its own lines say so then.
+    /// Says in the archive that a removal, or its undo, was committed. The next commit with lines of its own cuts this one off: they say
+    /// so then.
     fn mark_committed(&self, changes: &[Change], generation: u64) {
         let decides = |change: &Change| matches!(change.action, Action::Remove | Action::Undo);
         if changes.iter().any(decides)
@@ -169,6 +170,9 @@ impl Store {
 
     /// Truncates what a dead writer appended, appends the changes, and returns the new length.
     fn write_archive(&self, length: u64, changes: &[Change], generation: u64) -> Result<u64> {
+        if changes.is_empty() && self.archive_ends_at(length)? {
+            return Ok(length);
+        }
         let files = self.files();
         let stamp = files.stamp(ARCHIVE)?;
         let present = stamp.map_or(0, |stamp| stamp.length);
