@@ -128,7 +128,7 @@ fn a_handle_that_creates_no_folder_uses_the_one_that_its_user_makes_meanwhile() 
                 let recall = || early.get_playbook_context(TASK).unwrap();
                 assert_eq!((recall().lessons.len(), early.exists()), (0, false), "{name}");
                 assert!(early.learn_lesson(build_lesson("zip", "okapi")).is_err(), "{name}");
-                assert_eq!(early.credit_recent_retrievals(std::time::Duration::from_secs(60)).unwrap(), 0);
+                assert_eq!(early.credit_recent_retrievals(std::time::Duration::from_mins(1)).unwrap(), 0);
                 assert_eq!(folder.exists().then(|| names(&folder)), is_empty.then(Vec::new), "{name}");
                 change(builder(&folder, &store)).open().unwrap().learn_lesson(build_lesson(TASK, "okapi")).unwrap();
                 let context = recall();

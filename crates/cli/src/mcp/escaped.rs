@@ -14,21 +14,21 @@ pub(super) struct Escaped<W> {
     /// The beginning of a line that has no end yet.
     line: Vec<u8>,
     /// Lines that are not written yet.
-    escaped: Vec<u8>,
+    ready: Vec<u8>,
 }
 
 impl<W: AsyncWrite + Unpin> Escaped<W> {
     pub(super) fn new(to: W) -> Self {
-        Self { to, line: Vec::new(), escaped: Vec::new() }
+        Self { to, line: Vec::new(), ready: Vec::new() }
     }
 
     fn poll_lines(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        while !self.escaped.is_empty() {
-            let n_written = ready!(Pin::new(&mut self.to).poll_write(context, &self.escaped))?;
+        while !self.ready.is_empty() {
+            let n_written = ready!(Pin::new(&mut self.to).poll_write(context, &self.ready))?;
             if n_written == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
-            self.escaped.drain(..n_written);
+            self.ready.drain(..n_written);
         }
         Poll::Ready(Ok(()))
     }
@@ -41,7 +41,7 @@ impl<W: AsyncWrite + Unpin> AsyncWrite for Escaped<W> {
         if let Some(end) = self.line.iter().rposition(|byte| *byte == b'\n') {
             let rest = self.line.split_off(end + 1);
             let lines = std::mem::replace(&mut self.line, rest);
-            self.escaped = printable_json(&String::from_utf8_lossy(&lines)).into_bytes();
+            self.ready = printable_json(&String::from_utf8_lossy(&lines)).into_bytes();
         }
         Poll::Ready(Ok(bytes.len()))
     }
