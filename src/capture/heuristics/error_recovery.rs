@@ -3,6 +3,7 @@
 mod account;
 mod attempts;
 mod ended;
+mod patterns;
 mod reported;
 mod told;
 
