@@ -1,11 +1,12 @@
 //! Lessons whose patterns match a file or command of the request (docs/spec/playbook.md, 5.9).
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Request;
 use super::tiers::{Hit, Ranked, Search};
-use crate::lesson::{GlobOf, Lesson, matches_everything, n_literal};
+use super::{NoMatchReason, Request};
+use crate::lesson::{GlobOf, Lesson, Origin, matches_everything, n_literal};
 
 /// The maximum number of lessons shown because a pattern matches.
 const MAX_MATCHED: usize = 2;
@@ -22,16 +23,34 @@ impl Request {
             .max_by_key(|glob| n_literal(glob))
     }
 
-    /// True for a lesson whose patterns are of the kind that this request names.
-    fn asks_for_patterns_of(&self, lesson: &Lesson) -> bool {
-        let asks_for_paths = !self.touched.is_empty() && !lesson.paths.is_empty();
-        asks_for_paths || (!self.run.is_empty() && !lesson.commands.is_empty())
+    /// The number of different words of the commands that a lesson's mistake has too: of several lessons about one program, that
+    /// about these flags and files comes first.
+    fn n_shared_with_mistake(&self, lesson: &Lesson) -> usize {
+        let words = |text: &str| -> BTreeSet<String> {
+            text.split(|c: char| c.is_whitespace() || matches!(c, '`' | '\'' | '"')).map(str::to_owned).collect()
+        };
+        let mistake = words(&lesson.mistake);
+        let run: BTreeSet<String> = self.run.iter().flat_map(|line| words(line)).collect();
+        run.intersection(&mistake).filter(|word| word.len() > 1).count()
     }
 }
 
 impl Search<'_> {
-    /// Ranks lessons with a matching pattern before the others: the most specific patterns first, then the newer lessons.
+    /// Ranks lessons with a matching pattern before the others: the most specific patterns first, then those whose mistake is
+    /// most like the commands, the more frequent and the newer ones.
     pub(crate) fn with_matched(self, request: &Request, mut ranked: Ranked) -> Ranked {
+        if request.commands_come_later {
+            // What has `paths` too is not about a command alone.
+            let is_of_commands = |lesson: &Lesson| !lesson.commands.is_empty() && lesson.paths.is_empty();
+            let comes_later = |lesson: &Lesson| {
+                lesson.provenance.origin == Origin::Mined && is_of_commands(lesson) && !lesson.mistake.is_empty()
+            };
+            let n_found = ranked.hits.len();
+            ranked.hits.retain(|hit| !comes_later(&hit.lesson));
+            if ranked.hits.is_empty() && n_found > 0 {
+                ranked.none_because = Some(NoMatchReason::LeftOut);
+            }
+        }
         if request.touched.is_empty() && request.run.is_empty() {
             return ranked;
         }
@@ -42,11 +61,14 @@ impl Search<'_> {
             .filter_map(|lesson| Some((request.matching(lesson)?, lesson)))
             .collect();
         if request.patterns_decide {
-            let is_else = |lesson: &Lesson| request.asks_for_patterns_of(lesson) && request.matching(lesson).is_none();
+            let has_patterns = |lesson: &Lesson| !lesson.paths.is_empty() || !lesson.commands.is_empty();
+            let is_else = |lesson: &Lesson| has_patterns(lesson) && request.matching(lesson).is_none();
             ranked.hits.retain(|hit| !is_else(&hit.lesson));
         }
         // The sort is stable: lessons are visited newest first.
-        matched.sort_by_key(|(glob, _)| Reverse(n_literal(glob)));
+        matched.sort_by_cached_key(|(glob, lesson)| {
+            Reverse((n_literal(glob), request.n_shared_with_mistake(lesson), lesson.frequency))
+        });
         matched.truncate(MAX_MATCHED.min(self.limit));
         if matched.is_empty() {
             return ranked;

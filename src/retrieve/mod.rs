@@ -103,6 +103,7 @@ pub struct Request {
     pub(crate) vector: Option<Vec<f32>>,
     pub(crate) touched: Vec<String>,
     pub(crate) patterns_decide: bool,
+    pub(crate) commands_come_later: bool,
     pub(crate) run: Vec<String>,
     pub(crate) except: BTreeSet<LessonId>,
 }
@@ -124,6 +125,7 @@ impl Request {
             vector: None,
             touched: Vec::new(),
             patterns_decide: false,
+            commands_come_later: false,
             run: Vec::new(),
             except: BTreeSet::new(),
         }
@@ -150,11 +152,20 @@ impl Request {
         self
     }
 
-    /// Leaves out lessons that have `paths` or `commands` of the kind that this request names, but none that matches: such a lesson
-    /// is about another file or command, even if it shares words with the request.
+    /// If this request names a file or a command, leaves out lessons that have `paths` or `commands` of which none matches: such a
+    /// lesson is about another file or command, even if it shares words with the request.
     #[must_use]
     pub const fn by_patterns_first(mut self) -> Self {
         self.patterns_decide = true;
+        self
+    }
+
+    /// Leaves out mined lessons on a mistake in a command (with `commands`, without `paths`): a host that asks again before each
+    /// command gets them there, when they are needed. By a task's words alone they also come for tasks that only have to do with the
+    /// same program.
+    #[must_use]
+    pub const fn commands_later(mut self) -> Self {
+        self.commands_come_later = true;
         self
     }
 
