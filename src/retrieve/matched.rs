@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::tiers::{Hit, Ranked, Search};
-use super::{NoMatchReason, Request};
+use super::{NoMatchReason, PatternRule, Request};
 use crate::lesson::{GlobOf, Lesson, Origin, matches_everything, n_literal};
 
 /// The maximum number of lessons shown because a pattern matches.
@@ -39,37 +39,18 @@ impl Search<'_> {
     /// Ranks lessons with a matching pattern before the others: the most specific patterns first, then those whose mistake is
     /// most like the commands, the more frequent and the newer ones.
     pub(crate) fn with_matched(self, request: &Request, mut ranked: Ranked) -> Ranked {
-        if request.commands_come_later {
-            // What has `paths` too is not about a command alone.
-            let is_of_commands = |lesson: &Lesson| !lesson.commands.is_empty() && lesson.paths.is_empty();
-            let comes_later = |lesson: &Lesson| {
-                lesson.provenance.origin == Origin::Mined && is_of_commands(lesson) && !lesson.mistake.is_empty()
-            };
-            let n_found = ranked.hits.len();
-            ranked.hits.retain(|hit| !comes_later(&hit.lesson));
-            if ranked.hits.is_empty() && n_found > 0 {
-                ranked.none_because = Some(NoMatchReason::LeftOut);
-            }
+        if request.patterns == PatternRule::CommandsLater {
+            ranked.leave_to_commands();
         }
         if request.touched.is_empty() && request.run.is_empty() {
             return ranked;
         }
-        let mut matched: Vec<(&str, &Arc<Lesson>)> = self
-            .recall
-            .visible(self.realm)
-            .filter(|lesson| !request.except.contains(&lesson.id))
-            .filter_map(|lesson| Some((request.matching(lesson)?, lesson)))
-            .collect();
-        if request.patterns_decide {
+        if request.patterns == PatternRule::Decide {
             let has_patterns = |lesson: &Lesson| !lesson.paths.is_empty() || !lesson.commands.is_empty();
             let is_else = |lesson: &Lesson| has_patterns(lesson) && request.matching(lesson).is_none();
-            ranked.hits.retain(|hit| !is_else(&hit.lesson));
+            ranked.leave_out(is_else);
         }
-        // The sort is stable: lessons are visited newest first.
-        matched.sort_by_cached_key(|(glob, lesson)| {
-            Reverse((n_literal(glob), request.n_shared_with_mistake(lesson), lesson.frequency))
-        });
-        matched.truncate(MAX_MATCHED.min(self.limit));
+        let matched = self.matched(request);
         if matched.is_empty() {
             return ranked;
         }
@@ -85,5 +66,41 @@ impl Search<'_> {
         ranked.hits = hits;
         ranked.none_because = None;
         ranked
+    }
+
+    /// The lessons with a matching pattern, each with its pattern, best first.
+    fn matched<'a>(&'a self, request: &Request) -> Vec<(&'a str, &'a Arc<Lesson>)> {
+        let mut matched: Vec<(&str, &Arc<Lesson>)> = self
+            .recall
+            .visible(self.realm)
+            .filter(|lesson| !request.except.contains(&lesson.id))
+            .filter_map(|lesson| Some((request.matching(lesson)?, lesson)))
+            .collect();
+        // The sort is stable: lessons are visited newest first.
+        matched.sort_by_cached_key(|(glob, lesson)| {
+            Reverse((n_literal(glob), request.n_shared_with_mistake(lesson), lesson.frequency))
+        });
+        matched.truncate(MAX_MATCHED.min(self.limit));
+        matched
+    }
+}
+
+impl Ranked {
+    /// Leaves out mined lessons on a mistake in a command: they come before the command.
+    fn leave_to_commands(&mut self) {
+        // What has `paths` too is not about a command alone.
+        let is_of_commands = |lesson: &Lesson| !lesson.commands.is_empty() && lesson.paths.is_empty();
+        let comes_later = |lesson: &Lesson| {
+            lesson.provenance.origin == Origin::Mined && is_of_commands(lesson) && !lesson.mistake.is_empty()
+        };
+        self.leave_out(comes_later);
+    }
+
+    fn leave_out(&mut self, is_left_out: impl Fn(&Lesson) -> bool) {
+        let n_found = self.hits.len();
+        self.hits.retain(|hit| !is_left_out(&hit.lesson));
+        if self.hits.is_empty() && n_found > 0 {
+            self.none_because = Some(NoMatchReason::LeftOut);
+        }
     }
 }
