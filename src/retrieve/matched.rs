@@ -1,11 +1,12 @@
 //! Lessons whose patterns match a file or command of the request (docs/spec/playbook.md, 5.9).
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Request;
 use super::tiers::{Hit, Ranked, Search};
-use crate::lesson::{GlobOf, Lesson, matches_everything, n_literal};
+use super::{NoMatchReason, PatternRule, Request};
+use crate::lesson::{GlobOf, Lesson, Origin, matches_everything, n_literal};
 
 /// The maximum number of lessons shown because a pattern matches.
 const MAX_MATCHED: usize = 2;
@@ -22,32 +23,34 @@ impl Request {
             .max_by_key(|glob| n_literal(glob))
     }
 
-    /// True for a lesson whose patterns are of the kind that this request names.
-    fn asks_for_patterns_of(&self, lesson: &Lesson) -> bool {
-        let asks_for_paths = !self.touched.is_empty() && !lesson.paths.is_empty();
-        asks_for_paths || (!self.run.is_empty() && !lesson.commands.is_empty())
+    /// The number of different words of the commands that a lesson's mistake has too: of several lessons about one program, that
+    /// about these flags and files comes first.
+    fn n_shared_with_mistake(&self, lesson: &Lesson) -> usize {
+        let words = |text: &str| -> BTreeSet<String> {
+            text.split(|c: char| c.is_whitespace() || matches!(c, '`' | '\'' | '"')).map(str::to_owned).collect()
+        };
+        let mistake = words(&lesson.mistake);
+        let run: BTreeSet<String> = self.run.iter().flat_map(|line| words(line)).collect();
+        run.intersection(&mistake).filter(|word| word.len() > 1).count()
     }
 }
 
 impl Search<'_> {
-    /// Ranks lessons with a matching pattern before the others: the most specific patterns first, then the newer lessons.
+    /// Ranks lessons with a matching pattern before the others: the most specific patterns first, then those whose mistake is
+    /// most like the commands, the more frequent and the newer ones.
     pub(crate) fn with_matched(self, request: &Request, mut ranked: Ranked) -> Ranked {
+        if request.patterns == PatternRule::CommandsLater {
+            ranked.leave_to_commands();
+        }
         if request.touched.is_empty() && request.run.is_empty() {
             return ranked;
         }
-        let mut matched: Vec<(&str, &Arc<Lesson>)> = self
-            .recall
-            .visible(self.realm)
-            .filter(|lesson| !request.except.contains(&lesson.id))
-            .filter_map(|lesson| Some((request.matching(lesson)?, lesson)))
-            .collect();
-        if request.patterns_decide {
-            let is_else = |lesson: &Lesson| request.asks_for_patterns_of(lesson) && request.matching(lesson).is_none();
-            ranked.hits.retain(|hit| !is_else(&hit.lesson));
+        if request.patterns == PatternRule::Decide {
+            let has_patterns = |lesson: &Lesson| !lesson.paths.is_empty() || !lesson.commands.is_empty();
+            let is_else = |lesson: &Lesson| has_patterns(lesson) && request.matching(lesson).is_none();
+            ranked.leave_out(is_else);
         }
-        // The sort is stable: lessons are visited newest first.
-        matched.sort_by_key(|(glob, _)| Reverse(n_literal(glob)));
-        matched.truncate(MAX_MATCHED.min(self.limit));
+        let matched = self.matched(request);
         if matched.is_empty() {
             return ranked;
         }
@@ -63,5 +66,41 @@ impl Search<'_> {
         ranked.hits = hits;
         ranked.none_because = None;
         ranked
+    }
+
+    /// The lessons with a matching pattern, each with its pattern, best first.
+    fn matched<'a>(&'a self, request: &Request) -> Vec<(&'a str, &'a Arc<Lesson>)> {
+        let mut matched: Vec<(&str, &Arc<Lesson>)> = self
+            .recall
+            .visible(self.realm)
+            .filter(|lesson| !request.except.contains(&lesson.id))
+            .filter_map(|lesson| Some((request.matching(lesson)?, lesson)))
+            .collect();
+        // The sort is stable: lessons are visited newest first.
+        matched.sort_by_cached_key(|(glob, lesson)| {
+            Reverse((n_literal(glob), request.n_shared_with_mistake(lesson), lesson.frequency))
+        });
+        matched.truncate(MAX_MATCHED.min(self.limit));
+        matched
+    }
+}
+
+impl Ranked {
+    /// Leaves out mined lessons on a mistake in a command: they come before the command.
+    fn leave_to_commands(&mut self) {
+        // What has `paths` too is not about a command alone.
+        let is_of_commands = |lesson: &Lesson| !lesson.commands.is_empty() && lesson.paths.is_empty();
+        let comes_later = |lesson: &Lesson| {
+            lesson.provenance.origin == Origin::Mined && is_of_commands(lesson) && !lesson.mistake.is_empty()
+        };
+        self.leave_out(comes_later);
+    }
+
+    fn leave_out(&mut self, is_left_out: impl Fn(&Lesson) -> bool) {
+        let n_found = self.hits.len();
+        self.hits.retain(|hit| !is_left_out(&hit.lesson));
+        if self.hits.is_empty() && n_found > 0 {
+            self.none_because = Some(NoMatchReason::LeftOut);
+        }
     }
 }

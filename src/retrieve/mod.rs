@@ -82,6 +82,17 @@ pub enum TierChoice {
     Lexical,
 }
 
+/// What patterns of files and commands decide, beside which lessons come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PatternRule {
+    /// Nothing else.
+    First,
+    /// A lesson with patterns comes only if one of them matches.
+    Decide,
+    /// A mined lesson on a mistake in a command does not come.
+    CommandsLater,
+}
+
 /// What to retrieve, for which realm, and how much.
 ///
 /// ```
@@ -102,7 +113,7 @@ pub struct Request {
     pub(crate) tier: Option<TierChoice>,
     pub(crate) vector: Option<Vec<f32>>,
     pub(crate) touched: Vec<String>,
-    pub(crate) patterns_decide: bool,
+    pub(crate) patterns: PatternRule,
     pub(crate) run: Vec<String>,
     pub(crate) except: BTreeSet<LessonId>,
 }
@@ -123,7 +134,7 @@ impl Request {
             tier: None,
             vector: None,
             touched: Vec::new(),
-            patterns_decide: false,
+            patterns: PatternRule::First,
             run: Vec::new(),
             except: BTreeSet::new(),
         }
@@ -150,11 +161,21 @@ impl Request {
         self
     }
 
-    /// Leaves out lessons that have `paths` or `commands` of the kind that this request names, but none that matches: such a lesson
-    /// is about another file or command, even if it shares words with the request.
+    /// If this request names a file or a command, leaves out lessons that have `paths` or `commands` of which none matches: such a
+    /// lesson is about another file or command, even if it shares words with the request. Replaces
+    /// [`commands_later`](Self::commands_later).
     #[must_use]
     pub const fn by_patterns_first(mut self) -> Self {
-        self.patterns_decide = true;
+        self.patterns = PatternRule::Decide;
+        self
+    }
+
+    /// Leaves out mined lessons on a mistake in a command (with `commands`, without `paths`): a host that asks again before each
+    /// command gets them there, when they are needed. By a task's words alone they also come for tasks that only have to do with the
+    /// same program. Replaces [`by_patterns_first`](Self::by_patterns_first).
+    #[must_use]
+    pub const fn commands_later(mut self) -> Self {
+        self.patterns = PatternRule::CommandsLater;
         self
     }
 

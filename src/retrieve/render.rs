@@ -1,5 +1,6 @@
 //! Renders the block for a prompt (docs/spec/playbook.md, 5.5, 5.7). Lesson text is data: it cannot leave its item.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use adage_redact::block::{self, MISTAKES, NO_FAILURES, RECENT, RELEVANT};
@@ -22,7 +23,15 @@ pub(crate) struct Rendered {
     pub(crate) none_because: Option<NoMatchReason>,
 }
 
-/// Renders the hits that fit the budget, in order. A hit that does not fit is skipped, and the next one is tried.
+/// Whether an item has its lesson's code.
+#[derive(Clone, Copy)]
+enum Code {
+    Shown,
+    LeftOut,
+}
+
+/// Renders the hits that fit the budget, in order. A hit that does not fit with its code is rendered without; one that does not
+/// fit without it either is skipped, and the next one is tried.
 pub(crate) fn render(ranked: &Ranked, max_tokens: usize) -> Rendered {
     let header = if ranked.tier == Tier::Recency { RECENT } else { RELEVANT };
     let mut text = header.to_owned();
@@ -31,11 +40,15 @@ pub(crate) fn render(ranked: &Ranked, max_tokens: usize) -> Rendered {
     for hit in &ranked.hits {
         let mark = format!("{}. ", shown.len() + 1);
         let lesson = hit.lesson.as_shown();
-        let text_of_item = [item(&lesson)].into_iter().chain(contradiction(hit)).collect::<Vec<_>>().join("\n");
-        let item = format!("\n{mark}{}", block::indented(&text_of_item, mark.len()));
-        let needed = estimated_tokens(&text) + estimated_tokens(&item);
-        smallest = smallest.min(needed);
-        if needed <= max_tokens {
+        let taken = estimated_tokens(&text);
+        let fitting = [Code::Shown, Code::LeftOut].into_iter().find_map(|code| {
+            let parts = [item(&lesson, code)].into_iter().chain(contradiction(hit)).collect::<Vec<_>>().join("\n");
+            let item = format!("\n{mark}{}", block::indented(&parts, mark.len()));
+            let needed = taken + estimated_tokens(&item);
+            smallest = smallest.min(needed);
+            (needed <= max_tokens).then_some(item)
+        });
+        if let Some(item) = fitting {
             text.push_str(&item);
             shown.push(hit.clone());
             triggers.push(lesson.trigger);
@@ -54,10 +67,11 @@ pub(crate) fn render(ranked: &Ranked, max_tokens: usize) -> Rendered {
     Rendered { text, shown, triggers, none_because }
 }
 
-/// The estimated tokens of a context with only this lesson: a smaller budget never shows it.
+/// The estimated tokens of a context with only this lesson, without its code: a smaller budget never shows it.
 #[must_use]
 pub fn shown_tokens(lesson: &Lesson) -> usize {
-    estimated_tokens(RELEVANT) + estimated_tokens(&format!("\n1. {}", block::indented(&item(&lesson.as_shown()), 3)))
+    let item = item(&lesson.as_shown(), Code::LeftOut);
+    estimated_tokens(RELEVANT) + estimated_tokens(&format!("\n1. {}", block::indented(&item, 3)))
 }
 
 /// The line that says that another lesson prevails.
@@ -79,7 +93,7 @@ fn contradiction(hit: &Hit) -> Option<String> {
 }
 
 /// An item without its number, indented as if the number had no width. The lesson is as it is shown.
-fn item(lesson: &Lesson) -> String {
+fn item(lesson: &Lesson, code: Code) -> String {
     let mut parts = Vec::new();
     let mut part = |label: &str, field: ShownField| {
         let text = field.of(lesson);
@@ -98,7 +112,10 @@ fn item(lesson: &Lesson) -> String {
     part("DOMAINS", ShownField::Domains);
     part("ANTI-PATTERN", ShownField::AntiPattern);
     part("CORRECT-PATTERN", ShownField::CorrectPattern);
-    let code = ShownField::Code.of(lesson);
+    let code = match code {
+        Code::Shown => ShownField::Code.of(lesson),
+        Code::LeftOut => Cow::default(),
+    };
     if !code.trim().is_empty() && !lesson.correct_pattern.contains(lesson.code_example.trim()) {
         let fence = fence_for(&code);
         // A fence keeps code apart for who reads Markdown; for who reads lines, no line of it is where a label is.
@@ -204,6 +221,17 @@ mod tests {
     fn code_that_the_pattern_shows_is_not_repeated() {
         let lesson = Lesson { code_example: "ls -l".into(), ..lesson("t", "run ```ls -l```") };
         assert_eq!(block(Tier::Vector, &[lesson], 1_200).text.matches("ls -l").count(), 1);
+    }
+
+    #[test]
+    fn code_is_left_out_where_the_lesson_fits_only_without_it() {
+        let coded = Lesson { code_example: "let x = 1;\n".repeat(40), ..lesson("coded", "pin it") };
+        let least = shown_tokens(&coded);
+        for (max_tokens, has_code) in [(1_200, true), (least, false)] {
+            let rendered = block(Tier::Vector, std::slice::from_ref(&coded), max_tokens);
+            assert_eq!((rendered.shown.len(), rendered.text.contains("let x")), (1, has_code), "{max_tokens}");
+        }
+        assert!(block(Tier::Vector, &[coded], least - 1).shown.is_empty());
     }
 
     #[test]

@@ -136,13 +136,34 @@ fn lessons_for_a_file_or_a_command_come_first() {
     let worded = || Request::about("pushing").running("git pull").peek();
     assert_eq!(shown(&ask(&playbook, worded())), ["pushing"]);
     assert!(ask(&playbook, worded().by_patterns_first()).lessons.is_empty());
+    assert!(ask(&playbook, Request::about("pushing").touching("a.rs").by_patterns_first().peek()).lessons.is_empty());
     assert_eq!(shown(&ask(&playbook, Request::about("pushing").by_patterns_first().peek())), ["pushing"]);
+    // A person's lesson does not wait for its command.
+    assert_eq!(shown(&ask(&playbook, Request::about("pushing").commands_later().peek())), ["pushing"]);
     let cold = ask(&playbook, Request::cold_start().running("git push x").limit(2).peek());
     assert_eq!(shown(&cold)[0], "pushing");
     assert!(ask(&playbook, Request::about("zzz").touching("a.rs").running("git pull").peek()).lessons.is_empty());
     let refused = playbook.learn_lesson(build_lesson("everything", "s").commands(["*"])).unwrap();
     let LearnOutcome::Refused { reason: Refusal::MatchesEverything { glob } } = refused else { panic!("{refused:?}") };
     assert_eq!(glob, "*");
+}
+
+#[test]
+fn of_lessons_for_one_command_that_with_the_likest_mistake_comes_first() {
+    let bench = Bench::new();
+    let playbook = bench.open();
+    for (trigger, mistake) in
+        [("a package of tests", "`go test -race ./billing`"), ("another", "`go test ./orders`"), ("checks", "")]
+    {
+        bench.advance(1);
+        learn(&playbook, build_lesson(trigger, trigger).mistake(mistake).commands(["go test*"]));
+    }
+    let before = |command: &str| {
+        let context = ask(&playbook, Request::about("zzz").running(command).peek());
+        shown(&context).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(before("go test -v ./billing"), ["a package of tests", "another"]);
+    assert_eq!(before("go test -v ./orders"), ["another", "a package of tests"]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod ended;
 mod failures;
 mod hurdles;
 mod on_purpose;
+mod patterns;
 mod recovery;
 mod reported;
 mod told;

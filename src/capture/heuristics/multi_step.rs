@@ -172,7 +172,10 @@ fn told(session: &Session<'_>, run: &[&TerminalCall<'_>], steps: Vec<Action<'_>>
     });
     let place = folder.map_or_else(String::new, |folder| format!(" in `{folder}`"));
     let solution = format!("Run{place}, in this order:\n{}", numbered.collect::<Vec<_>>().join("\n"));
-    let mut draft = build_lesson(trigger, solution).domains([topic.clone()]);
+    // What every task does tells nothing of this one.
+    let own = steps.iter().filter(|step| !step.first.is_version_control() && !is_check(step.first));
+    let commands: Vec<String> = own.map(|step| format!("{}*", step.form)).collect();
+    let mut draft = build_lesson(trigger, solution).domains([topic.clone()]).commands(commands);
     if !intent.is_empty() {
         draft = draft.task(intent);
     }

@@ -1,5 +1,7 @@
 //! How a project is checked: the commands that build, lint, format and test it, together in one lesson.
 
+use std::collections::BTreeMap;
+
 use adage_transcript::command::{Purpose, Step};
 
 use super::session::Session;
@@ -13,6 +15,11 @@ pub(crate) const NAME: &str = "project-checks";
 /// Always the same, so that a project has it once.
 pub(crate) const TRIGGER: &str =
     "checking a change before it is committed: how this project is formatted, built, linted and tested";
+/// Worded as tasks are, so that the lesson is near the tasks that end with a check.
+const MISTAKE: &str = "Adding a feature, fixing a bug or refactoring code, and committing, pushing or opening a pull request without \
+                       checking it.";
+/// The commands that a check has to come before.
+const BEFORE: [&str; 2] = ["git commit*", "git push*"];
 /// So many different checks are a way to check, even where each was run once.
 const MIN_CHECKS: usize = 3;
 /// Mined lessons start below the 0.5 of a lesson that someone wrote.
@@ -87,12 +94,42 @@ fn told(session: &Session<'_>, turn: usize, mut shown: Vec<(&Check<'_>, Usual)>)
     let candidate = Candidate {
         heuristic: Heuristic::RepeatedAction,
         name: NAME.to_owned(),
-        draft: mined(build_lesson(TRIGGER, solution), session, CONFIDENCE, Vec::new()),
+        draft: mined(
+            build_lesson(TRIGGER, solution).mistake(MISTAKE).commands(commands(&shown)).paths(kinds_of_code(session)),
+            session,
+            CONFIDENCE,
+            Vec::new(),
+        ),
         score: turns.len() as f64,
         turns,
         author: Author::Agent,
     };
     Trial::fired(turn, candidate, FiredBecause::Repeated { times })
+}
+
+/// The command lines before which the checks come back: those of the checks, and what they have to be run before.
+fn commands(shown: &[(&Check<'_>, Usual)]) -> Vec<String> {
+    let pattern = |(check, usual): &(&Check<'_>, Usual)| {
+        let is_written_so = usual.text.starts_with(check.form);
+        if is_written_so { format!("{}*", check.form) } else { format!("{}*", check.form.replace(' ', " *")) }
+    };
+    BEFORE.into_iter().map(str::to_owned).chain(shown.iter().map(pattern)).collect()
+}
+
+/// Patterns of the files before whose change the checks come back: the kinds of files that the session changed at least half as
+/// often as the one that it changed most. Prose is not checked.
+fn kinds_of_code(session: &Session<'_>) -> Vec<String> {
+    const PROSE: [&str; 5] = ["md", "mdx", "txt", "rst", "adoc"];
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    for call in session.edits(0, session.transcript.turns.len()) {
+        let Some(file) = call.changed_file() else { continue };
+        let Some((_, kind)) = file.rsplit_once('.').filter(|(name, _)| !name.is_empty()) else { continue };
+        if !PROSE.contains(&kind) && kind.chars().all(char::is_alphanumeric) {
+            *kinds.entry(kind.to_owned()).or_default() += 1;
+        }
+    }
+    let most = kinds.values().copied().max().unwrap_or_default();
+    kinds.into_iter().filter(|(_, times)| times * 2 >= most).map(|(kind, _)| format!("*.{kind}")).collect()
 }
 
 /// Formatters first, then what builds, then what reads the code, then what runs it.

@@ -106,6 +106,8 @@ fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer
                 let books = global.books(Access::Write)?;
                 let is_slow = embeds_in_background(&books, &mut session)?;
                 let request = if is_slow { request.tier(TierChoice::Lexical) } else { request };
+                let is_asked_again = payload.agent().hears_before_tools();
+                let request = if is_asked_again { request.commands_later() } else { request };
                 tell_of(global, &books, request, &mut session)?
             }
         }
@@ -166,7 +168,9 @@ fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Res
         return Ok(Answer::default());
     }
     let mut request = Request::about(call.words()).tier(TierChoice::Lexical).by_patterns_first();
-    request = call.paths.iter().fold(request, |request, path| request.touching(path.as_str()));
+    if !call.only_reads {
+        request = call.paths.iter().fold(request, |request, path| request.touching(path.as_str()));
+    }
     let commands = call.commands.iter().flat_map(|line| each_command(line));
     request = commands.fold(request, Request::running);
     let mut answer = tell(global, request.limit(TOOL_LESSONS).max_tokens(TOOL_TOKENS), session)?;

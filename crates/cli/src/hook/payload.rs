@@ -32,6 +32,8 @@ pub(crate) enum Event {
 pub(super) struct Call {
     pub(super) paths: Vec<String>,
     pub(super) commands: Vec<String>,
+    /// Whether the tool only looks at files.
+    pub(super) only_reads: bool,
     /// The agent's description of the call.
     description: String,
     hash: Option<TextHash>,
@@ -44,6 +46,8 @@ pub(super) struct Payload(Map<String, Value>);
 /// The keys by which tools name files and command lines.
 const PATHS: [&str; 6] = ["file_path", "path", "notebook_path", "absolute_path", "filePath", "target_file"];
 const COMMANDS: [&str; 2] = ["command", "cmd"];
+/// Words in the names of tools that only look at files.
+const READING: [&str; 8] = ["view", "grep", "glob", "ls", "list", "search", "find", "notebookread"];
 /// The maximum characters of a text that are compared with lessons.
 const MAX_WORDS: usize = 600;
 
@@ -178,6 +182,7 @@ impl Payload {
         Call {
             paths: texts(&PATHS),
             commands: texts(&COMMANDS),
+            only_reads: only_reads(self.text("tool_name")),
             description,
             hash: Some(hash_of(self.text("tool_name"), input)),
         }
@@ -214,6 +219,12 @@ impl Call {
         let texts = self.commands.iter().chain(&self.paths).map(String::as_str).chain([self.description.as_str()]);
         texts.collect::<Vec<_>>().join(" ").chars().take(MAX_WORDS).collect()
     }
+}
+
+/// True for the name of a tool that reads, lists or searches files: `Read`, `read_file`, `Grep`.
+fn only_reads(tool: &str) -> bool {
+    let words = tool.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    words.into_iter().any(|word| READING.contains(&word.as_str()) || word.starts_with("read"))
 }
 
 /// A text, or a list of words as a command line.

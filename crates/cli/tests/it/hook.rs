@@ -117,6 +117,26 @@ fn each_event_of_each_agent_is_answered_in_its_format() {
 }
 
 #[test]
+fn a_mined_lesson_of_a_command_comes_before_it_and_to_other_agents_with_the_task() {
+    for (name, before) in [("claude-code", true), ("gemini-cli", false)] {
+        let home = Home::new();
+        let root = home.repository("shop");
+        home.done(&root, &["init"]);
+        let mined = json!({"trigger": "`pip install request` fails", "mistake": MISTAKE, "solution": ADVICE, "source": "mined",
+            "commands": ["pip install* request*"]});
+        home.say(&root, &["learn"], &format!("{mined}\n"));
+        home.done(&root, &["inbox", "apply", "--all"]);
+        let agent = Agent::new(&home, name, &root);
+        let task = "pip install request fails";
+        assert!(home.done(&root, &["context", task]).out.contains(ADVICE), "{name}");
+        assert_eq!(agent.told("prompt", task).contains(ADVICE), !before, "{name}");
+        if before {
+            assert!(agent.told("before-tool", MISTAKE).contains(ADVICE), "{name}");
+        }
+    }
+}
+
+#[test]
 fn an_agent_is_warned_before_its_second_try_in_a_repository_a_worktree_and_a_sub_agent() {
     let home = Home::new();
     let root = home.repository("shop");
@@ -148,6 +168,8 @@ fn changed_files_and_failed_calls_get_lessons() {
     home.learn(&root, "changing the schema", "Write a migration.", &["--paths", "db/**/*.sql"]);
     let agent = Agent::new(&home, "claude-code", &root);
     let file = root.join("db/schema/users.sql");
+    let read = agent.payload("before-edit", file.to_str().unwrap()).replace("\"Edit\"", "\"Read\"");
+    assert_eq!(home.say(&root, &["hook", "before-tool"], &read).answer(), json!({}), "reading changes nothing");
     assert!(agent.told("before-edit", file.to_str().unwrap()).contains("Write a migration."));
     assert_eq!(agent.told("before-tool", "make deploy"), "");
     let payload = agent.payload("after-failure", "make deploy");

@@ -60,23 +60,6 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// The command lines before which the lesson is to come back: those with the flag that was taken out, or else those of the
-    /// failing program and subcommand.
-    fn patterns(&self) -> Vec<String> {
-        const MAX: usize = 3;
-        if self.is_of_scripts() {
-            return Vec::new();
-        }
-        let removed = self.changes.iter().flat_map(|change| change.before.split_whitespace());
-        let flag = removed.into_iter().find(|word| word.len() > 1 && word.starts_with('-'));
-        if let Some((flag, program)) = flag.zip(self.before.program()) {
-            return vec![format!("{program} *{flag}*")];
-        }
-        let forms = self.before.normal_form();
-        let known = forms.split(" && ").filter(|form| form.contains(char::is_alphanumeric)).take(MAX);
-        known.map(|form| format!("{}*", form.replace("<url>", "*"))).collect()
-    }
-
     /// The error; of a failed test also what it says.
     fn error_told(&self, line: &str) -> String {
         let below = if outcome::is_failed_test(line) { said_below(self.failed.output(), line) } else { None };
@@ -198,7 +181,11 @@ impl Recovery<'_, '_> {
         }
     }
 
+    /// Empty if the command was written no other way.
     fn table(&self, error: Option<&str>) -> String {
+        if self.text(&self.before) == self.text(&self.after) {
+            return String::new();
+        }
         let cell = |text: &str| text.replace('|', "\\|");
         let (before, after) = (cell(&self.text(&self.before)), cell(&self.text(&self.after)));
         let table = format!("| before | after |\n|---|---|\n| `{before}` | `{after}` |");

@@ -69,7 +69,7 @@ fn check(heuristic: Heuristic, lines: &[&str], expected: &[&str]) {
 fn lesson(heuristic: Heuristic, lines: &[&str]) -> serde_json::Value {
     let suggestions = suggest(&sketch(lines), &CaptureConfig::default());
     let found = suggestions.candidates.iter().find(|candidate| candidate.heuristic == heuristic);
-    found.unwrap_or_else(|| panic!("{:?}", suggestions.explanations)).draft.to_json()
+    found.unwrap_or_else(|| panic!("{lines:?}: {:?}", suggestions.explanations)).draft.to_json()
 }
 
 #[test]

@@ -3,6 +3,23 @@
 use super::*;
 
 #[test]
+fn checks_and_procedures_come_back_before_their_commands() {
+    let edits = ["~ a.go: x => y", "~ b.go: x => y", "~ c.go: x => y", "~ ci.yml: x => y", "~ README.md: x => y"];
+    let checks = ["$ go test ./...", "$ go build ./...", "$ npx --prefix web tsc"];
+    let lesson_of = |lines: &[&str]| lesson(Heuristic::RepeatedAction, lines);
+    let told = lesson_of(&[&edits[..], &checks].concat());
+    assert_eq!(told["commands"], json!(["git commit*", "git push*", "go build*", "npx *tsc*", "go test*"]));
+    assert_eq!(told["paths"], json!(["*.go"]), "neither prose nor what was hardly changed");
+    // As often as half of the kind that was changed most.
+    let told = lesson_of(&[&edits[1..], &checks].concat());
+    assert_eq!(told["paths"], json!(["*.go", "*.yml"]));
+    let procedure = |lines: &[&str]| lesson(Heuristic::MultiStep, lines)["commands"].clone();
+    assert_eq!(procedure(&["$ rel ship", "$ rel sign", "$ rel ship", "$ rel sign"]), json!(["rel ship*", "rel sign*"]));
+    let only_git = procedure(&["$ git add a", "$ git commit -m x", "$ git push", "$ gh pr create"]);
+    assert!(only_git.as_array().is_none_or(Vec::is_empty), "{only_git}");
+}
+
+#[test]
 fn multi_step() {
     let check = |lines: &[&str], expected: &[&str]| check(Heuristic::MultiStep, lines, expected);
     check(&["$ git add a", "$ git commit -m x", "$ git push", "$ gh pr create"], &["procedure-git"]);

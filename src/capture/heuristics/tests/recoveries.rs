@@ -5,9 +5,36 @@ use super::*;
 #[test]
 fn a_recovery_comes_back_before_the_command_that_failed() {
     for (lines, expected) in [
-        (&["! cat -A x # cat: illegal option -- A", "$ cat -vet x"][..], json!(["cat *-A*"])),
+        (&["! cat -A x # cat: illegal option -- A", "$ cat -vet x"][..], json!(["cat* -A*"])),
         (&["! cd web && go test ./... # FAIL: x", "$ ./configure", "$ cd web && go test ./..."], json!(["go test*"])),
-        (&["! pip install request", "$ pip install requests"], json!(["pip install*"])),
+        (&["! pip install request", "$ pip install requests"], json!(["pip install* request*"])),
+        (
+            &["! go run /tmp/order_test.go # go: cannot run *_test.go files", "$ go run /tmp/order_main.go"],
+            json!(["go run*_test.go*"]),
+        ),
+        (&["! go build -o app ./... # error: multiple packages", "$ go build -o app ."], json!(["go build* ./...*"])),
+        (
+            &["! node assets/build.js # error: no app.js", "$ cd assets && node build.js"],
+            json!(["node* assets/build.js*"]),
+        ),
+        (
+            &[
+                "! grep -rn --include=*.go x . # zsh: no matches found: --include=*.go",
+                "$ grep -rn --include='*.go' x .",
+            ],
+            json!(["grep*--include=*"]),
+        ),
+        // What the error names of a line to which something had to be added.
+        (
+            &["! git add web/dist/app.css # error: ignored by .gitignore: web/dist", "$ git add -f web/dist/app.css"],
+            json!(["git add*web/dist*"]),
+        ),
+        (
+            &["! app sync --debug # error: `Debug` needs a place", "$ app sync --debug --console"],
+            json!(["app sync* --debug*"]),
+        ),
+        // A program that is not here is missed however it is called.
+        (&["! tree /srv/app/lib -L 3 # zsh: command not found: tree", "$ find /srv/app/lib -type d"], json!(["tree*"])),
         (
             &["! curl https://a.b/c # error: connection refused", "$ ./connect", "$ curl https://a.b/c"],
             json!(["curl **"]),
