@@ -1,6 +1,7 @@
 //! `user-correction`: what the user tells the agent. A rule that is surely meant to last becomes a lesson of its own; the
 //! rest of a session is gathered in one lesson that awaits review.
 
+mod neighbours;
 mod quote;
 mod subject;
 
