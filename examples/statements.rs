@@ -14,7 +14,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use adage::config::{CaptureConfig, Selection};
-use adage::heuristics::{Candidate, Heuristic, statements, suggest};
+use adage::heuristics::{Candidate, Heuristic, stated_lines, statements, suggest};
 use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use flate2::read::MultiGzDecoder;
 use serde_json::{Value, json};
@@ -99,6 +99,7 @@ fn print_heard(transcript: &Transcript, labelled: &BTreeMap<usize, Value>) {
     let told =
         suggest(transcript, &all).candidates.into_iter().filter(|told| told.heuristic == Heuristic::UserCorrection);
     let (gathered, learned): (Vec<_>, Vec<_>) = told.partition(|told| told.name == "user-statements");
+    let lines: BTreeMap<usize, _> = stated_lines(transcript).into_iter().map(|line| (line.turn, line)).collect();
     for heard in statements(transcript) {
         let Some(label) = labelled.get(&heard.turn) else { continue };
         let quote_in = |told: &[Candidate]| {
@@ -115,6 +116,7 @@ fn print_heard(transcript: &Transcript, labelled: &BTreeMap<usize, Value>) {
             "session": transcript.session, "turn": heard.turn, "label": label.get("label").unwrap_or(label),
             "quotes": label.get("quotes"), "alone": label.get("alone"), "cues": heard.cues, "words": heard.words,
             "probability": heard.probability, "durable": heard.durable, "sentences": sentences,
+            "line": lines.get(&heard.turn),
         });
         println!("{row}");
     }

@@ -21,6 +21,7 @@ use crate::lesson::{Evidence, LessonDraft, Origin, Provenance};
 
 pub use explain::{Because, Explanation, FiredBecause, RejectedBecause};
 pub use statement::{StatedSentence, Statement, statements};
+pub use user_correction::{StatedLine, stated_lines};
 pub(in crate::capture) use wording::{Sentence, first_request, sentences};
 
 use adage_transcript::Transcript;

@@ -1,6 +1,7 @@
 //! `user-correction`: what the user tells the agent. A rule that is surely meant to last becomes a lesson of its own; the
 //! rest of a session is gathered in one lesson that awaits review.
 
+mod line;
 mod neighbours;
 mod quote;
 mod subject;
@@ -8,7 +9,9 @@ mod subject;
 use std::collections::{HashMap, HashSet};
 
 use adage_redact::one_line;
+use adage_transcript::Transcript;
 use adage_transcript::command::slug;
+use serde::Serialize;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::explicit_instruction;
@@ -16,6 +19,7 @@ use super::session::Session;
 use super::statement::{Statement, read_statements};
 use super::wording::char_range;
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
+use crate::capture::pasted::Typed;
 use crate::lesson::{Evidence, build_lesson};
 use quote::Quote;
 pub(super) use subject::Subject;
@@ -113,6 +117,34 @@ fn find_again(heard: &mut [Heard<'_>], earlier: &[&str]) {
         heard.is_old = earlier.iter().any(|other| cosine(&own, other) >= SAME);
         heard.times += usize::from(heard.is_old);
     }
+}
+
+/// A line of what a person said: the sentence that a turn tells most by, with those beside it that it needs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct StatedLine {
+    /// The turn, from 0.
+    pub turn: usize,
+    /// The words, verbatim.
+    pub text: String,
+    /// The probability that somebody who was not in the session could act on it; from 0 to 1.
+    pub lasts: f64,
+    /// What the probability is made of beside what the turn tells, sorted.
+    pub cues: Vec<String>,
+}
+
+/// The line of each turn that a person typed, in order, whether or not the turn is heard.
+#[must_use]
+pub fn stated_lines(transcript: &Transcript) -> Vec<StatedLine> {
+    let statements = read_statements(transcript, &Typed::of(transcript));
+    let line = |said: Statement| {
+        let text = transcript.turns.get(said.turn).and_then(|turn| turn.as_user())?;
+        let quote = Quote::of(text, &said.sentences)?;
+        let cues = line::cues(&quote, &said);
+        let lasts = line::probability(&said, &cues);
+        Some(StatedLine { turn: said.turn, text: quote.text.to_owned(), lasts, cues })
+    };
+    statements.into_iter().filter_map(line).collect()
 }
 
 /// How often each word of more than two letters comes.

@@ -83,6 +83,11 @@ fn base(file: &str) -> String {
     file.rsplit('/').next().unwrap_or(file).to_owned()
 }
 
+/// True where a text names a file or a path.
+pub(super) fn names_file(text: &str) -> bool {
+    files_in(text).next().is_some()
+}
+
 /// Names of files and paths in a text.
 fn files_in(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|c: char| c.is_whitespace() || "\"'`(),;?!<>[]".contains(c));
