@@ -93,7 +93,8 @@ fn act(act: &str) -> Turn {
     Turn::ToolCall(ToolCall { tool: tool.to_owned(), input, result: Some(result.to_owned()), status })
 }
 
-/// A line per labelled turn; a label is a string or an object with a field `label`.
+/// A line per labelled turn: `learned`, a lesson of its own, which awaits review where it is `proposed`;
+/// `gathered`, the session's item. A label is a string or an object with a field `label`.
 fn print_heard(transcript: &Transcript, labelled: &BTreeMap<usize, Value>) {
     let all = CaptureConfig { selection: Selection::All, ..CaptureConfig::default() };
     let told =
@@ -111,8 +112,11 @@ fn print_heard(transcript: &Transcript, labelled: &BTreeMap<usize, Value>) {
             .iter()
             .map(|sentence| json!({ "text": said.get(sentence.range.clone()), "says": sentence.says, "cues": sentence.cues }))
             .collect();
+        let learned = quote_in(&learned);
+        let proposed =
+            learned.as_ref().is_some_and(|lesson| lesson["confidence"].as_f64().is_some_and(|sure| sure < 0.5));
         let row = json!({
-            "learned": quote_in(&learned), "gathered": quote_in(&gathered),
+            "learned": learned, "proposed": proposed, "gathered": quote_in(&gathered),
             "session": transcript.session, "turn": heard.turn, "label": label.get("label").unwrap_or(label),
             "quotes": label.get("quotes"), "alone": label.get("alone"), "cues": heard.cues, "words": heard.words,
             "probability": heard.probability, "durable": heard.durable, "sentences": sentences,
