@@ -23,7 +23,10 @@ pub(super) fn unwrapped(text: &str, sentences: &[Sentence<'_>], place: usize) ->
     };
     let n_before = (0..place).rev().take(MAX_WRAPPED).take_while(|before| goes_over(*before)).count();
     let n_after = (place..).take(MAX_WRAPPED).take_while(|line| goes_over(*line)).count();
-    place - n_before..place + n_after + 1
+    let lines = place - n_before..place + n_after + 1;
+    // Too long for a quote: then the line alone.
+    let is_short = span(sentences, &lines).is_some_and(|span| span.len() <= MAX_CHARS);
+    if is_short { lines } else { place..place + 1 }
 }
 
 /// True where a sentence is not over at the end of its line.
