@@ -162,7 +162,7 @@ const FOREIGN: [&str; 34] = [
     "dem", "den", "immer",
 ];
 
-/// The phrases, in the order of the words, without the files that are known; empty where the words have none.
+/// The phrases, in the order of the words, without the files and programs that are known; empty where the words have none.
 pub(super) fn of(text: &str, known: &str) -> String {
     let is_of_other_script = text.chars().filter(|c| c.is_alphabetic() && !c.is_ascii()).count() * 4 > text.len();
     let n_foreign = text.to_lowercase().unicode_words().filter(|word| FOREIGN.contains(word)).count();
@@ -173,8 +173,9 @@ pub(super) fn of(text: &str, known: &str) -> String {
     let mut phrases: Vec<Vec<&str>> = vec![Vec::new()];
     for chunk in text.split_whitespace() {
         let word = chunk.trim_matches(|c: char| !c.is_alphanumeric());
-        // What is done with a file says so itself.
-        let word = if known.contains(word) && word.contains(['/', '.']) { "" } else { word };
+        // What is done with a file or program says so itself.
+        let is_known = known.split([' ', ',', ';']).any(|name| name == word);
+        let word = if is_known { "" } else { word };
         let begins = chunk.starts_with(['(', '"', '\'', '`', '-', '*']);
         if begins || !is_topic(word) {
             phrases.push(Vec::new());
