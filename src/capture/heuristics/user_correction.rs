@@ -72,18 +72,16 @@ pub(super) fn find(session: &Session<'_>, first_untrusted: Option<usize>, earlie
         if explicit_instruction::is_instruction(session, said.turn, text) {
             continue;
         }
-        let is_heard = said.probability >= HEARD;
-        if let Some(quote) = is_heard.then(|| Quote::of(text, &said.sentences)).flatten() {
+        if let Some(quote) = (said.probability >= HEARD).then(|| Quote::of(text, &said.sentences)).flatten() {
             let lasts = line::probability(&said, &line::cues(&quote, &said));
             heard.push(Heard { said, text, quote, lasts, times: 1, is_old: false });
         } else {
-            let because = RejectedBecause::NotHeard { probability: said.probability };
-            trials.push(Trial::refused(said.turn, because));
+            trials.push(Trial::refused(said.turn, RejectedBecause::NotHeard { probability: said.probability }));
         }
     }
     let repeats = count_repeats(&mut heard);
     find_again(&mut heard, earlier);
-    let (sure, mut unsure): (Vec<_>, Vec<_>) = heard.iter().enumerate().partition(|(_, heard)| heard.is_sure());
+    let (sure, unsure): (Vec<_>, Vec<_>) = heard.iter().enumerate().partition(|(_, heard)| heard.is_sure());
     for (number, heard) in sure {
         if repeats.contains(&number) {
             trials.push(Trial::refused(heard.said.turn, RejectedBecause::SaidBefore));
@@ -92,20 +90,17 @@ pub(super) fn find(session: &Session<'_>, first_untrusted: Option<usize>, earlie
         let because = FiredBecause::Told { probability: heard.said.probability, times: heard.times };
         trials.push(Trial::fired(heard.said.turn, heard.learned(session, first_untrusted), because));
     }
+    let is_candidate = |(number, heard): &(usize, &Heard<'_>)| heard.is_proposed() && !repeats.contains(number);
+    let (mut proposed, rest): (Vec<_>, Vec<_>) = unsure.into_iter().partition(is_candidate);
     // Stable: of equals the earliest.
-    unsure.sort_by(|(_, a), (_, b)| b.lasts.total_cmp(&a.lasts));
-    let mut n_proposed = 0;
-    unsure.retain(|(number, heard)| {
-        let is_proposed = n_proposed < MAX_PROPOSED && heard.is_proposed() && !repeats.contains(number);
-        if is_proposed {
-            n_proposed += 1;
-            let because = FiredBecause::Proposed { probability: heard.lasts };
-            trials.push(Trial::fired(heard.said.turn, heard.proposed(session, first_untrusted), because));
-        }
-        !is_proposed
-    });
-    let rest = unsure.into_iter().map(|(_, heard)| heard).collect();
-    trials.extend(list(session, first_untrusted, rest, n_proposed > 0));
+    proposed.sort_by(|(_, a), (_, b)| b.lasts.total_cmp(&a.lasts));
+    let too_many = proposed.split_off(proposed.len().min(MAX_PROPOSED));
+    for (_, heard) in &proposed {
+        let because = FiredBecause::Proposed { probability: heard.lasts };
+        trials.push(Trial::fired(heard.said.turn, heard.proposed(session, first_untrusted), because));
+    }
+    let rest = rest.into_iter().chain(too_many).map(|(_, heard)| heard).collect();
+    trials.extend(list(session, first_untrusted, rest, !proposed.is_empty()));
     trials
 }
 
