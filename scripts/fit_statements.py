@@ -3,12 +3,16 @@
     cargo run --example statements -- tests/cases/statements/*.jsonl > written.jsonl
     cargo run --example statements -- SESSIONS.jsonl.gz LABELS.jsonl > real.jsonl; cargo run --example statements -- TURNS.jsonl >> real.jsonl
     python3 scripts/fit_statements.py written.jsonl real.jsonl [--held-out HELD.jsonl] [--write src/capture/heuristics/statement/weights.tsv]
+        [--lines tests/cases/statements/lines.tsv --write-lines src/capture/heuristics/user_correction/line.tsv]
 
 Logistic regressions with an L2 penalty (numpy, scipy). Labels: D (holds beyond the session), C (a correction of the current work),
 - (neither). Three targets: a turn tells something (D or C), it holds (D), and a sentence is part of a labelled quote. Written turns
 weigh less than real ones. The printed figures are of real turns: cross-validated in five folds by session, then on what is held out.
 Of the sessions whose labels have no quotes, a third is held out, because all of capture is measured on it: those for which the first
 byte of the SHA-256 of the id is divisible by 3.
+
+With --lines also whether a line is worth a lesson: a regression on named facts about the line and the log-odds of the turn's first
+two targets, cross-validated by session with the log-odds that the turns had when they were not fitted on.
 """
 
 import collections
@@ -42,6 +46,17 @@ PRIOR = {
     },
     "says": {},
 }
+# What a fact about a line is worth before a judgement is seen, likewise.
+PRIOR_OF_LINE = {
+    "core standing_order": 1.5, "core from_now_on": 0.5, "core always_never": 0.5, "core in_project": 0.5, "core prefer": 0.3,
+    "habit": 0.8, "state_of_project": 0.5, "prohibits": 0.5, "practice": 0.3, "alone": 0.5, "holds": 0.4,
+    "points_back": -0.5, "opens_pointing": -0.3, "refers": -1.0, "line_number": -1.0, "number": -0.3, "scope": -0.7, "asks": -1.0,
+    "ends_open": -0.7, "quotation": -0.5, "reports": -0.5, "sees": -0.3, "interface": -0.3, "makes_once": -0.5, "past": -0.3,
+    "now": -0.3, "not_yet": -1.0, "several_lines": -0.2,
+}
+HEARD = 0.4  # As in the code.
+PENALTY_OF_FACT, WEIGHT_OF_WRITTEN_LINE, MIN_LINES = 5.0, 0.2, 8
+WORTH = {"yes": 1.0, "border": 0.35, "no": 0.0}
 THRESHOLDS = [0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.8]
 
 
@@ -133,7 +148,7 @@ def main():
         "holds": (written, real, lambda row: int(row["label"] == "D")),
         "says": (sentences(written), sentences(real), lambda row: row["is_quote"]),
     }
-    fitted = {}
+    fitted, unseen = {}, {}
     for name, (written_rows, real_rows, target) in targets.items():
         def fit_on(rows):
             counts = [WEIGHT_OF_WRITTEN] * len(written_rows) + [1.0] * len(rows)
@@ -145,6 +160,7 @@ def main():
             weights = fit_on([row for row, of in zip(real_rows, folds) if of != held_fold])
             of = np.flatnonzero(folds == held_fold)
             said[of] = predict(weights, [real_rows[place] for place in of])
+        unseen[name] = said
         print_table(f"{name}, cross-validated", said, [target(row) for row in real_rows])
         fitted[name] = fit_on(real_rows)
         for title, rows in [("held out", held), ("held out by the session's hash", left_out)]:
@@ -153,6 +169,69 @@ def main():
                 print_table(f"{name}, {title}", predict(fitted[name], rows), [target(row) for row in rows])
     if after("--write"):
         write(after("--write"), fitted)
+    if after("--lines"):
+        rows = [(row, {name: predict(fitted[name], [row])[0] for name in ("tells", "holds")}, True) for row in written]
+        rows += [(row, {name: unseen[name][place] for name in ("tells", "holds")}, False) for place, row in enumerate(real)]
+        weights = fit_lines(rows, after("--lines"))
+        if after("--write-lines"):
+            kept = [f"{fact}\t{weight:.2f}" for fact, weight in sorted(weights.items()) if abs(weight) >= 0.01]
+            with open(after("--write-lines"), "w", encoding="utf-8") as out:
+                out.write("\n".join(kept) + "\n")
+
+
+def fit_lines(rows, path):
+    """Weights of facts about lines, by name. A written line is worth a lesson if its turn holds and its author says that it is understood
+    alone."""
+    judged = {}
+    for line in open(path, encoding="utf-8"):
+        if not line.startswith("#"):
+            session, turn, judgement = line.rstrip("\n").split("\t")
+            judged[session, int(turn)] = judgement
+    facts, worth, counts, sessions, judgements = [], [], [], [], []
+    for row, said, is_written in rows:
+        judgement = judged.get((row["session"], row["turn"]))
+        is_heard = is_written and row["probability"] >= HEARD and row["line"] and "asks" not in row["line"]["cues"]
+        if not row["line"] or not (judgement or is_heard):
+            continue
+        odds = {name: float(np.clip(np.log(p / (1 - p)), -4, 4)) for name, p in said.items()}
+        facts.append({**dict.fromkeys(row["line"]["cues"], 1.0), **odds})
+        worth.append(WORTH[judgement] if judgement else float(row["label"] == "D" and any(row["alone"])))
+        counts.append(1.0 if judgement else WEIGHT_OF_WRITTEN_LINE)
+        sessions.append(row["session"])
+        judgements.append(judgement or "written")
+    n_lines = collections.Counter(fact for of, judgement in zip(facts, judgements) if judgement != "written" for fact in of)
+    names = sorted(fact for fact in n_lines if n_lines[fact] >= MIN_LINES)
+    names += sorted(fact for fact in PRIOR_OF_LINE if fact not in names)
+    features = np.array([[of.get(name, 0.0) for name in names] for of in facts])
+    worth, counts, judgements = np.array(worth), np.array(counts), np.array(judgements)
+    start = np.array([PRIOR_OF_LINE.get(name, 0.0) for name in names])
+
+    def fit_on(chosen):
+        x, y, n = features[chosen], worth[chosen], counts[chosen]
+
+        def loss(at):
+            margin, off = x @ at[:-1] + at[-1], at[:-1] - start
+            slope = n * (1 / (1 + np.exp(-margin)) - y)
+            value = (n * (np.logaddexp(0, margin) - y * margin)).sum() + 0.5 * PENALTY_OF_FACT * (off**2).sum()
+            return value, np.append(x.T @ slope + PENALTY_OF_FACT * off, slope.sum())
+
+        return minimize(loss, np.append(start, -1.0), jac=True, method="L-BFGS-B").x
+
+    said, is_real = np.zeros(len(facts)), judgements != "written"
+    folds = np.array([fold("line" + session, 10) for session in sessions])
+    for held_fold in range(10):
+        at = fit_on((folds != held_fold) | ~is_real)
+        of = (folds == held_fold) & is_real
+        said[of] = 1 / (1 + np.exp(-(features[of] @ at[:-1] + at[-1])))
+    n_worth = (judgements == "yes").sum()
+    print(f"lines, cross-validated: {n_worth} worth a lesson of {is_real.sum()}")
+    may_be = np.array([{"alone", "may_last"} <= of.keys() for of in facts])
+    for at in (0.4, 0.5, 0.55, 0.6, 0.65, 0.7):
+        of = judgements[is_real & may_be & (said >= at)]
+        right, border = (of == "yes").mean(), (of == "border").mean()
+        print(f"  p >= {at:.2f}: right {right:.2f} border {border:.2f} n {len(of)}, of those worth it {(of == 'yes').sum() / n_worth:.2f}")
+    at = fit_on(np.ones(len(facts), bool))
+    return {**dict(zip(names, at[:-1])), "bias": at[-1]}
 
 
 def write(path, fitted):

@@ -13,6 +13,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod also_said;
 mod draft;
 mod glob;
 mod provenance;
@@ -30,6 +31,7 @@ use serde_json::{Map, Value};
 
 pub use crate::hash::TextHash;
 pub use crate::id::{ChangeId, LessonId, ReceiptId};
+pub(crate) use also_said::also_said_item;
 pub(crate) use draft::DraftOrigin;
 pub use draft::{LessonDraft, build_lesson};
 pub(crate) use glob::{GlobOf, matches_everything, n_literal};

@@ -292,12 +292,18 @@ pub(super) fn patch_proposal(
     let first = files.first().and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy().into_owned();
     let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
     let summary = format!("{first}{more}, {n_added} lines added, {n_removed} removed");
-    Proposal { name: ProposalName::Patch(kind.clone()), text, files, summary }
+    Proposal { name: ProposalName::Patch(kind.clone()), text, files, summary, lines: Vec::new() }
 }
 
 pub(super) fn skill_proposal(name: &SkillName, text: &[u8], target: PathBuf) -> Proposal {
     let summary = format!("a new skill of {} bytes", text.len());
-    Proposal { name: ProposalName::Skill(name.clone()), text: content_hash(text), files: vec![target], summary }
+    Proposal {
+        name: ProposalName::Skill(name.clone()),
+        text: content_hash(text),
+        files: vec![target],
+        summary,
+        lines: Vec::new(),
+    }
 }
 
 /// The path of a new skill, if it can be created.

@@ -44,7 +44,13 @@ enum What {
     /// Show everything that applying would change; what looks like a secret is masked, unless --reveal is given
     Show { name: ProposalName },
     /// Apply a proposal, or all of them
-    Apply(Which),
+    Apply {
+        #[command(flatten)]
+        which: Which,
+        /// Learn only these lines of what a person also said, by number: 1,3; the rest of the item is dismissed
+        #[arg(long, value_delimiter = ',', conflicts_with = "all")]
+        lines: Vec<usize>,
+    },
     /// Dismiss a proposal, or all of them
     Dismiss(Which),
     /// Quarantine what cannot be applied, with the reason
@@ -76,9 +82,11 @@ struct Which {
 }
 
 /// The decision about the chosen proposals.
-#[derive(Clone, Copy)]
-enum Verdict {
-    Apply,
+enum Verdict<'a> {
+    /// With lines: only these of an item.
+    Apply {
+        lines: &'a [usize],
+    },
     Dismiss,
 }
 
@@ -107,8 +115,8 @@ pub(crate) fn inbox(global: &Global, asked: &Inbox, out: &mut Output) -> Done {
             list(&playbook, &global.inbox(&playbook), out)
         }
         What::Show { name } => show(&open(Access::Read)?, name, out),
-        What::Apply(which) => decide(&open(Access::Write)?, which, Verdict::Apply, out),
-        What::Dismiss(which) => decide(&open(Access::Write)?, which, Verdict::Dismiss, out),
+        What::Apply { which, lines } => decide(&open(Access::Write)?, which, &Verdict::Apply { lines }, out),
+        What::Dismiss(which) => decide(&open(Access::Write)?, which, &Verdict::Dismiss, out),
         What::Check => check(&open(Access::Write)?, out),
         What::History => history(&open(Access::Read)?, out),
         What::Undo { id } => undo(&open(Access::Write)?, *id, out),
@@ -140,10 +148,11 @@ pub(crate) fn list(playbook: &Playbook, inbox: &ReviewInbox, out: &mut Output) -
 }
 
 fn object(proposal: &Proposal) -> Value {
-    json!({
+    let object = json!({
         "name": proposal.name.to_string(), "kind": proposal.name.kind().name(), "text": proposal.text,
         "files": proposal.files, "summary": proposal.summary,
-    })
+    });
+    if proposal.lines.is_empty() { object } else { with(object, json!({ "lines": proposal.lines })) }
 }
 
 fn show(inbox: &ReviewInbox, name: &ProposalName, out: &mut Output) -> Done {
@@ -155,14 +164,21 @@ fn show(inbox: &ReviewInbox, name: &ProposalName, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-fn decide(inbox: &ReviewInbox, which: &Which, verdict: Verdict, out: &mut Output) -> Done {
+fn decide(inbox: &ReviewInbox, which: &Which, verdict: &Verdict<'_>, out: &mut Output) -> Done {
     if let Some(name) = &which.name {
         let found = inbox.find(name)?;
         let proposal = Proposal { text: which.hash.unwrap_or(found.text), ..found };
         carry_out(inbox, &[proposal], verdict, out)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let proposals = inbox.list()?;
+    let mut proposals = inbox.list()?;
+    if matches!(verdict, Verdict::Apply { .. }) {
+        let n_before = proposals.len();
+        proposals.retain(|proposal| proposal.lines.is_empty());
+        if let n @ 1.. = n_before - proposals.len() {
+            say(&format!("{n} without a proposed line left: pick with `inbox apply ID --lines 1,3`, or dismiss"));
+        }
+    }
     let (mut n_done, mut is_done) = (0, true);
     // Each kind is one transaction: a proposal that cannot be applied does not block the other kinds.
     for kind in ProposalKind::ALL.into_iter().filter(|kind| which.kind.is_none_or(|wanted| wanted == *kind)) {
@@ -187,13 +203,17 @@ fn decide(inbox: &ReviewInbox, which: &Which, verdict: Verdict, out: &mut Output
 fn carry_out(
     inbox: &ReviewInbox,
     proposals: &[Proposal],
-    verdict: Verdict,
+    verdict: &Verdict<'_>,
     out: &mut Output,
 ) -> Result<(), Box<dyn Error>> {
     let names: Vec<String> = proposals.iter().map(|proposal| proposal.name.to_string()).collect();
     let (word, change) = match verdict {
-        Verdict::Apply => {
-            let applied = inbox.apply(proposals)?;
+        Verdict::Apply { lines } => {
+            let applied = match (proposals, lines) {
+                (_, []) => inbox.apply(proposals)?,
+                ([item], lines) => inbox.apply_lines(item, lines)?,
+                _ => return Err("lines are of one proposal".into()),
+            };
             let lessons: Vec<String> = applied.lessons.iter().map(ToString::to_string).collect();
             out.object(&json!({
                 "applied": names, "files": applied.files, "lessons": lessons, "change": applied.change,

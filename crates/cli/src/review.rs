@@ -1,5 +1,6 @@
 //! Interactive review of the inbox at a terminal, one proposal at a time.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -49,6 +50,8 @@ enum Answer {
     Skip,
     Edit,
     Reveal,
+    /// Picks a line of an item, or leaves it again.
+    Line(usize),
     Quit,
 }
 
@@ -58,6 +61,7 @@ n  not now: it stays in the inbox
 s  dismiss it
 e  edit it first
 r  show what is masked in it too
+1  pick line 1 of what was also said (to 9; again: leave it), then y
 q  quit: the rest stays in the inbox";
 
 /// Edits a text by hand; `None` when it was not changed.
@@ -96,7 +100,7 @@ fn ask<W: Write>(
         match ask_about(playbook, inbox, proposal, &number, person, out)? {
             Answer::Yes => tally.applied += 1,
             Answer::Skip => tally.dismissed += 1,
-            Answer::NotNow | Answer::Edit | Answer::Reveal => tally.left += 1,
+            Answer::NotNow | Answer::Edit | Answer::Reveal | Answer::Line(_) => tally.left += 1,
             Answer::Quit => {
                 tally.left += n_proposals - n;
                 break;
@@ -116,6 +120,7 @@ fn ask_about<W: Write>(
     out: &mut Output<W>,
 ) -> Result<Answer, Box<dyn Error>> {
     let mut inbox = inbox.clone();
+    let mut picked: BTreeSet<usize> = BTreeSet::new();
     loop {
         let (name, summary) = (&proposal.name, &proposal.summary);
         let shown = match inbox.show(&proposal) {
@@ -130,8 +135,22 @@ fn ask_about<W: Write>(
         out.text("")?;
         out.diff(&shown)?;
         let one = std::slice::from_ref(&proposal);
+        if !picked.is_empty() {
+            let numbers: Vec<String> = picked.iter().map(ToString::to_string).collect();
+            out.line(&format!("picked: {}", numbers.join(", ")))?;
+        }
         let answer = answer(person, out)?;
         let change = match answer {
+            Answer::Line(line) => {
+                if !picked.remove(&line) && line <= proposal.lines.len() {
+                    picked.insert(line);
+                }
+                continue;
+            }
+            Answer::Yes if !picked.is_empty() => {
+                let lines: Vec<usize> = picked.iter().copied().collect();
+                inbox.apply_lines(&proposal, &lines).map(|applied| applied.change)
+            }
             Answer::Yes => inbox.apply(one).map(|applied| applied.change),
             Answer::Skip => inbox.dismiss(one).map(|dismissed| dismissed.change),
             Answer::NotNow | Answer::Quit => return Ok(answer),
@@ -182,6 +201,7 @@ fn answer<W: Write>(person: &mut Person<'_>, out: &mut Output<W>) -> io::Result<
             'e' => return Ok(Answer::Edit),
             'r' => return Ok(Answer::Reveal),
             'q' => return Ok(Answer::Quit),
+            key @ '1'..='9' => return Ok(Answer::Line(key.to_digit(10).map_or(0, |digit| digit as usize))),
             _ => out.text(HELP)?,
         }
     }
@@ -293,6 +313,30 @@ mod tests {
         assert!(folder.path().join("new.md").exists());
         let left: Vec<String> = memory.1.list().unwrap().iter().map(|left| left.name.to_string()).collect();
         assert_eq!(left, ["skills/release"]);
+    }
+
+    #[test]
+    fn lines_of_what_was_also_said_are_picked_by_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let playbook = Playbook::builder(folder.path()).without_embedder().open().unwrap();
+        let item = serde_json::json!({
+            "trigger": "also said", "correct_pattern": "1. Feeds are in UTC\n2. Use pnpm for the web package",
+            "also_said": true, "source": "mined", "confidence": 0.3,
+        });
+        let serde_json::Value::Object(row) = item else { panic!("{item}") };
+        playbook.learn_lesson(LessonDraft::from_json(row)).unwrap();
+        let inbox = playbook.inbox();
+        let memory = (playbook, inbox);
+        // As a whole it stays; then one line is picked, left again, and the other learned. There is no ninth.
+        let (tally, said) = check(&memory, "y", &mut no_editor);
+        assert_eq!(tally, Tally { left: 1, ..Tally::default() });
+        assert!(said.contains("not done: ") && said.contains("nothing of it is proposed"), "{said}");
+        let (tally, said) = check(&memory, "1219y", &mut no_editor);
+        assert_eq!(tally, Tally { applied: 1, ..Tally::default() });
+        assert!(said.contains("picked: 1, 2\n") && said.contains("picked: 2\n"), "{said}");
+        let learned = memory.0.find("running pnpm; web package").unwrap();
+        assert_eq!((learned.correct_pattern.as_str(), learned.commands.len()), ("Use pnpm for the web package", 1));
+        assert!(memory.1.list().unwrap().is_empty());
     }
 
     #[test]

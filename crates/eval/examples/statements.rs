@@ -14,7 +14,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use adage::config::{CaptureConfig, Selection};
-use adage::heuristics::{Candidate, Heuristic, statements, suggest};
+use adage::heuristics::{Candidate, Heuristic, stated_lines, statements, suggest};
 use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use flate2::read::MultiGzDecoder;
 use serde_json::{Value, json};
@@ -93,12 +93,14 @@ fn act(act: &str) -> Turn {
     Turn::ToolCall(ToolCall { tool: tool.to_owned(), input, result: Some(result.to_owned()), status })
 }
 
-/// A line per labelled turn; a label is a string or an object with a field `label`.
+/// A line per labelled turn: `learned`, a lesson of its own, which awaits review if it is `proposed`; `gathered`, the session's item. A
+/// label is a string or an object with a field `label`.
 fn print_statements(transcript: &Transcript, labelled: &BTreeMap<usize, Value>) {
     let all = CaptureConfig { selection: Selection::All, ..CaptureConfig::default() };
     let told =
         suggest(transcript, &all).candidates.into_iter().filter(|told| told.heuristic == Heuristic::UserCorrection);
     let (gathered, learned): (Vec<_>, Vec<_>) = told.partition(|told| told.name == "user-statements");
+    let lines: BTreeMap<usize, _> = stated_lines(transcript).into_iter().map(|line| (line.turn, line)).collect();
     for heard in statements(transcript) {
         let Some(label) = labelled.get(&heard.turn) else { continue };
         let quote_in = |told: &[Candidate]| {
@@ -110,11 +112,15 @@ fn print_statements(transcript: &Transcript, labelled: &BTreeMap<usize, Value>) 
             .iter()
             .map(|sentence| json!({ "text": said.get(sentence.range.clone()), "says": sentence.says, "cues": sentence.cues }))
             .collect();
+        let learned = quote_in(&learned);
+        let proposed =
+            learned.as_ref().is_some_and(|lesson| lesson["confidence"].as_f64().is_some_and(|sure| sure < 0.5));
         let row = json!({
-            "learned": quote_in(&learned), "gathered": quote_in(&gathered),
+            "learned": learned, "proposed": proposed, "gathered": quote_in(&gathered),
             "session": transcript.session, "turn": heard.turn, "label": label.get("label").unwrap_or(label),
             "quotes": label.get("quotes"), "alone": label.get("alone"), "cues": heard.cues, "words": heard.words,
             "probability": heard.probability, "durable": heard.durable, "sentences": sentences,
+            "line": lines.get(&heard.turn),
         });
         println!("{row}");
     }

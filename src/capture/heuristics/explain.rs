@@ -60,7 +60,12 @@ pub enum FiredBecause {
         /// In how many turns it is said.
         times: usize,
     },
-    /// What the user said and may not have meant to last, for review.
+    /// The user said something that is likely of use beyond the session, for review.
+    Proposed {
+        /// How likely it is.
+        probability: f64,
+    },
+    /// What else the user said, listed for review.
     Gathered {
         /// How many quotes.
         n_quotes: usize,

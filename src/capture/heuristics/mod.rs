@@ -21,6 +21,8 @@ use crate::lesson::{Evidence, LessonDraft, Origin, Provenance};
 
 pub use explain::{Because, Explanation, FiredBecause, RejectedBecause};
 pub use statement::{StatedSentence, Statement, statements};
+pub(crate) use user_correction::picked_lesson;
+pub use user_correction::{StatedLine, stated_lines};
 pub(in crate::capture) use wording::{Sentence, first_request, sentences};
 
 use adage_transcript::Transcript;
@@ -196,6 +198,11 @@ fn max_of_rule(heuristic: Heuristic, config: &CaptureConfig) -> usize {
     }
 }
 
+/// True for what a person said and decides about: it takes the place of no lesson.
+fn awaits_a_person(fired: &Fired) -> bool {
+    matches!(fired.ground, FiredBecause::Proposed { .. } | FiredBecause::Gathered { .. })
+}
+
 /// True for a fourth or fifth recovery that commands and settings alone prove, without anybody's words.
 fn is_proven(fired: &Fired) -> bool {
     const MAX: usize = 5;
@@ -229,16 +236,22 @@ impl Suggestions {
         let max = if config.selection == Selection::All { usize::MAX } else { config.max_candidates };
         let is_allowed =
             |fired: &Fired| fired.place < max_of_rule(fired.candidate.heuristic, config) || is_proven(fired);
-        let mut n_best_left = fired.iter().filter(|fired| fired.place == 0).count();
+        let is_best = |fired: &Fired| fired.place == 0 && !awaits_a_person(fired);
+        let mut n_best_left = fired.iter().filter(|fired| is_best(fired)).count();
+        let mut n_taken = 0;
         for fired in fired {
-            n_best_left -= usize::from(fired.place == 0);
-            let n_free = max.saturating_sub(self.candidates.len());
+            n_best_left -= usize::from(is_best(&fired));
+            let n_free = max.saturating_sub(n_taken);
             let heuristic = fired.candidate.heuristic;
-            let because = if !is_allowed(&fired) {
+            let because = if awaits_a_person(&fired) {
+                self.candidates.push(fired.candidate);
+                Because::Fired(fired.ground)
+            } else if !is_allowed(&fired) {
                 Because::Refused(RejectedBecause::Outdone { score: fired.candidate.score, best: fired.best })
             } else if n_free == 0 || (fired.place > 0 && n_free <= n_best_left) {
                 Because::Refused(RejectedBecause::TooMany { max })
             } else {
+                n_taken += 1;
                 self.candidates.push(fired.candidate);
                 Because::Fired(fired.ground)
             };

@@ -208,18 +208,10 @@ impl<'t> Session<'t> {
     /// What the user wanted when a turn came: the last request before it that means something outside the session. One from
     /// further back than two of the user's turns is about something else. Empty when there is none.
     pub(super) fn intent(&self, turn: usize) -> String {
-        self.request_before(turn, 2)
-    }
-
-    /// What the user asked for in the last turn before one, if it means something outside the session.
-    pub(super) fn asked(&self, turn: usize) -> String {
-        self.request_before(turn, 1)
-    }
-
-    fn request_before(&self, turn: usize, max_back: usize) -> String {
         const MAX_CHARS: usize = 160;
+        const MAX_BACK: usize = 2;
         let n_before = self.user_turns.partition_point(|number| *number < turn);
-        let before = self.user_turns.get(n_before.saturating_sub(max_back)..n_before).unwrap_or_default();
+        let before = self.user_turns.get(n_before.saturating_sub(MAX_BACK)..n_before).unwrap_or_default();
         let texts = before.iter().rev().filter_map(|number| self.transcript.turns.get(*number)?.as_user());
         // One that does not fit whole says as little as a command that does not.
         let mut requests = texts.filter_map(request::lasting);

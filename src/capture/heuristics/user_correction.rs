@@ -1,13 +1,19 @@
-//! `user-correction`: what the user tells the agent. A rule that is surely meant to last becomes a lesson of its own; the
-//! rest of a session is gathered in one lesson that awaits review.
+//! `user-correction`: what the user tells the agent. A rule that is surely meant to last becomes a lesson of its own, and so does,
+//! for review, a line that somebody who was not there could act on; the rest of a session is listed in one item.
 
+mod line;
+mod neighbours;
+mod picked;
 mod quote;
 mod subject;
+mod topics;
 
 use std::collections::{HashMap, HashSet};
 
 use adage_redact::one_line;
+use adage_transcript::Transcript;
 use adage_transcript::command::slug;
+use serde::Serialize;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::explicit_instruction;
@@ -15,7 +21,9 @@ use super::session::Session;
 use super::statement::{Statement, read_statements};
 use super::wording::char_range;
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
-use crate::lesson::{Evidence, build_lesson};
+use crate::capture::pasted::Typed;
+use crate::lesson::{Evidence, also_said_item, build_lesson};
+pub(crate) use picked::picked_lesson;
 use quote::Quote;
 pub(super) use subject::Subject;
 
@@ -32,6 +40,11 @@ const MAY_HOLD: f64 = 0.1;
 const SAME: f64 = 0.6;
 /// Statements of a session that are compared with each other; of more, the last ones.
 const MAX_COMPARED: usize = 400;
+/// From here on a line is proposed as a lesson. Chosen by cross-validation on lines that readers judged: of those proposed more than
+/// 0.6 are to be right.
+const PROPOSED: f64 = 0.6;
+/// Lines of a session that are proposed; of more, the likeliest.
+const MAX_PROPOSED: usize = 5;
 /// Quotes of a session that await review together; of more, the likeliest.
 const MAX_GATHERED: usize = 15;
 /// Below what a lesson needs to be let in without review.
@@ -42,6 +55,8 @@ struct Heard<'t> {
     said: Statement,
     text: &'t str,
     quote: Quote<'t>,
+    /// The probability that somebody who was not there could act on it.
+    lasts: f64,
     /// In how many turns it is said.
     times: usize,
     /// True when it was said in an earlier session.
@@ -57,12 +72,11 @@ pub(super) fn find(session: &Session<'_>, first_untrusted: Option<usize>, earlie
         if explicit_instruction::is_instruction(session, said.turn, text) {
             continue;
         }
-        let is_heard = said.probability >= HEARD;
-        if let Some(quote) = is_heard.then(|| Quote::of(text, &said.sentences)).flatten() {
-            heard.push(Heard { said, text, quote, times: 1, is_old: false });
+        if let Some(quote) = (said.probability >= HEARD).then(|| Quote::of(text, &said.sentences)).flatten() {
+            let lasts = line::probability(&said, &line::cues(&quote, &said));
+            heard.push(Heard { said, text, quote, lasts, times: 1, is_old: false });
         } else {
-            let because = RejectedBecause::NotHeard { probability: said.probability };
-            trials.push(Trial::refused(said.turn, because));
+            trials.push(Trial::refused(said.turn, RejectedBecause::NotHeard { probability: said.probability }));
         }
     }
     let repeats = count_repeats(&mut heard);
@@ -73,11 +87,20 @@ pub(super) fn find(session: &Session<'_>, first_untrusted: Option<usize>, earlie
             trials.push(Trial::refused(heard.said.turn, RejectedBecause::SaidBefore));
             continue;
         }
-        let subject = heard.subject(session, first_untrusted);
         let because = FiredBecause::Told { probability: heard.said.probability, times: heard.times };
-        trials.push(Trial::fired(heard.said.turn, heard.candidate(session, subject), because));
+        trials.push(Trial::fired(heard.said.turn, heard.learned(session, first_untrusted), because));
     }
-    trials.extend(gather(session, first_untrusted, unsure.into_iter().map(|(_, heard)| heard).collect()));
+    let is_candidate = |(number, heard): &(usize, &Heard<'_>)| heard.is_proposed() && !repeats.contains(number);
+    let (mut proposed, rest): (Vec<_>, Vec<_>) = unsure.into_iter().partition(is_candidate);
+    // Stable: of equals the earliest.
+    proposed.sort_by(|(_, a), (_, b)| b.lasts.total_cmp(&a.lasts));
+    let too_many = proposed.split_off(proposed.len().min(MAX_PROPOSED));
+    for (_, heard) in &proposed {
+        let because = FiredBecause::Proposed { probability: heard.lasts };
+        trials.push(Trial::fired(heard.said.turn, heard.proposed(session, first_untrusted), because));
+    }
+    let rest = rest.into_iter().chain(too_many).map(|(_, heard)| heard).collect();
+    trials.extend(list(session, first_untrusted, rest, !proposed.is_empty()));
     trials
 }
 
@@ -112,6 +135,34 @@ fn find_again(heard: &mut [Heard<'_>], earlier: &[&str]) {
         heard.is_old = earlier.iter().any(|other| cosine(&own, other) >= SAME);
         heard.times += usize::from(heard.is_old);
     }
+}
+
+/// A line of what a person said: the sentence that a turn tells most by, with those beside it that it needs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct StatedLine {
+    /// The turn, from 0.
+    pub turn: usize,
+    /// The words, verbatim.
+    pub text: String,
+    /// The probability that somebody who was not in the session could act on it; from 0 to 1.
+    pub lasts: f64,
+    /// What the probability is made of beside what the turn tells, sorted.
+    pub cues: Vec<String>,
+}
+
+/// The line of each turn that a person typed, in order, whether or not the turn is heard.
+#[must_use]
+pub fn stated_lines(transcript: &Transcript) -> Vec<StatedLine> {
+    let statements = read_statements(transcript, &Typed::of(transcript));
+    let line = |said: Statement| {
+        let text = transcript.turns.get(said.turn).and_then(|turn| turn.as_user())?;
+        let quote = Quote::of(text, &said.sentences)?;
+        let cues = line::cues(&quote, &said);
+        let lasts = line::probability(&said, &cues);
+        Some(StatedLine { turn: said.turn, text: quote.text.to_owned(), lasts, cues })
+    };
+    statements.into_iter().filter_map(line).collect()
 }
 
 /// How often each word of more than two letters comes.
@@ -169,8 +220,31 @@ impl Heard<'_> {
         Evidence { quote: self.quote.text.to_owned(), turn: self.said.turn, range }
     }
 
-    fn candidate(&self, session: &Session<'_>, subject: Subject) -> Candidate {
+    /// True for a line that a reviewer is to be asked about: it is understood alone, and likely of use beyond the session.
+    fn is_proposed(&self) -> bool {
+        self.lasts >= PROPOSED && self.quote.stands_alone() && self.quote.may_last()
+    }
+
+    /// A lesson that is learned without review.
+    fn learned(&self, session: &Session<'_>, first_untrusted: Option<usize>) -> Candidate {
+        // A probability of 0.8 is the confidence of a rule of another kind; a repetition is no less.
+        let score = self.said.probability + f64::from(u8::from(self.times > 1));
+        Candidate { score, ..self.candidate(session, first_untrusted, self.said.probability.max(0.6)) }
+    }
+
+    /// A lesson of its own that awaits review.
+    fn proposed(&self, session: &Session<'_>, first_untrusted: Option<usize>) -> Candidate {
+        // Below every lesson that is learned, above the item.
+        Candidate { score: self.lasts / 2.0, ..self.candidate(session, first_untrusted, UNSURE_CONFIDENCE) }
+    }
+
+    fn candidate(&self, session: &Session<'_>, first_untrusted: Option<usize>, confidence: f64) -> Candidate {
+        let subject = self.subject(session, first_untrusted);
         let mut draft = build_lesson(subject.trigger, self.told());
+        let task = session.intent(self.said.turn);
+        if !task.is_empty() {
+            draft = draft.task(task);
+        }
         if !subject.paths.is_empty() {
             draft = draft.paths(subject.paths);
         }
@@ -184,32 +258,39 @@ impl Heard<'_> {
         Candidate {
             heuristic: Heuristic::UserCorrection,
             name: format!("user-correction-{}", slug(topic)),
-            // A probability of 0.8 is the confidence of a rule of another kind; a repetition is no less.
-            draft: mined(draft, session, self.said.probability.max(0.6), vec![self.evidence()]),
+            draft: mined(draft, session, confidence, vec![self.evidence()]),
             turns: vec![self.said.turn],
-            score: self.said.probability + f64::from(u8::from(self.times > 1)),
+            score: 0.0,
             author: Author::Person,
         }
     }
 }
 
-/// One lesson of all that was heard and is not sure. What may hold beyond the session is its text, the likeliest first; what
-/// only corrected the work at hand is beside it as evidence, for the person who reviews it. Nothing where all is of that kind.
-fn gather(session: &Session<'_>, first_untrusted: Option<usize>, mut heard: Vec<&Heard<'_>>) -> Vec<Trial> {
+/// One item of all else that was heard, numbered, what may hold beyond the session first. Nothing of it is learned unless a person
+/// picks it. No item where nothing is proposed and all is of the moment.
+fn list(
+    session: &Session<'_>,
+    first_untrusted: Option<usize>,
+    mut heard: Vec<&Heard<'_>>,
+    has_proposed: bool,
+) -> Vec<Trial> {
     heard.retain(|heard| !heard.quote.has_secret());
     heard.sort_by(|a, b| b.said.durable.total_cmp(&a.said.durable));
     heard.truncate(MAX_GATHERED);
-    let may_hold: Vec<_> =
-        heard.iter().filter(|heard| heard.said.durable >= MAY_HOLD || heard.quote.is_rule()).collect();
-    let Some(first) = may_hold.first() else {
+    let may_hold = |heard: &&Heard<'_>| heard.said.durable >= MAY_HOLD || heard.quote.is_rule();
+    if !has_proposed && !heard.iter().any(may_hold) {
         let of_now = |heard: &&Heard<'_>| Trial::refused(heard.said.turn, RejectedBecause::OfTheMoment);
         return heard.iter().map(of_now).collect();
-    };
-    let quotes: Vec<String> =
-        may_hold.iter().map(|heard| format!("- {}", heard.in_context(session, first_untrusted))).collect();
+    }
+    let (lasting, of_now): (Vec<&Heard<'_>>, Vec<&Heard<'_>>) = heard.iter().copied().partition(may_hold);
+    heard = lasting.into_iter().chain(of_now).collect();
+    let Some(first) = heard.first() else { return Vec::new() };
+    let texts = heard.iter().map(|heard| heard.in_context(session, first_untrusted));
     let lasting = session.user_turns().find_map(|(_, text)| super::request::lasting(text));
-    let trigger = lasting.map_or_else(|| first.subject(session, first_untrusted).trigger, str::to_owned);
-    let draft = build_lesson(one_line(&trigger, 160), quotes.join("\n"));
+    let during = lasting.map(str::to_owned).or_else(|| first.subject(session, first_untrusted).doing);
+    let trigger =
+        during.map_or_else(|| "also said".to_owned(), |during| one_line(&format!("also said during: {during}"), 160));
+    let draft = also_said_item(&trigger, &texts.collect::<Vec<_>>());
     let evidence: Vec<Evidence> = heard.iter().map(|heard| heard.evidence()).collect();
     let mut turns: Vec<usize> = heard.iter().map(|heard| heard.said.turn).collect();
     turns.sort_unstable();

@@ -9,10 +9,11 @@ use adage_redact::written_out;
 
 use super::Playbook;
 use super::examined::{Ready, Survey};
+use crate::capture::picked_lesson;
 use crate::error::{CannotApply, Error, Result, inbox};
 use crate::folder::edits::{FileEdit, NamedBelow, Reach, Record, Transaction, content_hash};
-use crate::learn::ReviewedLesson;
-use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, Realm, TextHash};
+use crate::learn::{LearnOutcome, ReviewedLesson};
+use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, LessonRef, Realm, TextHash};
 use crate::proposal::{Plan, ProposalKind, ProposalName, SKILL_FILE, for_person, hidden_in_prompts, lesson_as_text};
 use crate::state::Waiting;
 use crate::store::inbox::InboxFiles;
@@ -74,7 +75,8 @@ impl Inbox {
     }
 
     /// The proposals that can be applied: patches in the order of their kinds, then new skills, then lessons. Lessons with the
-    /// most sessions as evidence come first; of equal ones, the oldest.
+    /// most sessions as evidence come first; of equal ones, the oldest. What a person also said, and nothing of which is proposed,
+    /// comes last.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -84,18 +86,24 @@ impl Inbox {
         proposals.sort_by(|one, other| (one.name.kind(), &one.name).cmp(&(other.name.kind(), &other.name)));
         let is_seen = |lesson: &Lesson| self.realm.as_ref().is_none_or(|realm| realm.sees(&lesson.realm));
         let mut lessons = self.playbook.waiting_lessons()?;
-        lessons.sort_by_key(|waiting| Reverse(waiting.lesson.frequency));
+        lessons.sort_by_key(|waiting| (!waiting.lesson.also_said().is_empty(), Reverse(waiting.lesson.frequency)));
         for waiting in lessons.into_iter().filter(|waiting| is_seen(&waiting.lesson)) {
             let Waiting { lesson, reason } = waiting;
             let times = match lesson.frequency {
                 0 | 1 => String::new(),
                 n => format!("; {n} sessions suggest it"),
             };
+            let lines: Vec<String> = lesson.also_said().into_iter().map(|line| for_person(line).0).collect();
+            let why = match lines.len() {
+                0 => format!("{reason}{times}"),
+                n => format!("{n} lines to pick from, none is proposed"),
+            };
             proposals.push(Proposal {
                 name: ProposalName::Lesson(lesson.id),
                 text: lesson.shown_hash(),
                 files: Vec::new(),
-                summary: for_person(&format!("{} ({reason}{times})", lesson.trigger)).0,
+                summary: for_person(&format!("{} ({why})", lesson.trigger)).0,
+                lines,
             });
         }
         Ok(proposals)
@@ -208,6 +216,34 @@ impl Inbox {
             applied.lessons = self.playbook.promote_all(&lessons)?;
         }
         Ok(applied)
+    }
+
+    /// Learns lines of what a person [also said](Proposal::lines), by their numbers from 1, each as a lesson of its own that counts
+    /// as the person's. The rest of the item is dismissed with it, unless every line is refused.
+    ///
+    /// # Errors
+    /// As [`Inbox::apply`]; [`NoSuchLine`](CannotApply::NoSuchLine), also for a proposal without lines.
+    pub fn apply_lines(&self, proposal: &Proposal, lines: &[usize]) -> Result<Applied> {
+        let no_line =
+            |line, n_lines| inbox::Error::cannot_apply(&proposal.name, CannotApply::NoSuchLine { line, n_lines });
+        let ProposalName::Lesson(id) = proposal.name else {
+            return Err(no_line(lines.first().copied().unwrap_or(1), 0).into());
+        };
+        let chosen = [ReviewedLesson { id, shown: proposal.text }];
+        self.check_lessons(&chosen)?;
+        let waiting = self.playbook.waiting_lessons()?.into_iter().find(|waiting| waiting.lesson.id == id);
+        let item = waiting.ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(id) })?.lesson;
+        let n_lines = item.also_said().len();
+        let draft = |line: &usize| picked_lesson(&item, *line).ok_or_else(|| no_line(*line, n_lines));
+        let drafts: Vec<LessonDraft> = lines.iter().map(draft).collect::<Result<_, _>>()?;
+        if drafts.is_empty() {
+            return Err(inbox::Error::cannot_apply(&proposal.name, CannotApply::NothingProposed { n_lines }).into());
+        }
+        let lessons = self.playbook.learn_lessons(drafts)?;
+        if lessons.iter().any(|learned| !matches!(learned, LearnOutcome::Refused { .. })) {
+            self.playbook.dismiss_all(&chosen)?;
+        }
+        Ok(Applied { lessons, ..Applied::default() })
     }
 
     /// Removes proposals from the inbox, as they were listed, without applying them. A dismissed lesson is not suggested again.

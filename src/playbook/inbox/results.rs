@@ -22,6 +22,9 @@ pub struct Proposal {
     pub files: Vec<PathBuf>,
     /// Its subject, on one line.
     pub summary: String,
+    /// What a person also said in a session: lines that [`Inbox::apply_lines`] learns by number. Empty for what is applied as a whole.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<String>,
 }
 
 /// An entry of the inbox that cannot be applied.

@@ -6,7 +6,9 @@ use std::process::{Command, Output, Stdio};
 
 use adage::inbox::{PatchKind, ProposalName};
 use adage::lesson::Trust;
-use adage::{Playbook, build_lesson};
+use adage::model::CancelToken;
+use adage::transcript::{Status, ToolCall, Transcript, Turn};
+use adage::{Listing, Playbook, build_lesson};
 use serde_json::{Value, json};
 
 use super::schemas::object;
@@ -61,6 +63,68 @@ fn a_diff_has_colours_only_on_a_terminal_unless_they_are_asked_for() {
     assert!(shown(&[]).contains("+first") && !shown(&[]).contains('\u{1b}'));
     assert!(shown(&["--color", "always"]).contains("\u{1b}[32m+first"));
     assert!(!shown(&["--color", "never"]).contains('\u{1b}'));
+}
+
+#[test]
+fn what_was_also_said_is_learned_by_the_line() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("memory");
+    let playbook = open(&folder);
+    let said = |text: &str| Turn::User(text.to_owned());
+    let agreed = || Turn::Assistant("You're right, sorry.".to_owned());
+    let edit = || {
+        let input = json!({ "file_path": "src/feed.rs" });
+        let (result, status) = (Some("done".to_owned()), Status::Succeeded);
+        Turn::ToolCall(ToolCall { tool: "Edit".into(), input, result, status })
+    };
+    let turns = vec![
+        said("Write the importer for the nightly feed."),
+        edit(),
+        said("no, that's wrong, do it like the other one"),
+        agreed(),
+        edit(),
+        said("the import tool doesn't know a second header, it reads the first one only"),
+        agreed(),
+        edit(),
+        said("no, we only ever write UTC in our feeds"),
+        agreed(),
+        edit(),
+    ];
+    let transcript = Transcript { session: "monday".into(), turns, ..Transcript::default() };
+    playbook.learn_from_session(&transcript, None, &CancelToken::default()).unwrap();
+    drop(playbook);
+    let (_, out, _) = run(&folder, &["inbox", "list", "--json"]);
+    let listed = objects(&out);
+    assert_eq!(listed[0]["lesson"]["correct_pattern"], "We only ever write UTC in our feeds");
+    let item = listed.last().unwrap();
+    assert_eq!(item["lines"].as_array().unwrap().len(), 2, "{item}");
+    let name = item["name"].as_str().unwrap();
+    let (_, shown, _) = run(&folder, &["inbox", "show", name]);
+    assert!(shown.contains("also said, not proposed: 1. the import tool"), "{shown}");
+
+    // As a whole it is never learned.
+    let (code, out, err) = run(&folder, &["inbox", "apply", name]);
+    assert!(code == 1 && err.contains("nothing of it is proposed: pick of its 2 lines by number"), "{out}{err}");
+    let (code, _, err) = run(&folder, &["inbox", "apply", "--all", "--kind", "lesson"]);
+    assert!(code == 0 && err.contains("1 without a proposed line left"), "{err}");
+    assert_eq!(open(&folder).waiting_lessons().unwrap().len(), 1);
+    for lines in ["0", "3"] {
+        let (code, _, err) = run(&folder, &["inbox", "apply", name, "--lines", lines]);
+        assert!(code == 1 && err.contains("it has no line"), "{err}");
+    }
+    let (code, out, err) = run(&folder, &["inbox", "apply", name, "--lines", "1", "--json"]);
+    assert_eq!((code, objects(&out)[0]["lessons"].as_array().unwrap().len()), (0, 1), "{err}");
+    let playbook = open(&folder);
+    assert!(playbook.waiting_lessons().unwrap().is_empty());
+    let lessons = playbook.list_lessons(&Listing::default()).unwrap();
+    let picked = lessons.iter().find(|lesson| lesson.correct_pattern.starts_with("the import tool")).unwrap();
+    assert_eq!(picked.paths, ["**/src/feed.rs"]);
+    assert_eq!(picked.trigger, "changing src/feed.rs; import tool, second header");
+    assert_eq!(
+        picked.provenance.evidence[0].quote,
+        "the import tool doesn't know a second header, it reads the first one only"
+    );
+    assert!(picked.is_by_hand());
 }
 
 #[test]

@@ -27,7 +27,8 @@ fn a_rule_becomes_a_lesson_with_its_words_and_its_files() {
         "Never edit src/generated/api.rs by hand. Otherwise the next build throws it away."
     );
     assert_eq!(lesson["paths"], json!(["**/src/generated/api.rs"]));
-    assert_eq!(lesson["trigger"], "changing src/generated/api.rs; Add a field to the answer.");
+    assert_eq!(lesson["trigger"], "changing src/generated/api.rs; next build");
+    assert_eq!(lesson["task"], "Add a field to the answer.");
     assert_eq!(lesson["provenance"]["evidence"][0]["quote"], said);
     assert!(lesson["confidence"].as_f64().unwrap() >= 0.8);
 }
@@ -37,18 +38,22 @@ fn said_by(words: &str) -> String {
 }
 
 #[test]
-fn a_rule_without_names_is_about_what_is_done_next() {
+fn a_rule_is_about_what_its_words_name() {
+    // What holds always is not about the file that happens to be changed next.
     let said = "> no, always use the backoff of the client library for uploads, never a loop of our own";
     let found = all(&["> go on", "~ src/net.rs", said, "< You're right, good catch.", "~ src/net.rs", "$ cargo test"]);
-    assert_eq!(found[0]["paths"], json!(["**/src/net.rs"]), "{found:?}");
-    assert_eq!(found[0]["trigger"], "changing src/net.rs");
+    assert_eq!(found[0]["trigger"], "backoff, client library, uploads, loop", "{found:?}");
+    assert!(found[0]["paths"].is_null(), "{found:?}");
+    let said = "> no, never commit without asking me first";
+    let found = all(&["> go on", "~ src/net.rs", said, "< You're right, sorry.", "$ git status"]);
+    assert_eq!(found[0]["commands"], json!(["git commit*"]), "{found:?}");
     let said = "> no, never run npm here, we always use pnpm in this repository";
     let found = all(&["> build it", "$ npm ci", said, "< My mistake, you're right.", "$ pnpm install"]);
     assert_eq!(found[0]["commands"], json!(["npm *", "pnpm *"]), "{found:?}");
 }
 
 #[test]
-fn what_may_last_waits_together_and_what_is_of_the_moment_does_not() {
+fn what_may_last_is_proposed_and_the_rest_is_listed() {
     let lines = [
         "> Write the importer for the nightly feed.",
         "~ src/feed.rs",
@@ -64,19 +69,26 @@ fn what_may_last_waits_together_and_what_is_of_the_moment_does_not() {
         "> thanks, commit it",
     ];
     let found = all(&lines);
-    let [gathered] = &found[..] else { panic!("{found:?}") };
-    assert_eq!(gathered["name"], "user-statements");
-    assert_eq!(gathered["trigger"], "Write the importer for the nightly feed.");
-    let quotes = gathered["provenance"]["evidence"].as_array().unwrap();
-    assert_eq!(quotes.len(), 3, "{quotes:?}");
+    let [proposed, item] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(proposed["correct_pattern"], "We only ever write UTC in our feeds");
+    assert_eq!(proposed["trigger"], "changing src/feed.rs; UTC, feeds");
+    assert_eq!(proposed["paths"], json!(["**/src/feed.rs"]));
+    assert_eq!(proposed["provenance"]["evidence"][0]["quote"], "no, we only ever write UTC in our feeds");
+    assert_eq!(item["name"], "user-statements");
+    assert_eq!(item["trigger"], "also said during: Write the importer for the nightly feed.");
+    assert_eq!(item["also_said"], json!(true));
+    let quotes = item["provenance"]["evidence"].as_array().unwrap();
+    assert_eq!(quotes.len(), 2, "{quotes:?}");
     // What is not understood alone says what was being done.
-    let lines: Vec<&str> = gathered["correct_pattern"].as_str().unwrap().lines().collect();
+    let lines: Vec<&str> = item["correct_pattern"].as_str().unwrap().lines().collect();
     let expected = [
-        "- We only ever write UTC in our feeds",
-        "- the import tool doesn't know a second header, it reads the first one only (changing src/feed.rs)",
+        "1. the import tool doesn't know a second header, it reads the first one only (changing src/feed.rs)",
+        "2. That's wrong, do it like the other one (changing src/feed.rs)",
     ];
     assert_eq!(lines, expected);
-    assert!(gathered["confidence"].as_f64().unwrap() < 0.5);
+    for waiting in [proposed, item] {
+        assert!(waiting["confidence"].as_f64().unwrap() < 0.5);
+    }
     // Where nothing but the moment is corrected, nothing waits.
     let found = all(&["> go on", "~ src/feed.rs", "> no, that's wrong, do it like the other one", "< You're right."]);
     assert!(found.is_empty(), "{found:?}");
@@ -86,7 +98,7 @@ fn what_may_last_waits_together_and_what_is_of_the_moment_does_not() {
 fn what_waits_says_what_it_is_about_where_no_request_does() {
     let said = "> no, our columns have the names of the warehouse schema";
     let found = all(&["> go on", "~ web/src/feed.rs", said, "< You're right.", "~ web/src/feed.rs"]);
-    assert_eq!(found[0]["trigger"], "changing src/feed.rs", "{found:?}");
+    assert_eq!(found[0]["trigger"], "also said during: changing src/feed.rs", "{found:?}");
 }
 
 #[test]

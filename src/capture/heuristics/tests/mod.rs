@@ -159,7 +159,10 @@ fn several_recoveries_of_a_session_leave_room_for_the_other_rules() {
 #[test]
 fn one_of_each_rule_and_at_most_five() {
     let heuristics = |config: &CaptureConfig| -> Vec<Heuristic> {
-        suggest(&rich(), config).candidates.iter().map(|candidate| candidate.heuristic).collect()
+        // What a person said and decides about takes no place.
+        let awaits = |candidate: &&Candidate| candidate.draft.to_json()["confidence"] == json!(0.3);
+        let candidates = suggest(&rich(), config).candidates;
+        candidates.iter().filter(|candidate| !awaits(candidate)).map(|candidate| candidate.heuristic).collect()
     };
     assert_eq!(heuristics(&CaptureConfig::default()), Heuristic::ALL);
     let few = CaptureConfig { max_candidates: 2, ..CaptureConfig::default() };
@@ -168,7 +171,7 @@ fn one_of_each_rule_and_at_most_five() {
     assert!(heuristics(&all).len() > 7, "{:?}", heuristics(&all));
     // The longest run; of equals the earliest.
     let best = suggest(&rich(), &CaptureConfig::default()).candidates;
-    assert_eq!((best[0].turns.len(), best[4].name.as_str()), (4, "one"));
+    assert_eq!((best[0].turns.len(), best.last().unwrap().name.as_str()), (4, "one"));
 }
 
 #[test]

@@ -1,20 +1,17 @@
 //! The words of a turn that are kept: whole sentences, verbatim.
 
-use std::ops::Range;
-
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::neighbours;
 use crate::capture::heuristics::Sentence;
 use crate::capture::heuristics::request;
 use crate::capture::heuristics::statement::{StatedSentence, cues_of};
-use crate::capture::heuristics::wording::{capitalised, folded};
+use crate::capture::heuristics::wording::capitalised;
 
 /// A quote is no longer.
 pub(super) const MAX_CHARS: usize = 400;
-/// Sentences that explain it, at most.
-const MAX_AFTER: usize = 3;
 /// A quote of fewer words takes the sentence beside it along.
-const MIN_WORDS: usize = 8;
+pub(super) const MIN_WORDS: usize = 8;
 
 /// Cues of words that state a rule, a fact or a preference.
 const RULES: [&str; 17] = [
@@ -54,7 +51,7 @@ pub(super) struct Quote<'t> {
     /// Where it begins, in bytes of the turn.
     pub(super) start: usize,
     /// The sentence that tells most; the others explain it.
-    core: &'t str,
+    pub(super) core: &'t str,
 }
 
 impl<'t> Quote<'t> {
@@ -68,13 +65,14 @@ impl<'t> Quote<'t> {
         let sentences: Vec<Sentence<'t>> = stated.iter().filter_map(sentence).collect();
         let weighed = sentences.iter().zip(stated).map(|(sentence, stated)| {
             // "NO!" only where there is no other.
-            (!is_exclamation(sentence.text), weight(sentence.text, stated.says))
+            (!neighbours::is_exclamation(sentence.text), weight(sentence.text, stated.says))
         });
         // Of equals the first.
         let (place, _) =
             weighed.enumerate().max_by(|(i, a), (j, b)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(j.cmp(i)))?;
-        let range = around(text, &sentences, place);
-        let core = sentences.get(place)?.text;
+        let core = neighbours::unwrapped(text, &sentences, place);
+        let range = neighbours::around(text, &sentences, &core);
+        let core = text.get(neighbours::span(&sentences, &core)?)?;
         let quote = Self { text: text.get(range.clone())?, start: range.start, core };
         Some(quote).filter(|quote| quote.text.len() <= MAX_CHARS && quote.text.contains(char::is_alphanumeric))
     }
@@ -123,26 +121,7 @@ impl<'t> Quote<'t> {
     }
 }
 
-/// A sentence with those beside it that it needs: the one before where it is short, those after that explain it.
-fn around(text: &str, sentences: &[Sentence<'_>], place: usize) -> Range<usize> {
-    let Some(best) = sentences.get(place) else { return 0..0 };
-    let own = best.start..best.end();
-    let after = sentences.iter().skip(place + 1).take(MAX_AFTER).take_while(|next| goes_on(next.text));
-    let ends: Vec<usize> = after.map(Sentence::end).collect();
-    let before = place.checked_sub(1).and_then(|before| sentences.get(before));
-    let is_short = best.text.unicode_words().count() < MIN_WORDS || request::points_back(best.text);
-    let start = before.filter(|before| is_short && tells(before.text)).map_or(own.start, |before| before.start);
-    // What lies between two sentences may be pasted text, which is not the person's word.
-    let is_typed = |range: &Range<usize>| gaps_are_blank(text, sentences, range);
-    let with_reasons = ends.iter().rev().flat_map(|end| [start..*end, own.start..*end]);
-    let ranges = with_reasons.chain(std::iter::once(start..own.end));
-    let mut ranges: Vec<_> = ranges.filter(|range| is_typed(range) && range.len() <= MAX_CHARS).collect();
-    // The widest that is understood alone, else the widest.
-    ranges.sort_by_key(|range| !text.get(range.clone()).is_some_and(stands_alone));
-    ranges.into_iter().next().unwrap_or(own)
-}
-
-fn stands_alone(quote: &str) -> bool {
+pub(super) fn stands_alone(quote: &str) -> bool {
     // "Hmm" names nothing.
     let text = &without_opening(quote);
     let is_short = text.is_ascii() && text.unicode_words().count() < MIN_WORDS - 3;
@@ -207,74 +186,6 @@ fn is_of_now(sentence: &str) -> bool {
     removes || cues.iter().any(|cue| of_now.contains(cue))
 }
 
-/// True for a sentence that says something, and can be understood: not "NO!", "Why not?" and "That again."
-fn tells(sentence: &str) -> bool {
-    !is_exclamation(sentence) && !sentence.ends_with(['?', '？']) && !request::points_back(sentence)
-}
-
-/// True for "NO!" and for a smiley.
-fn is_exclamation(sentence: &str) -> bool {
-    const MIN_WORDS: usize = 3;
-    let n_words = sentence.unicode_words().count();
-    n_words == 0 || (sentence.is_ascii() && n_words < MIN_WORDS)
-}
-
-/// True for a sentence that says more of the one before it: its reason, its exceptions, what "this" and "that" are.
-fn goes_on(sentence: &str) -> bool {
-    const OPENINGS: [&str; 15] = [
-        "including",
-        "not",
-        "none",
-        "nor",
-        "even",
-        "only",
-        "especially",
-        "unless",
-        "except",
-        "instead",
-        "for",
-        "like",
-        "e",
-        "i",
-        "such",
-    ];
-    let lower = sentence.to_lowercase();
-    let opens = lower.unicode_words().next().is_some_and(|word| OPENINGS.contains(&word));
-    let is_new = cues_of(sentence).any(|cue| ["task_opening", "ask_opening", "yes_opening"].contains(&cue));
-    let is_else = sentence.ends_with(['?', '？', ':']) || request::refers(sentence) || is_new;
-    gives_reason(sentence) || (!is_else && (opens || request::points_back(sentence)))
-}
-
-fn gives_reason(sentence: &str) -> bool {
-    const OPENINGS: [&str; 11] = [
-        "because",
-        "otherwise",
-        "since",
-        "so that",
-        "that way",
-        "it's ",
-        "it is ",
-        "that's ",
-        "weil",
-        "sonst",
-        "porque",
-    ];
-    let lower = folded(sentence);
-    OPENINGS.iter().any(|opening| lower.starts_with(opening)) && !lower.ends_with('?')
-}
-
-/// True when all of a span is sentences and blanks.
-fn gaps_are_blank(text: &str, sentences: &[Sentence<'_>], range: &Range<usize>) -> bool {
-    let mut place = range.start;
-    for sentence in sentences.iter().filter(|sentence| range.contains(&sentence.start)) {
-        if text.get(place..sentence.start).is_none_or(|gap| !gap.trim().is_empty()) {
-            return false;
-        }
-        place = sentence.end();
-    }
-    place == range.end
-}
-
 #[cfg(test)]
 mod tests {
     use adage_transcript::{Transcript, Turn};
@@ -303,6 +214,17 @@ mod tests {
             (
                 "The examples must match the schema exactly. Including the comments. Now run the tests.",
                 "The examples must match the schema exactly. Including the comments.",
+            ),
+            // A terminal wrapped it; a list is not one sentence.
+            (
+                "Never start the server of the staging environment by hand, the\n  supervisor does it for all of its workers\nDone?",
+                "Never start the server of the staging environment by hand, the\n  supervisor does it for all of its workers",
+            ),
+            ("always pin the versions of the images\nrun the build", "always pin the versions of the images"),
+            // What is to be done in place of it.
+            (
+                "We don't want the retry in the client library. Use the backoff of the queue. Fix it now.",
+                "We don't want the retry in the client library. Use the backoff of the queue.",
             ),
             // Not the sentences around it that nobody understands.
             (

@@ -3,7 +3,9 @@
 
 use adage_redact::one_line;
 
-use super::super::session::{Act, Session};
+use super::topics;
+use crate::capture::heuristics::session::{Act, Session};
+use crate::capture::heuristics::statement::cues_of;
 
 const MAX_NAMED: usize = 3;
 
@@ -22,16 +24,24 @@ pub(in crate::capture::heuristics) struct Subject {
 impl Subject {
     /// `is_clean`: nothing foreign was read before, so that names of files and programs that the agent chose may be used.
     pub(in crate::capture::heuristics) fn of(session: &Session<'_>, turn: usize, quote: &str, is_clean: bool) -> Self {
-        let files: Vec<String> = files_in(quote).take(MAX_NAMED).collect();
-        let programs = programs_in(session, turn, quote);
-        let intent = session.asked(turn);
-        let mut subject = Self {
-            paths: files.iter().map(|file| glob(file)).collect(),
-            commands: programs.iter().map(|program| format!("{program} *")).collect(),
-            topic: programs.first().cloned().or_else(|| files.first().map(|file| base(file))).unwrap_or_default(),
-            trigger: String::new(),
-            doing: None,
-        };
+        let mut subject = Self::named(quote, &programs_in(quote, &programs_near(session, turn)));
+        let is_general = !subject.commands.is_empty() || is_about_all(quote);
+        if subject.doing.is_none() && is_clean && !is_general {
+            subject.doing = subject.acted_on(session, turn);
+        }
+        subject.trigger = subject.with_topics(quote);
+        subject
+    }
+
+    /// What the words alone name.
+    pub(super) fn of_words(text: &str) -> Self {
+        let mut subject = Self::named(text, &programs_in(text, &[]));
+        subject.trigger = subject.with_topics(text);
+        subject
+    }
+
+    fn named(text: &str, programs: &[String]) -> Self {
+        let files: Vec<String> = files_in(text).take(MAX_NAMED).collect();
         let mut doing = Vec::new();
         if !files.is_empty() {
             doing.push(format!("changing {}", files.join(", ")));
@@ -39,18 +49,29 @@ impl Subject {
         if !programs.is_empty() {
             doing.push(format!("running {}", programs.join(", ")));
         }
-        if doing.is_empty() && is_clean {
-            doing.extend(subject.acted_on(session, turn));
+        let practices = topics::commands_of_practices(text).filter(|command| {
+            // "git *" is wider than "git commit*".
+            !programs.iter().any(|program| command.starts_with(program.as_str()))
+        });
+        Self {
+            paths: files.iter().map(|file| glob(file)).collect(),
+            commands: programs
+                .iter()
+                .map(|program| format!("{program} *"))
+                .chain(practices.map(str::to_owned))
+                .collect(),
+            topic: programs.first().cloned().or_else(|| files.first().map(|file| base(file))).unwrap_or_default(),
+            trigger: String::new(),
+            doing: Some(doing.join("; ")).filter(|doing| !doing.is_empty()),
         }
-        subject.doing = Some(doing.join("; ")).filter(|doing| !doing.is_empty());
-        if !intent.is_empty() {
-            doing.push(intent);
-        }
-        if doing.is_empty() {
-            doing.push(one_line(quote, 160));
-        }
-        subject.trigger = doing.join("; ");
-        subject
+    }
+
+    /// What is done and what the words are about; the words themselves where neither is known.
+    fn with_topics(&self, text: &str) -> String {
+        let topics = topics::of(text, self.doing.as_deref().unwrap_or_default());
+        let parts: Vec<String> =
+            self.doing.iter().cloned().chain(Some(topics).filter(|topics| !topics.is_empty())).collect();
+        if parts.is_empty() { one_line(text, 160) } else { parts.join("; ") }
     }
 
     /// Takes what was acted on next, else just before, for the subject. What was being done.
@@ -83,12 +104,27 @@ fn base(file: &str) -> String {
     file.rsplit('/').next().unwrap_or(file).to_owned()
 }
 
+/// True where a text names a file or a path.
+pub(super) fn names_file(text: &str) -> bool {
+    files_in(text).next().is_some()
+}
+
 /// Names of files and paths in a text.
 fn files_in(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|c: char| c.is_whitespace() || "\"'`(),;?!<>[]".contains(c));
+    // `@scope/package` is no folder, `@src/a.rs` a file.
+    let words =
+        words.filter(|word| !word.starts_with('@') || word.rsplit('/').next().is_some_and(|name| name.contains('.')));
     let words = words.map(|word| word.trim_end_matches(['.', ':']).trim_start_matches(['@', '.']).trim_matches('/'));
     words.filter(|word| is_file(word)).map(str::to_owned)
 }
+
+/// Folders that projects have at their root.
+const ROOTS: [&str; 26] = [
+    "src", "lib", "libs", "test", "tests", "docs", "doc", "app", "apps", "web", "api", "cmd", "pkg", "internal",
+    "packages", "crates", "scripts", "tools", "config", "public", "assets", "server", "client", "backend", "frontend",
+    "examples",
+];
 
 /// `a.rs`, `src/a.rs`, `src/generated`; not "e.g", "1.5", "and/or", an address.
 fn is_file(word: &str) -> bool {
@@ -99,12 +135,14 @@ fn is_file(word: &str) -> bool {
         let is_alone = !word.contains('/') && matches!(suffix, "com" | "org" | "net" | "io");
         !stem.is_empty() && is_suffix && suffix.starts_with(char::is_alphabetic) && !is_alone
     });
-    let is_folder = word.split('/').filter(|part| part.len() > 2).count() >= 2;
+    // "tabs/spaces" are two things, "src/generated" is one.
+    let is_rooted = word.split('/').next().is_some_and(|root| ROOTS.contains(&root)) || word.matches('/').count() > 1;
+    let is_folder = is_rooted && word.split('/').filter(|part| part.len() > 2).count() >= 2;
     is_plain && word != "and/or" && (has_suffix || is_folder)
 }
 
 /// The programs that the words name: those that the session runs near the turn, and those that everybody knows.
-fn programs_in(session: &Session<'_>, turn: usize, text: &str) -> Vec<String> {
+fn programs_in(text: &str, near: &[String]) -> Vec<String> {
     const KNOWN: [&str; 30] = [
         "npm",
         "pnpm",
@@ -139,15 +177,8 @@ fn programs_in(session: &Session<'_>, turn: usize, text: &str) -> Vec<String> {
     ];
     /// Programs whose names are words.
     const WORDS: [&str; 3] = ["make", "just", "black"];
-    const NEAR: usize = 200;
-    let near = turn.saturating_sub(NEAR)..turn + NEAR;
-    let mut run: Vec<String> = Vec::new();
-    let from = session.calls.partition_point(|call| call.turn < near.start);
-    for call in session.calls.iter().skip(from).take_while(|call| near.contains(&call.turn)) {
-        run.extend(call.line.programs().map(str::to_owned));
-    }
     let lower = format!(" {} ", text.to_lowercase());
-    let names = KNOWN.iter().map(|name| (*name).to_owned()).chain(run);
+    let names = KNOWN.iter().map(|name| (*name).to_owned()).chain(near.iter().cloned());
     let mut found: Vec<String> = Vec::new();
     for name in names.filter(|name| name.len() > 1) {
         let quoted = format!("`{name}");
@@ -160,6 +191,21 @@ fn programs_in(session: &Session<'_>, turn: usize, text: &str) -> Vec<String> {
     }
     found.truncate(MAX_NAMED);
     found
+}
+
+/// The programs that the session runs near a turn.
+fn programs_near(session: &Session<'_>, turn: usize) -> Vec<String> {
+    const NEAR: usize = 200;
+    let near = turn.saturating_sub(NEAR)..turn + NEAR;
+    let from = session.calls.partition_point(|call| call.turn < near.start);
+    let calls = session.calls.iter().skip(from).take_while(|call| near.contains(&call.turn));
+    calls.flat_map(|call| call.line.programs().map(str::to_owned)).collect()
+}
+
+/// True for words about all of the work: what is acted on next says nothing about them.
+fn is_about_all(text: &str) -> bool {
+    let general = ["always_never", "from_now_on", "in_project", "generic", "standing_order"];
+    cues_of(text).any(|cue| general.contains(&cue))
 }
 
 /// Names that are also words of the language say nothing.
