@@ -32,11 +32,11 @@ pub(super) struct Recorder {
     unkept: HashSet<u64>,
 }
 
-/// The most runs of words that are remembered of what was cut, some 700 KB of text: a person pastes what they saw last.
-const MAX_UNKEPT: usize = (1 << 17) / 8 * 7;
+/// The most runs of words that are remembered of what was cut, some 350 KB of text: a person pastes what they saw last.
+const MAX_UNKEPT: usize = (1 << 16) / 8 * 7;
 
 /// How many bytes of a text are taken into memory as words at a time.
-const PIECE: usize = 1 << 16;
+const PIECE: usize = 1 << 14;
 
 impl Recorder {
     pub(super) fn new(report: ReadReport, limits: ReadLimits) -> Self {
