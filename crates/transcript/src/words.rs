@@ -1,7 +1,7 @@
 //! Runs of words, by which text that comes again is known.
 
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
 
 /// The number of consecutive words that are compared; a shorter sentence is too common.
 const RUN: usize = 4;
@@ -14,7 +14,7 @@ pub fn word_runs(text: &str) -> Vec<u64> {
 
 /// True when at least half of the runs of words of a sentence are among those seen.
 #[must_use]
-pub fn is_echo(sentence: &str, seen: &HashSet<u64>) -> bool {
+pub fn is_echo<S: BuildHasher>(sentence: &str, seen: &HashSet<u64, S>) -> bool {
     let runs = word_runs(sentence);
     let n_seen = runs.iter().filter(|run| seen.contains(run)).count();
     !runs.is_empty() && n_seen * 2 >= runs.len()

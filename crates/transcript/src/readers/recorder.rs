@@ -114,10 +114,9 @@ impl Recorder {
 
     /// Records what a person typed, clipped to [`ReadLimits::max_user_bytes`], without what they repeat of a text that was cut.
     fn typed(&mut self, text: &str) {
-        let (again, typed): (Vec<&str>, Vec<&str>) = match self.unkept.is_empty() {
-            true => (Vec::new(), vec![text]),
-            false => text.split_inclusive(['\n', '.', '!', '?']).partition(|part| is_echo(part, &self.unkept)),
-        };
+        let parts = text.split_inclusive(['\n', '.', '!', '?']);
+        let (again, typed): (Vec<&str>, Vec<&str>) =
+            parts.partition(|part| !self.unkept.is_empty() && is_echo(part, &self.unkept));
         self.system(&again.concat());
         let typed = typed.concat();
         if !typed.trim().is_empty() {
