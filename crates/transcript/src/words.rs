@@ -1,11 +1,7 @@
 //! Runs of words, by which text that comes again is known.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::LazyLock;
-
-use regex::Regex;
+use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
 
 /// The number of consecutive words that are compared; a shorter sentence is too common.
 const RUN: usize = 4;
@@ -13,15 +9,12 @@ const RUN: usize = 4;
 /// A hash for each run of four words, in order; none for a text of fewer. Case, signs and a page's tags and entities do not count.
 #[must_use]
 pub fn word_runs(text: &str) -> Vec<u64> {
-    static MARKUP: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"</?[A-Za-z][^<>\n]{0,300}>|&(#\w{1,6}|[a-zA-Z]{2,8});").ok());
-    let plain = MARKUP.as_ref().map_or(Cow::Borrowed(text), |markup| markup.replace_all(text, " "));
-    words(&plain).windows(RUN).map(hash).collect()
+    words(text).windows(RUN).map(hash).collect()
 }
 
 /// True when at least half of the runs of words of a sentence are among those seen.
 #[must_use]
-pub fn is_echo(sentence: &str, seen: &HashSet<u64>) -> bool {
+pub fn is_echo<S: BuildHasher>(sentence: &str, seen: &HashSet<u64, S>) -> bool {
     let runs = word_runs(sentence);
     let n_seen = runs.iter().filter(|run| seen.contains(run)).count();
     !runs.is_empty() && n_seen * 2 >= runs.len()
@@ -31,7 +24,12 @@ pub fn is_echo(sentence: &str, seen: &HashSet<u64>) -> bool {
 fn words(text: &str) -> Vec<u64> {
     let mut words = Vec::new();
     let mut word = String::new();
-    for c in text.chars() {
+    let mut skipped = 0;
+    for (at, c) in text.char_indices() {
+        if at < skipped {
+            continue;
+        }
+        skipped = at + markup(text.get(at..).unwrap_or_default());
         let is_alone = matches!(c, '\u{3040}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}');
         if !c.is_alphanumeric() || is_alone {
             if !word.is_empty() {
@@ -49,6 +47,25 @@ fn words(text: &str) -> Vec<u64> {
         words.push(hash(&word));
     }
     words
+}
+
+/// The length of the tag or entity that a text begins with; 0 if it begins with neither.
+fn markup(text: &str) -> usize {
+    const LONGEST_TAG: usize = 300;
+    const LONGEST_ENTITY: usize = 8;
+    let (end, longest) = match text.as_bytes() {
+        [b'<', b'/' | b'a'..=b'z' | b'A'..=b'Z', ..] => ('>', LONGEST_TAG),
+        [b'&', b'#' | b'a'..=b'z' | b'A'..=b'Z', ..] => (';', LONGEST_ENTITY),
+        _ => return 0,
+    };
+    let head = text.get(..text.floor_char_boundary(longest)).unwrap_or_default();
+    let inner = head.get(1..).unwrap_or_default();
+    let Some(length) = inner.find(end) else { return 0 };
+    let is_whole = match end {
+        ';' => inner.chars().take(length).all(|c| c == '#' || c.is_ascii_alphanumeric()),
+        _ => !inner.get(..length).unwrap_or_default().contains(['<', '\n']),
+    };
+    if is_whole { length + 2 } else { 0 }
 }
 
 fn hash(value: impl Hash) -> u64 {
@@ -71,6 +88,10 @@ mod tests {
         ] {
             assert!(is_echo(again, &seen), "{again}");
         }
+        assert_eq!(
+            ["<b>x", "</a href=1>", "&nbsp;", "&#160;y", "a<b", "< b>", "&& x;", "<a\n>", "&longer name;"].map(markup),
+            [3, 11, 6, 6, 0, 0, 0, 0, 0]
+        );
         for other in ["call the billing", "the team that is billing calls first, always", ""] {
             assert!(!is_echo(other, &seen), "{other}");
         }

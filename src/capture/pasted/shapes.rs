@@ -143,7 +143,7 @@ struct Line<'t> {
 
 /// Where a text has the shape of something copied. `is_own` tells the words with which a person speaks of themselves.
 pub(super) fn foreign(text: &str, is_own: impl Fn(&str) -> bool) -> Vec<Range<usize>> {
-    let Some(shapes) = shapes() else { return vec![0..text.len()] };
+    let Some(shapes) = shapes() else { return std::iter::once(0..text.len()).collect() };
     let mut lines: Vec<Line<'_>> = Vec::new();
     for line in text.split_inclusive('\n') {
         let start = lines.last().map_or(0, |last: &Line<'_>| last.at.end);

@@ -319,7 +319,7 @@ fn searches_all(arguments: &[&str]) -> bool {
             || (word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R']))
     };
     let mut operands = arguments.iter().filter(|word| !word.starts_with('-')).skip(1).peekable();
-    arguments.iter().any(|word| is_recursive(word))
+    arguments.iter().any(is_recursive)
         && !arguments.iter().any(|word| word.starts_with("--exclude-dir"))
         && (operands.peek().is_none() || operands.any(|word| matches!(*word, "." | "./" | "*" | "./*")))
 }

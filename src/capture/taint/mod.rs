@@ -249,18 +249,15 @@ mod tests {
         assert!(paths::is_outside("C:\\work\\shop\\..\\a", project));
     }
 
+    fn check_command(command: &str, expected: bool) {
+        let input = json!({ "command": command });
+        let call = ToolCall { tool: "Bash".into(), input, result: None, status: Status::Unknown };
+        let found = is_untrusted(&call, "/home/me/project", &Branches::default(), &CaptureConfig::default());
+        assert_eq!(found, expected, "{command}");
+    }
+
     #[test]
     fn commands_that_read_from_elsewhere() {
-        let check = |command: &str, expected: bool| {
-            let call = ToolCall {
-                tool: "Bash".into(),
-                input: json!({ "command": command }),
-                result: None,
-                status: Status::Unknown,
-            };
-            let found = is_untrusted(&call, "/home/me/project", &Branches::default(), &CaptureConfig::default());
-            assert_eq!(found, expected, "{command}");
-        };
         for foreign in [
             "gh issue view 12",
             "gh pr diff 4 | head",
@@ -323,6 +320,14 @@ mod tests {
             "open https://example.org",
             "./scripts/sync.sh",
             "awk 'BEGIN{system(\"x\")}'",
+        ] {
+            check_command(foreign, true);
+        }
+    }
+
+    #[test]
+    fn commands_that_hide_where_they_read() {
+        for foreign in [
             // Paths that a variable, a quote, an option or the root hides.
             "head -3 \"$HOME\"/a.md",
             "tail ${XDG_CACHE_HOME:-x}/a",
@@ -412,8 +417,12 @@ mod tests {
             "rg --hostname-bin ./x y",
             "git diff --some-pager x",
         ] {
-            check(foreign, true);
+            check_command(foreign, true);
         }
+    }
+
+    #[test]
+    fn commands_that_read_the_project() {
         for own in [
             "ls -la",
             "cat src/lib.rs",
@@ -482,7 +491,7 @@ mod tests {
             "rm -rf dist",
             "cargo build --target-dir out",
         ] {
-            check(own, false);
+            check_command(own, false);
         }
     }
 }

@@ -226,7 +226,7 @@ mod tests {
         reading.transcript.user_turns().map(|(_, text)| text.to_owned()).collect()
     }
 
-    fn of_claude_code(fields: Value) -> Vec<String> {
+    fn of_claude_code(fields: &Value) -> Vec<String> {
         let mut record = json!({"type": "user", "sessionId": "s", "uuid": "u", "parentUuid": null, "cwd": "/srv/shop",
             "userType": "external", "isSidechain": false, "version": "2.1.0", "gitBranch": "main", "slug": "a-b",
             "permissionMode": "default", "thinkingMetadata": {"maxThinkingTokens": 1}, "todos": [],
@@ -268,7 +268,7 @@ mod tests {
             json!({"message": {"role": "user", "origin": {"kind": "hook"}, "content": SAID}}),
             json!({"message": {"role": "user", "isMeta": true, "content": SAID}}),
         ] {
-            assert!(of_claude_code(fields.clone()).is_empty(), "{fields}");
+            assert!(of_claude_code(&fields).is_empty(), "{fields}");
         }
         for fields in [
             json!({}),
@@ -279,7 +279,7 @@ mod tests {
             json!({"promptId": "p", "imagePasteIds": [1]}),
             json!({"neverSeenBefore": "x"}),
         ] {
-            assert_eq!(of_claude_code(fields.clone()), [SAID], "{fields}");
+            assert_eq!(of_claude_code(&fields), [SAID], "{fields}");
         }
     }
 
@@ -310,7 +310,7 @@ mod tests {
         let text = json!({"role": "user", "content": [
             {"type": "text", "text": SAID, "cache_control": {"type": "ephemeral"}, "citations": null},
             {"type": "image", "source": {"type": "base64", "data": "eA=="}}]});
-        assert_eq!(typed(Format::Anthropic, &[text.clone()]), [SAID]);
+        assert_eq!(typed(Format::Anthropic, std::slice::from_ref(&text)), [SAID]);
         assert_eq!(typed(Format::OpenAi, &[text]), [SAID]);
     }
 

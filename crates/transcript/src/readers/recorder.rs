@@ -32,11 +32,11 @@ pub(super) struct Recorder {
     unkept: HashSet<u64>,
 }
 
-/// The most runs of words that are remembered of what was cut, some 700 KB of text: a person pastes what they saw last.
-const MAX_UNKEPT: usize = (1 << 17) / 8 * 7;
+/// The most runs of words that are remembered of what was cut, some 350 KB of text: a person pastes what they saw last.
+const MAX_UNKEPT: usize = (1 << 16) / 8 * 7;
 
 /// How many bytes of a text are taken into memory as words at a time.
-const PIECE: usize = 1 << 16;
+const PIECE: usize = 1 << 14;
 
 impl Recorder {
     pub(super) fn new(report: ReadReport, limits: ReadLimits) -> Self {
@@ -114,10 +114,9 @@ impl Recorder {
 
     /// Records what a person typed, clipped to [`ReadLimits::max_user_bytes`], without what they repeat of a text that was cut.
     fn typed(&mut self, text: &str) {
-        let (again, typed): (Vec<&str>, Vec<&str>) = match self.unkept.is_empty() {
-            true => (Vec::new(), vec![text]),
-            false => text.split_inclusive(['\n', '.', '!', '?']).partition(|part| is_echo(part, &self.unkept)),
-        };
+        let parts = text.split_inclusive(['\n', '.', '!', '?']);
+        let (again, typed): (Vec<&str>, Vec<&str>) =
+            parts.partition(|part| !self.unkept.is_empty() && is_echo(part, &self.unkept));
         self.system(&again.concat());
         let typed = typed.concat();
         if !typed.trim().is_empty() {
