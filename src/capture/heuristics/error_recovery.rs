@@ -1,16 +1,16 @@
 //! `error-recovery`: a command failed, and a related one succeeded soon after.
 
-mod account;
 mod attempts;
+mod diagnosis;
 mod edits;
-mod ended;
+mod ending;
 mod failures;
-mod hurdles;
-mod on_purpose;
+mod intended_failure;
+mod lesson_text;
 mod patterns;
 mod recovery;
-mod reported;
-mod told;
+mod rejection;
+mod user_report;
 
 use std::collections::HashSet;
 
@@ -22,11 +22,11 @@ use super::error_line::{error_line, has_many_causes};
 use super::session::{Session, TerminalCall};
 use super::{FiredBecause, RejectedBecause, Trial};
 use crate::config::CaptureConfig;
-use account::{Account, account};
+use diagnosis::{Diagnosis, diagnosis};
 use edits::edit_text;
-use ended::{End, end_of, far_end};
+use ending::{End, find_end, find_far_end};
 use failures::is_failure;
-use on_purpose::is_on_purpose;
+use intended_failure::is_intended;
 use recovery::Recovery;
 
 /// Where more was done between failure and success, nobody knows which of it helped.
@@ -41,7 +41,7 @@ pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> 
     let trials = failures.map(|(place, failed)| judge(session, place, failed, config.recovery_window));
     let mut trials: Vec<Trial> = trials.collect();
     keep_last_of_each_success(&mut trials);
-    trials.extend(reported::find(session));
+    trials.extend(user_report::find(session));
     trials
 }
 
@@ -64,18 +64,18 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
     let next = next_calls(session, place, window.saturating_mul(MAX_WINDOWS));
     let near = next_calls(session, place, window);
     let error = error_line(failed.output());
-    let end = end_of(session, failed, error, &near);
+    let end = find_end(session, failed, error, &near);
     // What only shares the program says less than the same command, later.
     let is_same = |end: &End<'_, '_>| end.relation != Relation::SameProgram;
-    let Some(end) = end.filter(is_same).or_else(|| far_end(session, failed, error, &next)).or(end) else {
+    let Some(end) = end.filter(is_same).or_else(|| find_far_end(session, failed, error, &next)).or(end) else {
         return Trial::refused(failed.turn, RejectedBecause::NothingRelated { n_looked_at: near.len(), window });
     };
-    if is_on_purpose(session, failed, end.call) {
+    if is_intended(session, failed, end.call) {
         return Trial::refused(failed.turn, RejectedBecause::MeantToFail);
     }
     let recovery = Recovery::new(session, failed, error, &next, end);
-    if let Some(hurdle) = recovery.hurdle() {
-        return Trial::refused(failed.turn, hurdle);
+    if let Some(rejection) = recovery.rejection() {
+        return Trial::refused(failed.turn, rejection);
     }
     let ground = FiredBecause::Recovered {
         relation: recovery.relation,
@@ -109,7 +109,7 @@ fn is_go_ahead(text: &str) -> bool {
 }
 
 /// The name of a file of tests, as most languages name them.
-fn is_test(file: &str) -> bool {
+fn is_test_file(file: &str) -> bool {
     let lower = file.to_lowercase();
     ["test", "spec"]
         .iter()
@@ -118,7 +118,7 @@ fn is_test(file: &str) -> bool {
 
 /// True for a command that changed something which the failing one may have needed: no check, no commit beside a failing
 /// build.
-fn may_mend(call: &TerminalCall<'_>, failed: &TerminalCall<'_>) -> bool {
+fn may_fix(call: &TerminalCall<'_>, failed: &TerminalCall<'_>) -> bool {
     let is_aside = (call.line.commits() || call.line.closes() || call.line.publishes()) && !failed.line.publishes();
     let changes = call.acts() || call.line.sets_the_scene();
     call.succeeded() && changes && call.line.purpose() != Purpose::Checks && !is_aside
@@ -141,7 +141,7 @@ fn covers(failed: &TerminalCall<'_>, later: &TerminalCall<'_>) -> bool {
 
 /// What the agent said of a failure: before the first change, else between it and the last. Where no file was changed, before
 /// the command that passed.
-fn account_of(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> Option<Account> {
+fn diagnosis_of(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> Option<Diagnosis> {
     if has_many_causes(failed.output()) {
         return None;
     }
@@ -149,8 +149,8 @@ fn account_of(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &Terminal
     let mut evidence = format!("{}\n{}", failed.line.text(), failed.output());
     evidence.extend(edits.into_iter().map(edit_text));
     let Some(last) = turns.last() else {
-        return account(session, failed.turn, fixed.turn, &(evidence + fixed.line.text()));
+        return diagnosis(session, failed.turn, fixed.turn, &(evidence + fixed.line.text()));
     };
-    let until = |end: &usize| account(session, failed.turn, *end, &evidence);
+    let until = |end: &usize| diagnosis(session, failed.turn, *end, &evidence);
     turns.first().and_then(until).or_else(|| until(last))
 }

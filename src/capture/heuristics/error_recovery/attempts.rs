@@ -2,7 +2,7 @@
 
 use adage_transcript::{CommandLine, Relation};
 
-use super::{is_go_ahead, may_mend};
+use super::{is_go_ahead, may_fix};
 use crate::capture::heuristics::error_line::error_line;
 use crate::capture::heuristics::session::{Session, TerminalCall};
 
@@ -33,7 +33,7 @@ pub(super) fn attempts(session: &Session<'_>, failed: &TerminalCall<'_>, error: 
         return Attempts { first: None, tried: Vec::new() };
     };
     let mut tried: Vec<CommandLine> = Vec::new();
-    for call in rest.iter().filter(|call| is_attempt(call) || may_mend(call, failed)).chain([failed]) {
+    for call in rest.iter().filter(|call| is_attempt(call) || may_fix(call, failed)).chain([failed]) {
         let is_known = |line: &CommandLine| line.plain_text() == call.line.plain_text();
         if !is_known(&first.line) && !tried.iter().any(is_known) {
             tried.push(call.line.clone());

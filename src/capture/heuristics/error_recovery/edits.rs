@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use adage_transcript::ToolCall;
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-use super::told::within;
+use super::lesson_text::within;
 
 /// The words of an edit.
 pub(super) fn edit_text(call: &ToolCall) -> String {
@@ -19,8 +19,8 @@ pub(super) fn are_settings(edits: &[&ToolCall]) -> bool {
 }
 
 /// What edits changed, in words; none where a call does not say, or it is too much for a lesson.
-pub(super) fn edits_told(edits: &[&ToolCall], project: &str) -> Option<String> {
-    let told: Option<Vec<String>> = edits.iter().map(|call| edit_told(call, project)).collect();
+pub(super) fn describe_edits(edits: &[&ToolCall], project: &str) -> Option<String> {
+    let told: Option<Vec<String>> = edits.iter().map(|call| describe_edit(call, project)).collect();
     match told?.as_slice() {
         [] => None,
         [only] => Some(only.clone()),
@@ -29,25 +29,25 @@ pub(super) fn edits_told(edits: &[&ToolCall], project: &str) -> Option<String> {
 }
 
 /// What one edit changed: `in a.rs, replace ‹x› by ‹y›`.
-fn edit_told(call: &ToolCall, project: &str) -> Option<String> {
+fn describe_edit(call: &ToolCall, project: &str) -> Option<String> {
     const MAX_LINE_CHARS: usize = 100;
     // More is a rewrite; settings are short lines that belong together.
     let is_settings = call.changed_path().is_some_and(is_settings);
     let max_lines = if is_settings { 6 } else { 2 };
     let path = within(call.changed_path()?, project);
     let file = if is_settings && !path.starts_with(['/', '~']) { path } else { call.changed_file()? };
-    let (gone, come) = changed_lines(call)?;
+    let (removed, added) = changed_lines(call)?;
     let is_short =
         |lines: &[String]| lines.len() <= max_lines && lines.iter().all(|line| line.chars().count() <= MAX_LINE_CHARS);
-    if !is_short(&gone) || !is_short(&come) {
+    if !is_short(&removed) || !is_short(&added) {
         return None;
     }
     let shown = |lines: &[String]| lines.iter().map(|line| format!("`{line}`")).collect::<Vec<_>>().join(", ");
-    match (gone.is_empty(), come.is_empty()) {
+    match (removed.is_empty(), added.is_empty()) {
         (true, true) => None,
-        (false, true) => Some(format!("remove {} from {file}", shown(&gone))),
-        (true, false) => Some(format!("add {} to {file}", shown(&come))),
-        (false, false) => Some(format!("replace {} by {} in {file}", shown(&gone), shown(&come))),
+        (false, true) => Some(format!("remove {} from {file}", shown(&removed))),
+        (true, false) => Some(format!("add {} to {file}", shown(&added))),
+        (false, false) => Some(format!("replace {} by {} in {file}", shown(&removed), shown(&added))),
     }
 }
 
@@ -59,29 +59,29 @@ pub(super) fn changed_lines(call: &ToolCall) -> Option<(Vec<String>, Vec<String>
         let lines = text.get(range).unwrap_or_default().iter().map(|line| line.trim().to_owned());
         lines.filter(|line| !line.is_empty()).collect()
     };
-    let (mut gone, mut come) = (Vec::new(), Vec::new());
+    let (mut removed, mut added) = (Vec::new(), Vec::new());
     for change in capture_diff_slices(Algorithm::Myers, &old, &new).iter().filter(|op| op.tag() != DiffTag::Equal) {
-        gone.extend(lines(&old, change.old_range()));
-        come.extend(lines(&new, change.new_range()));
+        removed.extend(lines(&old, change.old_range()));
+        added.extend(lines(&new, change.new_range()));
     }
-    Some((gone, come))
+    Some((removed, added))
 }
 
 /// True where an edit changed a name that an error has too: a symbol, a key, a module.
 pub(super) fn names_same(call: &ToolCall, error: &str) -> bool {
-    let (gone, come) = changed_lines(call).unwrap_or_default();
+    let (removed, added) = changed_lines(call).unwrap_or_default();
     let of_error = names_in(error);
-    gone.iter().chain(&come).any(|line| !names_in(line).is_disjoint(&of_error))
+    removed.iter().chain(&added).any(|line| !names_in(line).is_disjoint(&of_error))
 }
 
 /// The names in a text, in small letters, without the words of every error.
 pub(super) fn names_in(text: &str) -> HashSet<String> {
     const MIN_CHARS: usize = 4;
-    const EVERYBODYS: &str = "error type types file line test tests string none null true false self this return expected found value \
+    const COMMON_WORDS: &str = "error type types file line test tests string none null true false self this return expected found value \
         undefined main name data with from module named package cannot find such directory command install installed \
         fatal missing";
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase);
-    words.filter(|word| word.len() >= MIN_CHARS && !EVERYBODYS.split(' ').any(|known| known == word)).collect()
+    words.filter(|word| word.len() >= MIN_CHARS && !COMMON_WORDS.split(' ').any(|known| known == word)).collect()
 }
 
 /// True for a file that says what a project consists of and how it is set up, and holds no code of its own.

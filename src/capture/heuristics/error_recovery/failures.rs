@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use adage_transcript::{Turn, outcome};
 use regex::Regex;
 
-use super::account::is_tied;
+use super::diagnosis::shares_a_name;
 use crate::capture::heuristics::error_line::{error_line, never_ran};
 use crate::capture::heuristics::session::{Session, TerminalCall};
 use crate::capture::heuristics::wording::matches;
@@ -18,18 +18,18 @@ pub(super) fn is_failure(session: &Session<'_>, call: &TerminalCall<'_>) -> bool
         return call.failed();
     }
     let Some(error) = error_line(output).filter(|_| outcome::reads_as_failed(output)) else { return false };
-    if call.succeeded() { admits(session, call.turn, error) } else { outcome::tells_of_failure(output) }
+    if call.succeeded() { agent_confirms(session, call.turn, error) } else { outcome::tells_of_failure(output) }
 }
 
 /// True where the agent says in its next words that it failed, and names something of the error.
-fn admits(session: &Session<'_>, turn: usize, error: &str) -> bool {
+fn agent_confirms(session: &Session<'_>, turn: usize, error: &str) -> bool {
     static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)\b(?:fail(?:s|ed)|errors? (?:out|occurred|is|was)|errored|did(?:n['’]t| not) work|does(?:n['’]t| not) (?:work|exist|support)|could(?:n['’]t| not)|cannot|broke|got an? (?:\w+ )?error|(?:issue|problem) is)\b").ok()
     });
     const MAX_CHARS: usize = 300;
     let Some(Turn::Assistant(text)) = session.transcript.turns.get(turn + 1) else { return false };
     let text: String = text.chars().take(MAX_CHARS).collect();
-    matches(&FAILED, &text) && is_tied(&text, &error.to_lowercase())
+    matches(&FAILED, &text) && shares_a_name(&text, &error.to_lowercase())
 }
 
 /// True for an error that says that something is not there.
@@ -51,7 +51,7 @@ pub(super) fn says_missing(error: &str) -> bool {
 }
 
 /// True for an exception of what a script itself does: it was written for one occasion, and so was the mistake.
-pub(super) fn is_of_own_code(error: &str) -> bool {
+pub(super) fn is_script_exception(error: &str) -> bool {
     const KINDS: [&str; 14] = [
         "TypeError",
         "KeyError",

@@ -15,7 +15,7 @@ impl Recovery<'_, '_> {
     /// needed before each other use of the program.
     pub(super) fn patterns(&self) -> Vec<String> {
         // A script is written for one occasion.
-        if self.is_of_scripts() {
+        if self.has_script() {
             return Vec::new();
         }
         if let Some(program) = self.absent() {

@@ -3,12 +3,12 @@
 use adage_transcript::command::{Purpose, Step};
 use adage_transcript::{CommandLine, Relation, ToolCall, WordChange};
 
-use super::account::Account;
 use super::attempts::{Attempts, attempts};
-use super::ended::{End, Ending};
-use super::reported::{done_by_person, ran_by_person};
-use super::told::within;
-use super::{account_of, is_go_ahead, may_mend};
+use super::diagnosis::Diagnosis;
+use super::ending::{End, Ending};
+use super::lesson_text::within;
+use super::user_report::{command_run_by_user, user_action};
+use super::{diagnosis_of, is_go_ahead, may_fix};
 use crate::capture::heuristics::error_line::{absent_program, blames_the_command, unknown_flag, unmatched};
 use crate::capture::heuristics::session::{Session, TerminalCall, is_script};
 
@@ -25,14 +25,14 @@ pub(super) struct Recovery<'s, 't> {
     pub(super) changes: Vec<WordChange>,
     /// What the failure said.
     pub(super) error: Option<&'s str>,
-    pub(super) by_person: ByPerson<'t>,
+    pub(super) user: UserIntervention<'t>,
     pub(super) edits: Vec<&'t ToolCall>,
     pub(super) edited: Vec<String>,
     /// Commands between the two that may have mended it.
     pub(super) remedies: Vec<&'s TerminalCall<'t>>,
     pub(super) ending: Ending,
     /// Why it failed and what was done about it, as the agent says.
-    pub(super) account: Option<Account>,
+    pub(super) diagnosis: Option<Diagnosis>,
     /// Commands that were tried before and did not help.
     pub(super) tried: Vec<CommandLine>,
     pub(super) project: &'t str,
@@ -40,7 +40,7 @@ pub(super) struct Recovery<'s, 't> {
 
 /// What the person said and did between a failure and its end.
 #[derive(Default)]
-pub(super) struct ByPerson<'t> {
+pub(super) struct UserIntervention<'t> {
     /// Their turn, and what they said, unless it says what they did about it.
     pub(super) said: Option<(usize, &'t str)>,
     /// What they ran, and nobody else anything after it.
@@ -49,16 +49,16 @@ pub(super) struct ByPerson<'t> {
     pub(super) done: Option<String>,
 }
 
-impl<'t> ByPerson<'t> {
+impl<'t> UserIntervention<'t> {
     fn between(session: &Session<'t>, failed: &TerminalCall<'_>, end: &End<'_, '_>) -> Self {
         let until = end.call.turn;
         let said = session.user_turns().filter(|(turn, text)| *turn > failed.turn && !is_go_ahead(text));
         let mut said = said.take_while(|(turn, _)| *turn < until);
         let Some((turn, text)) = said.next() else { return Self::default() };
         let is_last = said.next().is_none() && session.acts(turn, until).iter().all(|act| act.turn <= turn);
-        let ran = if is_last { ran_by_person(session, turn, text) } else { None };
+        let ran = if is_last { command_run_by_user(session, turn, text) } else { None };
         let is_all = ran.is_none() && session.acts(failed.turn + 1, until).is_empty();
-        let done = done_by_person(session, turn, text).filter(|_| is_all && end.relation <= Relation::SameAction);
+        let done = user_action(session, turn, text).filter(|_| is_all && end.relation <= Relation::SameAction);
         let is_told = ran.is_some() || done.is_some();
         Self { said: Some((turn, text)).filter(|_| !is_told), ran, done }
     }
@@ -79,8 +79,8 @@ impl<'s, 't> Recovery<'s, 't> {
     ) -> Self {
         let fixed = end.call;
         let project = session.transcript.project.as_str();
-        let by_person = ByPerson::between(session, failed, &end);
-        let is_in_doubt = !by_person.has_acted();
+        let user = UserIntervention::between(session, failed, &end);
+        let is_in_doubt = !user.has_acted();
         // Whatever came before did not help.
         let edits = if is_in_doubt { session.edits(failed.turn, fixed.turn) } else { Vec::new() };
         let edited = if is_in_doubt { session.edited_files(failed.turn, fixed.turn) } else { Vec::new() };
@@ -100,13 +100,13 @@ impl<'s, 't> Recovery<'s, 't> {
             edits,
             remedies,
             ending: end.ending,
-            account: account_of(session, failed, fixed).filter(|_| is_in_doubt),
-            by_person,
+            diagnosis: diagnosis_of(session, failed, fixed).filter(|_| is_in_doubt),
+            user,
             tried,
             project,
         };
-        if recovery.edits.is_empty() && recovery.speaks_for_itself() {
-            recovery.account = None;
+        if recovery.edits.is_empty() && recovery.is_self_explanatory() {
+            recovery.diagnosis = None;
         }
         recovery
     }
@@ -121,7 +121,7 @@ fn remedies<'s, 't>(
 ) -> Vec<&'s TerminalCall<'t>> {
     let between = next.iter().take(if end.is_far { 0 } else { end.n_before }).copied();
     // Beside an edit, going somewhere is how the next command was typed.
-    between.filter(|call| may_mend(call, failed) && !(has_edits && call.line.sets_the_scene())).collect()
+    between.filter(|call| may_fix(call, failed) && !(has_edits && call.line.sets_the_scene())).collect()
 }
 
 /// The two commands as a lesson shows them, and what was tried before.

@@ -39,13 +39,13 @@ static AS_EXPECTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// True for a failure that the agent wanted to see.
-pub(super) fn is_on_purpose(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> bool {
+pub(super) fn is_intended(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> bool {
     let edits = session.edits(failed.turn, fixed.turn);
     is_announced(session, failed)
-        || matches(&AS_EXPECTED, &said_after(session, failed.turn))
-        || is_asked_for(session, failed)
-        || breaks_and_mends(&failed.line)
-        || take_back(&edits, session, failed.turn)
+        || matches(&AS_EXPECTED, &agent_text_after(session, failed.turn))
+        || is_requested(session, failed)
+        || breaks_and_restores(&failed.line)
+        || undo_earlier_edits(&edits, session, failed.turn)
         || (edits.is_empty() && is_reverted(session, failed, fixed))
 }
 
@@ -59,7 +59,7 @@ fn is_announced(session: &Session<'_>, failed: &TerminalCall<'_>) -> bool {
     let said = |back: usize| {
         let from = failed.turn.saturating_sub(back).max(since);
         let turns = session.transcript.turns.get(from..failed.turn).unwrap_or_default().iter().rev();
-        turns.filter_map(said_by_agent)
+        turns.filter_map(agent_text)
     };
     matches(&MEANT, described)
         || matches(&BREAKS, failed.line.text())
@@ -68,14 +68,14 @@ fn is_announced(session: &Session<'_>, failed: &TerminalCall<'_>) -> bool {
 }
 
 /// What the agent says next.
-fn said_after(session: &Session<'_>, turn: usize) -> String {
+fn agent_text_after(session: &Session<'_>, turn: usize) -> String {
     const MAX_CHARS: usize = 400;
     let mut next = session.transcript.turns.get(turn + 1..).unwrap_or_default().iter().take(2);
-    let text = next.find_map(said_by_agent).unwrap_or_default();
+    let text = next.find_map(agent_text).unwrap_or_default();
     text.chars().take(MAX_CHARS).collect()
 }
 
-fn said_by_agent(turn: &Turn) -> Option<&str> {
+fn agent_text(turn: &Turn) -> Option<&str> {
     match turn {
         Turn::Assistant(text) => Some(text.as_str()),
         _ => None,
@@ -83,7 +83,7 @@ fn said_by_agent(turn: &Turn) -> Option<&str> {
 }
 
 /// True for a failed check where the person asked for tests before the code, or to see tests fail.
-fn is_asked_for(session: &Session<'_>, failed: &TerminalCall<'_>) -> bool {
+fn is_requested(session: &Session<'_>, failed: &TerminalCall<'_>) -> bool {
     /// Longer is a description of a whole task.
     const MAX_CHARS: usize = 1_500;
     let asked = session.user_turn_before(failed.turn).and_then(|turn| session.transcript.turns.get(turn)?.as_user());
@@ -92,7 +92,7 @@ fn is_asked_for(session: &Session<'_>, failed: &TerminalCall<'_>) -> bool {
 }
 
 /// True for a line that changes a file, looks what happens and puts the file back.
-fn breaks_and_mends(line: &CommandLine) -> bool {
+fn breaks_and_restores(line: &CommandLine) -> bool {
     let text = line.text();
     let breaks = ["sed -i", "git stash", "cp ", "mv ", "perl -pi", "patch "].iter().any(|mark| text.contains(mark));
     breaks && RESTORES.iter().any(|mark| text.contains(mark))
@@ -111,7 +111,7 @@ fn is_reverted(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &Termina
 }
 
 /// True where edits only take back what was changed before a turn: it was broken to see a check fail.
-fn take_back(edits: &[&ToolCall], session: &Session<'_>, turn: usize) -> bool {
+fn undo_earlier_edits(edits: &[&ToolCall], session: &Session<'_>, turn: usize) -> bool {
     let takes_back = |edit: &&ToolCall| {
         let Some((gone, come)) = changed_lines(edit) else { return false };
         let is_its_opposite = |other: &ToolCall| {

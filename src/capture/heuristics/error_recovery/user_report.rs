@@ -11,10 +11,10 @@ use adage_transcript::{CommandLine, ToolCall, outcome};
 use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::account::{Account, account, advice, is_tied, report};
-use super::edits::{are_settings, edit_text, edits_told};
-use super::told::within;
-use super::{MAX_BETWEEN, MAX_FILES, is_go_ahead, is_test};
+use super::diagnosis::{Diagnosis, advice, diagnosis, shares_a_name, summary_of_changes};
+use super::edits::{are_settings, describe_edits, edit_text};
+use super::lesson_text::within;
+use super::{MAX_BETWEEN, MAX_FILES, is_go_ahead, is_test_file};
 use crate::capture::heuristics::session::{Session, TerminalCall};
 use crate::capture::heuristics::wording::{listed, matches};
 use crate::capture::heuristics::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
@@ -55,7 +55,7 @@ pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
     for (turn, text) in session.user_turns().filter(|(_, text)| text.chars().count() <= MAX_TURN_CHARS) {
         let own = own_sentences(session, turn, text);
         let reported = read(turn, text, &own);
-        if own.iter().take(2).any(|sentence| says_it_works(sentence) || is_content(sentence)) {
+        if own.iter().take(2).any(|sentence| reports_success(sentence) || is_content(sentence)) {
             trials.extend(open.take().and_then(|report| judge(session, &report, turn, Confirmed::Yes)));
             (open, n_others) = (reported, 0);
         } else if let Some(next) = reported {
@@ -79,7 +79,7 @@ pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
 }
 
 /// The command that the person says that they ran: "I ran `npm install`".
-pub(super) fn ran_by_person(session: &Session<'_>, turn: usize, text: &str) -> Option<CommandLine> {
+pub(super) fn command_run_by_user(session: &Session<'_>, turn: usize, text: &str) -> Option<CommandLine> {
     static RAN: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)\bI(?:['’]ve| have)?(?: just| already| now)* (?:ran|run|executed|did)\b:? (?:`([^`\n]+)`|([a-z][\w./-]*(?: [\w@=./-]*[\w@=/-])+))\W*$").ok()
     });
@@ -95,7 +95,7 @@ pub(super) fn ran_by_person(session: &Session<'_>, turn: usize, text: &str) -> O
 }
 
 /// What the person says that they did, in a sentence of its own: "I allowed the secret at that address". Not what they want or found.
-pub(super) fn done_by_person(session: &Session<'_>, turn: usize, text: &str) -> Option<String> {
+pub(super) fn user_action(session: &Session<'_>, turn: usize, text: &str) -> Option<String> {
     static DID: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)^\W*(?:(?:ok|okay|yes|done|so|now|and|alright|right)\W+){0,3}(?:I|we)(?:['’]ve| have)?(?: just| already| now| also)* (?:allowed|added|set|put|installed|uninstalled|started|restarted|stopped|enabled|disabled|turned|opened|closed|created|made|granted|gave|changed|updated|upgraded|downgraded|deleted|removed|killed|unlocked|logged|signed|connected|plugged|freed|moved|copied|renamed|configured|exported|approved|accepted|reset|rebooted|switched)\b").ok()
     });
@@ -189,7 +189,7 @@ fn fails(sentence: &str) -> bool {
 }
 
 /// True for a sentence that says that it works now.
-fn says_it_works(sentence: &str) -> bool {
+fn reports_success(sentence: &str) -> bool {
     static WORKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)\b(?:works?|worked|working|fixed|solved|resolved|passes|compiles|shows up|(?:it|they) appears?|(?:they|numbers|results|both|all) (?:agree|match)|(?:is|are|it['’]s|ok|okay|now|yes|all) gone|did it|did the trick|funktioniert|klappt|funciona|fonctionne)\b|可以(?:了|[。！!]|$)|好了|^\W*(?:perfect|awesome|excellent|amazing|brilliant|much better|all good|(?:\w+ ){0,3}looks? (?:good|great|fine|right|correct))(?: now)?\W*$|^\W*(?:🎉|👍|✅)+\W*$").ok()
     });
@@ -216,7 +216,7 @@ fn is_content(sentence: &str) -> bool {
 fn judge(session: &Session<'_>, report: &Report, end: usize, confirmed: Confirmed) -> Option<Trial> {
     let edits: Vec<(usize, &ToolCall)> = session.edits_in(report.first(), end).collect();
     if edits.is_empty() {
-        return if confirmed == Confirmed::Yes { advised(session, report, end) } else { None };
+        return if confirmed == Confirmed::Yes { judge_advice(session, report, end) } else { None };
     }
     let (first, last) =
         edits.iter().find(|(turn, _)| *turn > report.last()).map(|(turn, _)| *turn).zip(edits.last())?;
@@ -227,29 +227,29 @@ fn judge(session: &Session<'_>, report: &Report, end: usize, confirmed: Confirme
     }
     let mut evidence = report.evidence();
     evidence.extend(calls.iter().map(|call| edit_text(call)));
-    let said = |to| account(session, report.last(), to, &evidence);
-    let found = said(first).or_else(|| said(last.0)).or_else(|| self::report(session, last.0, end, &evidence));
+    let said = |to| diagnosis(session, report.last(), to, &evidence);
+    let found = said(first).or_else(|| said(last.0)).or_else(|| summary_of_changes(session, last.0, end, &evidence));
     let files = changed_files(session, report.first(), end);
     let n_edits = calls.len();
-    let refused = |hurdle| Some(Trial::refused(report.last(), hurdle));
-    let Some(account) = found.filter(|_| (1..=MAX_FILES).contains(&files.len())) else {
+    let refused = |rejection| Some(Trial::refused(report.last(), rejection));
+    let Some(diagnosis) = found.filter(|_| (1..=MAX_FILES).contains(&files.len())) else {
         return refused(RejectedBecause::NothingTold { n_between: n_edits, n_changes: 0 });
     };
-    let Some(trigger) = trigger(report, &account, &files) else { return refused(RejectedBecause::NoError) };
+    let Some(trigger) = trigger(report, &diagnosis, &files) else { return refused(RejectedBecause::NoError) };
     let candidate =
-        candidate(session, report, end, &trigger, &solution(session, &account, &calls, &files, confirmed), &files);
+        candidate(session, report, end, &trigger, &solution(session, &diagnosis, &calls, &files, confirmed), &files);
     Some(Trial::fired(report.last(), candidate, FiredBecause::Reported { n_edited: files.len() }))
 }
 
 /// The lesson of a failure that the person mended as the agent said; none where the agent changed something itself.
-fn advised(session: &Session<'_>, report: &Report, end: usize) -> Option<Trial> {
+fn judge_advice(session: &Session<'_>, report: &Report, end: usize) -> Option<Trial> {
     if session.acts(report.first(), end).iter().any(|act| act.command.is_some_and(TerminalCall::succeeded)) {
         return None;
     }
     let evidence = report.evidence();
-    let account = advice(session, report.last(), end, &evidence)?;
-    let trigger = trigger(report, &account, &[])?;
-    let text = within(&account.text, &session.transcript.project);
+    let diagnosis = advice(session, report.last(), end, &evidence)?;
+    let trigger = trigger(report, &diagnosis, &[])?;
+    let text = within(&diagnosis.text, &session.transcript.project);
     let candidate = candidate(session, report, end, &trigger, &text, &[]);
     Some(Trial::fired(report.last(), candidate, FiredBecause::Reported { n_edited: 0 }))
 }
@@ -257,34 +257,34 @@ fn advised(session: &Session<'_>, report: &Report, end: usize) -> Option<Trial> 
 /// What was changed; tests only where nothing else was.
 fn changed_files(session: &Session<'_>, from: usize, to: usize) -> Vec<String> {
     let all = session.edited_files(from, to);
-    let others: Vec<String> = all.iter().filter(|file| !is_test(file)).cloned().collect();
+    let others: Vec<String> = all.iter().filter(|file| !is_test_file(file)).cloned().collect();
     if others.is_empty() { all } else { others }
 }
 
 /// What fails: what was pasted, else a sentence that can be understood alone.
-fn trigger(report: &Report, account: &Account, files: &[String]) -> Option<String> {
+fn trigger(report: &Report, diagnosis: &Diagnosis, files: &[String]) -> Option<String> {
     const MIN_WORDS: usize = 5;
-    let evidence = format!("{}\n{}", account.text, files.join("\n")).to_lowercase();
+    let evidence = format!("{}\n{}", diagnosis.text, files.join("\n")).to_lowercase();
     let is_clear = |said: &&String| {
         said.unicode_words().count() >= MIN_WORDS
             && said.chars().count() <= MAX_TRIGGER_CHARS
-            && is_tied(said, &evidence)
+            && shares_a_name(said, &evidence)
     };
     report.pasted.clone().or_else(|| report.told.iter().find(is_clear).cloned())
 }
 
 fn solution(
     session: &Session<'_>,
-    account: &Account,
+    diagnosis: &Diagnosis,
     edits: &[&ToolCall],
     files: &[String],
     confirmed: Confirmed,
 ) -> String {
     let project = session.transcript.project.as_str();
-    let told = edits_told(edits, project).filter(|_| edits.len() <= MAX_BETWEEN);
+    let told = describe_edits(edits, project).filter(|_| edits.len() <= MAX_BETWEEN);
     let change = told.unwrap_or_else(|| format!("change {}", listed(files)));
     let end = if confirmed == Confirmed::Yes { "; then it works" } else { "" };
-    format!("{} To do so, {change}{end}.", within(&account.text, project))
+    format!("{} To do so, {change}{end}.", within(&diagnosis.text, project))
 }
 
 fn candidate(

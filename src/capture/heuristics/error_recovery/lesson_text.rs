@@ -4,9 +4,9 @@ use adage_redact::one_line;
 use adage_transcript::command::slug;
 use adage_transcript::{CommandLine, Relation, outcome};
 
-use super::account::Account;
-use super::edits::edits_told;
-use super::ended::Ending;
+use super::diagnosis::Diagnosis;
+use super::edits::describe_edits;
+use super::ending::Ending;
 use super::recovery::Recovery;
 use crate::capture::heuristics::error_line::{absent_program, blames_the_command, place, said_below};
 use crate::capture::heuristics::session::{Session, is_script};
@@ -24,26 +24,26 @@ const CONFIDENCE: f64 = 0.45;
 
 impl Recovery<'_, '_> {
     /// What the edits changed, in words; none where the calls do not say, or it is too much for a lesson.
-    pub(super) fn edits_told(&self) -> Option<String> {
-        edits_told(&self.edits, self.project)
+    pub(super) fn describe_edits(&self) -> Option<String> {
+        describe_edits(&self.edits, self.project)
     }
 
     pub(super) fn candidate(&self, session: &Session<'_>) -> Candidate {
         let topic = self.before.topic();
         let error = self.error.map(|line| match place(line) {
             Some((_, said)) => one_line(&format!("{FILE}: {said}"), MAX_ERROR_CHARS),
-            None => self.error_told(line),
+            None => self.error_text(line),
         });
         let failed = self.shown(&self.before);
         let trigger = match &error {
             Some(error) => format!("{failed} fails: {error}"),
             None => format!("{failed} fails"),
         };
-        let mut draft = build_lesson(trigger, self.solution() + &self.tried_told())
+        let mut draft = build_lesson(trigger, self.solution() + &self.tried_text())
             .mistake(failed)
             .domains([topic.clone()])
             .commands(self.patterns());
-        if !self.is_of_scripts() {
+        if !self.has_script() {
             draft = draft.code_example(self.table(error.as_deref()));
         }
         let intent = session.intent(self.failed.turn);
@@ -61,7 +61,7 @@ impl Recovery<'_, '_> {
     }
 
     /// The error; of a failed test also what it says.
-    fn error_told(&self, line: &str) -> String {
+    fn error_text(&self, line: &str) -> String {
         let below = if outcome::is_failed_test(line) { said_below(self.failed.output(), line) } else { None };
         let told = below.map_or_else(|| line.to_owned(), |below| format!("{line}: {below}"));
         one_line(&within(&told, self.project), MAX_ERROR_CHARS)
@@ -77,7 +77,7 @@ impl Recovery<'_, '_> {
         };
         let kind = match self.ending {
             // The agent's word stands for what was done.
-            Ending::Passed if self.account.is_some() => 0.55,
+            Ending::Passed if self.diagnosis.is_some() => 0.55,
             Ending::Passed => kind,
             Ending::OtherError => 0.75,
         };
@@ -89,15 +89,15 @@ impl Recovery<'_, '_> {
     }
 
     fn solution(&self) -> String {
-        let lines = self.remedies.iter().map(|call| &call.line).chain(&self.by_person.ran);
+        let lines = self.remedies.iter().map(|call| &call.line).chain(&self.user.ran);
         let remedies: Vec<String> = lines.map(|line| self.shown(line)).collect();
         let run = (!remedies.is_empty()).then(|| format!("run {}", listed(&remedies)));
-        let edits = self.edits_told().filter(|_| self.n_between() <= self.max_between());
+        let edits = self.describe_edits().filter(|_| self.n_between() <= self.max_between());
         let fixed = self.shown(&self.after);
-        if let Some(account) = &self.account {
-            return self.explained(account, edits, &remedies, &fixed);
+        if let Some(diagnosis) = &self.diagnosis {
+            return self.explained(diagnosis, edits, &remedies, &fixed);
         }
-        if let Some(done) = &self.by_person.done {
+        if let Some(done) = &self.user.done {
             return format!("The user did this: \"{}\". Then {fixed} passes.", one_line(done, usize::MAX));
         }
         let steps: Vec<String> = edits.into_iter().chain(run).collect();
@@ -121,7 +121,7 @@ impl Recovery<'_, '_> {
     }
 
     /// What did not help.
-    fn tried_told(&self) -> String {
+    fn tried_text(&self) -> String {
         let tried: Vec<String> = self.tried.iter().map(|line| self.shown(line)).collect();
         match tried.len() {
             0 => String::new(),
@@ -131,8 +131,8 @@ impl Recovery<'_, '_> {
     }
 
     /// What the agent said, and what was done after that.
-    fn explained(&self, account: &Account, edits: Option<String>, remedies: &[String], fixed: &str) -> String {
-        let text = within(&account.text, self.project);
+    fn explained(&self, diagnosis: &Diagnosis, edits: Option<String>, remedies: &[String], fixed: &str) -> String {
+        let text = within(&diagnosis.text, self.project);
         if self.edits.is_empty() && remedies.is_empty() {
             return if is_script(&self.text(&self.after)) { text } else { format!("{text} Run {fixed}.") };
         }
@@ -155,7 +155,7 @@ impl Recovery<'_, '_> {
     }
 
     /// True where one of the two commands cannot be shown.
-    pub(super) fn is_of_scripts(&self) -> bool {
+    pub(super) fn has_script(&self) -> bool {
         [&self.before, &self.after].iter().any(|line| is_script(&self.text(line)))
     }
 
@@ -174,7 +174,7 @@ impl Recovery<'_, '_> {
         let changes: Vec<String> = self.changes.iter().map(|change| one_line(&change.to_string(), 80)).collect();
         if self.is_requoted() {
             " (other quotes)".to_owned()
-        } else if self.differs() {
+        } else if self.has_few_changes() {
             format!(" ({})", changes.join(", "))
         } else {
             String::new()

@@ -22,7 +22,7 @@ const MAX_SENTENCES: usize = 4;
 
 /// What the agent said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Account {
+pub(super) struct Diagnosis {
     /// Whole sentences: why it failed, and what is to be done.
     pub(super) text: String,
     /// In which turn the last of them is.
@@ -31,7 +31,7 @@ pub(super) struct Account {
 
 /// A sentence of the agent, and what it is good for.
 #[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-struct Said {
+struct AgentSentence {
     turn: usize,
     text: String,
     /// It says why something fails.
@@ -39,28 +39,29 @@ struct Said {
     /// It says what is to be done.
     is_remedy: bool,
     /// It has a name in common with what failed or was changed.
-    is_tied: bool,
+    shares_a_name: bool,
     /// It only announces something, or is not sure of it.
     is_idle: bool,
 }
 
 /// The reason and the remedy of a failure, among what the agent said in turns `from..to`. The evidence is the text that the
 /// sentences must have a name in common with: the output, the command, the changes.
-pub(super) fn account(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Account> {
-    let said = said_in(session, from, to, evidence);
+pub(super) fn diagnosis(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Diagnosis> {
+    let said = agent_sentences(session, from, to, evidence);
     // The last word is nearest to the truth.
-    let last = said.iter().rposition(|sentence| sentence.is_remedy && is_founded(&said, sentence))?;
+    let last = said.iter().rposition(|sentence| sentence.is_remedy && is_about_failure(&said, sentence))?;
     let remedy = said.get(last)?;
     let is_whole = remedy.is_cause && remedy.is_remedy;
-    let is_reason = |one: &Said| one.is_cause && (one.is_tied || (remedy.is_tied && one.turn == remedy.turn));
+    let is_reason =
+        |one: &AgentSentence| one.is_cause && (one.shares_a_name || (remedy.shares_a_name && one.turn == remedy.turn));
     let reason = said.iter().take(last + usize::from(is_whole)).rposition(is_reason)?;
     let texts = [introduced(&said, reason), reason].map(|start| told(&said, start, last));
     let text = texts.into_iter().find(|text| text.chars().count() <= MAX_CHARS)?;
-    Some(Account { text, turn: remedy.turn })
+    Some(Diagnosis { text, turn: remedy.turn })
 }
 
 /// Where a reason begins: with the sentence before it, where it says "it" or "this" of what is named there.
-fn introduced(said: &[Said], reason: usize) -> usize {
+fn introduced(said: &[AgentSentence], reason: usize) -> usize {
     static POINTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)\b(?:it|it['’]s|its|this|that|they|they['’]re|them|yours|ours|these|those)\b").ok()
     });
@@ -72,12 +73,13 @@ fn introduced(said: &[Said], reason: usize) -> usize {
 }
 
 /// What the agent says in turns `from..to` of what it did: why it failed, and how it is now.
-pub(super) fn report(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Account> {
-    let said = said_in(session, from, to, evidence);
-    let reason = said.iter().position(|one| one.is_cause && one.is_tied && !one.is_remedy)?;
+pub(super) fn summary_of_changes(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Diagnosis> {
+    let said = agent_sentences(session, from, to, evidence);
+    let reason = said.iter().position(|one| one.is_cause && one.shares_a_name && !one.is_remedy)?;
     let turn = said.get(reason)?.turn;
-    let is_done =
-        |one: &Said| (one.is_tied || one.turn == turn) && matches(&DONE, &one.text) && !matches(&HEDGED, &one.text);
+    let is_done = |one: &AgentSentence| {
+        (one.shares_a_name || one.turn == turn) && matches(&DONE, &one.text) && !matches(&HEDGED, &one.text)
+    };
     let done = reason + said.get(reason..)?.iter().position(is_done)?;
     let whole = told(&said, reason, done);
     let fits = |text: &String| text.chars().count() <= MAX_REPORT_CHARS;
@@ -87,28 +89,28 @@ pub(super) fn report(session: &Session<'_>, from: usize, to: usize, evidence: &s
         Some(format!("{} {}", why.text, ended(how.text.split(" — ").next()?)))
     };
     let text = Some(whole).filter(fits).or_else(|| short().filter(fits))?;
-    Some(Account { text, turn: said.get(done)?.turn })
+    Some(Diagnosis { text, turn: said.get(done)?.turn })
 }
 
 /// What the agent tells the person to do, in the last of the turns `from..to` in which it says why: the reason, and every step.
-pub(super) fn advice(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Account> {
+pub(super) fn advice(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Diagnosis> {
     const MAX_STEPS: usize = 3;
-    let said = said_in(session, from, to, evidence);
-    let advises = |one: &&Said| matches(&ADVISES, &one.text) && !matches(&HEDGED, &one.text);
+    let said = agent_sentences(session, from, to, evidence);
+    let advises = |one: &&AgentSentence| matches(&ADVISES, &one.text) && !matches(&HEDGED, &one.text);
     let turn = said.iter().rfind(advises)?.turn;
     let steps: Vec<&str> =
         said.iter().filter(|one| one.turn == turn).filter(advises).map(|one| one.text.as_str()).collect();
-    let reason = said.iter().position(|one| one.turn == turn && one.is_cause && one.is_tied)?;
+    let reason = said.iter().position(|one| one.turn == turn && one.is_cause && one.shares_a_name)?;
     let why = said.get(introduced(&said, reason)..=reason)?.iter().map(|one| one.text.as_str());
     let text = why
         .chain(steps.iter().copied().filter(|step| said.get(reason).is_none_or(|why| why.text != *step)))
         .collect::<Vec<_>>()
         .join(" ");
-    (steps.len() <= MAX_STEPS && text.chars().count() <= MAX_CHARS).then_some(Account { text, turn })
+    (steps.len() <= MAX_STEPS && text.chars().count() <= MAX_CHARS).then_some(Diagnosis { text, turn })
 }
 
 /// The sentences of the agent in turns `from..to`.
-fn said_in(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Vec<Said> {
+fn agent_sentences(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Vec<AgentSentence> {
     let evidence = evidence.to_lowercase();
     let turns = session.transcript.turns.iter().enumerate().skip(from).take(to.saturating_sub(from));
     let texts = turns.filter_map(|(turn, said)| match said {
@@ -119,13 +121,14 @@ fn said_in(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Vec
 }
 
 /// True for a remedy that has to do with the failure: itself, or by a reason given in the same breath.
-fn is_founded(said: &[Said], remedy: &Said) -> bool {
-    let is_reason = |sentence: &&Said| sentence.turn == remedy.turn && sentence.is_cause && sentence.is_tied;
-    remedy.is_tied || said.iter().any(|sentence| is_reason(&sentence))
+fn is_about_failure(said: &[AgentSentence], remedy: &AgentSentence) -> bool {
+    let is_reason =
+        |sentence: &&AgentSentence| sentence.turn == remedy.turn && sentence.is_cause && sentence.shares_a_name;
+    remedy.shares_a_name || said.iter().any(|sentence| is_reason(&sentence))
 }
 
 /// The sentences from the reason to the remedy; the two alone, where more is between them.
-fn told(said: &[Said], reason: usize, remedy: usize) -> String {
+fn told(said: &[AgentSentence], reason: usize, remedy: usize) -> String {
     let between = said.get(reason..=remedy).unwrap_or_default();
     let is_near = between.len() <= MAX_SENTENCES
         && between.iter().all(|one| Some(one.turn) == between.last().map(|last| last.turn));
@@ -139,20 +142,20 @@ fn told(said: &[Said], reason: usize, remedy: usize) -> String {
 }
 
 /// The sentences of one text, in order.
-fn read(turn: usize, text: &str, evidence: &str) -> Vec<Said> {
+fn read(turn: usize, text: &str, evidence: &str) -> Vec<AgentSentence> {
     let spoken = without_thoughts(text);
     let texts = sentences(&spoken).into_iter().map(|sentence| one_line(&sentence.text.replace("**", ""), usize::MAX));
     let said = |text: String| {
         let text = without_opening(&text).to_owned();
         let is_sure = !matches(&HEDGED, &text) && text.unicode_words().count() >= 3;
         let done = intention(&text);
-        let is_done = || matches(&PRESCRIBES, &text) || (matches(&DOING, &text) && tells_what(&text));
-        let is_remedy = is_sure && done.as_ref().map_or_else(is_done, |done| tells_what(done));
-        Said {
+        let is_done = || matches(&PRESCRIBES, &text) || (matches(&DOING, &text) && is_concrete(&text));
+        let is_remedy = is_sure && done.as_ref().map_or_else(is_done, |done| is_concrete(done));
+        AgentSentence {
             turn,
             is_cause: is_sure && done.is_none() && matches(&CAUSE, &text),
             is_remedy,
-            is_tied: is_tied(&text, evidence),
+            shares_a_name: shares_a_name(&text, evidence),
             is_idle: !is_sure || (done.is_some() && !is_remedy),
             text: ended(&done.filter(|_| is_remedy).unwrap_or(text)),
         }
@@ -194,7 +197,7 @@ fn intention(text: &str) -> Option<String> {
 }
 
 /// True for an announcement that says what is done, and not that something will be looked at or mended.
-fn tells_what(done: &str) -> bool {
+fn is_concrete(done: &str) -> bool {
     const IDLE: &str = "check look see read verify run rerun re-run test find understand investigate examine inspect confirm search \
         grep debug trace view explore dig get review take wait retry continue ask know think start do proceed";
     /// They need an object, and a way.
@@ -239,7 +242,7 @@ static HEDGED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// True for a sentence that names something of what failed or was changed: code, or a word that is not everybody's.
-pub(super) fn is_tied(text: &str, evidence: &str) -> bool {
+pub(super) fn shares_a_name(text: &str, evidence: &str) -> bool {
     const MIN_CHARS: usize = 3;
     let is_name = |word: &str| {
         let is_code = word.contains(['_', '.', '/', '-', ':', '=', '@']) || word.chars().any(|c| c.is_ascii_digit());
@@ -265,14 +268,14 @@ pub(super) fn is_tied(text: &str, evidence: &str) -> bool {
 /// Words that are long enough to be about something.
 fn long_words(text: &str) -> impl Iterator<Item = String> + '_ {
     const MIN_CHARS: usize = 6;
-    const EVERYBODYS: [&str; 24] = [
+    const COMMON_WORDS: [&str; 24] = [
         "failed", "failing", "failure", "errors", "expected", "because", "problem", "should", "already", "instead",
         "really", "another", "command", "output", "message", "version", "project", "running", "testing", "missing",
         "needed", "changed", "string", "return",
     ];
     text.unicode_words()
         .map(str::to_lowercase)
-        .filter(|word| word.chars().count() >= MIN_CHARS && !EVERYBODYS.contains(&word.as_str()))
+        .filter(|word| word.chars().count() >= MIN_CHARS && !COMMON_WORDS.contains(&word.as_str()))
 }
 
 /// A sentence with its end, also where a list or code was to follow.

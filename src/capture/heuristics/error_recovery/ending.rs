@@ -4,7 +4,7 @@ use adage_transcript::{CommandLine, Relation};
 
 use super::attempts::is_same_error_text;
 use super::edits::is_settings;
-use super::{account_of, covers, is_test};
+use super::{covers, diagnosis_of, is_test_file};
 use crate::capture::heuristics::error_line::{absent_program, error_line, is_finding};
 use crate::capture::heuristics::session::{Session, TerminalCall};
 
@@ -30,25 +30,25 @@ pub(super) struct End<'s, 't> {
 }
 
 /// What ends a failure, among the calls that follow it.
-pub(super) fn end_of<'s, 't>(
+pub(super) fn find_end<'s, 't>(
     session: &Session<'t>,
     failed: &TerminalCall<'_>,
     error: Option<&str>,
     next: &[&'s TerminalCall<'t>],
 ) -> Option<End<'s, 't>> {
-    let passed = passed(session, failed, error, next);
-    let gone = error.and_then(|error| other_error(failed, error, next)).filter(|gone| {
+    let passed = find_success(session, failed, error, next);
+    let gone = error.and_then(|error| find_other_error(failed, error, next)).filter(|gone| {
         // What passes first says more, unless it only shares the program.
         let is_first =
             |passed: &End<'_, '_>| gone.n_before < passed.n_before || passed.relation == Relation::SameProgram;
-        passed.as_ref().is_none_or(is_first) && is_set_up(session, failed, gone.call)
+        passed.as_ref().is_none_or(is_first) && is_setup_change(session, failed, gone.call)
     });
     gone.or(passed)
 }
 
 /// What ends a failure after a long repair: the same command or a check of all that failed, where the agent says why it failed
 /// and the person says nothing in between.
-pub(super) fn far_end<'s, 't>(
+pub(super) fn find_far_end<'s, 't>(
     session: &Session<'t>,
     failed: &TerminalCall<'_>,
     error: Option<&str>,
@@ -56,14 +56,14 @@ pub(super) fn far_end<'s, 't>(
 ) -> Option<End<'s, 't>> {
     let is_whole =
         |end: &End<'_, '_>| matches!(end.relation, Relation::Rerun | Relation::Prepared) || covers(failed, end.call);
-    let end = passed(session, failed, error, next).filter(is_whole)?;
+    let end = find_success(session, failed, error, next).filter(is_whole)?;
     let has_edits = session.edits_in(failed.turn, end.call.turn).next().is_some();
-    (has_edits && account_of(session, failed, end.call).is_some()).then_some(End { is_far: true, ..end })
+    (has_edits && diagnosis_of(session, failed, end.call).is_some()).then_some(End { is_far: true, ..end })
 }
 
 /// The related command that passes: the nearest; one that only shares the program gives way to any that does the same, and
 /// where files were changed, or the error is about the code, a part of the command gives way to all of it.
-fn passed<'s, 't>(
+fn find_success<'s, 't>(
     session: &Session<'t>,
     failed: &TerminalCall<'_>,
     error: Option<&str>,
@@ -94,7 +94,11 @@ fn passed<'s, 't>(
 
 /// The same command failing with another error, so that the first one is mended. Not where the code was wrong: there is always
 /// a next mistake.
-fn other_error<'s, 't>(failed: &TerminalCall<'_>, error: &str, next: &[&'s TerminalCall<'t>]) -> Option<End<'s, 't>> {
+fn find_other_error<'s, 't>(
+    failed: &TerminalCall<'_>,
+    error: &str,
+    next: &[&'s TerminalCall<'t>],
+) -> Option<End<'s, 't>> {
     if is_finding(error) || !failed.acts() {
         return None;
     }
@@ -116,11 +120,11 @@ fn other_error<'s, 't>(failed: &TerminalCall<'_>, error: &str, next: &[&'s Termi
 
 /// True when everything edited between two calls is settings, or a command ran that acts: what was missing was set up. Where the
 /// agent says why, how tests are set up counts too.
-fn is_set_up(session: &Session<'_>, failed: &TerminalCall<'_>, later: &TerminalCall<'_>) -> bool {
+fn is_setup_change(session: &Session<'_>, failed: &TerminalCall<'_>, later: &TerminalCall<'_>) -> bool {
     let edits = session.edits(failed.turn, later.turn);
     let mut paths = edits.iter().filter_map(|call| call.changed_path()).filter(|path| !is_settings(path)).peekable();
     let is_named = edits.iter().all(|call| call.changed_path().is_some());
-    is_named && (paths.peek().is_none() || (paths.all(is_test) && account_of(session, failed, later).is_some()))
+    is_named && (paths.peek().is_none() || (paths.all(is_test_file) && diagnosis_of(session, failed, later).is_some()))
 }
 
 /// True when a line hides how the command ended, and the line that failed did not: its success says nothing. What was searched
