@@ -162,11 +162,20 @@ fn repeats_name(value: &str, name: &str) -> bool {
     (value.len() >= MIN_NAME && name.ends_with(&value)) || (name.len() >= MIN_REFERENCE && value.ends_with(&name))
 }
 
-/// True for the alphabet of an encoding: 16 or more characters, at least seven in eight of which are followed by their
-/// successor.
+/// True for the table of an encoding, such as base64 (RFC 4648): all upper-case letters, all lower-case letters and all digits,
+/// each in order and once, in any order of the three, perhaps with two marks at the end. A longer or a partial row is not a
+/// table: people write those in the place of a secret.
 pub(super) fn is_alphabet(value: &str) -> bool {
-    let n_in_order = value.as_bytes().array_windows().filter(|[a, b]| a.checked_add(1) == Some(*b)).count();
-    value.len() >= 16 && n_in_order * 8 >= value.len() * 7
+    let blocks = ["ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz", "0123456789"];
+    let mut rest = value;
+    let mut n_left = blocks.len();
+    while let Some(next) = blocks.iter().find_map(|block| rest.strip_prefix(block)) {
+        let Some(left) = n_left.checked_sub(1) else { return false };
+        (rest, n_left) = (next, left);
+    }
+    n_left == 0
+        && blocks.iter().all(|block| value.contains(block))
+        && matches!(rest, "" | "+/" | "-_" | "./" | "+/=" | "-_=")
 }
 
 /// True for a value of few different characters, with a repeated group, that encodes a name, or that is a JSON Web
@@ -248,11 +257,13 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_characters_in_order_are_an_alphabet() {
+    fn the_table_of_an_encoding_is_an_alphabet_and_other_rows_are_not() {
         for (value, expected) in [
             ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", true),
-            ("abcdefghijklmnop", true),
-            ("abcdefghijk", false),
+            ("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_", true),
+            ("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789ab", false),
+            ("0123456789012345678901234567890123456789", false),
+            ("abcdefghijklmnopqrstuvwxyz0123456789", false),
             ("abcdX9q7RtZ2mWx9LkB4vNs8Yd1HcJ", false),
             ("", false),
         ] {
