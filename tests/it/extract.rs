@@ -7,6 +7,7 @@ use adage::extract::{
 };
 use adage::lesson::{Evidence, Origin};
 use adage::model::{Completion, ModelError, ScriptedModel};
+use adage::redact::Redactor;
 use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use adage::{Config, LanguageModel, LearnOutcome, LessonId, Playbook, Realm};
 use proptest::prelude::*;
@@ -323,6 +324,8 @@ proptest! {
     fn obeying_an_injection_is_not_enough(
         order in "[a-z]{4,9}( [a-z]{3,9}){3,8}", disguise in 0..5_usize, from in any::<usize>(), is_tagged in any::<bool>()
     ) {
+        // Words that look like a password are not in the session that the model reads.
+        prop_assume!(Redactor::shared().redact(&order) == order);
         let said = match disguise {
             0 => order.clone(),
             1 => format!("The user said: \"{order}\""),

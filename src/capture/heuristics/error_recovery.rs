@@ -1,4 +1,4 @@
-//! `error-recovery`: a command failed, and a related one succeeded soon after.
+//! `error-recovery`: a command failed, and a related command succeeded soon after.
 
 mod attempts;
 mod diagnosis;
@@ -29,13 +29,14 @@ use failures::is_failure;
 use intended_failure::is_intended;
 use recovery::Recovery;
 
-/// Where more was done between failure and success, nobody knows which of it helped.
+/// The maximum number of edits and commands between failure and success. With more, the one that helped is unknown.
 const MAX_BETWEEN: usize = 2;
-/// How many windows a repair may take of which the agent says why it was needed.
+/// The search distance for the end of a repair that the agent explains, in multiples of the recovery window.
 const MAX_WINDOWS: usize = 3;
-/// Where more files were changed, no sentence says what was done in all of them.
+/// The maximum number of changed files. A sentence of the agent rarely describes changes in more.
 const MAX_FILES: usize = 3;
 
+/// A trial for each failed call, then for each failure that the user reported. Empty for a session without failures.
 pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> {
     let failures = session.calls.iter().enumerate().filter(|(_, call)| is_failure(session, call));
     let trials = failures.map(|(place, failed)| judge(session, place, failed, config.recovery_window));
@@ -45,7 +46,7 @@ pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> 
     trials
 }
 
-/// Two failures before one success are one recovery: the last failure is the one that the success answers.
+/// Rejects every recovery but the last of those that end with the same success.
 fn keep_last_of_each_success(trials: &mut [Trial]) {
     let success = |trial: &Trial| trial.result.as_ref().ok().and_then(|(candidate, _)| candidate.turns.last().copied());
     let successes: Vec<Option<usize>> = trials.iter().map(success).collect();
@@ -60,12 +61,13 @@ fn keep_last_of_each_success(trials: &mut [Trial]) {
     }
 }
 
+/// The lesson of one failed call, or why there is none. `place` is the index of the call among the session's terminal calls.
 fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window: usize) -> Trial {
     let next = next_calls(session, place, window.saturating_mul(MAX_WINDOWS));
     let near = next_calls(session, place, window);
     let error = error_line(failed.output());
     let end = find_end(session, failed, error, &near);
-    // What only shares the program says less than the same command, later.
+    // A later success of the same command says more than an earlier one that only shares the program.
     let is_same = |end: &End<'_, '_>| end.relation != Relation::SameProgram;
     let Some(end) = end.filter(is_same).or_else(|| find_far_end(session, failed, error, &next)).or(end) else {
         return Trial::refused(failed.turn, RejectedBecause::NothingRelated { n_looked_at: near.len(), window });
@@ -85,13 +87,13 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
     Trial::fired(failed.turn, recovery.candidate(session), ground)
 }
 
-/// The terminal calls after a failure among which its end is looked for: so many that act or check, and what looks in between,
-/// which is how the failure is understood and not how it is mended.
+/// The terminal calls after a failure that may end it: up to `window` calls that act or check, with the calls that only look
+/// between them. Looking serves to understand a failure and does not fix it.
 fn next_calls<'s, 't>(session: &'s Session<'t>, place: usize, window: usize) -> Vec<&'s TerminalCall<'t>> {
-    /// Of all calls together.
-    const MAX_LOOKS: usize = 3;
+    /// The maximum number of all calls, in multiples of the window.
+    const MAX_CALLS: usize = 3;
     let mut n_acting = 0;
-    let next = session.calls.iter().skip(place + 1).take(window.saturating_mul(MAX_LOOKS));
+    let next = session.calls.iter().skip(place + 1).take(window.saturating_mul(MAX_CALLS));
     next.take_while(|call| {
         let is_within = n_acting < window;
         n_acting += usize::from(call.acts());
@@ -100,7 +102,7 @@ fn next_calls<'s, 't>(session: &'s Session<'t>, place: usize, window: usize) -> 
     .collect()
 }
 
-/// True for a turn by which a person lets the agent go on, and says nothing else.
+/// True for a user turn that only tells the agent to continue: "yes, go ahead".
 fn is_go_ahead(text: &str) -> bool {
     const WORDS: [&str; 14] =
         ["yes", "y", "yep", "ok", "okay", "sure", "please", "proceed", "continue", "go", "on", "ahead", "do", "it"];
@@ -108,7 +110,7 @@ fn is_go_ahead(text: &str) -> bool {
     words.peek().is_some() && words.all(|word| WORDS.contains(&word.as_str()))
 }
 
-/// The name of a file of tests, as most languages name them.
+/// True for the name of a test file in the conventions of most languages.
 fn is_test_file(file: &str) -> bool {
     let lower = file.to_lowercase();
     ["test", "spec"]
@@ -116,15 +118,16 @@ fn is_test_file(file: &str) -> bool {
         .any(|word| lower.split(|c: char| !c.is_alphanumeric()).any(|part| part.trim_end_matches('s') == *word))
 }
 
-/// True for a command that changed something which the failing one may have needed: no check, no commit beside a failing
-/// build.
+/// True for a successful command that may have fixed a failure because it changed something. False for checks, and for commits
+/// unless the failed command publishes.
 fn may_fix(call: &TerminalCall<'_>, failed: &TerminalCall<'_>) -> bool {
-    let is_aside = (call.line.commits() || call.line.closes() || call.line.publishes()) && !failed.line.publishes();
+    let is_unrelated = (call.line.commits() || call.line.closes() || call.line.publishes()) && !failed.line.publishes();
     let changes = call.acts() || call.line.sets_the_scene();
-    call.succeeded() && changes && call.line.purpose() != Purpose::Checks && !is_aside
+    call.succeeded() && changes && call.line.purpose() != Purpose::Checks && !is_unrelated
 }
 
-/// True for a check of all that a failed check complained about: on all of its files or more, or on what its output says failed.
+/// True for a check that covers everything that the failed check complained about: it takes at least the same operands, or it
+/// names a test that failed.
 fn covers(failed: &TerminalCall<'_>, later: &TerminalCall<'_>) -> bool {
     let plain = |word: &str| word.trim_start_matches("./").trim_end_matches(['/', '.']).to_owned();
     let operands = |call: &TerminalCall<'_>| call.line.operands().map(plain).collect::<HashSet<_>>();
@@ -133,14 +136,14 @@ fn covers(failed: &TerminalCall<'_>, later: &TerminalCall<'_>) -> bool {
     let is_whole = !is_narrow && (others.is_empty() || others.contains("") || own.is_subset(&others));
     let complaints: Vec<&str> = failed.output().lines().filter(|line| outcome::is_failed_test(line)).collect();
     let is_named = |word: &String| word.len() > 3 && complaints.iter().any(|line| line.contains(word.as_str()));
-    // Of a narrowed check the filter has to name it.
+    // A check with a filter has to name the failed test in the filter.
     let words = later.line.text().split([' ', '\'', '"']).map(plain);
     let mut names = words.filter(|word| !is_narrow || !others.contains(word));
     later.line.purpose() == Purpose::Checks && (is_whole || names.any(|word| is_named(&word)))
 }
 
-/// What the agent said of a failure: before the first change, else between it and the last. Where no file was changed, before
-/// the command that passed.
+/// The agent's diagnosis of a failure: stated before the first edit, else before the last one; without edits, before the command
+/// that passed. None for an output with many causes.
 fn diagnosis_of(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> Option<Diagnosis> {
     if has_many_causes(failed.output()) {
         return None;

@@ -1,4 +1,4 @@
-//! `multi-step`: several commands in a row, all successful, are a procedure.
+//! `multi-step`: several successful commands in a row make a procedure.
 
 mod recurring;
 
@@ -8,21 +8,21 @@ use adage_transcript::command::{Step, slug};
 
 use super::project_checks::is_check;
 use super::session::{Session, TerminalCall};
-use super::usual::{Usual, occasion, usual};
+use super::usual::{UsualForm, occasion, usual_form};
 use super::wording::listed;
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 use recurring::{Shared, lacks_formatter, recurring};
 
-/// A procedure of more steps is not one, but all that a session did.
+/// The maximum number of steps. A longer run is the work of a whole session.
 const MAX_STEPS: usize = 8;
-/// Fewer are no procedure, unless they come again in the same order.
+/// The minimum number of steps, unless the session repeats them in the same order.
 const MIN_STEPS: usize = 3;
-/// Mined lessons start below the 0.5 of a lesson that someone wrote.
+/// The initial confidence, below the 0.5 of a lesson that someone wrote.
 const CONFIDENCE: f64 = 0.4;
-/// What came again comes before what is longer.
-const AGAIN: f64 = 1_000.0;
+/// Added to the score of a recurring procedure, so that it wins over every longer run.
+const RECURRING_BONUS: f64 = 1_000.0;
 
 /// How often the session went through a procedure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,19 +31,21 @@ enum Times {
     Again,
 }
 
+/// A trial for each run of successful commands and each recurring procedure. Empty for a session without successful commands.
 pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> {
     let runs = session.calls.split(|call| !call.succeeded()).filter(|run| !run.is_empty());
-    let tasks = runs.flat_map(by_task).flat_map(|run| by_request(session, run, config.min_run));
+    let tasks = runs.flat_map(split_by_task).flat_map(|run| split_by_request(session, run, config.min_run));
     let again = recurring(session);
     let mut judged: Vec<Judged> = tasks.map(|run| judge(session, run, &again, config.min_run)).collect();
     judged.extend(again.iter().map(|shared| judge_recurring(session, shared)));
     keep_widest(judged)
 }
 
-/// A trial with the steps that it tells.
+/// A trial with the steps of its lesson. A rejected trial has no steps.
 type Judged = (Trial, BTreeSet<String>);
 
-/// Of runs that did the same, or no more than another, the one that did most; of equals the longest, then the earliest.
+/// All trials in order, with a candidate rejected if another one contains all of its steps. Of candidates with the same steps, the
+/// best score wins, then the earliest.
 fn keep_widest(judged: Vec<Judged>) -> Vec<Trial> {
     let score = |trial: &Trial| trial.result.as_ref().ok().map(|(candidate, _)| candidate.score);
     let fired: Vec<(usize, f64, BTreeSet<String>)> = judged
@@ -64,8 +66,8 @@ fn keep_widest(judged: Vec<Judged>) -> Vec<Trial> {
     trials
 }
 
-/// A run falls apart where a task ends: after a commit or an issue that was closed, and what publishes it.
-fn by_task<'s, 't>(run: &'s [TerminalCall<'t>]) -> Vec<&'s [TerminalCall<'t>]> {
+/// The tasks of a run. A task ends with a commit or a closed issue, and with the commands that publish it.
+fn split_by_task<'s, 't>(run: &'s [TerminalCall<'t>]) -> Vec<&'s [TerminalCall<'t>]> {
     let mut tasks = Vec::new();
     let (mut start, mut is_committed) = (0, false);
     for (place, call) in run.iter().enumerate() {
@@ -79,8 +81,12 @@ fn by_task<'s, 't>(run: &'s [TerminalCall<'t>]) -> Vec<&'s [TerminalCall<'t>]> {
     tasks
 }
 
-/// A run that goes on over several requests of the user falls into what was done for each, where one of them is long enough.
-fn by_request<'s, 't>(session: &Session<'t>, run: &'s [TerminalCall<'t>], min: usize) -> Vec<&'s [TerminalCall<'t>]> {
+/// The parts of a run that belong to one request of the user and have at least `min` calls. The whole run if no part has.
+fn split_by_request<'s, 't>(
+    session: &Session<'t>,
+    run: &'s [TerminalCall<'t>],
+    min: usize,
+) -> Vec<&'s [TerminalCall<'t>]> {
     let request = |call: &TerminalCall<'_>| session.user_turn_before(call.turn);
     let pieces: Vec<&[TerminalCall<'_>]> = run.chunk_by(|a, b| request(a) == request(b)).collect();
     let long: Vec<&[TerminalCall<'_>]> = pieces.into_iter().filter(|piece| piece.len() >= min).collect();
@@ -101,15 +107,15 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], again: &[Shared<'_, '_
     if actions.len() > MAX_STEPS {
         return refused(start, RejectedBecause::ManyActions { n_actions: actions.len(), max: MAX_STEPS });
     }
-    // What was looked at before the first step and after the last is no part of it.
+    // Looking around before the first step and after the last one is not part of the procedure.
     let is_step = |call: &TerminalCall<'_>| !call.steps.is_empty();
     let (first, last) = (run.iter().position(is_step).unwrap_or(0), run.iter().rposition(is_step).unwrap_or(0));
     let n_acting = run.iter().filter(|call| is_step(call)).count();
     let mostly_acts = n_acting * 2 > last - first;
-    // That changes are committed and pushed is no news.
+    // Committing and pushing changes is common knowledge.
     let is_own = steps.iter().any(|step| !step.first.is_version_control());
-    let is_telling = is_own || steps.iter().any(|step| step.usual.is_specific(&step.form));
-    let is_long = actions.len() >= MIN_STEPS && is_telling;
+    let is_informative = is_own || steps.iter().any(|step| step.usual.is_specific(&step.form));
+    let is_long = actions.len() >= MIN_STEPS && is_informative;
     let is_procedure = mostly_acts && (is_long || (is_own && recurs(session, &actions)));
     if !is_procedure {
         return refused(
@@ -120,20 +126,21 @@ fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], again: &[Shared<'_, '_
     if steps.iter().all(|step| is_check(step.first)) {
         return refused(start, RejectedBecause::OnlyChecks);
     }
-    // What runs between edits is how this code was written, not how something is done.
+    // Commands between edits show how this code was written, not a procedure.
     let n_edits = session.edits(start, end).len();
     if n_edits * 2 >= run.len() {
         return refused(start, RejectedBecause::OnlyOnce { n_edits });
     }
-    // What is told as recurring is told once.
+    // A recurring procedure has a trial of its own.
     if again.iter().any(|shared| shared.has_all(&actions)) {
         return refused(start, RejectedBecause::SaidBefore);
     }
     let calls: Vec<&TerminalCall<'_>> = run.iter().collect();
-    told(session, &calls, steps, Times::Once)
+    lesson(session, &calls, steps, Times::Once)
 }
 
-/// A procedure that the session went through more than once.
+/// The trial of a procedure that the session repeated. Rejected with too few or too many steps, or with version control and checks
+/// alone.
 fn judge_recurring(session: &Session<'_>, shared: &Shared<'_, '_>) -> Judged {
     let mut steps = steps(session, &shared.calls);
     steps.retain(|step| shared.forms.contains(&step.form.as_str()));
@@ -142,11 +149,11 @@ fn judge_recurring(session: &Session<'_>, shared: &Shared<'_, '_>) -> Judged {
     if steps.len() < MIN_STEPS || steps.len() > MAX_STEPS || !is_own {
         return (Trial::refused(turn, RejectedBecause::FewActions { n_actions: steps.len() }), BTreeSet::new());
     }
-    told(session, &shared.calls, steps, Times::Again)
+    lesson(session, &shared.calls, steps, Times::Again)
 }
 
-/// The lesson of some steps; none where a formatter, without which one of them failed, is not among them.
-fn told(session: &Session<'_>, run: &[&TerminalCall<'_>], steps: Vec<Action<'_>>, times: Times) -> Judged {
+/// The trial of a procedure with these steps. Rejected if one of them failed and needed a formatter that is not among them.
+fn lesson(session: &Session<'_>, run: &[&TerminalCall<'_>], steps: Vec<Action<'_>>, times: Times) -> Judged {
     let (start, end) = (run.first().map_or(0, |call| call.turn), run.last().map_or(0, |call| call.turn));
     let actions: Vec<String> = steps.iter().map(|step| step.form.clone()).collect();
     if let Some(turn) = lacks_formatter(session, &actions) {
@@ -154,7 +161,7 @@ fn told(session: &Session<'_>, run: &[&TerminalCall<'_>], steps: Vec<Action<'_>>
     }
     let span = session.user_turn_before(start).unwrap_or(0)..end;
     let topic = steps.first().map_or_else(|| "unknown".to_owned(), Action::topic);
-    // What was asked for the first time is not what it is for.
+    // The first request does not describe a recurring procedure.
     let intent = if times == Times::Once { session.intent(start) } else { String::new() };
     let done: Vec<&Step> = steps.iter().map(|step| step.first).collect();
     let trigger = match occasion(session, &done, &[span]) {
@@ -162,7 +169,7 @@ fn told(session: &Session<'_>, run: &[&TerminalCall<'_>], steps: Vec<Action<'_>>
         None if intent.is_empty() => format!("doing {}", listed(&actions)),
         None => format!("{intent} ({})", listed(&actions)),
     };
-    // The folder of most steps is told once.
+    // The folder of most steps is named once.
     let folders: Vec<&str> = steps.iter().filter_map(|step| step.usual.folder.as_deref()).collect();
     let is_one = folders.len() * 2 > steps.len() && folders.windows(2).all(|pair| pair.first() == pair.last());
     let folder = folders.first().filter(|_| is_one);
@@ -184,28 +191,31 @@ fn told(session: &Session<'_>, run: &[&TerminalCall<'_>], steps: Vec<Action<'_>>
         name: format!("procedure-{}", slug(&topic)),
         draft: mined(draft, session, CONFIDENCE, Vec::new()),
         turns: run.iter().map(|call| call.turn).collect(),
-        score: run.len() as f64 + if times == Times::Again { AGAIN } else { 0.0 },
+        score: run.len() as f64 + if times == Times::Again { RECURRING_BONUS } else { 0.0 },
         author: Author::Agent,
     };
-    let told = steps.into_iter().map(|step| step.usual.text).collect();
-    (Trial::fired(start, candidate, FiredBecause::Run { n_calls: run.len(), n_actions: actions.len() }), told)
+    let texts = steps.into_iter().map(|step| step.usual.text).collect();
+    (Trial::fired(start, candidate, FiredBecause::Run { n_calls: run.len(), n_actions: actions.len() }), texts)
 }
 
-/// One thing that a run did.
+/// A distinct step of a run.
 struct Action<'s> {
+    /// Program and subcommand, as in [`Step::form`].
     form: String,
-    /// The way it is usually done in the session.
-    usual: Usual,
+    /// The form in which the session usually ran it.
+    usual: UsualForm,
     first: &'s Step,
 }
 
 impl Action<'_> {
+    /// The program's name in lower case.
     fn topic(&self) -> String {
         self.form.split(' ').next().unwrap_or_default().to_lowercase()
     }
 }
 
-/// Each thing once, where it was first done: "lint, test, lint, test" is two steps. So is one command for file after file.
+/// The distinct steps of a run in the order of their first use: two for "lint, test, lint, test", and one for a command that is run
+/// for file after file.
 fn steps<'s>(session: &'s Session<'_>, run: &[&'s TerminalCall<'_>]) -> Vec<Action<'s>> {
     let mut actions: Vec<Action<'_>> = Vec::new();
     for step in run.iter().flat_map(|call| &call.steps) {
@@ -213,21 +223,21 @@ fn steps<'s>(session: &'s Session<'_>, run: &[&'s TerminalCall<'_>]) -> Vec<Acti
             continue;
         }
         let succeeded = session.calls.iter().filter(|call| call.succeeded()).flat_map(|call| &call.steps);
-        // With other flags it is something else: `gofmt -l` only looks.
+        // Other flags make another step: `gofmt -l` only looks.
         let flags =
             |step: &Step| step.words.iter().filter(|word| word.starts_with('-')).cloned().collect::<BTreeSet<_>>();
         let own: Vec<BTreeSet<String>> =
             run.iter().flat_map(|call| &call.steps).filter(|own| own.form == step.form).map(flags).collect();
         let mut uses: Vec<&Step> =
             succeeded.filter(|other| other.form == step.form && own.contains(&flags(other))).collect();
-        // What was checked as a whole need not be told by its parts.
+        // A check of the whole project replaces checks of its parts.
         if uses.iter().any(|other| other.takes_all()) {
             uses.retain(|other| other.takes_all());
         }
         // A check may be shown as a wider one that was run elsewhere; a command that changes something is shown as it ran here.
         let own: Vec<&Step> = run.iter().flat_map(|call| &call.steps).filter(|own| own.form == step.form).collect();
-        let usual = usual(session, &uses).filter(|usual| is_check(step) || own.iter().any(|own| usual.fits(own)));
-        let Some(usual) = usual.or_else(|| super::usual::usual(session, &own)) else { continue };
+        let usual = usual_form(session, &uses).filter(|usual| is_check(step) || own.iter().any(|own| usual.fits(own)));
+        let Some(usual) = usual.or_else(|| super::usual::usual_form(session, &own)) else { continue };
         if actions.iter().all(|known| known.usual.text != usual.text) {
             actions.push(Action { form: step.form.clone(), usual, first: step });
         }
@@ -235,7 +245,7 @@ fn steps<'s>(session: &'s Session<'_>, run: &[&'s TerminalCall<'_>]) -> Vec<Acti
     actions
 }
 
-/// True when the session did these things in this order, and nothing between them, at least twice.
+/// True if the session went through these actions in this order, without others between them, at least twice.
 fn recurs(session: &Session<'_>, actions: &[String]) -> bool {
     let succeeded = session.calls.iter().filter(|call| call.succeeded()).flat_map(|call| &call.steps);
     let mut forms: Vec<&str> = succeeded.map(|step| step.form.as_str()).collect();

@@ -1,18 +1,18 @@
-//! How a project is checked: the commands that build, lint, format and test it, together in one lesson.
+//! The checks of a project: the commands that build, lint, format and test it, together in one lesson.
 
 use std::collections::BTreeMap;
 
 use adage_transcript::command::{Purpose, Step};
 
 use super::session::Session;
-use super::usual::{Usual, usual};
+use super::usual::{UsualForm, usual_form};
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 
-/// The name of the suggestion, the same in every session.
+/// The name of the suggestion. It is the same in every session.
 pub(crate) const NAME: &str = "project-checks";
-/// Always the same, so that a project has it once.
+/// The trigger of the lesson. It is the same in every session, so that a project has only one such lesson.
 pub(crate) const TRIGGER: &str =
     "checking a change before it is committed: how this project is formatted, built, linted and tested";
 /// Worded as tasks are, so that the lesson is near the tasks that end with a check.
@@ -20,23 +20,25 @@ const MISTAKE: &str = "Adding a feature, fixing a bug or refactoring code, and c
                        checking it.";
 /// The commands that a check has to come before.
 const BEFORE: [&str; 2] = ["git commit*", "git push*"];
-/// So many different checks are a way to check, even where each was run once.
+/// The number of different checks that make a lesson even if each was run only once.
 const MIN_CHECKS: usize = 3;
-/// Mined lessons start below the 0.5 of a lesson that someone wrote.
+/// The initial confidence, below the 0.5 of a lesson that someone wrote.
 const CONFIDENCE: f64 = 0.4;
 
-/// True for what checks the code or puts it into shape.
+/// True for a step that checks or formats the code.
 pub(super) fn is_check(step: &Step) -> bool {
     matches!(step.purpose, Purpose::Checks | Purpose::Formats)
 }
 
-/// The checks of one form.
+/// The successful uses of one check.
 struct Check<'s> {
+    /// Program and subcommand.
     form: &'s str,
     steps: Vec<&'s Step>,
     turns: Vec<usize>,
 }
 
+/// The trial of the project's checks. None for a session without a successful check.
 pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Option<Trial> {
     let mut checks: Vec<Check<'_>> = Vec::new();
     for call in session.calls.iter().filter(|call| call.succeeded()) {
@@ -52,17 +54,17 @@ pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Option<Tria
     }
     let turn = *checks.first()?.turns.first()?;
     let (n_calls, min) = (session.calls.len(), config.min_repeats);
-    let shown: Vec<(&Check<'_>, Usual)> =
-        checks.iter().filter_map(|check| Some((check, shown(session, check, min)?))).collect();
+    let shown: Vec<(&Check<'_>, UsualForm)> =
+        checks.iter().filter_map(|check| Some((check, usual_check(session, check, min)?))).collect();
     let is_repeated = n_calls >= config.min_calls && shown.iter().any(|(_, usual)| usual.times >= min);
     if !is_repeated && shown.len() < MIN_CHECKS {
         let times = checks.iter().map(|check| check.steps.len()).max().unwrap_or(0);
         return Some(Trial::refused(turn, RejectedBecause::NotRepeated { times, min }));
     }
-    Some(told(session, turn, shown))
+    Some(lesson(session, turn, shown))
 }
 
-/// Checks that ran only within a procedure, as before a release, are told by it.
+/// Rejects the lesson of checks if all of them ran within one procedure, as before a release.
 pub(super) fn leave_to_procedures(trials: &mut [Trial], procedures: &[&Candidate]) {
     for trial in trials {
         let Ok((candidate, _)) = &trial.result else { continue };
@@ -75,15 +77,15 @@ pub(super) fn leave_to_procedures(trials: &mut [Trial], procedures: &[&Candidate
     }
 }
 
-/// The way to write it, where it was run in the same way again, or for all of the project or of the change.
-fn shown(session: &Session<'_>, check: &Check<'_>, min: usize) -> Option<Usual> {
+/// The usual form of a check. None if no form was repeated and none checks the whole project or the changed files.
+fn usual_check(session: &Session<'_>, check: &Check<'_>, min: usize) -> Option<UsualForm> {
     let whole: Vec<&Step> = check.steps.iter().copied().filter(|step| step.takes_all()).collect();
-    let usual = usual(session, if whole.is_empty() { &check.steps } else { &whole })?;
+    let usual = usual_form(session, if whole.is_empty() { &check.steps } else { &whole })?;
     let is_of_the_change = usual.text.contains("<changed-");
     (usual.times >= min || !whole.is_empty() || is_of_the_change).then_some(usual)
 }
 
-fn told(session: &Session<'_>, turn: usize, mut shown: Vec<(&Check<'_>, Usual)>) -> Trial {
+fn lesson(session: &Session<'_>, turn: usize, mut shown: Vec<(&Check<'_>, UsualForm)>) -> Trial {
     shown.sort_by_key(|(check, _)| rank(check));
     let numbered = shown.iter().zip(1..).map(|((_, usual), number)| format!("{number}. `{}`", usual.whole()));
     let solution = format!("Check with:\n{}", numbered.collect::<Vec<_>>().join("\n"));
@@ -132,7 +134,7 @@ fn kinds_of_code(session: &Session<'_>) -> Vec<String> {
     kinds.into_iter().filter(|(_, times)| times * 2 >= most).map(|(kind, _)| format!("*.{kind}")).collect()
 }
 
-/// Formatters first, then what builds, then what reads the code, then what runs it.
+/// The position of a check in the lesson: 0 for formatters, 1 for builds, 2 for linters and others, 3 for tests.
 fn rank(check: &Check<'_>) -> u8 {
     let is_one_of = |words: &[&str]| check.form.split([' ', ':']).any(|word| words.contains(&word));
     if check.steps.first().is_some_and(|step| step.purpose == Purpose::Formats) {

@@ -1,30 +1,33 @@
-//! `repeated-action`: the same command again and again is worth knowing by heart.
+//! `repeated-action`: a command that a session runs again and again is worth remembering.
 
 use adage_transcript::command::{Step, slug};
 
 use super::project_checks::{self, is_check};
 use super::session::{Session, TerminalCall};
-use super::usual::{occasion, usual};
+use super::usual::{occasion, usual_form};
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 
-/// Mined lessons start below the 0.5 of a lesson that someone wrote.
+/// The initial confidence, below the 0.5 of a lesson that someone wrote.
 const CONFIDENCE: f64 = 0.4;
 
-/// The uses of one command, in order.
+/// The successful uses of one command, in order.
 struct Group<'s, 't> {
+    /// Program and subcommand.
     form: &'s str,
     uses: Vec<(&'s TerminalCall<'t>, &'s Step)>,
 }
 
+/// A trial for each command that succeeded, in the order of first use, and one for the project's checks. In a session with too few
+/// calls, one rejected trial in place of the commands.
 pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> {
     let n_calls = session.calls.len();
     if n_calls < config.min_calls {
         let few = Trial::refused(0, RejectedBecause::FewCalls { n_calls, min: config.min_calls });
         return [few].into_iter().chain(project_checks::find(session, config)).collect();
     }
-    // In order of the first one, so that of equals the earliest wins.
+    // The groups are in the order of first use, so that the earliest of equals wins.
     let mut groups: Vec<Group<'_, '_>> = Vec::new();
     for call in session.calls.iter().filter(|call| call.succeeded()) {
         for step in &call.steps {
@@ -38,6 +41,7 @@ pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> 
     trials.chain(project_checks::find(session, config)).collect()
 }
 
+/// The lesson of one command, or why there is none.
 fn judge(session: &Session<'_>, group: &Group<'_, '_>, min: usize) -> Trial {
     let Group { form, uses } = group;
     let steps: Vec<&Step> = uses.iter().map(|(_, step)| *step).collect();
@@ -45,11 +49,11 @@ fn judge(session: &Session<'_>, group: &Group<'_, '_>, min: usize) -> Trial {
     if steps.iter().any(|step| is_check(step)) {
         return Trial::refused(uses.first().map_or(0, |(call, _)| call.turn), RejectedBecause::OnlyChecks);
     }
-    let (Some((first, _)), Some(usual)) = (uses.first().filter(|_| times >= min), usual(session, &steps)) else {
+    let (Some((first, _)), Some(usual)) = (uses.first().filter(|_| times >= min), usual_form(session, &steps)) else {
         let turn = uses.first().map_or(0, |(call, _)| call.turn);
         return Trial::refused(turn, RejectedBecause::NotRepeated { times, min });
     };
-    // A form that was used once was not repeated; that changes are added, committed and pushed is no news.
+    // A form that was used once was not repeated. Committing and pushing changes is common knowledge.
     let is_known = steps.iter().all(|step| step.is_version_control()) && !usual.is_specific(form);
     if usual.times < min || is_known {
         return Trial::refused(first.turn, RejectedBecause::NeverTheSame { times });
@@ -75,7 +79,8 @@ fn judge(session: &Session<'_>, group: &Group<'_, '_>, min: usize) -> Trial {
     Trial::fired(first.turn, candidate, FiredBecause::Repeated { times: usual.times })
 }
 
-/// When it is run, where at least half of its uses were on that occasion: since the use before, or since the user spoke.
+/// When a command is run, as a phrase for its trigger. Edits since the previous use or the user's last turn count as its occasion if
+/// they precede at least half of the uses. None if no occasion fits.
 fn occasion_of_most(session: &Session<'_>, uses: &[(&TerminalCall<'_>, &Step)]) -> Option<String> {
     let mut before = 0;
     let mut spans = Vec::new();

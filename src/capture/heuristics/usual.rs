@@ -1,4 +1,4 @@
-//! The way to write a command that was written in several ways: what a lesson tells someone to run.
+//! The usual form of a command that a session wrote in several forms, as a lesson recommends it.
 
 use std::ops::Range;
 
@@ -6,47 +6,48 @@ use adage_transcript::command::{Purpose, Step};
 
 use super::session::Session;
 
-/// A command as it is shown, and what speaks for it.
+/// The usual form of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Usual {
+pub(super) struct UsualForm {
+    /// The command line, possibly with a placeholder.
     pub(super) text: String,
-    /// Where it was run, if the commands always said so and it is not the project's folder.
+    /// The folder it was run in, relative to the project. None for the project's folder, and if the uses do not agree.
     pub(super) folder: Option<String>,
-    /// How often it was run in just this way; where it has a placeholder, with anything in its place.
+    /// The number of uses in this form. A placeholder matches any operand.
     pub(super) times: usize,
 }
 
-/// The way that was used most often; of equals the widest. Where the uses differ in one operand and hardly any came twice, a
-/// placeholder stands for the operand.
-pub(super) fn usual<'a>(session: &Session<'_>, uses: &[&'a Step]) -> Option<Usual> {
-    let exact = most(uses.iter().map(|step| Way::of(step)).collect());
-    let with_place = most(uses.iter().flat_map(|step| Way::with_places(step)).collect());
-    // One operand of so many different ones is no more than an example.
+/// The form that was used most often, the widest of equals. If the uses differ in one operand and few repeat it, a placeholder
+/// replaces the operand. None for no uses.
+pub(super) fn usual_form<'a>(session: &Session<'_>, uses: &[&'a Step]) -> Option<UsualForm> {
+    let exact = most_frequent(uses.iter().map(|step| Variant::of(step)).collect());
+    let with_place = most_frequent(uses.iter().flat_map(|step| Variant::with_placeholders(step)).collect());
+    // One of many different operands is only an example.
     let with_place =
         with_place.filter(|(_, times)| exact.as_ref().is_none_or(|(_, n_exact)| *n_exact < 2 || n_exact * 2 < *times));
     let is_placed = with_place.is_some();
     let (way, times) = with_place.or(exact)?;
-    let mut same = uses.iter().filter(|step| if is_placed { way.fits(step) } else { way == Way::of(step) });
+    let mut same = uses.iter().filter(|step| if is_placed { way.fits(step) } else { way == Variant::of(step) });
     let folder = same.next().and_then(|step| step.folder.as_deref());
     let folder = folder.filter(|folder| same.all(|step| step.folder.as_deref() == Some(*folder)));
-    // The next time the project is elsewhere.
+    // The project's folder differs between machines.
     let project = session.transcript.project.trim_end_matches('/');
     let within = |folder: &'a str| match folder.strip_prefix(project).filter(|_| project.len() > 1) {
         Some(below) if below.starts_with('/') || below.is_empty() => below.trim_matches('/'),
         _ => folder,
     };
     let folder = folder.map(within).filter(|folder| !folder.is_empty());
-    Some(Usual { text: way.words.join(" "), folder: folder.map(str::to_owned), times })
+    Some(UsualForm { text: way.words.join(" "), folder: folder.map(str::to_owned), times })
 }
 
-impl Usual {
-    /// True where it has an operand of its own, beyond program, subcommand and flags, and no placeholder.
+impl UsualForm {
+    /// True if it has an operand besides program, subcommand and flags, and no placeholder.
     pub(super) fn is_specific(&self, form: &str) -> bool {
         let mut operands = self.text.split(' ').filter(|word| !form.split(' ').any(|own| own == *word));
         !self.text.contains('<') && operands.any(|word| !word.starts_with('-'))
     }
 
-    /// True where a command is one of those that it stands for.
+    /// True for a command of this form. A placeholder matches any word.
     pub(super) fn fits(&self, step: &Step) -> bool {
         let words: Vec<&str> = self.text.split(' ').collect();
         let own = step.text();
@@ -54,28 +55,30 @@ impl Usual {
         words.len() == own.len() && words.iter().zip(own).all(|(word, own)| *word == own || word.starts_with('<'))
     }
 
-    /// With the way to its folder.
+    /// The command line, preceded by `cd` to its folder if it has one.
     pub(super) fn whole(&self) -> String {
         self.folder.as_ref().map_or_else(|| self.text.clone(), |folder| format!("cd {folder} && {}", self.text))
     }
 }
 
-/// Words of a command, one of them possibly a placeholder.
+/// One form of a command: its words, one of them possibly a placeholder.
 #[derive(Clone, PartialEq, Eq)]
-struct Way {
+struct Variant {
     words: Vec<String>,
+    /// The index of the placeholder.
     place: Option<usize>,
-    /// What stands in the place, so that a place with the same in it every time is none.
+    /// The operand that the placeholder replaces, to detect placeholders for operands that never differ. Empty without one.
     operand: String,
 }
 
-impl Way {
+impl Variant {
+    /// The command as it was run.
     fn of(step: &Step) -> Self {
         Self { words: step.words.clone(), place: None, operand: String::new() }
     }
 
-    /// The command with each operand in turn left open.
-    fn with_places(step: &Step) -> Vec<Self> {
+    /// The command with each of its operands replaced by a placeholder in turn. Empty without operands.
+    fn with_placeholders(step: &Step) -> Vec<Self> {
         let is_open = |word: &str| !word.starts_with(['-', '<', '"']) && !step.form.split(' ').any(|own| own == word);
         let places = step.words.iter().enumerate().skip(1).filter(|(_, word)| is_open(word));
         let way = |(place, word): (usize, &String)| {
@@ -93,7 +96,8 @@ impl Way {
         places.map(way).collect()
     }
 
-    /// For comparing ways used equally often, the widest first: all of it, which is short; else the longest list of paths.
+    /// The sort key of forms that were used equally often, the widest first: the shortest form for the whole project, else the longest
+    /// list of paths.
     fn narrowness(&self) -> (bool, usize) {
         let is_path = |word: &&String| word.contains('/') && !word.starts_with('-');
         let n_paths = self.words.iter().skip(1).filter(is_path).count();
@@ -103,16 +107,17 @@ impl Way {
         (!is_all, if is_all { length } else { usize::MAX - length })
     }
 
+    /// True for a command with the same words, except at the placeholder.
     fn fits(&self, step: &Step) -> bool {
         self.words.len() == step.words.len()
             && self.words.iter().zip(&step.words).enumerate().all(|(n, (a, b))| Some(n) == self.place || a == b)
     }
 }
 
-/// The way that comes most often, and how often; of equals the widest, then the earliest. A place counts only where
-/// different operands stood in it.
-fn most(ways: Vec<Way>) -> Option<(Way, usize)> {
-    let mut counts: Vec<(Way, usize, bool)> = Vec::new();
+/// The most frequent form and its count. The widest of equals wins, then the earliest. Forms with a placeholder count only if its
+/// operands differ. None for no forms.
+fn most_frequent(ways: Vec<Variant>) -> Option<(Variant, usize)> {
+    let mut counts: Vec<(Variant, usize, bool)> = Vec::new();
     for way in ways {
         let known = counts.iter_mut().find(|(known, ..)| known.words == way.words && known.place == way.place);
         match known {
@@ -128,8 +133,9 @@ fn most(ways: Vec<Way>) -> Option<(Way, usize)> {
     found.map(|(way, times, _)| (way, times))
 }
 
-/// When to run such commands: checks and formatters after files were changed, a mixture when files are being changed, as
-/// they were between the turns; checks alone where nothing was changed. None for other commands.
+/// When to run these commands, as a phrase for a trigger: "after changing .rs files" for checks and formatters after edits in the
+/// given spans of turns, "changing .rs files" if at least half of the commands are such, "checking the code" for checks without edits.
+/// None for other commands.
 pub(super) fn occasion(session: &Session<'_>, steps: &[&Step], spans: &[Range<usize>]) -> Option<String> {
     let follows_changes = |step: &&&Step| matches!(step.purpose, Purpose::Checks | Purpose::Formats);
     let n_following = steps.iter().filter(follows_changes).count();
@@ -159,14 +165,14 @@ pub(super) fn occasion(session: &Session<'_>, steps: &[&Step], spans: &[Range<us
     kinds.sort_by(|(a, n), (b, m)| m.cmp(n).then(a.cmp(b)));
     match kinds.as_slice() {
         [] if n_named == 0 => Some(format!("{when} files")),
-        // Nothing but texts.
+        // Only text files were changed.
         [] => (n_following == steps.len()).then(|| "checking the code".to_owned()),
         [(kind, n), (second, m), ..] if m * 2 > *n => Some(format!("{when} .{kind} and .{second} files")),
         [(kind, _), ..] => Some(format!("{when} .{kind} files")),
     }
 }
 
-/// The suffix of a file of code; none for texts, which no check of code looks at.
+/// The suffix of a code file. None for text files, which checks of code ignore.
 fn kind(file: &str) -> Option<&str> {
     let (_, kind) = file.rsplit_once('.')?;
     let is_text = matches!(kind, "md" | "txt" | "rst" | "adoc" | "log");

@@ -1,4 +1,4 @@
-//! What was tried before, and ended with the same error.
+//! Earlier attempts that failed with the same error.
 
 use adage_transcript::{CommandLine, Relation};
 
@@ -6,17 +6,17 @@ use super::{is_go_ahead, may_fix};
 use crate::capture::heuristics::error_line::error_line;
 use crate::capture::heuristics::session::{Session, TerminalCall};
 
-/// The attempts at one thing before the last that failed.
+/// The attempts before the last failure.
 pub(super) struct Attempts {
-    /// The command as it was run first.
+    /// The command of the first attempt. None without earlier attempts.
     pub(super) first: Option<CommandLine>,
-    /// What was run after it and did not help: other forms of the command, and commands between.
+    /// Commands that were run after it and did not help: other forms of the command, and commands in between.
     pub(super) tried: Vec<CommandLine>,
 }
 
-/// The attempts before a failed call, as far as the person said nothing else and the error was the same.
+/// The attempts before a failed call that ended with the same error. A request of the user ends the search.
 pub(super) fn attempts(session: &Session<'_>, failed: &TerminalCall<'_>, error: Option<&str>) -> Attempts {
-    /// Further back it was about something else.
+    /// The number of terminal calls that are searched.
     const MAX_CALLS: usize = 12;
     let said = session.user_turns().rfind(|(turn, text)| *turn < failed.turn && !is_go_ahead(text));
     let is_since = |call: &TerminalCall<'_>| said.is_none_or(|(turn, _)| call.turn > turn);
@@ -42,7 +42,7 @@ pub(super) fn attempts(session: &Session<'_>, failed: &TerminalCall<'_>, error: 
     Attempts { first: Some(first.line.clone()), tried }
 }
 
-/// True for the same error, whatever the numbers in it.
+/// True for two errors that are equal except for their digits.
 pub(super) fn is_same_error_text(one: &str, other: &str) -> bool {
     let plain = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
     plain(one) == plain(other)

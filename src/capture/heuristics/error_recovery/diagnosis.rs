@@ -1,7 +1,7 @@
-//! What the agent said of a failure before it mended it: why it failed, and what is to be done.
+//! The agent's diagnosis of a failure: why it failed, and how to fix it.
 //!
-//! A record often does not say what an edit changed, or the edit is too long to be shown. The sentences in which the agent says
-//! what was wrong are shorter. They are believed where the failing command passes afterwards, not before.
+//! A transcript often does not record what an edit changed, or the edit is too long for a lesson. The agent's own sentences about
+//! the cause are shorter. They count only if the failed command passes afterwards.
 
 use std::sync::LazyLock;
 
@@ -13,66 +13,66 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::capture::heuristics::session::Session;
 use crate::capture::heuristics::wording::{capitalised, matches, sentences};
 
-/// Longer is a report, not the reason of one failure.
+/// The maximum length of a diagnosis, in characters. A longer text rarely explains one failure.
 const MAX_CHARS: usize = 420;
-/// A report of what was done is longer.
+/// The maximum length of a summary of changes, in characters.
 const MAX_REPORT_CHARS: usize = 700;
-/// Sentences from the reason to what is to be done, at most.
+/// The maximum number of sentences from cause to remedy that are quoted as a whole.
 const MAX_SENTENCES: usize = 4;
 
-/// What the agent said.
+/// The cause and the remedy of a failure, in the agent's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Diagnosis {
-    /// Whole sentences: why it failed, and what is to be done.
+    /// Whole sentences.
     pub(super) text: String,
-    /// In which turn the last of them is.
+    /// The turn of the last sentence, from 0.
     pub(super) turn: usize,
 }
 
-/// A sentence of the agent, and what it is good for.
-#[allow(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+/// A sentence of the agent, classified.
+#[allow(clippy::struct_excessive_bools, reason = "the properties are independent")]
 struct AgentSentence {
     turn: usize,
     text: String,
     /// It says why something fails.
     is_cause: bool,
-    /// It says what is to be done.
+    /// It says how to fix it.
     is_remedy: bool,
-    /// It has a name in common with what failed or was changed.
+    /// It shares a name with what failed or was changed.
     shares_a_name: bool,
-    /// It only announces something, or is not sure of it.
-    is_idle: bool,
+    /// It is uncertain, or only announces something.
+    is_vague: bool,
 }
 
-/// The reason and the remedy of a failure, among what the agent said in turns `from..to`. The evidence is the text that the
-/// sentences must have a name in common with: the output, the command, the changes.
+/// The cause and the remedy of a failure, from the agent's messages in turns `from..to`. None without either. `evidence` is the text
+/// that the sentences must share a name with: the output, the command, the changes.
 pub(super) fn diagnosis(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Diagnosis> {
     let said = agent_sentences(session, from, to, evidence);
-    // The last word is nearest to the truth.
+    // The agent knows most when it speaks last.
     let last = said.iter().rposition(|sentence| sentence.is_remedy && is_about_failure(&said, sentence))?;
     let remedy = said.get(last)?;
     let is_whole = remedy.is_cause && remedy.is_remedy;
     let is_reason =
         |one: &AgentSentence| one.is_cause && (one.shares_a_name || (remedy.shares_a_name && one.turn == remedy.turn));
     let reason = said.iter().take(last + usize::from(is_whole)).rposition(is_reason)?;
-    let texts = [introduced(&said, reason), reason].map(|start| told(&said, start, last));
+    let texts = [start_with_antecedent(&said, reason), reason].map(|start| joined(&said, start, last));
     let text = texts.into_iter().find(|text| text.chars().count() <= MAX_CHARS)?;
     Some(Diagnosis { text, turn: remedy.turn })
 }
 
-/// Where a reason begins: with the sentence before it, where it says "it" or "this" of what is named there.
-fn introduced(said: &[AgentSentence], reason: usize) -> usize {
+/// The index of the first sentence of a cause: the sentence before it, if a pronoun in the cause refers to that one.
+fn start_with_antecedent(said: &[AgentSentence], reason: usize) -> usize {
     static POINTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)\b(?:it|it['’]s|its|this|that|they|they['’]re|them|yours|ours|these|those)\b").ok()
     });
     let before = reason.checked_sub(1).and_then(|before| said.get(before));
     let points = said.get(reason).is_some_and(|one| {
-        matches(&POINTS, &one.text) && before.is_some_and(|before| before.turn == one.turn && !before.is_idle)
+        matches(&POINTS, &one.text) && before.is_some_and(|before| before.turn == one.turn && !before.is_vague)
     });
     reason - usize::from(points)
 }
 
-/// What the agent says in turns `from..to` of what it did: why it failed, and how it is now.
+/// The cause and the changes, from the agent's summary in turns `from..to`. None without either.
 pub(super) fn summary_of_changes(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Diagnosis> {
     let said = agent_sentences(session, from, to, evidence);
     let reason = said.iter().position(|one| one.is_cause && one.shares_a_name && !one.is_remedy)?;
@@ -81,18 +81,19 @@ pub(super) fn summary_of_changes(session: &Session<'_>, from: usize, to: usize, 
         (one.shares_a_name || one.turn == turn) && matches(&DONE, &one.text) && !matches(&HEDGED, &one.text)
     };
     let done = reason + said.get(reason..)?.iter().position(is_done)?;
-    let whole = told(&said, reason, done);
+    let whole = joined(&said, reason, done);
     let fits = |text: &String| text.chars().count() <= MAX_REPORT_CHARS;
-    // What follows a dash is how, in all detail.
+    // Details follow a dash.
     let short = || {
         let (why, how) = (said.get(reason)?, said.get(done)?);
-        Some(format!("{} {}", why.text, ended(how.text.split(" — ").next()?)))
+        Some(format!("{} {}", why.text, with_full_stop(how.text.split(" — ").next()?)))
     };
     let text = Some(whole).filter(fits).or_else(|| short().filter(fits))?;
     Some(Diagnosis { text, turn: said.get(done)?.turn })
 }
 
-/// What the agent tells the person to do, in the last of the turns `from..to` in which it says why: the reason, and every step.
+/// The cause and every step that the agent tells the user to take, from its last message with steps in turns `from..to`. None without
+/// a cause in that message, or with more than three steps.
 pub(super) fn advice(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Diagnosis> {
     const MAX_STEPS: usize = 3;
     let said = agent_sentences(session, from, to, evidence);
@@ -101,7 +102,7 @@ pub(super) fn advice(session: &Session<'_>, from: usize, to: usize, evidence: &s
     let steps: Vec<&str> =
         said.iter().filter(|one| one.turn == turn).filter(advises).map(|one| one.text.as_str()).collect();
     let reason = said.iter().position(|one| one.turn == turn && one.is_cause && one.shares_a_name)?;
-    let why = said.get(introduced(&said, reason)..=reason)?.iter().map(|one| one.text.as_str());
+    let why = said.get(start_with_antecedent(&said, reason)..=reason)?.iter().map(|one| one.text.as_str());
     let text = why
         .chain(steps.iter().copied().filter(|step| said.get(reason).is_none_or(|why| why.text != *step)))
         .collect::<Vec<_>>()
@@ -109,7 +110,7 @@ pub(super) fn advice(session: &Session<'_>, from: usize, to: usize, evidence: &s
     (steps.len() <= MAX_STEPS && text.chars().count() <= MAX_CHARS).then_some(Diagnosis { text, turn })
 }
 
-/// The sentences of the agent in turns `from..to`.
+/// The agent's sentences in turns `from..to`, classified, in order.
 fn agent_sentences(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Vec<AgentSentence> {
     let evidence = evidence.to_lowercase();
     let turns = session.transcript.turns.iter().enumerate().skip(from).take(to.saturating_sub(from));
@@ -117,32 +118,32 @@ fn agent_sentences(session: &Session<'_>, from: usize, to: usize, evidence: &str
         Turn::Assistant(text) => Some((turn, text.as_str())),
         _ => None,
     });
-    texts.flat_map(|(turn, text)| read(turn, text, &evidence)).collect()
+    texts.flat_map(|(turn, text)| classify(turn, text, &evidence)).collect()
 }
 
-/// True for a remedy that has to do with the failure: itself, or by a reason given in the same breath.
+/// True for a remedy that is related to the failure itself, or by a cause in the same message.
 fn is_about_failure(said: &[AgentSentence], remedy: &AgentSentence) -> bool {
     let is_reason =
         |sentence: &&AgentSentence| sentence.turn == remedy.turn && sentence.is_cause && sentence.shares_a_name;
     remedy.shares_a_name || said.iter().any(|sentence| is_reason(&sentence))
 }
 
-/// The sentences from the reason to the remedy; the two alone, where more is between them.
-fn told(said: &[AgentSentence], reason: usize, remedy: usize) -> String {
+/// The sentences from cause to remedy in one text. Only these two if too many sentences or another message come between.
+fn joined(said: &[AgentSentence], reason: usize, remedy: usize) -> String {
     let between = said.get(reason..=remedy).unwrap_or_default();
     let is_near = between.len() <= MAX_SENTENCES
         && between.iter().all(|one| Some(one.turn) == between.last().map(|last| last.turn));
     let ends = || between.first().into_iter().chain(between.last());
     let shown: Vec<&str> = if is_near {
-        between.iter().filter(|one| !one.is_idle).map(|one| one.text.as_str()).collect()
+        between.iter().filter(|one| !one.is_vague).map(|one| one.text.as_str()).collect()
     } else {
         ends().map(|one| one.text.as_str()).collect()
     };
     shown.join(" ")
 }
 
-/// The sentences of one text, in order.
-fn read(turn: usize, text: &str, evidence: &str) -> Vec<AgentSentence> {
+/// The sentences of one message, classified, in order.
+fn classify(turn: usize, text: &str, evidence: &str) -> Vec<AgentSentence> {
     let spoken = without_thoughts(text);
     let texts = sentences(&spoken).into_iter().map(|sentence| one_line(&sentence.text.replace("**", ""), usize::MAX));
     let said = |text: String| {
@@ -156,14 +157,14 @@ fn read(turn: usize, text: &str, evidence: &str) -> Vec<AgentSentence> {
             is_cause: is_sure && done.is_none() && matches(&CAUSE, &text),
             is_remedy,
             shares_a_name: shares_a_name(&text, evidence),
-            is_idle: !is_sure || (done.is_some() && !is_remedy),
-            text: ended(&done.filter(|_| is_remedy).unwrap_or(text)),
+            is_vague: !is_sure || (done.is_some() && !is_remedy),
+            text: with_full_stop(&done.filter(|_| is_remedy).unwrap_or(text)),
         }
     };
     texts.map(said).filter(|said| !said.text.is_empty()).collect()
 }
 
-/// A text without what a model thought, where a harness writes that down too.
+/// A message without the `<think>` blocks that some harnesses record.
 fn without_thoughts(text: &str) -> String {
     let mut rest = text;
     let mut spoken = String::new();
@@ -174,74 +175,76 @@ fn without_thoughts(text: &str) -> String {
     spoken + rest
 }
 
-/// Words by which a sentence begins and that say nothing: `Ah — `, `Confirmed: `.
+/// Openings of a sentence without content: `Ah — `, `Confirmed: `.
 static OPENING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^(?:(?:a+h+|aha|ok|okay|so|now|then|first|next|actually|right|good(?: catch| call)?|great|perfect|also|and|but|hm+|yes|no|you['’]re right|confirmed|found it|progress|interesting|got it|i see|wait|oh)(?:[,!:.]\s+|\s*[—–-]+\s+))+").ok()
 });
 
+/// A sentence without list marks and without an opening.
 fn without_opening(text: &str) -> &str {
     let text = text.trim_matches(['*', '#', ' ', '-', '•']);
     let opening = OPENING.as_ref().and_then(|opening| opening.find(text)).map_or(0, |found| found.end());
     text.get(opening..).unwrap_or(text)
 }
 
-/// How a sentence begins that says what somebody is about to do.
+/// Openings of a sentence that announces an action.
 static INTENTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^(?:(?:now |so |then |instead,? )*(?:let me|let's|let us|i'll|i will|i'm|i am|i need to|i have to|i should|i must|i'm going to|i can|we need to|we should|we have to|we must|we can|need to|i've|i have)\s+|(?:the |a )?(?:\w+ )?(?:fix|solution|remedy)(?:\s+(?:is|was|would be)(?:\s+to)?)?\s*[:—–-]?\s+)(?:now |just |simply |also |instead )*").ok()
 });
 
-/// What is to be done, where a sentence announces it: `Let me add the flag:` is "Add the flag:".
+/// The action that a sentence announces: "Add the flag:" for `Let me add the flag:`. None for other sentences.
 fn intention(text: &str) -> Option<String> {
     let found = INTENTION.as_ref()?.find(text)?;
     Some(capitalised(text.get(found.end()..)?)).filter(|rest| !rest.is_empty())
 }
 
-/// True for an announcement that says what is done, and not that something will be looked at or mended.
+/// True for an action that is a concrete change. False for one that only looks at something, or fixes it in an unnamed way.
 fn is_concrete(done: &str) -> bool {
-    const IDLE: &str = "check look see read verify run rerun re-run test find understand investigate examine inspect confirm search \
+    const LOOKING: &str = "check look see read verify run rerun re-run test find understand investigate examine inspect confirm search \
         grep debug trace view explore dig get review take wait retry continue ask know think start do proceed";
-    /// They need an object, and a way.
+    /// Verbs that say nothing without code or a preposition such as "to" or "by".
     const VAGUE: [&str; 11] =
         ["fix", "address", "correct", "update", "adjust", "resolve", "handle", "change", "tweak", "rewrite", "modify"];
     let words: Vec<String> = done.unicode_words().map(str::to_lowercase).collect();
     let first = words.first().map(String::as_str).unwrap_or_default();
-    // "checking" is "check".
-    let is_idle = |word: &str| first == word || (first.ends_with("ing") && first.starts_with(word));
+    // "checking" counts as "check".
+    let is_looking = |word: &str| first == word || (first.ends_with("ing") && first.starts_with(word));
     let has_way =
         done.contains('`') || words.iter().any(|word| ["to", "by", "so", "with", "from"].contains(&word.as_str()));
-    words.len() >= 3 && !IDLE.split(' ').any(is_idle) && (!VAGUE.contains(&first) || has_way)
+    words.len() >= 3 && !LOOKING.split(' ').any(is_looking) && (!VAGUE.contains(&first) || has_way)
 }
 
+/// Words of a sentence that states a cause.
 static CAUSE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:because|since|issue|problem|bug|culprit|root cause|reason|caused|causes|causing|due to|fail(?:s|ed|ing)?|break(?:s|ing)?|broke|broken|missing|(?:is|are|does|do|did|was|were|has|have|ca|could|wo)n't|cannot|not (?:supported|available|found|set|defined|exported|imported|installed|allowed)|no longer|already|expect(?:s|ed)?|requir(?:es|ed|ing)|needs?|must|should be|has to|have to|instead of|only (?:works|accepts|supports|allows)|rejects?|conflicts?|mismatch|wrong|incorrect|outdated|stale|treats?|thinks?|still|mak(?:es|ing)|dropped|clash(?:es)?|collides?|shadows?|empty|lacks?|without|expecting|trying to|looking for|sends?|sending|us(?:es|ing)|only|never|both|before|after|by default|pulls?|ignores?|assumes?|strips?|skips?|hides?|overrides?|overwrites?|removed|deprecated|points? (?:to|at))\b").ok()
 });
 
-/// A sentence that says how something has to be.
+/// Words of a sentence that says how something has to be.
 static PRESCRIBES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:needs? to be|needs? to (?:use|have|come|go|match|include|run)|must|should (?:be|use)|has to|have to|requires?|expects?|instead of)\b|^needs? |\b(?:equivalent|correct|right|proper|supported) (?:option|flag|name|way|command|path|value|key|syntax|form|module|package|version)\b.{0,30}\bis\b").ok()
 });
 
-/// A sentence that tells a person to do something, with the command or the value.
+/// Form of a sentence that tells the user to do something, with the command or the value in backticks.
 static ADVISES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^(?:\d+[.)] *)?(?:(?:you (?:can|need to|have to|should|must)|please|now|then|just|to fix (?:this|it|that),?) )*(?:run|execute|restart|set|install|export|use|delete|remove|quit|update|upgrade|rebuild|enable|disable|add|clear|unset|switch)\b[^`]*`[^`]+`").ok()
 });
 
-/// A sentence that says what was done: `The loader now reads both`, `Moved the key under [sync]`.
+/// Words of a sentence that says what was done: `The loader now reads both`, `Moved the key under [sync]`.
 static DONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\bnow\b|^(?:fix|added|moved|changed|replaced|switched|set|removed|renamed|pointed|pinned|raised|lowered|extended|registered)\b").ok()
 });
 
-/// A sentence that begins with what is to be done, or is being done: `Move the key under [sync]`, `Moving it:`.
+/// Openings of a sentence that says what to do or what is being done: `Move the key under [sync]`, `Moving it:`.
 static DOING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^(?:add|set|move|switch|pass|replace|remove|rename|use|pin|bump|enable|disable|raise|lower|point|install|declare|export|import|register|wrap|escape|quote|regenerate|adding|setting|moving|switching|passing|replacing|removing|renaming|using|pinning|bumping|turning|enabling|disabling|raising|lowering|pointing|installing|declaring|exporting|importing|registering|wrapping|escaping|quoting|regenerating)\b").ok()
 });
 
-/// Not yet known.
+/// Words of a sentence that is uncertain, or about something else.
 static HEDGED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:might|maybe|perhaps|probably|possibly|likely|could be|may be|may have|seems?|appears?|suspect|not sure|unclear|looks? like|i think|i wonder|presumably|if (?:that|this|it)|whether|(?:pre-?)?existing (?:issue|bug|problem|failure)|unrelated|out of scope|not something)\b|\?\W*$").ok()
 });
 
-/// True for a sentence that names something of what failed or was changed: code, or a word that is not everybody's.
+/// True for a sentence that shares code or an uncommon word with `evidence`, which is in lower case.
 pub(super) fn shares_a_name(text: &str, evidence: &str) -> bool {
     const MIN_CHARS: usize = 3;
     let is_name = |word: &str| {
@@ -265,7 +268,7 @@ pub(super) fn shares_a_name(text: &str, evidence: &str) -> bool {
         || text.unicode_words().any(|word| evidence.contains(&format!("`{}`", word.to_lowercase())))
 }
 
-/// Words that are long enough to be about something.
+/// The words of six or more characters in lower case, without words that most messages contain.
 fn long_words(text: &str) -> impl Iterator<Item = String> + '_ {
     const MIN_CHARS: usize = 6;
     const COMMON_WORDS: [&str; 24] = [
@@ -278,9 +281,9 @@ fn long_words(text: &str) -> impl Iterator<Item = String> + '_ {
         .filter(|word| word.chars().count() >= MIN_CHARS && !COMMON_WORDS.contains(&word.as_str()))
 }
 
-/// A sentence with its end, also where a list or code was to follow.
-fn ended(text: &str) -> String {
-    let told = text.trim_end_matches([':', ' ', ',', '—', '–']);
-    let is_whole = told.trim_end_matches(['"', '\'', '”', '’', ')']).ends_with(['.', '!', '?', '。', '…']);
-    if told.is_empty() || is_whole { told.to_owned() } else { format!("{told}.") }
+/// A sentence that ends with a full stop in place of the colon or dash before a list. Other ends are kept.
+fn with_full_stop(text: &str) -> String {
+    let text = text.trim_end_matches([':', ' ', ',', '—', '–']);
+    let is_whole = text.trim_end_matches(['"', '\'', '”', '’', ')']).ends_with(['.', '!', '?', '。', '…']);
+    if text.is_empty() || is_whole { text.to_owned() } else { format!("{text}.") }
 }

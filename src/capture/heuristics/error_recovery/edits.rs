@@ -1,4 +1,4 @@
-//! Edits between a failure and its end: what they changed, and whether only how the project is set up.
+//! Edits between a failure and its end: what they changed, and whether they changed only settings.
 
 use std::collections::HashSet;
 
@@ -7,31 +7,33 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 use super::lesson_text::within;
 
-/// The words of an edit.
+/// The path of an edit with its old and its new text. Fields that the call does not record are empty.
 pub(super) fn edit_text(call: &ToolCall) -> String {
     let (old, new) = call.replaced().unwrap_or_default();
     format!("\n{}\n{old}\n{new}", call.changed_path().unwrap_or_default())
 }
 
-/// True for edits of which each is of settings; not for none.
+/// True if every edit changes a settings file. False for no edits.
 pub(super) fn are_settings(edits: &[&ToolCall]) -> bool {
     !edits.is_empty() && edits.iter().all(|call| call.changed_path().is_some_and(is_settings))
 }
 
-/// What edits changed, in words; none where a call does not say, or it is too much for a lesson.
+/// A description of what edits changed, for a lesson. None for no edits, if a call does not record its change, or if a change is
+/// too long.
 pub(super) fn describe_edits(edits: &[&ToolCall], project: &str) -> Option<String> {
-    let told: Option<Vec<String>> = edits.iter().map(|call| describe_edit(call, project)).collect();
-    match told?.as_slice() {
+    let descriptions: Option<Vec<String>> = edits.iter().map(|call| describe_edit(call, project)).collect();
+    match descriptions?.as_slice() {
         [] => None,
         [only] => Some(only.clone()),
         [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
     }
 }
 
-/// What one edit changed: `in a.rs, replace ‹x› by ‹y›`.
+/// A description of what one edit changed: ``replace `x` by `y` in a.rs``. None for an edit that changes no words, is not recorded
+/// or is too long.
 fn describe_edit(call: &ToolCall, project: &str) -> Option<String> {
     const MAX_LINE_CHARS: usize = 100;
-    // More is a rewrite; settings are short lines that belong together.
+    // More lines of code are a rewrite. Settings are short lines that belong together.
     let is_settings = call.changed_path().is_some_and(is_settings);
     let max_lines = if is_settings { 6 } else { 2 };
     let path = within(call.changed_path()?, project);
@@ -51,7 +53,7 @@ fn describe_edit(call: &ToolCall, project: &str) -> Option<String> {
     }
 }
 
-/// The lines that an edit took out and those that it put in, without blanks around them; none where the call does not say.
+/// The lines that an edit removed and those that it added, trimmed, without empty lines. None if the call does not record them.
 pub(super) fn changed_lines(call: &ToolCall) -> Option<(Vec<String>, Vec<String>)> {
     let (old, new) = call.replaced()?;
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
@@ -67,14 +69,14 @@ pub(super) fn changed_lines(call: &ToolCall) -> Option<(Vec<String>, Vec<String>
     Some((removed, added))
 }
 
-/// True where an edit changed a name that an error has too: a symbol, a key, a module.
+/// True for an edit whose changed lines contain a name from the error: a symbol, a key, a module.
 pub(super) fn names_same(call: &ToolCall, error: &str) -> bool {
     let (removed, added) = changed_lines(call).unwrap_or_default();
     let of_error = names_in(error);
     removed.iter().chain(&added).any(|line| !names_in(line).is_disjoint(&of_error))
 }
 
-/// The names in a text, in small letters, without the words of every error.
+/// The distinct words of four or more bytes in a text, in lower case, without words that most errors contain.
 pub(super) fn names_in(text: &str) -> HashSet<String> {
     const MIN_CHARS: usize = 4;
     const COMMON_WORDS: &str = "error type types file line test tests string none null true false self this return expected found value \
@@ -84,7 +86,7 @@ pub(super) fn names_in(text: &str) -> HashSet<String> {
     words.filter(|word| word.len() >= MIN_CHARS && !COMMON_WORDS.split(' ').any(|known| known == word)).collect()
 }
 
-/// True for a file that says what a project consists of and how it is set up, and holds no code of its own.
+/// True for the path of a manifest, build or configuration file.
 pub(super) fn is_settings(path: &str) -> bool {
     const SUFFIXES: &str =
         "toml json yaml yml ini cfg conf env properties xml gradle lock mod gemspec csproj props kts nix tfvars plist";
@@ -97,7 +99,7 @@ pub(super) fn is_settings(path: &str) -> bool {
         || name.starts_with('.')
         || name.starts_with("Dockerfile.")
         || (name.starts_with("requirements") && suffix == "txt")
-        // Elixir's and Ruby's are scripts.
+        // The settings of Elixir and Ruby projects are scripts.
         || (parts.next() == Some("config") && matches!(suffix, "exs" | "rb"));
     is_of_config || NAMES.split(' ').any(|known| known == name) || SUFFIXES.split(' ').any(|known| known == suffix)
 }

@@ -1,4 +1,4 @@
-//! How a failure ended: a related command that passes, or the same one failing with another error.
+//! The end of a failure: a related command passes, or the same command fails with another error.
 
 use adage_transcript::{CommandLine, Relation};
 
@@ -13,7 +13,7 @@ use crate::capture::heuristics::session::{Session, TerminalCall};
 pub(super) enum Ending {
     /// A related command passed.
     Passed,
-    /// The command failed with another error: what was wrong before is mended.
+    /// The command failed with another error, so the first error is fixed.
     OtherError,
 }
 
@@ -21,15 +21,15 @@ pub(super) enum Ending {
 #[derive(Clone, Copy)]
 pub(super) struct End<'s, 't> {
     pub(super) call: &'s TerminalCall<'t>,
-    /// How many of the calls after the failure come before it.
+    /// The number of searched calls between the failure and this one.
     pub(super) n_before: usize,
     pub(super) relation: Relation,
     pub(super) ending: Ending,
-    /// So much came between that only the agent's words say what mended it.
+    /// True if so many calls came between that only the agent's diagnosis says what fixed it.
     pub(super) is_far: bool,
 }
 
-/// What ends a failure, among the calls that follow it.
+/// The end of a failure among the calls that follow it. None if none of them ends it.
 pub(super) fn find_end<'s, 't>(
     session: &Session<'t>,
     failed: &TerminalCall<'_>,
@@ -37,17 +37,17 @@ pub(super) fn find_end<'s, 't>(
     next: &[&'s TerminalCall<'t>],
 ) -> Option<End<'s, 't>> {
     let passed = find_success(session, failed, error, next);
-    let gone = error.and_then(|error| find_other_error(failed, error, next)).filter(|gone| {
-        // What passes first says more, unless it only shares the program.
+    let changed = error.and_then(|error| find_other_error(failed, error, next)).filter(|changed| {
+        // An earlier success says more, unless it only shares the program.
         let is_first =
-            |passed: &End<'_, '_>| gone.n_before < passed.n_before || passed.relation == Relation::SameProgram;
-        passed.as_ref().is_none_or(is_first) && is_setup_change(session, failed, gone.call)
+            |passed: &End<'_, '_>| changed.n_before < passed.n_before || passed.relation == Relation::SameProgram;
+        passed.as_ref().is_none_or(is_first) && is_setup_change(session, failed, changed.call)
     });
-    gone.or(passed)
+    changed.or(passed)
 }
 
-/// What ends a failure after a long repair: the same command or a check of all that failed, where the agent says why it failed
-/// and the person says nothing in between.
+/// The end of a failure after a long repair with edits that the agent explains: the same command, or a check that covers everything
+/// that failed. None if there is no such end.
 pub(super) fn find_far_end<'s, 't>(
     session: &Session<'t>,
     failed: &TerminalCall<'_>,
@@ -61,8 +61,8 @@ pub(super) fn find_far_end<'s, 't>(
     (has_edits && diagnosis_of(session, failed, end.call).is_some()).then_some(End { is_far: true, ..end })
 }
 
-/// The related command that passes: the nearest; one that only shares the program gives way to any that does the same, and
-/// where files were changed, or the error is about the code, a part of the command gives way to all of it.
+/// The related command that passes. A command that does the same wins over one that only shares the program. After edits, or for an
+/// error about the code, a rerun of the whole command wins over a variant. The nearest of equals wins. None if none passes.
 fn find_success<'s, 't>(
     session: &Session<'t>,
     failed: &TerminalCall<'_>,
@@ -74,7 +74,7 @@ fn find_success<'s, 't>(
         next.iter().enumerate().filter(|(_, later)| later.succeeded() && !hides_failure(later, &failed.line));
     let related = succeeded.filter_map(|(before, later)| {
         let relation = failed.line.relation_to(&later.line)?;
-        // What acts is not mended by looking, unless looking is what was meant.
+        // A command that only looks does not replace one that acts, unless it corrects its spelling.
         let is_same_kind = later.acts() || !failed.acts() || relation == Relation::Respelled;
         is_same_kind.then(|| end(before, relation, *later))
     });
@@ -84,16 +84,16 @@ fn find_success<'s, 't>(
         let mut others = others.filter(|(_, later)| failed.line.is_replaced_by(&later.line));
         others.next().map(|(before, later)| end(before, Relation::Replaced, *later))
     };
-    let is_part = |end: &End<'_, '_>| {
+    let is_variant = |end: &End<'_, '_>| {
         let is_about_code =
             || error.is_some_and(is_finding) || session.edits_in(failed.turn, end.call.turn).next().is_some();
         !matches!(end.relation, Relation::Rerun | Relation::Prepared) && is_about_code()
     };
-    related.min_by_key(|end| (end.relation == Relation::SameProgram, is_part(end), end.n_before)).or_else(replaced)
+    related.min_by_key(|end| (end.relation == Relation::SameProgram, is_variant(end), end.n_before)).or_else(replaced)
 }
 
-/// The same command failing with another error, so that the first one is mended. Not where the code was wrong: there is always
-/// a next mistake.
+/// The nearest run of the same command that fails with another error. None for errors about the code, where one error often
+/// follows another.
 fn find_other_error<'s, 't>(
     failed: &TerminalCall<'_>,
     error: &str,
@@ -104,7 +104,7 @@ fn find_other_error<'s, 't>(
     }
     let ends = next.iter().enumerate().filter_map(|(n_before, later)| {
         let relation = failed.line.relation_to(&later.line)?;
-        // Of a part of what failed only where that part did.
+        // A variant of the command counts only if its operand is in the output of the failure.
         let is_same = match relation {
             Relation::Rerun | Relation::Prepared => true,
             Relation::SameAction => later.line.operands().any(|word| failed.output().contains(word)),
@@ -118,8 +118,7 @@ fn find_other_error<'s, 't>(
     ends.min_by_key(|end| end.n_before)
 }
 
-/// True when everything edited between two calls is settings, or a command ran that acts: what was missing was set up. Where the
-/// agent says why, how tests are set up counts too.
+/// True if all edits between two calls changed settings, or tests with a diagnosis of the agent. Also true without edits.
 fn is_setup_change(session: &Session<'_>, failed: &TerminalCall<'_>, later: &TerminalCall<'_>) -> bool {
     let edits = session.edits(failed.turn, later.turn);
     let mut paths = edits.iter().filter_map(|call| call.changed_path()).filter(|path| !is_settings(path)).peekable();
@@ -127,8 +126,8 @@ fn is_setup_change(session: &Session<'_>, failed: &TerminalCall<'_>, later: &Ter
     is_named && (paths.peek().is_none() || (paths.all(is_test_file) && diagnosis_of(session, failed, later).is_some()))
 }
 
-/// True when a line hides how the command ended, and the line that failed did not: its success says nothing. What was searched
-/// for in the output, and found, says that there was some.
+/// True for a line that hides its command's exit status where the failed line did not, so that its success proves nothing. A
+/// `grep` with a match that is not for complaints hides nothing.
 fn hides_failure(fixed: &TerminalCall<'_>, failed: &CommandLine) -> bool {
     const MARKS: [&str; 6] = ["|| ", "; true", "2>/dev/null", "2> /dev/null", "&>/dev/null", "grep -v"];
     const COMPLAINTS: [&str; 3] = ["error", "fail", "warn"];

@@ -1,4 +1,4 @@
-//! Which calls failed, also where their status does not say so, and what kind of failure it is.
+//! Detection of failed calls, also where their status does not report the failure, and the kinds of their errors.
 
 use std::sync::LazyLock;
 
@@ -10,8 +10,8 @@ use crate::capture::heuristics::error_line::{error_line, never_ran};
 use crate::capture::heuristics::session::{Session, TerminalCall};
 use crate::capture::heuristics::wording::matches;
 
-/// True for a call that failed: by its status, by an exit code that the line printed itself, or because the agent says next that
-/// the error in its output is one.
+/// True for a call that failed by its status, by an exit code that its line printed, or because the agent's next message confirms
+/// the error in its output.
 pub(super) fn is_failure(session: &Session<'_>, call: &TerminalCall<'_>) -> bool {
     let output = call.output();
     if call.failed() || !call.acts() || never_ran(output) {
@@ -21,18 +21,19 @@ pub(super) fn is_failure(session: &Session<'_>, call: &TerminalCall<'_>) -> bool
     if call.succeeded() { agent_confirms(session, call.turn, error) } else { outcome::tells_of_failure(output) }
 }
 
-/// True where the agent says in its next words that it failed, and names something of the error.
+/// True if the agent's message right after the call reports a failure and shares a name with the error.
 fn agent_confirms(session: &Session<'_>, turn: usize, error: &str) -> bool {
     static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)\b(?:fail(?:s|ed)|errors? (?:out|occurred|is|was)|errored|did(?:n['’]t| not) work|does(?:n['’]t| not) (?:work|exist|support)|could(?:n['’]t| not)|cannot|broke|got an? (?:\w+ )?error|(?:issue|problem) is)\b").ok()
     });
+    /// The number of characters of the message that are read.
     const MAX_CHARS: usize = 300;
     let Some(Turn::Assistant(text)) = session.transcript.turns.get(turn + 1) else { return false };
     let text: String = text.chars().take(MAX_CHARS).collect();
     matches(&FAILED, &text) && shares_a_name(&text, &error.to_lowercase())
 }
 
-/// True for an error that says that something is not there.
+/// True for an error that reports something missing.
 pub(super) fn says_missing(error: &str) -> bool {
     const MARKS: [&str; 10] = [
         "not found",
@@ -50,7 +51,7 @@ pub(super) fn says_missing(error: &str) -> bool {
     MARKS.iter().any(|mark| lower.contains(mark))
 }
 
-/// True for an exception of what a script itself does: it was written for one occasion, and so was the mistake.
+/// True for an exception that usually comes from a script's own code. A mistake in a script for one occasion teaches nothing.
 pub(super) fn is_script_exception(error: &str) -> bool {
     const KINDS: [&str; 14] = [
         "TypeError",

@@ -1,5 +1,5 @@
-//! Failures that were made on purpose: a test that was broken to see it fail, a defect that was reproduced, a test written before
-//! its code. What ends them is that the experiment is over, and no remedy.
+//! Intended failures: code that was broken to see a test fail, a reproduced defect, a test written before its code. They end with
+//! the experiment, not with a fix.
 
 use std::sync::LazyLock;
 
@@ -12,12 +12,12 @@ use crate::capture::heuristics::error_line::is_finding;
 use crate::capture::heuristics::session::{Session, TerminalCall};
 use crate::capture::heuristics::wording::matches;
 
-/// What an agent says of a command that it runs to see it fail.
+/// Phrases of an agent that runs a command to see it fail.
 static MEANT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(?:should|must|will|verify|confirm|ensure|expect\w*|prove|watch|make sure)\b(?: \w+){0,4} fails?\b|\binvert|\b(?:error|failure|unhappy) (?:path|case)s?\b|\bwithout the (?:fix|change|guard)\b|\b(?:reproduc(?:e|es|ed|ing)|repro) (?:it|this|that|the (?:\w+ )?(?:bug|issue|failure|error|problem|crash))\b").ok()
 });
 
-/// What it says where it breaks something first, or writes the test before the code.
+/// Phrases for breaking something on purpose, or for writing the test before the code.
 static BREAKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let break_it = r"\bbreak (?:it|one|something|the (?:code|implementation))\b|\bsabotag\w+";
     let on_purpose = r"\bon purpose\b|\b(?:deliberate|intentional|purpose|purposeful)(?:ly)? (?:\w+ )?(?:br[eo]ak|broke|introduc|fail|wrong|corrupt|remov|chang|invert|bad|invalid|mistake|bug|error|mutat)";
@@ -28,7 +28,7 @@ static BREAKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!("(?i){break_it}|{on_purpose}|{for_now}|{mutants}|{first}")).ok()
 });
 
-/// What it says once it has seen the failure that it wanted.
+/// Phrases of an agent that has seen the failure it wanted.
 static AS_EXPECTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let failing = r"\b(?:fail\w*|error\w*|red|reject\w*|refus\w*)\b[^.!?\n]{0,60}\b(?:as (?:expected|intended|designed|planned|hoped|(?:it|they) should|wanted)|for the right reason)\b";
     let expected = r"\b(?:as expected|expected|expectedly)\b[ :,—-]{1,3}(?:the )?(?:\w+ ){0,3}fail(?:s|ed|ure|ures)?\b|\bwhich is the expected (?:behaviou?r|result|failure)\b";
@@ -38,7 +38,7 @@ static AS_EXPECTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!("(?i){failing}|{expected}|{rightly}|{good}|{bites}")).ok()
 });
 
-/// True for a failure that the agent wanted to see.
+/// True for a failure that the agent or the user wanted to see.
 pub(super) fn is_intended(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> bool {
     let edits = session.edits(failed.turn, fixed.turn);
     is_announced(session, failed)
@@ -49,10 +49,11 @@ pub(super) fn is_intended(session: &Session<'_>, failed: &TerminalCall<'_>, fixe
         || (edits.is_empty() && is_reverted(session, failed, fixed))
 }
 
-/// True where the agent said so before, in the call itself or while it changed what fails.
+/// True if the agent announced the failure: in the call's description, in the command, or in its messages since the last user turn.
 fn is_announced(session: &Session<'_>, failed: &TerminalCall<'_>) -> bool {
+    /// The number of turns searched for the announcement of a failure.
     const NEAR: usize = 2;
-    /// So far back as an experiment is prepared.
+    /// The number of turns searched for the preparation of an experiment.
     const FAR: usize = 8;
     let described = failed.call.input.get("description").and_then(|text| text.as_str()).unwrap_or_default();
     let since = session.user_turn_before(failed.turn).unwrap_or_default();
@@ -67,7 +68,7 @@ fn is_announced(session: &Session<'_>, failed: &TerminalCall<'_>) -> bool {
         || said(FAR).any(|text| matches(&BREAKS, text))
 }
 
-/// What the agent says next.
+/// The beginning of the agent's message in the two turns after a turn. Empty if there is none.
 fn agent_text_after(session: &Session<'_>, turn: usize) -> String {
     const MAX_CHARS: usize = 400;
     let mut next = session.transcript.turns.get(turn + 1..).unwrap_or_default().iter().take(2);
@@ -75,6 +76,7 @@ fn agent_text_after(session: &Session<'_>, turn: usize) -> String {
     text.chars().take(MAX_CHARS).collect()
 }
 
+/// The text of an agent's turn. None for other turns.
 fn agent_text(turn: &Turn) -> Option<&str> {
     match turn {
         Turn::Assistant(text) => Some(text.as_str()),
@@ -82,27 +84,27 @@ fn agent_text(turn: &Turn) -> Option<&str> {
     }
 }
 
-/// True for a failed check where the person asked for tests before the code, or to see tests fail.
+/// True for a failed check if the user's last turn asks for tests before the code, or for tests that fail.
 fn is_requested(session: &Session<'_>, failed: &TerminalCall<'_>) -> bool {
-    /// Longer is a description of a whole task.
+    /// The maximum length of the turn. A longer one describes a whole task.
     const MAX_CHARS: usize = 1_500;
     let asked = session.user_turn_before(failed.turn).and_then(|turn| session.transcript.turns.get(turn)?.as_user());
     let is_check = failed.line.purpose() == Purpose::Checks || failed.output().lines().any(is_finding);
     is_check && asked.is_some_and(|text| text.chars().count() <= MAX_CHARS && matches(&BREAKS, text))
 }
 
-/// True for a line that changes a file, looks what happens and puts the file back.
+/// True for a line that changes a file and restores it.
 fn breaks_and_restores(line: &CommandLine) -> bool {
     let text = line.text();
     let breaks = ["sed -i", "git stash", "cp ", "mv ", "perl -pi", "patch "].iter().any(|mark| text.contains(mark));
     breaks && RESTORES.iter().any(|mark| text.contains(mark))
 }
 
-/// How files are put back.
+/// Marks of commands that restore files.
 const RESTORES: [&str; 6] =
     ["git checkout -- ", "git checkout HEAD", "git restore ", "git stash pop", ".bak ", "patch -R"];
 
-/// True where a check passes once files were put back: what was broken was the last edit.
+/// True for a failed check if a command restored files before the check passed.
 fn is_reverted(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> bool {
     let acts = session.acts(failed.turn + 1, fixed.turn);
     let restores = |text: &str| RESTORES.iter().any(|mark| text.contains(mark));
@@ -110,13 +112,13 @@ fn is_reverted(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &Termina
         && acts.iter().filter_map(|act| act.command).any(|command| restores(command.line.text()))
 }
 
-/// True where edits only take back what was changed before a turn: it was broken to see a check fail.
+/// True if every edit reverses an edit from before `turn`: the code was broken to see a check fail. False for no edits.
 fn undo_earlier_edits(edits: &[&ToolCall], session: &Session<'_>, turn: usize) -> bool {
     let takes_back = |edit: &&ToolCall| {
-        let Some((gone, come)) = changed_lines(edit) else { return false };
+        let Some((removed, added)) = changed_lines(edit) else { return false };
         let is_its_opposite = |other: &ToolCall| {
             other.changed_path() == edit.changed_path()
-                && changed_lines(other).is_some_and(|(removed, added)| removed == come && added == gone)
+                && changed_lines(other).is_some_and(|earlier| earlier.0 == added && earlier.1 == removed)
         };
         session.edits_in(0, turn).any(|(_, other)| is_its_opposite(other))
     };

@@ -1,4 +1,4 @@
-//! What a lesson says of a recovery.
+//! The text of a recovery's lesson: trigger, solution, patterns and score.
 
 use adage_redact::one_line;
 use adage_transcript::command::slug;
@@ -14,27 +14,29 @@ use crate::capture::heuristics::wording::listed;
 use crate::capture::heuristics::{Author, Candidate, Heuristic, mined};
 use crate::lesson::build_lesson;
 
+/// The maximum length of an error in a lesson, in characters.
 const MAX_ERROR_CHARS: usize = 160;
-/// What a lesson has in place of the file that an error names.
+/// The placeholder for the file that an error names.
 const FILE: &str = "<file>";
-/// And of its folder.
+/// The placeholder for the folder of that file.
 const FOLDER: &str = "<its-folder>";
-/// Mined lessons start below the 0.5 of a lesson that someone wrote.
+/// The initial confidence, below the 0.5 of a lesson that someone wrote.
 const CONFIDENCE: f64 = 0.45;
 
 impl Recovery<'_, '_> {
-    /// What the edits changed, in words; none where the calls do not say, or it is too much for a lesson.
+    /// A description of what the edits changed. None without edits, if they are not recorded, or if they are too long.
     pub(super) fn describe_edits(&self) -> Option<String> {
         describe_edits(&self.edits, self.project)
     }
 
+    /// The lesson that the rule suggests.
     pub(super) fn candidate(&self, session: &Session<'_>) -> Candidate {
         let topic = self.before.topic();
         let error = self.error.map(|line| match place(line) {
             Some((_, said)) => one_line(&format!("{FILE}: {said}"), MAX_ERROR_CHARS),
             None => self.error_text(line),
         });
-        let failed = self.shown(&self.before);
+        let failed = self.code_span(&self.before);
         let trigger = match &error {
             Some(error) => format!("{failed} fails: {error}"),
             None => format!("{failed} fails"),
@@ -60,14 +62,14 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// The error; of a failed test also what it says.
+    /// The error for the trigger, with the message of a failed test.
     fn error_text(&self, line: &str) -> String {
         let below = if outcome::is_failed_test(line) { said_below(self.failed.output(), line) } else { None };
-        let told = below.map_or_else(|| line.to_owned(), |below| format!("{line}: {below}"));
-        one_line(&within(&told, self.project), MAX_ERROR_CHARS)
+        let error = below.map_or_else(|| line.to_owned(), |below| format!("{line}: {below}"));
+        one_line(&within(&error, self.project), MAX_ERROR_CHARS)
     }
 
-    /// A command that had to be written otherwise teaches most, a second attempt least.
+    /// The score of the lesson. A command that had to be written differently teaches most, one that only shares the program least.
     fn score(&self, has_error: bool) -> f64 {
         let kind = match self.relation {
             Relation::Respelled | Relation::SameAction => 0.8,
@@ -76,26 +78,27 @@ impl Recovery<'_, '_> {
             Relation::SameProgram => 0.4,
         };
         let kind = match self.ending {
-            // The agent's word stands for what was done.
+            // The remedy rests on the agent's words.
             Ending::Passed if self.diagnosis.is_some() => 0.55,
             Ending::Passed => kind,
             Ending::OtherError => 0.75,
         };
-        // What the program itself said to do, it says again.
+        // A remedy that the program printed itself will be printed again.
         let words = self.fixed.line.text().split(' ').take_while(|word| !word.starts_with(['|', '>', '2', '&']));
-        let is_told = self.failed.output().contains(words.collect::<Vec<_>>().join(" ").as_str());
-        let kind = if is_told { kind - 0.3 } else { kind };
+        let is_printed = self.failed.output().contains(words.collect::<Vec<_>>().join(" ").as_str());
+        let kind = if is_printed { kind - 0.3 } else { kind };
         kind + if has_error { 0.1 } else { 0.0 } - 0.02 * self.distance as f64
     }
 
+    /// What fixed the failure, as an instruction.
     fn solution(&self) -> String {
         let lines = self.remedies.iter().map(|call| &call.line).chain(&self.user.ran);
-        let remedies: Vec<String> = lines.map(|line| self.shown(line)).collect();
+        let remedies: Vec<String> = lines.map(|line| self.code_span(line)).collect();
         let run = (!remedies.is_empty()).then(|| format!("run {}", listed(&remedies)));
         let edits = self.describe_edits().filter(|_| self.n_between() <= self.max_between());
-        let fixed = self.shown(&self.after);
+        let fixed = self.code_span(&self.after);
         if let Some(diagnosis) = &self.diagnosis {
-            return self.explained(diagnosis, edits, &remedies, &fixed);
+            return self.diagnosis_with_steps(diagnosis, edits, &remedies, &fixed);
         }
         if let Some(done) = &self.user.done {
             return format!("The user did this: \"{}\". Then {fixed} passes.", one_line(done, usize::MAX));
@@ -109,20 +112,20 @@ impl Recovery<'_, '_> {
             && self.before.program_path() != self.after.program_path()
             && self.error.and_then(absent_program).is_some();
         if is_elsewhere && steps.is_empty() {
-            return format!("{} is not found here: call it as {fixed}.", self.shown(&self.before));
+            return format!("{} is not found here: call it as {fixed}.", self.code_span(&self.before));
         }
         if self.ending == Ending::OtherError {
             format!("First {}; then it does not fail with this error.", steps.join(", "))
         } else if steps.is_empty() {
-            format!("Run {fixed}{}.", self.changes_shown())
+            format!("Run {fixed}{}.", self.changes_text())
         } else {
             format!("First {}; then {fixed} passes.", steps.join(", "))
         }
     }
 
-    /// What did not help.
+    /// A sentence about the attempts that did not help, with a leading space. Empty without attempts.
     fn tried_text(&self) -> String {
-        let tried: Vec<String> = self.tried.iter().map(|line| self.shown(line)).collect();
+        let tried: Vec<String> = self.tried.iter().map(|line| self.code_span(line)).collect();
         match tried.len() {
             0 => String::new(),
             1 => format!(" {} alone does not help.", listed(&tried)),
@@ -130,8 +133,14 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// What the agent said, and what was done after that.
-    fn explained(&self, diagnosis: &Diagnosis, edits: Option<String>, remedies: &[String], fixed: &str) -> String {
+    /// The agent's diagnosis and the steps that followed it.
+    fn diagnosis_with_steps(
+        &self,
+        diagnosis: &Diagnosis,
+        edits: Option<String>,
+        remedies: &[String],
+        fixed: &str,
+    ) -> String {
         let text = within(&diagnosis.text, self.project);
         if self.edits.is_empty() && remedies.is_empty() {
             return if is_script(&self.text(&self.after)) { text } else { format!("{text} Run {fixed}.") };
@@ -145,8 +154,8 @@ impl Recovery<'_, '_> {
         format!("{text} To do so, {change}{run}; then {end}.")
     }
 
-    /// A command in back-ticks; without what cuts its output, unless that may be what failed.
-    fn shown(&self, line: &CommandLine) -> String {
+    /// A command in backticks, or the name of its program if it is a script.
+    fn code_span(&self, line: &CommandLine) -> String {
         let text = self.text(line);
         match line.program().filter(|_| is_script(&text)) {
             Some(program) => format!("a script of `{program}`"),
@@ -154,23 +163,25 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// True where one of the two commands cannot be shown.
+    /// True if one of the two commands is a script, which is too long to be shown.
     pub(super) fn has_script(&self) -> bool {
         [&self.before, &self.after].iter().any(|line| is_script(&self.text(line)))
     }
 
+    /// The text of a command, without filters of its output unless the error blames the command. A file that the error names is
+    /// replaced by a placeholder, because it differs the next time.
     pub(super) fn text(&self, line: &CommandLine) -> String {
         if self.error.is_some_and(blames_the_command) {
             return within(line.text(), self.project);
         }
         let plain = within(&line.plain_text(), self.project);
         let Some((file, _)) = self.error.and_then(place) else { return plain };
-        // The next time it is another file.
         let words = plain.split(' ').map(|word| placeholder(word, file).unwrap_or(word));
         words.collect::<Vec<_>>().join(" ")
     }
 
-    fn changes_shown(&self) -> String {
+    /// The words that differ, in parentheses with a leading space. Empty if none or too many differ.
+    fn changes_text(&self) -> String {
         let changes: Vec<String> = self.changes.iter().map(|change| one_line(&change.to_string(), 80)).collect();
         if self.is_requoted() {
             " (other quotes)".to_owned()
@@ -181,7 +192,7 @@ impl Recovery<'_, '_> {
         }
     }
 
-    /// Empty if the command was written no other way.
+    /// A Markdown table of the two commands, and the error below it. Empty if the commands are the same.
     fn table(&self, error: Option<&str>) -> String {
         if self.text(&self.before) == self.text(&self.after) {
             return String::new();
@@ -193,7 +204,7 @@ impl Recovery<'_, '_> {
     }
 }
 
-/// A text with the project's files named from its folder: the next time, it is elsewhere.
+/// A text with paths in the project made relative to its folder, which differs between machines.
 pub(super) fn within(text: &str, project: &str) -> String {
     let project = project.trim_end_matches('/');
     if project.len() < 2 {
@@ -202,7 +213,7 @@ pub(super) fn within(text: &str, project: &str) -> String {
     text.replace(&format!("cd {project} && "), "").replace(&format!("{project}/"), "")
 }
 
-/// What a lesson has in place of the file that an error names, and of its folder.
+/// The placeholder for a word of a command that is the file in an error, or its folder. None for other words.
 fn placeholder(word: &str, file: &str) -> Option<&'static str> {
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     if name(word) == name(file) {

@@ -1,4 +1,4 @@
-//! A failure and what ended it, as a lesson tells them.
+//! A failure and the call that ended it, as a lesson shows them.
 
 use adage_transcript::command::{Purpose, Step};
 use adage_transcript::{CommandLine, Relation, ToolCall, WordChange};
@@ -12,40 +12,44 @@ use super::{diagnosis_of, is_go_ahead, may_fix};
 use crate::capture::heuristics::error_line::{absent_program, blames_the_command, unknown_flag, unmatched};
 use crate::capture::heuristics::session::{Session, TerminalCall, is_script};
 
-/// A failure and the success that ended it.
+/// A failure, the call that ended it, and everything that may have fixed it in between.
 pub(super) struct Recovery<'s, 't> {
     pub(super) failed: &'s TerminalCall<'t>,
     pub(super) fixed: &'s TerminalCall<'t>,
-    /// The two as a lesson shows them: only the command that the error blames, where nothing else was done.
+    /// The failed command as the lesson shows it: only the part that the error blames, if nothing else was done.
     pub(super) before: CommandLine,
+    /// The command that ended the failure, as the lesson shows it.
     pub(super) after: CommandLine,
     pub(super) relation: Relation,
+    /// The number of terminal calls from the failure to its end, at least 1.
     pub(super) distance: usize,
-    /// What differs between the two commands, as they are shown.
+    /// The words that differ between `before` and `after`.
     pub(super) changes: Vec<WordChange>,
-    /// What the failure said.
+    /// The error line of the failure. None if its output names no error.
     pub(super) error: Option<&'s str>,
     pub(super) user: UserIntervention<'t>,
     pub(super) edits: Vec<&'t ToolCall>,
+    /// The names of the edited files, each once.
     pub(super) edited: Vec<String>,
-    /// Commands between the two that may have mended it.
+    /// Commands between failure and end that may have fixed it.
     pub(super) remedies: Vec<&'s TerminalCall<'t>>,
     pub(super) ending: Ending,
-    /// Why it failed and what was done about it, as the agent says.
+    /// The agent's words about cause and remedy. None if it said nothing, or if the commands show it alone.
     pub(super) diagnosis: Option<Diagnosis>,
-    /// Commands that were tried before and did not help.
+    /// Earlier attempts that did not help.
     pub(super) tried: Vec<CommandLine>,
+    /// The project's folder. Empty if it is unknown.
     pub(super) project: &'t str,
 }
 
-/// What the person said and did between a failure and its end.
+/// What the user said and did between a failure and its end. All fields are empty if they only told the agent to continue.
 #[derive(Default)]
 pub(super) struct UserIntervention<'t> {
-    /// Their turn, and what they said, unless it says what they did about it.
+    /// The turn and the text of their first message, unless the message says how they fixed the failure.
     pub(super) said: Option<(usize, &'t str)>,
-    /// What they ran, and nobody else anything after it.
+    /// The command that they ran, if the agent did nothing after it.
     pub(super) ran: Option<CommandLine>,
-    /// What they say that they did, where nobody else did anything.
+    /// The action that they report, if the agent did nothing at all.
     pub(super) done: Option<String>,
 }
 
@@ -57,13 +61,13 @@ impl<'t> UserIntervention<'t> {
         let Some((turn, text)) = said.next() else { return Self::default() };
         let is_last = said.next().is_none() && session.acts(turn, until).iter().all(|act| act.turn <= turn);
         let ran = if is_last { command_run_by_user(session, turn, text) } else { None };
-        let is_all = ran.is_none() && session.acts(failed.turn + 1, until).is_empty();
-        let done = user_action(session, turn, text).filter(|_| is_all && end.relation <= Relation::SameAction);
-        let is_told = ran.is_some() || done.is_some();
-        Self { said: Some((turn, text)).filter(|_| !is_told), ran, done }
+        let is_alone = ran.is_none() && session.acts(failed.turn + 1, until).is_empty();
+        let done = user_action(session, turn, text).filter(|_| is_alone && end.relation <= Relation::SameAction);
+        let has_acted = ran.is_some() || done.is_some();
+        Self { said: Some((turn, text)).filter(|_| !has_acted), ran, done }
     }
 
-    /// True where they did something about it.
+    /// True if the user ran a command or reports an action.
     pub(super) fn has_acted(&self) -> bool {
         self.ran.is_some() || self.done.is_some()
     }
@@ -81,12 +85,12 @@ impl<'s, 't> Recovery<'s, 't> {
         let project = session.transcript.project.as_str();
         let user = UserIntervention::between(session, failed, &end);
         let is_in_doubt = !user.has_acted();
-        // Whatever came before did not help.
+        // If the user fixed it, nothing that the agent did before helped.
         let edits = if is_in_doubt { session.edits(failed.turn, fixed.turn) } else { Vec::new() };
         let edited = if is_in_doubt { session.edited_files(failed.turn, fixed.turn) } else { Vec::new() };
         let remedies = if is_in_doubt { remedies(failed, next, &end, !edits.is_empty()) } else { Vec::new() };
         let blamed = error.filter(|_| edits.is_empty() && remedies.is_empty() && is_in_doubt);
-        let Shown { before, after, tried } = shown(session, failed, fixed, error, blamed);
+        let ShownCommands { before, after, tried } = shown_commands(session, failed, fixed, error, blamed);
         let mut recovery = Self {
             failed,
             fixed,
@@ -112,7 +116,7 @@ impl<'s, 't> Recovery<'s, 't> {
     }
 }
 
-/// The commands between the two that may have mended it.
+/// The commands between failure and end that may have fixed it. Empty for an end after a long repair.
 fn remedies<'s, 't>(
     failed: &TerminalCall<'_>,
     next: &[&'s TerminalCall<'t>],
@@ -120,24 +124,25 @@ fn remedies<'s, 't>(
     has_edits: bool,
 ) -> Vec<&'s TerminalCall<'t>> {
     let between = next.iter().take(if end.is_far { 0 } else { end.n_before }).copied();
-    // Beside an edit, going somewhere is how the next command was typed.
+    // With edits, a change of folder belongs to the next command and fixed nothing.
     between.filter(|call| may_fix(call, failed) && !(has_edits && call.line.sets_the_scene())).collect()
 }
 
-/// The two commands as a lesson shows them, and what was tried before.
-struct Shown {
+/// The two commands as a lesson shows them, and the earlier attempts.
+struct ShownCommands {
     before: CommandLine,
     after: CommandLine,
     tried: Vec<CommandLine>,
 }
 
-fn shown(
+/// The commands that a lesson shows. `blamed` is the error, if only the command itself can be the cause.
+fn shown_commands(
     session: &Session<'_>,
     failed: &TerminalCall<'_>,
     fixed: &TerminalCall<'_>,
     error: Option<&str>,
     blamed: Option<&str>,
-) -> Shown {
+) -> ShownCommands {
     let pair = blamed.and_then(|error| blamed_pair(error, failed, fixed));
     let (mut before, mut after) = pair.unwrap_or_else(|| (failed.line.clone(), fixed.line.clone()));
     if (is_script(&before.plain_text()) || is_script(&after.plain_text()))
@@ -149,14 +154,14 @@ fn shown(
     if let Some(first) = first.filter(|_| blamed.is_some() && before == failed.line) {
         before = first;
     } else {
-        // The lesson names what failed last anyway.
+        // The lesson names the last failed command as its trigger.
         tried.retain(|line| line.plain_text() != failed.line.plain_text());
     }
     tried.retain(|line| !is_script(&line.plain_text()));
-    Shown { before, after, tried }
+    ShownCommands { before, after, tried }
 }
 
-/// Of two longer lines, only the commands that the error blames.
+/// The commands that the error blames in the two lines. None if the error does not single out a pair.
 fn blamed_pair(error: &str, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> Option<(CommandLine, CommandLine)> {
     let blamed = called_by_path(error, failed, fixed).or_else(|| failed.line.blamed_by(error, &fixed.line));
     let quoted = || failed.line.quoted_in(&unmatched(error)?, &fixed.line);
@@ -166,21 +171,21 @@ fn blamed_pair(error: &str, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>)
     blamed.or_else(quoted).or_else(flagged).or_else(named).or_else(only)
 }
 
-/// The programs alone, where the shell did not find one and its whole path helped: an alias leads nowhere, or `PATH` lacks it.
+/// The program name and its full path, if the shell did not find the name and the path worked: a broken alias, or a gap in `PATH`.
 fn called_by_path(
     error: &str,
     failed: &TerminalCall<'_>,
     fixed: &TerminalCall<'_>,
 ) -> Option<(CommandLine, CommandLine)> {
     let absent = absent_program(error)?;
-    // An alias has a longer name: `python3` leads to `python3.12`.
+    // The target of an alias may have a longer name: `python3.12` for `python3`.
     let bare = failed.line.programs().find(|bare| bare.len() > 1 && absent.starts_with(bare))?;
     let path = fixed.line.path_of(bare)?;
     let is_it = failed.line.path_of(bare)? == bare && path.strip_suffix(bare)?.ends_with('/');
     is_it.then(|| (CommandLine::parse(bare), CommandLine::parse(path)))
 }
 
-/// The checks that two lines have in common, where the lines are too long to be shown.
+/// The checks that both lines contain, joined by `&&`. None if they share no check.
 fn common_checks(failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> Option<CommandLine> {
     let checks = |call: &TerminalCall<'_>| -> Vec<String> {
         call.steps.iter().filter(|step| step.purpose == Purpose::Checks).map(Step::text).collect()
@@ -190,8 +195,8 @@ fn common_checks(failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> Option<
     (!common.is_empty()).then(|| CommandLine::parse(&common.join(" && ")))
 }
 
-/// The words that differ, with files of the project named from its folder. Where the error blames the command, the words that only
-/// cut the output may be the ones.
+/// The words that differ between two commands, with paths relative to the project. Filters of the output count only if the error
+/// blames the command.
 fn changes(failed: &CommandLine, fixed: &CommandLine, error: Option<&str>, project: &str) -> Vec<WordChange> {
     let is_blamed = error.is_some_and(blames_the_command);
     let shown = |line: &CommandLine| {

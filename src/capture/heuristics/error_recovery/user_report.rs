@@ -1,7 +1,7 @@
-//! A failure that a person reports, what the agent changed about it, and that the person says it works now.
+//! Failures that the user reports: the report, the agent's changes, and the user's confirmation that it works.
 //!
-//! The person runs what the agent cannot: another machine, a window, a pipeline. There is no command of which the record says that it
-//! failed and passed; both are in the person's words, or in what they pasted.
+//! Users run what the agent cannot: another machine, a window, a pipeline. No recorded command fails and passes. Failure and success
+//! are in the user's words, or in output that they pasted.
 
 use std::sync::LazyLock;
 
@@ -20,42 +20,45 @@ use crate::capture::heuristics::wording::{listed, matches};
 use crate::capture::heuristics::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::lesson::build_lesson;
 
-/// A longer turn is a document.
+/// The maximum length of a turn that is read, in characters. A longer one is a document.
 const MAX_TURN_CHARS: usize = 4_000;
+/// The maximum length of a trigger, in characters.
 const MAX_TRIGGER_CHARS: usize = 200;
+/// The initial confidence, below the 0.5 of a lesson that someone wrote.
 const CONFIDENCE: f64 = 0.4;
-/// Below what a command proves.
+/// The score of every candidate, below that of most recoveries that commands prove.
 const SCORE: f64 = 0.5;
 
-/// A failure that the person reported, in one turn or several.
+/// A failure that the user reported in one or more turns.
 struct Report {
-    /// In which turns, rising.
+    /// The turns of the report, from 0, rising.
     turns: Vec<usize>,
-    /// What a program said, as it was pasted.
+    /// The error line that the user pasted. None if they pasted none.
     pasted: Option<String>,
-    /// What the person says, a sentence each.
-    told: Vec<String>,
+    /// The user's sentences about the failure.
+    statements: Vec<String>,
 }
 
-/// How it ended.
+/// Whether the user confirmed the fix.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Confirmed {
-    /// The person says that it works.
+    /// The user says that it works.
     Yes,
-    /// The person says nothing more of it.
+    /// The user does not mention it again.
     No,
 }
 
+/// A trial for each reported failure after which something was changed or advised. Empty without reports.
 pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
-    /// Turns between, in which the person answers questions.
+    /// The maximum number of turns about something else, such as answers to questions, before a report is closed.
     const MAX_OTHERS: usize = 1;
     let mut trials = Vec::new();
     let mut open: Option<Report> = None;
     let mut n_others = 0;
     for (turn, text) in session.user_turns().filter(|(_, text)| text.chars().count() <= MAX_TURN_CHARS) {
         let own = own_sentences(session, turn, text);
-        let reported = read(turn, text, &own);
-        if own.iter().take(2).any(|sentence| reports_success(sentence) || is_content(sentence)) {
+        let reported = parse_report(turn, text, &own);
+        if own.iter().take(2).any(|sentence| reports_success(sentence) || expresses_approval(sentence)) {
             trials.extend(open.take().and_then(|report| judge(session, &report, turn, Confirmed::Yes)));
             (open, n_others) = (reported, 0);
         } else if let Some(next) = reported {
@@ -66,10 +69,10 @@ pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
             n_others = 0;
         } else if !own.is_empty() && !is_go_ahead(text) {
             n_others += 1;
-            if n_others <= MAX_OTHERS && !has_edits(session, open.as_ref(), turn) {
+            if n_others <= MAX_OTHERS && !has_edits_since(session, open.as_ref(), turn) {
                 continue;
             }
-            // Something else is asked for.
+            // The user has moved on.
             trials.extend(open.take().and_then(|report| judge(session, &report, turn, Confirmed::No)));
         }
     }
@@ -78,7 +81,7 @@ pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
     trials
 }
 
-/// The command that the person says that they ran: "I ran `npm install`".
+/// The command that the user says they ran: "I ran `npm install`". None without one, with several, or if they also report a failure.
 pub(super) fn command_run_by_user(session: &Session<'_>, turn: usize, text: &str) -> Option<CommandLine> {
     static RAN: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)\bI(?:['’]ve| have)?(?: just| already| now)* (?:ran|run|executed|did)\b:? (?:`([^`\n]+)`|([a-z][\w./-]*(?: [\w@=./-]*[\w@=/-])+))\W*$").ok()
@@ -91,10 +94,11 @@ pub(super) fn command_run_by_user(session: &Session<'_>, turn: usize, text: &str
     let command = found.get(1).or_else(|| found.get(2))?.as_str();
     let line = CommandLine::parse(command);
     let is_word = line.program().is_none_or(|program| ENGLISH.contains(&program));
-    (!is_word && !own.iter().any(|sentence| fails(sentence))).then_some(line)
+    (!is_word && !own.iter().any(|sentence| reports_failure(sentence))).then_some(line)
 }
 
-/// What the person says that they did, in a sentence of its own: "I allowed the secret at that address". Not what they want or found.
+/// The action that the user says they took: "I allowed the secret at that address". None for wishes and findings, or if they also
+/// report a failure.
 pub(super) fn user_action(session: &Session<'_>, turn: usize, text: &str) -> Option<String> {
     static DID: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)^\W*(?:(?:ok|okay|yes|done|so|now|and|alright|right)\W+){0,3}(?:I|we)(?:['’]ve| have)?(?: just| already| now| also)* (?:allowed|added|set|put|installed|uninstalled|started|restarted|stopped|enabled|disabled|turned|opened|closed|created|made|granted|gave|changed|updated|upgraded|downgraded|deleted|removed|killed|unlocked|logged|signed|connected|plugged|freed|moved|copied|renamed|configured|exported|approved|accepted|reset|rebooted|switched)\b").ok()
@@ -104,53 +108,58 @@ pub(super) fn user_action(session: &Session<'_>, turn: usize, text: &str) -> Opt
     let is_it = |said: &&str| matches(&DID, said) && !said.contains('?') && said.unicode_words().count() >= MIN_WORDS;
     let done = own.by_ref().find(is_it)?;
     let is_short = done.chars().count() <= MAX_TRIGGER_CHARS;
-    // Not everybody begins a sentence with a capital.
+    // Sentences that begin in lower case are not split before.
     let first = done.split(". ").next().unwrap_or(done);
-    (is_short && !fails(done) && !own.any(fails)).then(|| first.trim_end_matches(['.', '!']).to_owned())
+    (is_short && !reports_failure(done) && !own.any(reports_failure))
+        .then(|| first.trim_end_matches(['.', '!']).to_owned())
 }
 
+/// The sentences that the user typed in a turn, without pasted text.
 fn own_sentences<'t>(session: &Session<'_>, turn: usize, text: &'t str) -> Vec<&'t str> {
     session.typed.sentences(turn, text).iter().map(|sentence| sentence.text).collect()
 }
 
-fn has_edits(session: &Session<'_>, report: Option<&Report>, turn: usize) -> bool {
+/// True if a file was edited between the end of an open report and a turn.
+fn has_edits_since(session: &Session<'_>, report: Option<&Report>, turn: usize) -> bool {
     report.is_some_and(|report| session.edits_in(report.last(), turn).next().is_some())
 }
 
 impl Report {
+    /// The last turn of the report.
     fn last(&self) -> usize {
         self.turns.last().copied().unwrap_or_default()
     }
 
+    /// The first turn of the report.
     fn first(&self) -> usize {
         self.turns.first().copied().unwrap_or_default()
     }
 
-    /// What an account of it has to name something of.
+    /// The text that a diagnosis must share a name with.
     fn evidence(&self) -> String {
-        format!("{}\n{}", self.pasted.as_deref().unwrap_or_default(), self.told.join("\n"))
+        format!("{}\n{}", self.pasted.as_deref().unwrap_or_default(), self.statements.join("\n"))
     }
 
-    /// The same failure, reported once more.
+    /// This report, extended by a later one of the same failure.
     fn and(mut self, next: Self) -> Self {
         self.turns.extend(next.turns);
         self.pasted = self.pasted.or(next.pasted);
-        self.told.extend(next.told);
+        self.statements.extend(next.statements);
         self
     }
 }
 
-/// The failure that a turn reports, if it does.
-fn read(turn: usize, text: &str, own: &[&str]) -> Option<Report> {
+/// The failure that a turn reports. None if it reports none.
+fn parse_report(turn: usize, text: &str, own: &[&str]) -> Option<Report> {
     let pasted = text.lines().map(str::trim).find(|line| is_pasted_error(line, own.contains(line)));
-    let told = own.iter().enumerate().filter(|(_, sentence)| fails(sentence));
-    let told: Vec<String> = told.map(|(place, said)| introduced(own, place, said)).collect();
-    let report = Report { turns: vec![turn], pasted: pasted.map(|line| one_line(line, MAX_TRIGGER_CHARS)), told };
-    (report.pasted.is_some() || !report.told.is_empty()).then_some(report)
+    let statements = own.iter().enumerate().filter(|(_, sentence)| reports_failure(sentence));
+    let statements: Vec<String> = statements.map(|(place, said)| with_antecedent(own, place, said)).collect();
+    let report = Report { turns: vec![turn], pasted: pasted.map(|line| one_line(line, MAX_TRIGGER_CHARS)), statements };
+    (report.pasted.is_some() || !report.statements.is_empty()).then_some(report)
 }
 
-/// A sentence, with the one before it where it points there: "but the sidebar does not show that one".
-fn introduced(own: &[&str], place: usize, said: &str) -> String {
+/// A sentence, preceded by the one before it if it refers to that one: "but the sidebar does not show that one".
+fn with_antecedent(own: &[&str], place: usize, said: &str) -> String {
     static POINTS: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(?i)^(?:but|and|so)\b|\b(?:it|this|that|they|them|these|those|there)\b").ok());
     let before = place.checked_sub(1).and_then(|before| own.get(before)).filter(|_| matches(&POINTS, said));
@@ -158,7 +167,8 @@ fn introduced(own: &[&str], place: usize, said: &str) -> String {
     whole.filter(|whole| whole.chars().count() <= MAX_TRIGGER_CHARS).unwrap_or_else(|| said.to_owned())
 }
 
-/// What a program says: `Restore cache failed: no lock file was found`. What could be typed has to begin as an error does.
+/// True for an error line of a program: `Restore cache failed: no lock file was found`. A line that the user may have typed has to
+/// begin like an error.
 fn is_pasted_error(line: &str, is_own: bool) -> bool {
     static SAYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)^[\w .\[\]/-]{0,60}\b(?:failed|error|exception|denied|refused|not found)\b\s*: *\S").ok()
@@ -171,8 +181,8 @@ fn is_pasted_error(line: &str, is_own: bool) -> bool {
     is_said && line.unicode_words().count() >= MIN_WORDS
 }
 
-/// True for a sentence that says that something does not work; no question, nothing about how it is to be, or about what the agent did.
-fn fails(sentence: &str) -> bool {
+/// True for a sentence that says that something does not work. False for questions, wishes, and remarks about the agent.
+fn reports_failure(sentence: &str) -> bool {
     static FAILS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let does = "(?:work|show|load|start|run|open|see|find|appear|compile|build|respond|connect|updat|sav|render|happen|do anything|get|recogni[sz]|pick|accept|detect|print|return|exit|clos|stop|launch|boot|sync|install|trigger|fir|persist|exist|resolv|pass|change anything)\\w*";
         let state = "(?:\\w+ing|found|there|visible|available|detected|recogni[sz]ed|picked|applied|able|reachable|saved|updated|rendered)";
@@ -188,7 +198,7 @@ fn fails(sentence: &str) -> bool {
     matches(&FAILS, sentence) && !matches(&WISHES, sentence)
 }
 
-/// True for a sentence that says that it works now.
+/// True for a sentence that says that it works now. False with a negation or a restriction.
 fn reports_success(sentence: &str) -> bool {
     static WORKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)\b(?:works?|worked|working|fixed|solved|resolved|passes|compiles|shows up|(?:it|they) appears?|(?:they|numbers|results|both|all) (?:agree|match)|(?:is|are|it['’]s|ok|okay|now|yes|all) gone|did it|did the trick|funktioniert|klappt|funciona|fonctionne)\b|可以(?:了|[。！!]|$)|好了|^\W*(?:perfect|awesome|excellent|amazing|brilliant|much better|all good|(?:\w+ ){0,3}looks? (?:good|great|fine|right|correct))(?: now)?\W*$|^\W*(?:🎉|👍|✅)+\W*$").ok()
@@ -200,8 +210,8 @@ fn reports_success(sentence: &str) -> bool {
     matches(&WORKS, sentence) && !matches(&BUT, sentence) && sentence.unicode_words().count() <= MAX_WORDS
 }
 
-/// True for a sentence of somebody who is content with what was done: they praise it, or have it committed.
-fn is_content(sentence: &str) -> bool {
+/// True for a sentence that praises the result, or asks to commit or publish it.
+fn expresses_approval(sentence: &str) -> bool {
     static CONTENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)^\W*(?:(?:ok|okay|great|nice|cool|good|alright|now|then|and|so|let['’]?s|please|go ahead and|you can|can you)\W+){0,4}(?:git )?(?:commit|push|merge|ship|release|deploy)\b|^\W*(?:great|nice|cool|good)\W*$").ok()
     });
@@ -212,7 +222,7 @@ fn is_content(sentence: &str) -> bool {
     sentence.unicode_words().count() <= MAX_WORDS && matches(&CONTENT, sentence) && !matches(&BUT, sentence)
 }
 
-/// The lesson of a failure that was reported, up to the turn that says how it ended. None where nothing was changed.
+/// The trial of a reported failure that ended at turn `end`. None if nothing was changed or advised.
 fn judge(session: &Session<'_>, report: &Report, end: usize, confirmed: Confirmed) -> Option<Trial> {
     let edits: Vec<(usize, &ToolCall)> = session.edits_in(report.first(), end).collect();
     if edits.is_empty() {
@@ -221,7 +231,7 @@ fn judge(session: &Session<'_>, report: &Report, end: usize, confirmed: Confirme
     let (first, last) =
         edits.iter().find(|(turn, _)| *turn > report.last()).map(|(turn, _)| *turn).zip(edits.last())?;
     let calls: Vec<&ToolCall> = edits.iter().map(|(_, call)| *call).collect();
-    // Pipelines run elsewhere.
+    // The user of a pipeline rarely confirms a fix of its settings.
     if confirmed == Confirmed::No && !(are_settings(&calls) && report.pasted.is_some()) {
         return Some(Trial::refused(report.last(), RejectedBecause::NotConfirmed));
     }
@@ -241,7 +251,7 @@ fn judge(session: &Session<'_>, report: &Report, end: usize, confirmed: Confirme
     Some(Trial::fired(report.last(), candidate, FiredBecause::Reported { n_edited: files.len() }))
 }
 
-/// The lesson of a failure that the person mended as the agent said; none where the agent changed something itself.
+/// The trial of a failure that the user fixed by following the agent's advice. None if the agent ran a command that acts.
 fn judge_advice(session: &Session<'_>, report: &Report, end: usize) -> Option<Trial> {
     if session.acts(report.first(), end).iter().any(|act| act.command.is_some_and(TerminalCall::succeeded)) {
         return None;
@@ -254,14 +264,14 @@ fn judge_advice(session: &Session<'_>, report: &Report, end: usize) -> Option<Tr
     Some(Trial::fired(report.last(), candidate, FiredBecause::Reported { n_edited: 0 }))
 }
 
-/// What was changed; tests only where nothing else was.
+/// The names of the edited files, without tests unless only tests were edited.
 fn changed_files(session: &Session<'_>, from: usize, to: usize) -> Vec<String> {
     let all = session.edited_files(from, to);
     let others: Vec<String> = all.iter().filter(|file| !is_test_file(file)).cloned().collect();
     if others.is_empty() { all } else { others }
 }
 
-/// What fails: what was pasted, else a sentence that can be understood alone.
+/// The trigger of the lesson: the pasted error, else a sentence that names something of the fix. None without either.
 fn trigger(report: &Report, diagnosis: &Diagnosis, files: &[String]) -> Option<String> {
     const MIN_WORDS: usize = 5;
     let evidence = format!("{}\n{}", diagnosis.text, files.join("\n")).to_lowercase();
@@ -270,9 +280,10 @@ fn trigger(report: &Report, diagnosis: &Diagnosis, files: &[String]) -> Option<S
             && said.chars().count() <= MAX_TRIGGER_CHARS
             && shares_a_name(said, &evidence)
     };
-    report.pasted.clone().or_else(|| report.told.iter().find(is_clear).cloned())
+    report.pasted.clone().or_else(|| report.statements.iter().find(is_clear).cloned())
 }
 
+/// The agent's diagnosis and the changes.
 fn solution(
     session: &Session<'_>,
     diagnosis: &Diagnosis,
@@ -281,12 +292,13 @@ fn solution(
     confirmed: Confirmed,
 ) -> String {
     let project = session.transcript.project.as_str();
-    let told = describe_edits(edits, project).filter(|_| edits.len() <= MAX_BETWEEN);
-    let change = told.unwrap_or_else(|| format!("change {}", listed(files)));
+    let edits = describe_edits(edits, project).filter(|_| edits.len() <= MAX_BETWEEN);
+    let change = edits.unwrap_or_else(|| format!("change {}", listed(files)));
     let end = if confirmed == Confirmed::Yes { "; then it works" } else { "" };
     format!("{} To do so, {change}{end}.", within(&diagnosis.text, project))
 }
 
+/// The lesson that the rule suggests. Its topic is the first changed file, else `unknown`.
 fn candidate(
     session: &Session<'_>,
     report: &Report,
