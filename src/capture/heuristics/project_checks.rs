@@ -110,8 +110,8 @@ fn lesson(session: &Session<'_>, turn: usize, mut shown: Vec<(&Check<'_>, UsualF
 }
 
 /// The command lines before which the checks come back: those of the checks, and what they have to be run before.
-fn commands(shown: &[(&Check<'_>, Usual)]) -> Vec<String> {
-    let pattern = |(check, usual): &(&Check<'_>, Usual)| {
+fn commands(shown: &[(&Check<'_>, UsualForm)]) -> Vec<String> {
+    let pattern = |(check, usual): &(&Check<'_>, UsualForm)| {
         let is_written_so = usual.text.starts_with(check.form);
         if is_written_so { format!("{}*", check.form) } else { format!("{}*", check.form.replace(' ', " *")) }
     };
