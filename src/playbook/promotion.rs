@@ -15,7 +15,7 @@ impl Playbook {
     /// awaits review.
     ///
     /// # Errors
-    /// [`Error::NoSuchLesson`]; [`inbox::Error::Changed`](crate::inbox::Error::Changed) when its text has changed since it was
+    /// [`Error::NoSuchLesson`]; [`inbox::Error::Changed`] when its text has changed since it was
     /// shown; [`NothingProposed`](crate::inbox::CannotApply::NothingProposed) for what a person
     /// [also said](Lesson::also_said); the errors of a commit.
     pub fn promote(&self, lesson: LessonId, shown: TextHash) -> Result<LearnOutcome> {

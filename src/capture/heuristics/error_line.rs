@@ -1,4 +1,4 @@
-//! The line of a failed command's output that says what went wrong, for a lesson.
+//! The line of a failed command's output that names the error.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -8,9 +8,9 @@ use regex::Regex;
 
 use super::wording::matches;
 
-/// The line that tells a failure; else the first that says how the command was to be written, or which place of a file is
-/// wrong; else the first line of a short output, if it is a sentence. Only the rule of recoveries reads these as errors: successful
-/// commands print such lines too. None where there is nothing but an exit code or a count of errors.
+/// The first line with a sign of failure; else the first line that blames the command or a place in a file; else the first line of
+/// a short output, if it is a sentence. None if there is only an exit code or a count of errors. Successful commands print such lines
+/// too, so only the rule of recoveries reads them as errors.
 pub(super) fn error_line(output: &str) -> Option<&str> {
     // Elixir: `** (RuntimeError) no such key`, which a test that passes may print.
     let tells =
@@ -18,7 +18,7 @@ pub(super) fn error_line(output: &str) -> Option<&str> {
     told_error(output).or_else(|| output.lines().map(str::trim).find(tells)).or_else(|| message(output))
 }
 
-/// The first line with a sign of a failure that says what failed.
+/// The first line with a sign of failure that also says what failed. None if no line does.
 fn told_error(output: &str) -> Option<&str> {
     if let Some(headed) = outcome::headed_error(output).map(str::trim).filter(|line| !is_bare(line)) {
         return Some(headed);
@@ -27,7 +27,7 @@ fn told_error(output: &str) -> Option<&str> {
     signs.find(|line| !is_bare(line) && !line.starts_with("Traceback ("))
 }
 
-/// What a program says that says little: `The following paths are ignored by one of your .gitignore files:`.
+/// The first line of a short output, if it is a sentence: `The following paths are ignored by one of your .gitignore files:`.
 fn message(output: &str) -> Option<&str> {
     const MAX_LINES: usize = 10;
     const MIN_WORDS: usize = 4;
@@ -40,8 +40,8 @@ fn message(output: &str) -> Option<&str> {
     lines().next().filter(|line| lines().count() <= MAX_LINES && is_sentence(line))
 }
 
-/// What a failed test says below its name: an error, or `a_test.go:12: want 3, got 4`, without the place. None where another line
-/// follows.
+/// The message of a failed test below its name, without its place: `want 3, got 4` of `a_test.go:12: want 3, got 4`. None if another
+/// kind of line follows.
 pub(super) fn said_below<'o>(output: &'o str, error: &str) -> Option<&'o str> {
     let mut lines = output.lines().map(str::trim).skip_while(|line| *line != error);
     let message = lines.find(|line| !outcome::is_failed_test(line) && !line.is_empty())?;
@@ -54,7 +54,7 @@ pub(super) fn said_below<'o>(output: &'o str, error: &str) -> Option<&'o str> {
     placed().or_else(|| outcome::error_line(message).filter(|error| !is_bare(error)))
 }
 
-/// A line that says that something failed and not what: an exit code, a count, the closing line of a tool or of what ran it.
+/// True for a line that reports a failure without its cause: an exit code, a count, the closing line of a tool or a task runner.
 fn is_bare(line: &str) -> bool {
     static CLOSES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let counts = r"^\W*(?:found |there (?:were|was) |ran \d+ \w+ |totals?:? )?\d+ (?:\w+ )?(?:errors?|problems?|issues?|warnings?|failures?|violations?|offen[cs]es?)\b[^:]*:?$|^Found \d+ errors? in \S+$";
@@ -68,7 +68,7 @@ fn is_bare(line: &str) -> bool {
         || words.all(|word| CLOSING.split(' ').any(|known| known == word) || word.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// The words of lines that only close a report: `done with errors`, `FAILED (failures=1)`, `some checks failed, see above`.
+/// The words of closing lines: `done with errors`, `FAILED (failures=1)`, `some checks failed, see above`.
 const CLOSING: &str = "a above aborted aborting again all an and assertionerror below build building but check checked checking \
     checks code command compilation compile compiled compiling complete completed details detected doctest \
     doctests done ended err error errors examples exception exit exited fail failed failing fails failure failures \
@@ -76,16 +76,15 @@ const CLOSING: &str = "a above aborted aborting again all an and assertionerror 
     output panic passed pending problem problems process run s script see skipped some status step suite suites \
     test tests the total type typecheck types unsuccessful was were with";
 
-/// True when an error is about the code that was looked at, not about how the command was written: a place in a file, a
-/// failed test.
+/// True for an error about the code, not about the command line: a place in a file, a failed test.
 pub(super) fn is_finding(line: &str) -> bool {
     has_place(line) || outcome::is_failed_test(line)
 }
 
-/// What programs say of a command that was written wrongly.
+/// Phrases of programs about a wrong command line, in lower case.
 const BLAMES: [&str; 43] = [
     "command not found",
-    // What zsh says of a pattern that is not quoted.
+    // zsh, about a pattern without quotes.
     "no matches found",
     "illegal option",
     "invalid option",
@@ -131,14 +130,14 @@ const BLAMES: [&str; 43] = [
     "does not contain recipe",
 ];
 
-/// True when an error says that the command was written wrongly, not that something is not there.
+/// True for an error about a wrong command line. False for a missing file or module.
 pub(super) fn blames_the_command(line: &str) -> bool {
     let lower = line.to_lowercase();
     BLAMES.iter().any(|mark| lower.contains(mark)) || shell_complaint(line).is_some()
 }
 
-/// What a shell itself says of a line that it cannot read: `(eval):1: == not found`, `bash: line 3: syntax error near …`. Not that a
-/// file is not there, or may not be run.
+/// The message of a shell about a line that it cannot parse or expand: `== not found` of `(eval):1: == not found`. None for messages
+/// about missing files and permissions.
 fn shell_complaint(line: &str) -> Option<&str> {
     static SHELL: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"^-?(?:\(eval\)|(?:/bin/)?(?:ba|z|da|k)?sh)(?::(?: line)? ?\d+)?: (.+)$").ok());
@@ -160,15 +159,15 @@ pub(super) fn absent_program(line: &str) -> Option<&str> {
     name.split_whitespace().next()
 }
 
-/// The word that zsh did not leave as it was: of `(eval):1: no matches found: --include=*.go` the pattern; of `== not found` it is `===`,
-/// for `=name` stands for where a program is.
+/// The word that zsh tried to expand: `--include=*.go` for `(eval):1: no matches found: --include=*.go`, and `===` for `== not found`,
+/// because zsh expands `=name` to the path of a program. None for other errors.
 pub(super) fn unmatched(line: &str) -> Option<String> {
     let pattern = line.split_once("no matches found: ").map(|(_, pattern)| pattern.trim().to_owned());
     let name = || shell_complaint(line)?.strip_suffix(" not found").filter(|name| !name.contains([' ', ':']));
     pattern.or_else(|| name().map(|name| format!("={name}")))
 }
 
-/// The flag that a program does not know: `unknown flag: --al`, `unknown shorthand flag: 'u' in -u`.
+/// The flag that a program rejected: `unknown flag: --al`, `unknown shorthand flag: 'u' in -u`.
 pub(super) fn unknown_flag(line: &str) -> Option<&str> {
     let mut words = line.rsplit(' ').map(|word| word.trim_matches(['\'', '"', '`', '.', ',', ':', '<', '>']));
     let flag =
@@ -176,18 +175,18 @@ pub(super) fn unknown_flag(line: &str) -> Option<&str> {
     Some(flag).filter(|_| blames_the_command(line))
 }
 
-/// `main.go:10:2: imported and not used`.
+/// True for a line with a place in a file: `main.go:10:2: imported and not used`.
 pub(super) fn has_place(line: &str) -> bool {
     place(line).is_some()
 }
 
-/// A place, and what is wrong there; no warning.
+/// True for a line with a place and an error. False for warnings and notes.
 pub(super) fn is_complaint(line: &str) -> bool {
     const LESSER: [&str; 5] = ["warning", "note", "info", "hint", "help"];
     place(line).is_some_and(|(_, said)| !LESSER.iter().any(|word| said.to_lowercase().starts_with(word)))
 }
 
-/// The file of such a line, and what is said of it.
+/// The file and the message of a line with a place. None for other lines.
 pub(super) fn place(line: &str) -> Option<(&str, &str)> {
     let mut fields = line.splitn(4, ':');
     let is_number =
@@ -197,14 +196,14 @@ pub(super) fn place(line: &str) -> Option<(&str, &str)> {
     fields.next().filter(|_| is_place).map(|said| (file, said.trim_start()))
 }
 
-/// True for an output with more different complaints than one reason explains.
+/// True for an output with more than three different messages about places, which one cause rarely explains.
 pub(super) fn has_many_causes(output: &str) -> bool {
     const MAX: usize = 3;
     let complaints = output.lines().filter_map(|line| place(line.trim())).map(|(_, said)| said);
     complaints.collect::<HashSet<_>>().len() > MAX
 }
 
-/// True when nothing ran: a person said no, or a call beside it failed first.
+/// True for the result of a call that never ran: the user rejected it, or a parallel call failed first.
 pub(super) fn never_ran(output: &str) -> bool {
     const MARKS: [&str; 7] = [
         "[Request interrupted by user",
@@ -223,7 +222,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_that_says_it() {
+    fn the_error_line_is_the_first_that_names_the_cause() {
         for (output, expected) in [
             (
                 "Collecting request\nERROR: No matching distribution found for request\nmore",
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_that_blame_the_command_are_told_from_those_about_what_is_there() {
+    fn errors_about_the_command_line_are_distinguished_from_missing_files() {
         for (line, is_blamed) in [
             ("error: unexpected argument '--al' found", true),
             ("Error: unknown shorthand flag: 'x' in -x", true),
@@ -294,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_that_is_not_known_is_named() {
+    fn an_unknown_flag_is_extracted() {
         for (line, flag) in [
             ("Unknown shorthand flag: 'u' in -u.", Some("-u")),
             ("error: unexpected argument '--al' found", Some("--al")),
@@ -306,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_named() {
+    fn a_missing_program_is_extracted() {
         for (line, name) in [
             ("(eval):1: command not found: tree", Some("tree")),
             ("bash: line 1: tree: command not found", Some("tree")),
@@ -322,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_the_shell_did_not_leave_alone_is_named() {
+    fn a_word_that_the_shell_expanded_is_extracted() {
         for (line, word) in [
             ("(eval):1: no matches found: --include=*.go", Some("--include=*.go")),
             ("(eval):1: == not found", Some("===")),
@@ -334,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_test_says_more_below_its_name() {
+    fn the_message_of_a_failed_test_is_below_its_name() {
         let output = "=== RUN TestA\n--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\n        a_test.go:12: want 3, got 4\nFAIL";
         assert_eq!(said_below(output, "--- FAIL: TestA (0.00s)"), Some("want 3, got 4"));
         let output = "FAIL  a.test.ts > reads\nError: Invalid Chai property: toBeRead\n at a.test.ts:3:7";
@@ -344,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn different_complaints_are_counted() {
+    fn more_than_three_different_messages_are_many_causes() {
         let lines = |said: [&str; 4]| said.map(|said| format!("a.go:3:7: {said}")).join("\n");
         assert!(has_many_causes(&lines(["x", "y", "z", "unused"])));
         assert!(!has_many_causes(&lines(["x", "y", "z", "x"])));
@@ -352,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_call_did_not_run() {
+    fn a_call_that_the_user_interrupted_never_ran() {
         assert!(never_ran("Exit code 137\n[Request interrupted by user for tool use]"));
         assert!(!never_ran("error: x"));
     }

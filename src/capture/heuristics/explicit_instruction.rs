@@ -1,4 +1,4 @@
-//! `explicit-instruction`: the user asks for something to be kept.
+//! `explicit-instruction`: the user asks the agent to remember something.
 
 use std::sync::LazyLock;
 
@@ -12,12 +12,14 @@ use super::wording::{Sentence, char_range};
 use super::{Author, Candidate, FiredBecause, Heuristic, Trial, mined};
 use crate::lesson::{Evidence, build_lesson};
 
+/// The maximum number of commands in a lesson. The last ones are kept.
 const MAX_COMMANDS: usize = 8;
+/// The maximum length of the user's words in a lesson, in characters.
 const MAX_WORDS_CHARS: usize = 400;
-/// A person asked for it.
+/// The initial confidence, above that of other mined lessons because the user asked for it.
 const CONFIDENCE: f64 = 0.6;
 
-/// An instruction stands at the head of a sentence, or after words that ask.
+/// The pattern of an instruction, at the beginning of a sentence or clause, or after words such as "please".
 const INSTRUCTION: &str = r"(?ix)
     (?: ^ | [,;:.!—–-]\s* | \b(?: please | and | also | now | then | you | let'?s | ok(?:ay)? | so | just | to | i\s+want\s+to )\s+ )
     (?: save \s+ (?: this | that | it ) \b
@@ -31,19 +33,19 @@ const INSTRUCTION: &str = r"(?ix)
       | recuerda \s+ que \b | a \s+ partir \s+ de \s+ ahora \b | de \s+ ahora \s+ en \s+ adelante \b
       | 记住 | 从现在开始 | 以后都 )";
 
-/// A line for the agent's memory, as Claude Code takes it: `# always use tabs`, alone in its turn.
+/// True for a turn that consists of one line for the agent's memory in the form of Claude Code: `# always use tabs`.
 fn is_memory_line(text: &str) -> bool {
     let text = text.trim();
     let words = text.strip_prefix("# ").unwrap_or_default();
     !text.contains('\n') && words.split_whitespace().count() >= 3
 }
 
-/// True for a turn that asks for something to be kept.
+/// True for a turn that asks the agent to remember something.
 pub(super) fn is_instruction(session: &Session<'_>, turn: usize, text: &str) -> bool {
     place(text, &session.typed.sentences(turn, text)).is_some()
 }
 
-/// The sentence that asks, and where the request begins in it.
+/// The index of the sentence that asks, and the byte at which the request begins in it. None if no sentence asks.
 fn place(text: &str, sentences: &[Sentence<'_>]) -> Option<(usize, usize)> {
     if text.trim_start().starts_with(['/', '<']) {
         return None;
@@ -58,12 +60,12 @@ fn place(text: &str, sentences: &[Sentence<'_>]) -> Option<(usize, usize)> {
     found.next()
 }
 
-/// "Can you add a skill for that?" is a request.
+/// True for a sentence about a skill, which is a request even as a question: "Can you add a skill for that?".
 fn asks_for_skill(sentence: &Sentence<'_>) -> bool {
     sentence.text.to_lowercase().contains("skill")
 }
 
-/// What it is to be called. A skill called `a` or `this` is none.
+/// The pattern of the lesson's name, as in "save this as docker-dev".
 const NAME: &str = r#"(?ix) \b (?: as | about | named | called ) \s+ (?: (?: a | an | the | this | new | skill | called | named | about | for ) \s+ )* ["'`“]? ([\p{L}\p{N}][\p{L}\p{N}_.-]* (?: \s+ [\p{L}\p{N}][\p{L}\p{N}_-]* ){0,3})"#;
 
 static PATTERNS: LazyLock<Option<(Regex, Regex)>> =
@@ -115,18 +117,18 @@ fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
     Some(Trial::fired(turn, candidate, FiredBecause::Instructed { n_commands: commands.len() }))
 }
 
-/// What may follow "as" or "about" without being a name.
+/// Words that may follow "as" or "about" without being a name.
 const NO_NAMES: [&str; 12] =
     ["skill", "a", "unknown", "well", "this", "that", "it", "please", "so", "for", "and", "is"];
 
-/// `docker-dev please` is called `docker-dev`.
+/// A name without the words that follow it: `docker-dev` for `docker-dev please`.
 fn trim_name(name: &str) -> &str {
     const TAIL: [&str; 8] = ["please", "so", "for", "and", "skill", "that", "which", "when"];
     let end = TAIL.iter().filter_map(|word| name.to_lowercase().find(&format!(" {word}"))).min();
     end.and_then(|end| name.get(..end)).unwrap_or(name)
 }
 
-/// The successful commands since the request before; those after it when there are none.
+/// The successful commands since the previous user turn, else those up to the next one. Scripts are left out.
 fn surrounding<'s, 't>(session: &'s Session<'t>, turn: usize) -> Vec<&'s TerminalCall<'t>> {
     let within = |from: usize, to: usize| {
         let first = session.calls.partition_point(|call| call.turn < from);

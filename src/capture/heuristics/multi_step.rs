@@ -93,50 +93,59 @@ fn split_by_request<'s, 't>(
     if long.is_empty() { vec![run] } else { long }
 }
 
+/// The trial of a run of successful calls.
 fn judge(session: &Session<'_>, run: &[TerminalCall<'_>], again: &[Shared<'_, '_>], min: usize) -> Judged {
-    let refused = |turn, hurdle| (Trial::refused(turn, hurdle), BTreeSet::new());
-    let (start, end) = (run.first().map_or(0, |call| call.turn), run.last().map_or(0, |call| call.turn));
-    if run.len() < min {
-        return refused(start, RejectedBecause::ShortRun { n_calls: run.len(), min });
+    let calls: Vec<&TerminalCall<'_>> = run.iter().collect();
+    let steps = if run.len() < min { Vec::new() } else { steps(session, &calls) };
+    match rejection(session, run, &steps, again, min) {
+        Some(reason) => (Trial::refused(run.first().map_or(0, |call| call.turn), reason), BTreeSet::new()),
+        None => lesson(session, &calls, steps, Times::Once),
     }
-    let steps = steps(session, &run.iter().collect::<Vec<_>>());
+}
+
+/// The first reason to reject a run with these steps. None if it makes a lesson.
+fn rejection(
+    session: &Session<'_>,
+    run: &[TerminalCall<'_>],
+    steps: &[Action<'_>],
+    again: &[Shared<'_, '_>],
+    min: usize,
+) -> Option<RejectedBecause> {
     let actions: Vec<String> = steps.iter().map(|step| step.form.clone()).collect();
-    if actions.len() < 2 {
-        return refused(start, RejectedBecause::FewActions { n_actions: actions.len() });
+    let (n_calls, n_actions) = (run.len(), actions.len());
+    if n_calls < min {
+        return Some(RejectedBecause::ShortRun { n_calls, min });
     }
-    if actions.len() > MAX_STEPS {
-        return refused(start, RejectedBecause::ManyActions { n_actions: actions.len(), max: MAX_STEPS });
+    if n_actions < 2 {
+        return Some(RejectedBecause::FewActions { n_actions });
+    }
+    if n_actions > MAX_STEPS {
+        return Some(RejectedBecause::ManyActions { n_actions, max: MAX_STEPS });
     }
     // Looking around before the first step and after the last one is not part of the procedure.
     let is_step = |call: &TerminalCall<'_>| !call.steps.is_empty();
     let (first, last) = (run.iter().position(is_step).unwrap_or(0), run.iter().rposition(is_step).unwrap_or(0));
     let n_acting = run.iter().filter(|call| is_step(call)).count();
-    let mostly_acts = n_acting * 2 > last - first;
-    // Committing and pushing changes is common knowledge.
-    let is_own = steps.iter().any(|step| !step.first.is_version_control());
-    let is_informative = is_own || steps.iter().any(|step| step.usual.is_specific(&step.form));
-    let is_long = actions.len() >= MIN_STEPS && is_informative;
-    let is_procedure = mostly_acts && (is_long || (is_own && recurs(session, &actions)));
-    if !is_procedure {
-        return refused(
-            start,
-            RejectedBecause::MostlyLooked { n_calls: run.len(), n_acting, n_actions: actions.len() },
-        );
+    if n_acting * 2 <= last - first || !is_procedure(session, steps, &actions) {
+        return Some(RejectedBecause::MostlyLooked { n_calls, n_acting, n_actions });
     }
     if steps.iter().all(|step| is_check(step.first)) {
-        return refused(start, RejectedBecause::OnlyChecks);
+        return Some(RejectedBecause::OnlyChecks);
     }
     // Commands between edits show how this code was written, not a procedure.
-    let n_edits = session.edits(start, end).len();
-    if n_edits * 2 >= run.len() {
-        return refused(start, RejectedBecause::OnlyOnce { n_edits });
+    let n_edits = session.edits(run.first()?.turn, run.last()?.turn).len();
+    if n_edits * 2 >= n_calls {
+        return Some(RejectedBecause::OnlyOnce { n_edits });
     }
     // A recurring procedure has a trial of its own.
-    if again.iter().any(|shared| shared.has_all(&actions)) {
-        return refused(start, RejectedBecause::SaidBefore);
-    }
-    let calls: Vec<&TerminalCall<'_>> = run.iter().collect();
-    lesson(session, &calls, steps, Times::Once)
+    again.iter().any(|shared| shared.has_all(&actions)).then_some(RejectedBecause::SaidBefore)
+}
+
+/// True if the steps are many enough or recur in the session, and are not only the usual commits and pushes.
+fn is_procedure(session: &Session<'_>, steps: &[Action<'_>], actions: &[String]) -> bool {
+    let is_own = steps.iter().any(|step| !step.first.is_version_control());
+    let is_informative = is_own || steps.iter().any(|step| step.usual.is_specific(&step.form));
+    (actions.len() >= MIN_STEPS && is_informative) || (is_own && recurs(session, actions))
 }
 
 /// The trial of a procedure that the session repeated. Rejected with too few or too many steps, or with version control and checks
@@ -169,20 +178,10 @@ fn lesson(session: &Session<'_>, run: &[&TerminalCall<'_>], steps: Vec<Action<'_
         None if intent.is_empty() => format!("doing {}", listed(&actions)),
         None => format!("{intent} ({})", listed(&actions)),
     };
-    // The folder of most steps is named once.
-    let folders: Vec<&str> = steps.iter().filter_map(|step| step.usual.folder.as_deref()).collect();
-    let is_one = folders.len() * 2 > steps.len() && folders.windows(2).all(|pair| pair.first() == pair.last());
-    let folder = folders.first().filter(|_| is_one);
-    let numbered = steps.iter().zip(1..).map(|(step, number)| {
-        let text = if folder.is_some() { step.usual.text.clone() } else { step.usual.whole() };
-        format!("{number}. `{text}`")
-    });
-    let place = folder.map_or_else(String::new, |folder| format!(" in `{folder}`"));
-    let solution = format!("Run{place}, in this order:\n{}", numbered.collect::<Vec<_>>().join("\n"));
-    // What every task does tells nothing of this one.
+    // A command that every task has, such as a commit or a check, says nothing about this one.
     let own = steps.iter().filter(|step| !step.first.is_version_control() && !is_check(step.first));
     let commands: Vec<String> = own.map(|step| format!("{}*", step.form)).collect();
-    let mut draft = build_lesson(trigger, solution).domains([topic.clone()]).commands(commands);
+    let mut draft = build_lesson(trigger, solution(&steps)).domains([topic.clone()]).commands(commands);
     if !intent.is_empty() {
         draft = draft.task(intent);
     }
@@ -196,6 +195,20 @@ fn lesson(session: &Session<'_>, run: &[&TerminalCall<'_>], steps: Vec<Action<'_
     };
     let texts = steps.into_iter().map(|step| step.usual.text).collect();
     (Trial::fired(start, candidate, FiredBecause::Run { n_calls: run.len(), n_actions: actions.len() }), texts)
+}
+
+/// The numbered steps of a lesson.
+fn solution(steps: &[Action<'_>]) -> String {
+    // A folder that most steps share is named once.
+    let folders: Vec<&str> = steps.iter().filter_map(|step| step.usual.folder.as_deref()).collect();
+    let is_one = folders.len() * 2 > steps.len() && folders.windows(2).all(|pair| pair.first() == pair.last());
+    let folder = folders.first().filter(|_| is_one);
+    let numbered = steps.iter().zip(1..).map(|(step, number)| {
+        let text = if folder.is_some() { step.usual.text.clone() } else { step.usual.whole() };
+        format!("{number}. `{text}`")
+    });
+    let place = folder.map_or_else(String::new, |folder| format!(" in `{folder}`"));
+    format!("Run{place}, in this order:\n{}", numbered.collect::<Vec<_>>().join("\n"))
 }
 
 /// A distinct step of a run.

@@ -22,7 +22,8 @@ pub struct Proposal {
     pub files: Vec<PathBuf>,
     /// Its subject, on one line.
     pub summary: String,
-    /// What a person also said in a session: lines that [`Inbox::apply_lines`] learns by number. Empty for what is applied as a whole.
+    /// What a person also said in a session: lines that [`Inbox::apply_lines`](super::Inbox::apply_lines) learns by number. Empty for
+    /// what is applied as a whole.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
 }

@@ -1,11 +1,11 @@
+mod agent_diagnoses;
 mod corrections;
-mod elsewhere;
-mod explained;
-mod on_purpose;
+mod intended_failures;
+mod only_in_words;
+mod other_invocations;
 mod procedures;
 mod recoveries;
-mod reported;
-mod retried;
+mod user_reports;
 
 use adage_transcript::{Status, ToolCall, Turn};
 use proptest::prelude::*;
@@ -73,7 +73,7 @@ fn lesson(heuristic: Heuristic, lines: &[&str]) -> serde_json::Value {
 }
 
 #[test]
-fn explicit_instruction() {
+fn a_request_to_remember_makes_a_lesson() {
     let check = |said: &str, expected: &[&str]| {
         check(Heuristic::ExplicitInstruction, &["> start it", "$ docker compose up", &format!("> {said}")], expected);
     };

@@ -1,4 +1,4 @@
-//! Runs and repetitions.
+//! Procedures and repeated commands.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn checks_and_procedures_come_back_before_their_commands() {
 }
 
 #[test]
-fn multi_step() {
+fn several_successful_commands_in_a_row_make_a_procedure() {
     let check = |lines: &[&str], expected: &[&str]| check(Heuristic::MultiStep, lines, expected);
     check(&["$ git add a", "$ git commit -m x", "$ git push", "$ gh pr create"], &["procedure-git"]);
     // What a harness kept from running did not succeed.
@@ -102,7 +102,7 @@ fn multi_step() {
 }
 
 #[test]
-fn how_code_was_written_is_no_procedure_unless_it_comes_again() {
+fn commands_between_edits_make_a_procedure_only_if_they_recur() {
     let check = |lines: &[&str], expected: &[&str]| check(Heuristic::MultiStep, lines, expected);
     let once = ["$ rel pack", "~ a", "~ b", "$ rel sign", "$ rel ship", "$ rel note"];
     check(&once, &[]);
@@ -154,7 +154,7 @@ fn how_code_was_written_is_no_procedure_unless_it_comes_again() {
 }
 
 #[test]
-fn a_procedure_does_not_leave_out_the_formatter_that_it_needed() {
+fn a_procedure_without_the_formatter_it_needed_is_rejected() {
     let check = |lines: &[&str], expected: &[&str]| check(Heuristic::MultiStep, lines, expected);
     let release = ["$ rel pack", "$ rel sign", "$ rel ship", "$ rel note"];
     let failed = ["! rel pack # error: not formatted", "$ gofmt -w a.go"];
@@ -163,7 +163,7 @@ fn a_procedure_does_not_leave_out_the_formatter_that_it_needed() {
 }
 
 #[test]
-fn procedures_are_numbered() {
+fn the_steps_of_a_procedure_are_numbered() {
     let lines = [
         "> Please release the new version.",
         "$ cargo test",
@@ -182,7 +182,7 @@ fn procedures_are_numbered() {
 }
 
 #[test]
-fn procedures_say_when() {
+fn a_procedure_names_its_occasion() {
     let told = |lines: &[&str]| {
         let lesson = lesson(Heuristic::MultiStep, lines);
         (lesson["trigger"].as_str().unwrap().to_owned(), lesson["correct_pattern"].as_str().unwrap().to_owned())
@@ -205,7 +205,7 @@ fn procedures_say_when() {
 }
 
 #[test]
-fn repeated_action() {
+fn a_command_used_again_and_again_makes_a_lesson() {
     let check = |lines: &[&str], expected: &[&str]| check(Heuristic::RepeatedAction, lines, expected);
     let looks = ["$ ls", "$ ls", "$ cat x", "$ pwd"];
     check(&[&looks[..], &["$ rel sign ./a", "$ rel sign ./b"]].concat(), &["repeated-rel-sign"]);
@@ -242,7 +242,7 @@ fn repeated_action() {
 }
 
 #[test]
-fn repetitions_show_the_usual_way() {
+fn a_repeated_command_is_shown_in_its_usual_form() {
     let lines = ["$ rel sign ./a", "$ rel sign ./b", "$ rel sign ./b", "$ ls", "$ ls", "$ ls"];
     let found = lesson(Heuristic::RepeatedAction, &lines);
     assert_eq!(found["code_example"], "rel sign ./b");

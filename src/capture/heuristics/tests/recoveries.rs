@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_recovery_comes_back_before_the_command_that_failed() {
+fn a_recovery_has_patterns_of_the_failed_command() {
     for (lines, expected) in [
         (&["! cat -A x # cat: illegal option -- A", "$ cat -vet x"][..], json!(["cat* -A*"])),
         (&["! cd web && go test ./... # FAIL: x", "$ ./configure", "$ cd web && go test ./..."], json!(["go test*"])),
@@ -45,7 +45,7 @@ fn a_recovery_comes_back_before_the_command_that_failed() {
 }
 
 #[test]
-fn error_recovery() {
+fn a_related_success_after_a_failure_makes_a_recovery() {
     let check = |lines: &[&str], expected: &[&str]| check(Heuristic::ErrorRecovery, lines, expected);
     check(&["! pip install request", "$ pip install requests"], &["error-pip"]);
     let few = "! go test ./... # error: too few retries";
@@ -103,7 +103,7 @@ fn error_recovery() {
 }
 
 #[test]
-fn recoveries_say_what_changed() {
+fn a_recovery_names_the_words_and_edits_that_changed() {
     let error = "! pip install request # Looking\nERROR: No matching distribution found for request";
     let found =
         lesson(Heuristic::ErrorRecovery, &["> Add an HTTP client to the crawler.", error, "$ pip install requests"]);
@@ -158,7 +158,7 @@ fn a_pipe_does_not_hide_that_a_command_failed() {
 }
 
 #[test]
-fn a_failure_ends_where_the_next_one_says_something_else() {
+fn another_error_ends_a_failure_after_a_setup_change() {
     let failed = "! mix test # ** (RuntimeError) the page needs floki\n12 tests, 12 failures";
     let next = "! mix test # ** (RuntimeError) no port is set\n12 tests, 12 failures";
     let dependency = "~ /srv/app/mix.exs: [] => [{:floki, \"> 0\"}]";
@@ -181,7 +181,7 @@ fn a_failure_ends_where_the_next_one_says_something_else() {
 }
 
 #[test]
-fn of_several_operands_the_one_that_the_output_names_is_told() {
+fn a_lesson_shows_only_the_operand_that_the_output_names() {
     let lines = [
         "! git add web/a.ts web/out/app.css && git commit -m 'Style it' # Exit code 1\nThe following paths are ignored by your .gitignore files:\nweb/out",
         "$ git add -f web/out/app.css && git add web/a.ts && git commit -m 'Style it'",
@@ -193,7 +193,7 @@ fn of_several_operands_the_one_that_the_output_names_is_told() {
 }
 
 #[test]
-fn files_of_the_project_are_named_from_its_folder() {
+fn paths_in_the_project_are_relative() {
     let lines = [
         "! cd /srv/app && node /srv/app/web/buidl.js # Error: Cannot find module",
         "$ cd /srv/app && node web/build.js",
@@ -204,7 +204,7 @@ fn files_of_the_project_are_named_from_its_folder() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_replaced_by_another() {
+fn a_missing_program_is_replaced_by_another() {
     let absent = "! tree src/web -L 2 # (eval):1: command not found: tree";
     let found = lesson(Heuristic::ErrorRecovery, &[absent, "$ find src/web -type d"]);
     assert_eq!(found["correct_pattern"], "`tree` is not installed here: use `find`, as in `find src/web -type d`.");
@@ -215,7 +215,7 @@ fn a_program_that_is_not_there_is_replaced_by_another() {
 }
 
 #[test]
-fn a_pattern_is_quoted_and_an_alias_is_gone_around() {
+fn quoting_a_pattern_and_bypassing_an_alias_are_remedies() {
     let glob = "! grep -rn --include=*.go Watch . # (eval):1: no matches found: --include=*.go";
     let found = lesson(Heuristic::ErrorRecovery, &[glob, "$ grep -rn --include='*.go' Watch ."]);
     assert_eq!(found["correct_pattern"], "Run `grep -rn --include='*.go' Watch .` (other quotes).");
@@ -240,7 +240,7 @@ fn a_pattern_is_quoted_and_an_alias_is_gone_around() {
 }
 
 #[test]
-fn of_a_line_of_several_commands_the_one_that_failed_is_told() {
+fn a_lesson_shows_only_the_failed_command_of_a_line() {
     let piped = "! sed -n '2,3p' /srv/app/a.go | cat -A # cat: illegal option -- A";
     let found = lesson(Heuristic::ErrorRecovery, &[piped, "$ sed -n '2,3p' /srv/app/a.go | cat -vet"]);
     assert_eq!(found["trigger"], "`cat -A` fails: cat: illegal option -- A");
@@ -255,7 +255,7 @@ fn of_a_line_of_several_commands_the_one_that_failed_is_told() {
 }
 
 #[test]
-fn what_is_another_the_next_time_has_a_placeholder() {
+fn names_that_differ_the_next_time_become_placeholders() {
     let lint = "! golangci-lint run # pkg/cloud/auth.go:122:1: File is not properly formatted (gofmt)";
     let found =
         lesson(Heuristic::ErrorRecovery, &[lint, "$ gofmt -w /srv/app/pkg/cloud/auth.go", "$ golangci-lint run"]);
@@ -272,14 +272,14 @@ fn what_is_another_the_next_time_has_a_placeholder() {
 }
 
 #[test]
-fn the_nearest_that_does_the_same_is_the_recovery() {
+fn the_nearest_success_of_the_same_action_ends_a_failure() {
     let transcript = sketch(&["! git push", "$ git status", "$ git push -u origin main", "$ git push"]);
     let suggestions = suggest(&transcript, &CaptureConfig::default());
     assert_eq!(suggestions.candidates[0].turns, [0, 2]);
 }
 
 #[test]
-fn settings_that_belong_together_are_all_told() {
+fn a_lesson_names_every_edit_of_settings() {
     let lines = [
         "! npm run build # error: the target has no top-level await",
         "~ /srv/app/tsconfig.json: \"es2020\" => \"es2022\"",

@@ -1,4 +1,4 @@
-//! The same thing run otherwise: by another program that runs it, in another folder, from another place.
+//! The same action run in another way: by another program, in another folder, from another path.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn a_program_is_run_by_another_one() {
 }
 
 #[test]
-fn a_program_of_another_place_does_not_leave_out_what_was_done_before() {
+fn a_program_called_by_path_keeps_the_command_before_it() {
     let managed = "! pip install flask # error: externally-managed-environment";
     let lines = [managed, "$ python3 -m venv .venv", "$ .venv/bin/pip install flask"];
     solution(&lines, "First run `python3 -m venv .venv`; then `.venv/bin/pip install flask` passes.");
@@ -46,7 +46,7 @@ fn a_command_is_run_in_another_folder() {
 }
 
 #[test]
-fn a_shell_that_cannot_read_a_word_blames_it() {
+fn a_parse_error_of_the_shell_blames_the_command() {
     let lines = [
         "! ls web | head -3; echo ===; ls app # index.ts\n(eval):1: == not found",
         "$ ls web; echo \"=== app ===\"; ls app",
@@ -57,7 +57,7 @@ fn a_shell_that_cannot_read_a_word_blames_it() {
 }
 
 #[test]
-fn of_a_line_the_command_that_is_written_otherwise_is_told() {
+fn a_lesson_shows_only_the_changed_command_of_a_line() {
     let lines = [
         "$ cd /srv/app\n./tool sync web --trace 2>&1 | tail -30 # \n  ERROR\n\n  `Trace` requires a `file` to be specified.\n",
         "$ ./tool sync --help 2>&1 | grep -i trace",
@@ -69,7 +69,7 @@ fn of_a_line_the_command_that_is_written_otherwise_is_told() {
 }
 
 #[test]
-fn an_exit_code_that_was_not_printed_says_nothing() {
+fn an_empty_exit_code_is_ignored() {
     let lines = [
         "$ go build -o app ./... 2>&1 | head; echo \"EXIT=${PIPESTATUS[0]}\" # go: cannot write multiple packages to non-directory app\nEXIT=",
         "$ go build -o app . 2>&1 | head; echo \"EXIT=${PIPESTATUS[0]}\" # EXIT=",
@@ -78,7 +78,7 @@ fn an_exit_code_that_was_not_printed_says_nothing() {
 }
 
 #[test]
-fn what_only_looks_may_lack_the_right_to_look() {
+fn sudo_is_a_remedy_for_a_denied_read() {
     let denied = "! docker ps # permission denied while trying to connect to the docker socket";
     solution(&[denied, "$ sudo docker ps"], "Run `sudo docker ps` (+ sudo).");
     check(Heuristic::ErrorRecovery, &["! docker ps # error: no daemon", "$ sudo docker ps"], &[]);

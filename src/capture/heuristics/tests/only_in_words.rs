@@ -1,9 +1,9 @@
-//! Failures that only words tell of, and repairs that only words explain.
+//! Failures and fixes that only words report, not the status of a call.
 
 use super::*;
 
 #[test]
-fn a_failure_that_only_the_output_tells_is_one_if_the_agent_says_so() {
+fn an_error_in_the_output_of_a_success_counts_if_the_agent_confirms_it() {
     let failed = "$ cloud deploy web # Error: region eu-west-9 is unknown";
     let fixed = "$ cloud deploy web --region eu-west-1";
     let check = |said: &str, expected: &[&str]| {
@@ -22,7 +22,7 @@ fn a_failure_that_only_the_output_tells_is_one_if_the_agent_says_so() {
 }
 
 #[test]
-fn a_script_written_anew_is_explained_by_the_agent() {
+fn a_rewritten_script_is_explained_by_the_agent() {
     let script = |driver: &str| format!("go run - <<'EOF'\npackage main\nimport _ \"{driver}\"\nEOF");
     let failed = format!("! {} # error: no such module: fts5", script("example.org/sqlite3"));
     let fixed = format!("$ {}", script("example.org/sqlite"));
@@ -41,7 +41,7 @@ fn a_script_written_anew_is_explained_by_the_agent() {
 }
 
 #[test]
-fn a_long_repair_needs_the_agents_words_and_the_same_check() {
+fn a_long_repair_needs_a_diagnosis_and_the_same_check() {
     let failed = "! npm run build # error: cannot resolve `@app/theme`";
     let said = "< The alias `@app/theme` is missing in the bundler. It must be set in `vite.config.ts`.";
     let others = ["$ npm ci", "$ npm dedupe", "$ node a.js", "$ node b.js", "$ npx tsc", "$ node c.js"];
@@ -60,7 +60,7 @@ fn a_long_repair_needs_the_agents_words_and_the_same_check() {
 }
 
 #[test]
-fn what_the_person_named_in_between_is_the_remedy() {
+fn a_remedy_that_the_user_named_is_accepted() {
     let check = |said: &str, expected: &[&str]| {
         let lines = ["! npm test # npm ERR! missing script: test", said, "$ npm run spec"];
         check(Heuristic::ErrorRecovery, &lines, expected);
@@ -70,7 +70,7 @@ fn what_the_person_named_in_between_is_the_remedy() {
 }
 
 #[test]
-fn what_the_person_did_is_the_remedy_where_nobody_else_did_anything() {
+fn an_action_of_the_user_is_the_remedy_if_the_agent_did_nothing() {
     let failed = "! git push origin web # remote: error: GH013: Repository rule violations found for refs/heads/web.";
     let said = "> ok I allowed the secret at that address. can you try again to push";
     let found = lesson(Heuristic::ErrorRecovery, &[failed, "< It is blocked.", said, "$ git push origin web"]);
@@ -83,7 +83,7 @@ fn what_the_person_did_is_the_remedy_where_nobody_else_did_anything() {
 }
 
 #[test]
-fn what_an_error_misses_is_installed_by_its_name() {
+fn installing_the_missing_module_by_name_is_a_remedy() {
     let check = |remedy: &str, expected: &[&str]| {
         let lines = ["! python load.py # ModuleNotFoundError: No module named 'yaml'", remedy, "$ python check.py"];
         check(Heuristic::ErrorRecovery, &lines, expected);
@@ -93,7 +93,7 @@ fn what_an_error_misses_is_installed_by_its_name() {
 }
 
 #[test]
-fn an_edit_teaches_only_with_a_reason_or_a_name() {
+fn an_edit_without_diagnosis_must_share_a_name_with_the_error_or_change_settings() {
     let check = |change: &str, expected: &[&str]| {
         let lines = ["! cargo build # error: cannot find function `open_pool`", change, "$ cargo build"];
         check(Heuristic::ErrorRecovery, &lines, expected);
@@ -104,7 +104,7 @@ fn an_edit_teaches_only_with_a_reason_or_a_name() {
 }
 
 #[test]
-fn a_person_who_has_it_committed_is_content() {
+fn praise_or_a_request_to_commit_confirms_a_fix() {
     let session = |said: &'static str| {
         [
             "> The sidebar does not show the sessions of other folders.",

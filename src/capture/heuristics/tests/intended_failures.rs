@@ -1,4 +1,4 @@
-//! Failures that somebody wanted to see.
+//! Intended failures make no recovery.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn check_all(sessions: &[&[&str]], expected: &[&str]) {
 }
 
 #[test]
-fn what_was_broken_to_see_it_fail_is_no_failure() {
+fn a_failure_announced_by_agent_or_user_makes_no_recovery() {
     let mended = ["~ read.go: return 4 => return 3", "< The limit must be 3 in `read.go`.", "$ go test ./..."];
     let after = |first: &[&'static str]| [first, &[CHECKED], &mended[1..2], &mended[..1], &mended[2..]].concat();
     // The same without the words is one.
@@ -38,7 +38,7 @@ fn what_was_broken_to_see_it_fail_is_no_failure() {
 }
 
 #[test]
-fn a_failure_that_is_welcome_is_no_failure() {
+fn a_failure_that_the_agent_welcomes_makes_no_recovery() {
     let said = |text: &'static str| {
         [
             "< Run the tests.",
@@ -64,7 +64,7 @@ fn a_failure_that_is_welcome_is_no_failure() {
 }
 
 #[test]
-fn what_only_takes_back_an_experiment_is_no_remedy() {
+fn restoring_files_after_an_experiment_makes_no_recovery() {
     check_all(
         &[
             // The lines around it do not matter.
@@ -84,7 +84,7 @@ fn what_only_takes_back_an_experiment_is_no_remedy() {
 }
 
 #[test]
-fn what_a_call_is_described_with_counts_too() {
+fn the_description_of_a_call_can_announce_a_failure() {
     let lines = ["! make # error: no rule for x", "$ ./configure", "$ make"];
     let mut transcript = sketch(&lines);
     let names = |transcript: &Transcript| names(transcript, &CaptureConfig::default(), Heuristic::ErrorRecovery);

@@ -1,4 +1,4 @@
-//! Failures that a person reports.
+//! Failures that the user reports.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn none(lines: &[&str]) {
 }
 
 #[test]
-fn what_the_person_says_fails_and_then_works_is_a_recovery() {
+fn a_failure_that_the_user_reports_and_confirms_as_fixed_makes_a_recovery() {
     let found = lesson(
         Heuristic::ErrorRecovery,
         &[TOLD, WHY, EDIT, "< Done.", "> Great, the legend works now. Next: the scale."],
@@ -46,7 +46,7 @@ fn what_the_person_says_fails_and_then_works_is_a_recovery() {
 }
 
 #[test]
-fn what_helped_in_the_end_and_all_that_was_changed_are_told() {
+fn a_repeated_report_yields_the_last_diagnosis_and_all_changed_files() {
     let first = "< `legend.css` hides it, because the panel is too wide. I need to narrow the panel to 200px.";
     let lines = [
         TOLD,
@@ -66,7 +66,7 @@ fn what_helped_in_the_end_and_all_that_was_changed_are_told() {
 }
 
 #[test]
-fn the_report_of_what_was_done_says_it_too() {
+fn a_summary_after_the_edit_counts_as_a_diagnosis() {
     let report = "< The legend was hidden, because `legend.css` treats 820px as a phone. I checked that on two tablets.\n\n- The breakpoint of `legend.css` is now 700px — see the comment there.\n\nTry it again.";
     let found = lesson(Heuristic::ErrorRecovery, &[TOLD, "< Let me look.", EDIT, report, "> It works!"]);
     let solution = found["correct_pattern"].as_str().unwrap();
@@ -75,7 +75,7 @@ fn the_report_of_what_was_done_says_it_too() {
 }
 
 #[test]
-fn what_was_pasted_and_mended_in_settings_needs_no_word_of_success() {
+fn a_pasted_error_fixed_in_settings_needs_no_confirmation() {
     let pasted = "> I get this from the nightly run:\nUpload report failed: artifact name web-report is not unique\nCan you have a look?";
     let why = "< `upload-artifact` expects a unique name, and both jobs of the matrix use `web-report`. I need to add the job's index to the artifact name.";
     let edit = "~ /srv/app/.github/workflows/nightly.yml";
@@ -93,7 +93,7 @@ fn what_was_pasted_and_mended_in_settings_needs_no_word_of_success() {
 }
 
 #[test]
-fn people_say_that_it_works_in_many_ways() {
+fn short_confirmations_count_in_several_languages() {
     for last in ["ok gone. next one", "Good, now the numbers agree.", "looks good now", "🎉", "可以了", "funktioniert"]
     {
         let lines = [TOLD, WHY, EDIT, &format!("> {last}")];
@@ -106,7 +106,7 @@ fn people_say_that_it_works_in_many_ways() {
 }
 
 #[test]
-fn what_the_agent_tells_the_person_to_do_is_told_with_every_step() {
+fn advice_that_helped_the_user_keeps_every_step() {
     let failed = "> On my laptop the build stops with this:\nld: error: library 'System' not found in the SDK";
     let advice = "< `ld` looks for the SDK of the command line tools, because `xcode-select` still points there.\n\n1. Run `sudo xcode-select --reset`.\n2. Then restart `Simulator`.";
     let found = lesson(Heuristic::ErrorRecovery, &[failed, advice, "> That fixed it, thanks!"]);
@@ -123,7 +123,7 @@ fn what_the_agent_tells_the_person_to_do_is_told_with_every_step() {
 }
 
 #[test]
-fn what_the_person_ran_is_the_remedy() {
+fn a_command_that_the_user_ran_is_the_remedy() {
     let failed = "! npx vitest run # Error: Cannot find package 'happy-dom' imported from setup.js";
     let passed = "$ npx vitest run";
     for said in ["Try the tests again... I ran `npm install`", "I just ran npm install. Please go on."] {

@@ -1,4 +1,4 @@
-//! Failures whose remedy the agent put into words, and several attempts.
+//! Failures whose cause and remedy the agent states, and repeated attempts.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn none(lines: &[&str]) {
 }
 
 #[test]
-fn an_edit_of_which_nothing_is_recorded_is_told_in_the_words_of_the_agent() {
+fn an_unrecorded_edit_is_described_in_the_words_of_the_agent() {
     let found = lesson(Heuristic::ErrorRecovery, &[FAILED, SAID, "~ /srv/app/tsconfig.json", "$ npm run build"]);
     assert_eq!(
         found["trigger"],
@@ -45,7 +45,7 @@ fn an_edit_of_which_nothing_is_recorded_is_told_in_the_words_of_the_agent() {
 }
 
 #[test]
-fn the_last_word_before_the_change_counts() {
+fn the_last_diagnosis_before_the_edit_wins() {
     let wrong = "< The `@app/theme` package is missing. I need to install it from the registry.";
     let lines = [FAILED, wrong, "- package.json", SAID, "~ tsconfig.json", "$ npm run build", "< Done."];
     let found = lesson(Heuristic::ErrorRecovery, &lines);
@@ -64,7 +64,7 @@ fn the_last_word_before_the_change_counts() {
 }
 
 #[test]
-fn a_short_edit_is_shown_beside_the_reason() {
+fn a_short_edit_is_shown_with_the_diagnosis() {
     let lines = [
         "! make",
         "< `make` needs `CFLAGS` to be set. Let me set `CFLAGS` in the Makefile.",
@@ -79,7 +79,7 @@ fn a_short_edit_is_shown_beside_the_reason() {
 }
 
 #[test]
-fn a_check_of_what_failed_ends_it_whatever_else_it_checks() {
+fn a_wider_check_that_covers_the_failure_ends_it() {
     let failed = "! go test ./reader ./writer # --- FAIL: TestRead (0.01s)\n    read_test.go:7: want 3, got 4\nFAIL\tmod/reader\t0.1s";
     let said = "< `TestRead` expects the limit of the old format. I need to raise `limit` to 4 in read.go.";
     let check = |last: &str, expected: &[&str]| {
@@ -96,7 +96,7 @@ fn a_check_of_what_failed_ends_it_whatever_else_it_checks() {
 }
 
 #[test]
-fn of_a_long_line_the_checks_are_shown() {
+fn a_lesson_shows_only_the_checks_of_a_long_line() {
     let long = "echo \"=== what has been checked so far, and what is going to be checked in the next step ===\"";
     let failed = format!("! {long}; make lint; {long} # src/a.c:3:7: error: no semicolon");
     let passed = format!("$ {long}; make lint; {long}");
@@ -106,7 +106,7 @@ fn of_a_long_line_the_checks_are_shown() {
 }
 
 #[test]
-fn a_flag_that_is_not_known_leads_to_its_command() {
+fn an_unknown_flag_identifies_its_command() {
     let lines = [
         "! cd /srv/app\n./tool sync web -u 7 | tail -8\nls out # Error: unknown shorthand flag: 'u' in -u",
         "$ ./tool sync --help",
@@ -118,7 +118,7 @@ fn a_flag_that_is_not_known_leads_to_its_command() {
 }
 
 #[test]
-fn a_command_that_was_meant_to_fail_is_no_failure() {
+fn a_command_announced_to_fail_makes_no_recovery() {
     let edit = "~ Makefile: x => y";
     none(&["< Now run it without the fix to confirm that the test fails:", "! make", edit, "$ make"]);
     none(&["< Let me verify the error path.", "! make", edit, "$ make"]);
@@ -126,7 +126,7 @@ fn a_command_that_was_meant_to_fail_is_no_failure() {
 }
 
 #[test]
-fn what_did_not_help_is_told_too() {
+fn a_lesson_names_attempts_that_did_not_help() {
     let error = "# npm error ERESOLVE unable to resolve dependency tree";
     let lines = [
         &format!("! npm install left {error}"),
@@ -147,7 +147,7 @@ fn what_did_not_help_is_told_too() {
 }
 
 #[test]
-fn the_words_of_an_agent_are_as_tainted_as_its_commands() {
+fn a_diagnosis_has_the_agent_as_its_author() {
     let lines = [FAILED, SAID, "~ tsconfig.json", "$ npm run build"];
     let found = suggest(&sketch(&lines), &CaptureConfig::default());
     let candidate = found.candidates.iter().find(|one| one.heuristic == Heuristic::ErrorRecovery).unwrap();
@@ -155,7 +155,7 @@ fn the_words_of_an_agent_are_as_tainted_as_its_commands() {
 }
 
 #[test]
-fn what_was_broken_to_see_a_check_fail_is_not_a_recovery() {
+fn a_reverted_edit_makes_no_recovery() {
     let fails = "! npm test # error: the balance is 3";
     let (broken, put_back) =
         ("~ add.js: balance = a + b => balance = a - b", "~ add.js: balance = a - b => balance = a + b");
