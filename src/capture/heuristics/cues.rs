@@ -1,10 +1,10 @@
-//! The words by which people object and direct, a sentence at a time. The numbers are chosen, on real sessions.
+//! How much a sentence objects and how much it asks for something, by its words. The weights were chosen on real sessions.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::wording::folded;
 
-/// From here on a sentence says what to do.
+/// The minimum direction of a sentence that says what to do.
 const TELLS: f64 = 0.5;
 
 /// The weights of one sentence.
@@ -16,7 +16,7 @@ struct Weights {
     direction: f64,
 }
 
-/// Words that may stand before what is meant.
+/// Interjections at the head of a sentence, which are skipped.
 const LEAD: [&str; 26] = [
     "hmm", "hm", "hmmm", "uh", "uhh", "uhhh", "um", "ok", "okay", "k", "mmmk", "oh", "ah", "well", "wait", "sorry",
     "but", "yeah", "hey", "dude", "man", "and", "so", "please", "just", "then",
@@ -31,29 +31,29 @@ const VERBS: [&str; 62] = [
     "install", "open", "edit", "turn", "split", "place", "copy", "find", "convert",
 ];
 
-/// After a "no" these make it none: "no problem", "no need".
+/// Words after a "no" that is no objection: "no problem", "no need".
 const HARMLESS_AFTER_NO: [&str; 24] = [
     "problem", "problems", "worries", "worry", "need", "rush", "longer", "one", "idea", "issue", "issues", "matter",
     "thanks", "thank", "doubt", "changes", "more", "such", "errors", "error", "other", "way", "concern", "concerns",
 ];
 
-/// After a "no" without a comma these show that it is an answer, not a determiner.
+/// Words after a "no" without a comma that show that it is an answer, not a determiner.
 const OPENING_AFTER_NO: [&str; 40] = [
     "i", "i'm", "i'd", "you", "we", "we're", "it", "it's", "that", "that's", "this", "the", "don't", "do", "not",
     "use", "wait", "please", "man", "dude", "just", "let's", "he", "they", "its", "my", "make", "try", "put", "leave",
     "keep", "revert", "instead", "actually", "no", "your", "only", "go", "there", "sorry",
 ];
 
-/// From here on a sentence rejects something.
+/// The minimum objection of a sentence that rejects something.
 const REJECTS: f64 = 0.8;
 
-/// True when a sentence asks for something to be done.
+/// True for a sentence that asks for something to be done and rejects nothing.
 pub(super) fn requests(sentence: &str) -> bool {
     let weights = weigh(sentence);
     weights.direction >= TELLS && weights.objection < REJECTS
 }
 
-/// The words after the interjections.
+/// The words of a sentence without leading interjections.
 pub(super) fn without_lead(words: Vec<&str>) -> Vec<&str> {
     words.into_iter().skip_while(|word| LEAD.contains(word) || *word == "thanks").collect()
 }

@@ -68,15 +68,17 @@ fn asks_for_skill(sentence: &Sentence<'_>) -> bool {
 /// The pattern of the lesson's name, as in "save this as docker-dev".
 const NAME: &str = r#"(?ix) \b (?: as | about | named | called ) \s+ (?: (?: a | an | the | this | new | skill | called | named | about | for ) \s+ )* ["'`“]? ([\p{L}\p{N}][\p{L}\p{N}_.-]* (?: \s+ [\p{L}\p{N}][\p{L}\p{N}_-]* ){0,3})"#;
 
+/// The patterns of an instruction and of a lesson's name. None if one does not compile.
 static PATTERNS: LazyLock<Option<(Regex, Regex)>> =
     LazyLock::new(|| Some((Regex::new(INSTRUCTION).ok()?, Regex::new(NAME).ok()?)));
 
+/// A trial for each user turn that asks the agent to remember something.
 pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
     session.user_turns().filter_map(|(turn, text)| judge(session, turn, text)).collect()
 }
 
+/// The lesson of one user turn. None if it is not an instruction.
 fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
-    let name = &PATTERNS.as_ref()?.1;
     let sentences = session.typed.sentences(turn, text);
     let (place, start) = place(text, &sentences)?;
     let sentence = sentences.get(place)?;
@@ -84,8 +86,7 @@ fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
 
     let commands = surrounding(session, turn);
     let topic = commands.first().map_or_else(|| "unknown".to_owned(), |call| call.line.topic());
-    let named = name.captures(after).and_then(|found| found.get(1)).map(|found| slug(trim_name(found.as_str())));
-    let named = named.filter(|name| !NO_NAMES.contains(&name.as_str()));
+    let named = lesson_name(after);
 
     // What is to be kept may follow: "remember this: …".
     let rest: Vec<&str> = sentences.iter().skip(place).map(|sentence| sentence.text).collect();
@@ -126,6 +127,12 @@ fn trim_name(name: &str) -> &str {
     const TAIL: [&str; 8] = ["please", "so", "for", "and", "skill", "that", "which", "when"];
     let end = TAIL.iter().filter_map(|word| name.to_lowercase().find(&format!(" {word}"))).min();
     end.and_then(|end| name.get(..end)).unwrap_or(name)
+}
+
+/// The name that an instruction gives the lesson, as a slug. None if it gives no name.
+fn lesson_name(instruction: &str) -> Option<String> {
+    let name = PATTERNS.as_ref()?.1.captures(instruction)?.get(1)?;
+    Some(slug(trim_name(name.as_str()))).filter(|name| !NO_NAMES.contains(&name.as_str()))
 }
 
 /// The successful commands since the previous user turn, else those up to the next one. Scripts are left out.

@@ -1,7 +1,7 @@
-//! Requests that mean something outside the session they were made in: what a lesson's trigger may be made of.
+//! Requests that can be understood outside their session, so that they may become a lesson's trigger.
 //!
-//! "Add a `--json` flag to the watch command" does; "address 2 and 10", "1. your way is fine", "what are you doing?" and "put
-//! it there" do not. No trigger is better than one that nobody understands.
+//! "Add a `--json` flag to the watch command" can. "Address 2 and 10", "1. your way is fine", "what are you doing?" and "put it
+//! there" cannot.
 
 use std::sync::LazyLock;
 
@@ -11,17 +11,17 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::cues;
 use super::wording::{folded, sentences};
 
-/// Words that carry something; fewer are a remark.
+/// The minimum number of content words. A sentence with fewer is a remark.
 const MIN_CONTENT_WORDS: usize = 3;
 
-/// Words that point at something outside the sentence, or at who is spoken to.
+/// Words that refer to something outside the sentence, or to the person addressed.
 const POINTING: [&str; 31] = [
     "this", "these", "those", "that", "it", "its", "it's", "them", "they", "their", "he", "she", "him", "her", "one",
     "ones", "here", "there", "above", "below", "you", "you're", "your", "yours", "again", "same", "other", "others",
     "too", "so", "still",
 ];
 
-/// Words without a content of their own, beside numbers.
+/// Words without content of their own.
 const EMPTY: [&str; 85] = [
     "a", "an", "the", "and", "or", "but", "of", "to", "in", "on", "at", "for", "with", "from", "by", "as", "into",
     "if", "then", "than", "is", "are", "was", "were", "be", "been", "do", "does", "did", "done", "have", "has", "had",
@@ -35,7 +35,7 @@ const EMPTY: [&str; 85] = [
 const MANNERS: [&str; 12] =
     ["use", "keep", "don't", "do not", "never", "always", "only", "make sure", "be ", "remember", "note", "no"];
 
-/// The first request of a turn that holds outside the session.
+/// The first request of a turn that can be understood outside the session. None for slash commands and turns without one.
 pub(super) fn lasting(text: &str) -> Option<&str> {
     if text.trim_start().starts_with(['/', '<']) {
         return None;
@@ -45,7 +45,7 @@ pub(super) fn lasting(text: &str) -> Option<&str> {
     sentences.iter().map(|sentence| sentence.text.trim_matches(['#', '*', ' '])).find(lasting)
 }
 
-/// True for a sentence that opens with what is to be done.
+/// True for a sentence that begins with a request.
 fn tells(sentence: &str) -> bool {
     /// Verbs of tasks, beside those of [`cues`].
     const TASKS: [&str; 32] = [
@@ -91,6 +91,7 @@ fn tells(sentence: &str) -> bool {
         || ["let's", "lets", "i want", "we want", "i need", "we need", "i'd like"].into_iter().any(opens)
 }
 
+/// True for a sentence that says how to work, not what to do.
 fn is_manner(sentence: &str) -> bool {
     let lower = folded(sentence);
     MANNERS
@@ -99,7 +100,7 @@ fn is_manner(sentence: &str) -> bool {
         || lower.starts_with("be ")
 }
 
-/// True for a sentence that can be understood without what was said before it.
+/// True for a sentence that can be understood without the sentences before it.
 pub(super) fn holds_outside(sentence: &str) -> bool {
     let is_item = sentence.starts_with(['-', '*', '+', '"', '\'', '(', '[', '•'])
         || sentence.starts_with(|c: char| c.is_ascii_digit());
@@ -112,8 +113,8 @@ pub(super) fn holds_outside(sentence: &str) -> bool {
         && n_content_words(sentence) >= MIN_CONTENT_WORDS
 }
 
-/// Numbers of lists that only the session knows, and names of issues and commits: "issue 17", "phase 2", "image #3", "A-C",
-/// "app-4te", "e45daa39".
+/// True for a sentence with a number from a list of the session, or with the ID of an issue or a commit: "issue 17", "phase 2",
+/// "image #3", "A-C", "app-4te", "e45daa39".
 pub(super) fn refers(sentence: &str) -> bool {
     static NUMBERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)(?:\b(?:issues?|points?|items?|options?|comments?|findings?|numbers?|phases?|chunks?|steps?|tasks?|parts?|lines?|address|fix|do)|#) ?\d|\bimage #|\b(?:first|next|last|following|remaining|previous|ready) (?:\w+ )?(?:tasks?|issues?|items?|steps?|ones?|points?)\b|\b[A-Z]-[A-Z]\b|\b[a-z]+-(?:\d|[a-z]\d|\d[a-z])[a-z\d]*\b|\b(?:[a-f]+\d|\d+[a-f])[a-f\d]{5,}\b").ok()
@@ -121,18 +122,18 @@ pub(super) fn refers(sentence: &str) -> bool {
     NUMBERED.as_ref().is_some_and(|numbered| numbered.is_match(sentence))
 }
 
-/// True when a word points at something that was not named before it.
+/// True for a sentence with a word that refers to something outside it, or to the person addressed.
 pub(super) fn points(sentence: &str) -> bool {
     points_by(sentence, |word| POINTING.contains(&word))
 }
 
-/// True when a word points at what was said or done before; who is spoken to is always known.
+/// True for a sentence with a word that refers to something said or done before. "You" does not count.
 pub(super) fn points_back(sentence: &str) -> bool {
     points_by(sentence, |word| POINTING.contains(&word) && !word.starts_with("you"))
 }
 
 fn points_by(sentence: &str, is_pointing: impl Fn(&str) -> bool) -> bool {
-    /// After so many words of content, a word points at one of them.
+    /// The number of content words after which a pronoun refers to one of them.
     const NAMED_AFTER: usize = 3;
     /// "This project" is where the reader is.
     const PLACES: [&str; 8] =
@@ -150,12 +151,13 @@ fn points_by(sentence: &str, is_pointing: impl Fn(&str) -> bool) -> bool {
     false
 }
 
+/// The number of content words in a sentence.
 pub(super) fn n_content_words(sentence: &str) -> usize {
     let lower = folded(sentence);
     lower.unicode_words().filter(|word| is_content(word)).count()
 }
 
-/// True for a word that is more than grammar, a number or a gesture. Of a word in lower case.
+/// True for a word with content of its own, in lower case. False for function words, numbers and pronouns.
 pub(super) fn is_content(word: &str) -> bool {
     word.chars().count() > 1
         && word.chars().any(char::is_alphabetic)
@@ -168,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_that_hold_outside() {
+    fn requests_that_can_be_understood_alone_are_found() {
         for text in [
             "Add a `--quiet` flag to the export command.",
             "Please release the new version.",
@@ -181,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn remarks_that_do_not() {
+    fn remarks_and_references_are_not_requests() {
         for text in [
             "Address 3 and 12",
             "Let's address 4, 8, and 15",

@@ -1,11 +1,11 @@
-//! Texts of lessons from texts of transcripts: sentences, requests, cuts.
+//! Text operations for lessons: sentences, requests, lists.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// True for a text with words of a pattern.
+/// True for a text that matches a pattern. False if the pattern does not compile.
 pub(super) fn matches(words: &LazyLock<Option<Regex>>, text: &str) -> bool {
     words.as_ref().is_some_and(|words| words.is_match(text))
 }
@@ -49,7 +49,7 @@ pub(in crate::capture) fn sentences(text: &str) -> Vec<Sentence<'_>> {
     sentences
 }
 
-/// The sentences of a line without blanks around them, and where they start. A full stop within a word (".NET", "e.g.This") ends none.
+/// The trimmed sentences of a line, and the byte at which each starts. A full stop within a word (".NET", "e.g.This") ends no sentence.
 fn of_line(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut ends: Vec<usize> = line.split_sentence_bound_indices().map(|(start, text)| start + text.len()).collect();
     let last = ends.pop();
@@ -63,12 +63,12 @@ fn of_line(line: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// `# a comment`, as most settings have them.
+/// True for a comment line in the form of most settings files: `# a comment`.
 fn is_comment(line: &str) -> bool {
     line.trim_start().strip_prefix('#').is_some_and(|rest| rest.starts_with([' ', '#']))
 }
 
-/// A line that was copied: a quotation, a tag, a prompt, a table, a log with a time, code.
+/// True for a line that was probably pasted: a quotation, a tag, a prompt, a table, a log line with a time, code.
 fn is_pasted(line: &str) -> bool {
     let trimmed = line.trim();
     let is_indented = line.starts_with("    ") || line.starts_with('\t');
@@ -83,7 +83,7 @@ fn is_pasted(line: &str) -> bool {
     is_indented || is_marked || is_output || is_dated || is_prompt || is_code
 }
 
-/// How lines begin that programs print, `git status` above all.
+/// Openings of lines that programs print, mostly `git status`, in lower case.
 const OUTPUT: [&str; 14] = [
     "(use \"git",
     "on branch ",
@@ -101,8 +101,8 @@ const OUTPUT: [&str; 14] = [
     "debug:",
 ];
 
-/// What a turn asks for: the first sentence that says what to do, else the first that says anything; none for "yes, go on",
-/// for slash commands, and for a turn that only announces something: "implement the following plan:".
+/// The first sentence of a turn that says what to do, else its first sentence of at least four words. None for "yes, go on", for slash
+/// commands, and for a turn that only announces something: "implement the following plan:".
 pub(in crate::capture) fn first_request(text: &str) -> Option<&str> {
     const MIN_WORDS: usize = 4;
     if text.trim_start().starts_with(['/', '<']) {
@@ -118,7 +118,7 @@ pub(in crate::capture) fn first_request(text: &str) -> Option<&str> {
     told().find(|text| super::cues::requests(text)).or_else(|| told().next())
 }
 
-/// `a, b and c`; of more than four, `a, b, c and 4 others`.
+/// A list in words: `a, b and c`. More than four names are cut: `a, b, c and 4 others`. Empty for no names.
 pub(super) fn listed(names: &[String]) -> String {
     const MAX: usize = 4;
     match names {
@@ -132,13 +132,13 @@ pub(super) fn listed(names: &[String]) -> String {
     }
 }
 
-/// A text that begins with a capital letter.
+/// A text with its first letter in upper case.
 pub(super) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A text as words are compared: in lower case, with the plain apostrophe.
+/// A text for comparison: in lower case, with plain apostrophes.
 pub(super) fn folded(text: &str) -> String {
     text.to_lowercase().replace('\u{2019}', "'")
 }
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_are_what_was_typed() {
+    fn sentences_are_split_and_pasted_text_is_left_out() {
         assert_eq!(texts("No. Use bun!\nthen test"), ["No.", "Use bun!", "then test"]);
         assert_eq!(texts("不对。用 bun！"), ["不对。", "用 bun！"]);
         assert_eq!(texts("look:\n```\nno, instead\n```\nok?"), ["look:", "ok?"]);
@@ -172,21 +172,21 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_more_than_yes() {
+    fn a_short_answer_or_a_slash_command_is_not_a_request() {
         assert_eq!(first_request("yes\nPlease add a test for it. Thanks!"), Some("Please add a test for it."));
         assert_eq!(first_request("/commit all of the files now"), None);
         assert_eq!(first_request("ok go on"), None);
     }
 
     #[test]
-    fn long_lists_are_counted() {
+    fn a_long_list_is_cut_with_a_count() {
         assert_eq!(listed(&["a", "b", "c", "d", "e"].map(str::to_owned)), "a, b, c and 2 others");
         assert_eq!(listed(&["a", "b"].map(str::to_owned)), "a and b");
     }
 
     proptest! {
         #[test]
-        fn sentences_stand_where_they_say(text in "([a-zäß。！? .\\n]|```\\n|> ){0,80}") {
+        fn the_range_of_a_sentence_contains_its_text(text in "([a-zäß。！? .\\n]|```\\n|> ){0,80}") {
             for sentence in sentences(&text) {
                 prop_assert_eq!(text.get(sentence.start..sentence.end()), Some(sentence.text));
                 let (start, end) = char_range(&text, sentence.start, sentence.end());

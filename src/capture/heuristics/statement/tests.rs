@@ -20,7 +20,7 @@ fn heard(text: &str, answer: &str) -> f64 {
 }
 
 #[test]
-fn rules_and_corrections_are_heard() {
+fn rules_and_corrections_have_a_high_probability() {
     for text in [
         "Never put a parser into main.rs, it belongs into its own module.",
         "no, don't use a regex here, use the tokenizer that we have",
@@ -36,7 +36,7 @@ fn rules_and_corrections_are_heard() {
 }
 
 #[test]
-fn work_and_questions_are_not() {
+fn tasks_and_questions_have_a_low_probability() {
     for text in [
         "Now add the footer as well.",
         "What does the second branch do?",
@@ -50,13 +50,13 @@ fn work_and_questions_are_not() {
 }
 
 #[test]
-fn what_the_agent_says_next_counts() {
+fn an_agreeing_reply_raises_the_probability() {
     let text = "the header has two fields here";
     assert!(heard(text, "You're right, my mistake.") > heard(text, "Let me look.") + 0.1);
 }
 
 #[test]
-fn an_interruption_counts() {
+fn an_interruption_raises_the_probability() {
     let turns = |mark: &str| {
         let turns = vec![edit(), Turn::System(mark.into()), Turn::User("the header has two fields".into())];
         statements(&Transcript { turns, ..Transcript::default() }).remove(0)
