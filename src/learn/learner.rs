@@ -267,11 +267,16 @@ impl<'a> Learner<'a> {
         if book.mined_texts.contains(&fingerprint) {
             return Some(Refusal::DrawnBefore { session: session.clone() });
         }
-        let is_of_session =
-            |other: &&Arc<Lesson>| other.provenance.origin == Origin::Mined && other.provenance.session == *session;
+        // A list of what was also said is never learned as a whole, so it takes no place.
+        let is_of_session = |other: &&Arc<Lesson>| {
+            other.provenance.origin == Origin::Mined
+                && other.provenance.session == *session
+                && other.also_said().is_empty()
+        };
         let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
         let max = self.config.learn.max_of_session;
-        if book.lessons.iter().chain(waiting).filter(is_of_session).count() >= max {
+        let is_full = || book.lessons.iter().chain(waiting).filter(is_of_session).count() >= max;
+        if lesson.also_said().is_empty() && is_full() {
             return Some(Refusal::TooManyOfSession { session: session.clone(), max });
         }
         self.is_changed |= book.remember_mined(fingerprint);

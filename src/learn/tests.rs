@@ -7,9 +7,10 @@ use std::sync::Arc;
 use adage_index::UnitVector;
 
 use super::*;
+use crate::clock::ManualClock;
 use crate::config::{Config, DedupPolicy};
 use crate::difference::{Difference, Field};
-use crate::lesson::{ChangeId, Evidence, Lesson, LessonId, Origin, Refusal, TextHash, Trust};
+use crate::lesson::{ChangeId, Evidence, Lesson, LessonId, Origin, Refusal, TextHash, Trust, also_said_item};
 use crate::state::{Book, Change, DedupIndex, Plan, Planned, Removed, ReviewReason, VectorOf, Why};
 use crate::testing::{at, lesson};
 
@@ -214,6 +215,26 @@ fn an_automatic_lesson_awaits_review_instead_of_evicting_one_by_hand() {
     // The same text again does not await review twice.
     assert_eq!(bench.learn(&mined).id(), learned.id());
     assert_eq!(bench.book.waiting.len(), 1);
+}
+
+#[test]
+fn the_list_of_what_a_session_also_said_takes_no_place_of_its_lessons() {
+    let mut bench = Bench::new();
+    bench.config.learn.max_of_session = 2;
+    let mined = |mut lesson: Lesson| {
+        lesson.provenance.origin = Origin::Mined;
+        lesson.provenance.session = "s1".to_owned();
+        lesson
+    };
+    let item =
+        also_said_item("also said", &["check the width".to_owned()]).into_lesson(&ManualClock::new(at(9))).unwrap();
+    let mut outcomes = vec![bench.learn(&mined(item))];
+    outcomes.extend(["a", "b", "c"].map(|trigger| bench.learn(&mined(lesson(trigger, "s")))));
+    let is_refused = |outcome: &LearnOutcome| {
+        matches!(outcome, LearnOutcome::Refused { reason: Refusal::TooManyOfSession { max: 2, .. } })
+    };
+    let refused: Vec<bool> = outcomes.iter().map(is_refused).collect();
+    assert_eq!((refused, bench.book.waiting.len()), (vec![false, false, false, true], 3), "{outcomes:?}");
 }
 
 #[test]

@@ -89,7 +89,7 @@ pub enum Refusal {
         session: String,
     },
     /// The session has reached the maximum of lessons.
-    #[error("session {session} has taught {max} lessons automatically, which is the limit per session")]
+    #[error("session {session} already has {max} lessons, learned or awaiting review, which is the limit per session")]
     TooManyOfSession {
         /// The session.
         session: String,
