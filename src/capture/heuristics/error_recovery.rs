@@ -22,6 +22,7 @@ use super::error_line::{error_line, has_many_causes};
 use super::session::{Session, TerminalCall};
 use super::{FiredBecause, RejectedBecause, Trial};
 use crate::config::CaptureConfig;
+use attempts::is_same_error_text;
 use diagnosis::{Diagnosis, diagnosis};
 use edits::edit_text;
 use ending::{End, find_end, find_far_end};
@@ -75,6 +76,9 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
     if is_intended(session, failed, end.call) {
         return Trial::refused(failed.turn, RejectedBecause::MeantToFail);
     }
+    if let Some(turn) = other_failure(session, failed, error, end.call) {
+        return Trial::refused(failed.turn, RejectedBecause::FailedAgain { turn });
+    }
     let recovery = Recovery::new(session, failed, error, &next, end);
     if let Some(rejection) = recovery.rejection() {
         return Trial::refused(failed.turn, rejection);
@@ -85,6 +89,24 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
         n_edited: recovery.edited.len(),
     };
     Trial::fired(failed.turn, recovery.candidate(session), ground)
+}
+
+/// The turn in which the failed command failed with another error, after a change and before the success. None if it did not.
+fn other_failure(
+    session: &Session<'_>,
+    failed: &TerminalCall<'_>,
+    error: Option<&str>,
+    fixed: &TerminalCall<'_>,
+) -> Option<usize> {
+    let error = error?;
+    let is_other = |call: &&TerminalCall<'_>| {
+        call.failed()
+            && call.line.plain_text() == failed.line.plain_text()
+            && error_line(call.output()).is_some_and(|other| !is_same_error_text(other, error))
+            && !session.edits(failed.turn, call.turn).is_empty()
+    };
+    let mut between = session.calls.iter().filter(|call| failed.turn < call.turn && call.turn < fixed.turn);
+    between.find(is_other).map(|call| call.turn)
 }
 
 /// The terminal calls after a failure that may end it: up to `window` calls that act or check, with the calls that only look

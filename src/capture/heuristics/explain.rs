@@ -140,6 +140,11 @@ pub enum RejectedBecause {
     NotConfirmed,
     /// Somebody wanted to see it fail, or what was broken was only put back.
     MeantToFail,
+    /// The same command failed with another error before it passed: what came before that fixed this failure, not what came last.
+    FailedAgain {
+        /// The turn of the other failure.
+        turn: usize,
+    },
     /// The user said something between the failure and the success.
     SaidBetween {
         /// In which turn.

@@ -45,6 +45,22 @@ fn a_recovery_has_patterns_of_the_failed_command() {
 }
 
 #[test]
+fn an_error_that_gave_way_to_another_one_is_not_fixed_by_what_fixed_that() {
+    let check = |lines: &[&str], expected: &[&str]| check(Heuristic::ErrorRecovery, lines, expected);
+    let (unused, format) = ("! lint run # error: `out` is unused", "! lint run # error: not formatted");
+    let edit = "~ main.go: var out => var in";
+    // The second failure is a recovery of its own.
+    check(&[unused, edit, format, "$ fmt -w main.go", "$ lint run"], &["error-lint"]);
+    let told = lesson(Heuristic::ErrorRecovery, &[unused, edit, format, "$ fmt -w main.go", "$ lint run"]);
+    assert!(told["trigger"].as_str().unwrap().contains("not formatted"), "{told}");
+    let (few, more) = ("! go test ./... # error: too few retries", "~ main.go: retries := 1 => retries := 2");
+    check(&[few, more, "$ go test ./..."], &["error-go"]);
+    check(&[few, more, "! go test ./... # error: no such port", "$ go test ./..."], &[]);
+    // Without a change in between, the errors may have one cause.
+    check(&[unused, format, "$ fmt -w main.go", "$ lint run"], &["error-lint"]);
+}
+
+#[test]
 fn a_related_success_after_a_failure_makes_a_recovery() {
     let check = |lines: &[&str], expected: &[&str]| check(Heuristic::ErrorRecovery, lines, expected);
     check(&["! pip install request", "$ pip install requests"], &["error-pip"]);
