@@ -91,7 +91,8 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
     Trial::fired(failed.turn, recovery.candidate(session), ground)
 }
 
-/// The turn in which the failed command failed with another error, after a change and before the success. None if it did not.
+/// The turn in which the failed command, or another form of it, failed with another error, after an edit and before the success.
+/// None if it did not.
 fn other_failure(
     session: &Session<'_>,
     failed: &TerminalCall<'_>,
@@ -101,7 +102,7 @@ fn other_failure(
     let error = error?;
     let is_other = |call: &&TerminalCall<'_>| {
         call.failed()
-            && call.line.plain_text() == failed.line.plain_text()
+            && call.line.relation_to(&failed.line).is_some_and(|relation| relation != Relation::SameProgram)
             && error_line(call.output()).is_some_and(|other| !is_same_error_text(other, error))
             && !session.edits(failed.turn, call.turn).is_empty()
     };
