@@ -77,12 +77,15 @@ pub(super) fn leave_to_procedures(trials: &mut [Trial], procedures: &[&Candidate
     }
 }
 
-/// The usual form of a check. None if no form was repeated and none checks the whole project or the changed files.
+/// The usual form of a check. None if no form was repeated and none checks the whole project or the changed files, and for a
+/// check of another folder than the project's, such as a temporary worktree.
 fn usual_check(session: &Session<'_>, check: &Check<'_>, min: usize) -> Option<UsualForm> {
     let whole: Vec<&Step> = check.steps.iter().copied().filter(|step| step.takes_all()).collect();
     let usual = usual_form(session, if whole.is_empty() { &check.steps } else { &whole })?;
     let is_of_the_change = usual.text.contains("<changed-");
-    (usual.times >= min || !whole.is_empty() || is_of_the_change).then_some(usual)
+    let is_outside = usual.folder.as_deref().is_some_and(|folder| folder.starts_with(['/', '~']));
+    let is_elsewhere = is_outside && !session.transcript.project.is_empty();
+    (!is_elsewhere && (usual.times >= min || !whole.is_empty() || is_of_the_change)).then_some(usual)
 }
 
 fn lesson(session: &Session<'_>, turn: usize, mut shown: Vec<(&Check<'_>, UsualForm)>) -> Trial {

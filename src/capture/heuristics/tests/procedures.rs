@@ -284,3 +284,20 @@ fn the_checks_of_a_project_are_one_lesson() {
     let lines = ["~ a.ts", "$ cd web && npx tsc", "$ cd web && npx tsc | tail", "$ ls", "$ ls", "$ ls", "$ ls"];
     assert_eq!(told(&lines), "Check with:\n1. `cd web && npx tsc`");
 }
+
+#[test]
+fn checks_of_another_folder_are_not_checks_of_the_project() {
+    let told = |folder: &str| {
+        let lines =
+            ["go build ./...", "go vet ./...", "go test ./..."].map(|check| format!("$ cd {folder} && {check}"));
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        check(
+            Heuristic::RepeatedAction,
+            &lines,
+            if folder.starts_with("/srv/app/") || folder == "/srv/app" { &["project-checks"] } else { &[] },
+        );
+    };
+    for folder in ["/srv/app", "/srv/app/cli", "/srv/app-pr238/cli", "~/review"] {
+        told(folder);
+    }
+}
