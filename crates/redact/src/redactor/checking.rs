@@ -14,9 +14,10 @@ impl Redactor {
     /// `pin` and `any`, none accepts a placeholder.
     pub(super) fn is_secret<'t>(&self, rule: &Rule, value: &'t str, cache: &CheckCache<'t>) -> bool {
         cache.judge(value, |results| {
-            let passes = results.passes(rule.check, || self.passes(rule.check, value));
+            let check = rule.check.of_value();
+            let passes = results.passes(check, || self.passes(check, value));
             let is_sample = || self.exceptions.is_sample(value);
-            match rule.check {
+            match check {
                 Check::Pin => passes,
                 Check::Any => results.entropy(value) >= rule.entropy && !is_sample(),
                 _ => {
