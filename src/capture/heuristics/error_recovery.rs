@@ -76,7 +76,7 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
     if is_intended(session, failed, end.call) {
         return Trial::refused(failed.turn, RejectedBecause::MeantToFail);
     }
-    if let Some(turn) = other_failure(session, failed, error, end.call) {
+    if let Some(turn) = other_failure(session, failed, error, &next, end.call) {
         return Trial::refused(failed.turn, RejectedBecause::FailedAgain { turn });
     }
     let recovery = Recovery::new(session, failed, error, &next, end);
@@ -97,6 +97,7 @@ fn other_failure(
     session: &Session<'_>,
     failed: &TerminalCall<'_>,
     error: Option<&str>,
+    next: &[&TerminalCall<'_>],
     fixed: &TerminalCall<'_>,
 ) -> Option<usize> {
     let error = error?;
@@ -104,9 +105,9 @@ fn other_failure(
         call.failed()
             && call.line.relation_to(&failed.line).is_some_and(|relation| relation != Relation::SameProgram)
             && error_line(call.output()).is_some_and(|other| !is_same_error_text(other, error))
-            && !session.edits(failed.turn, call.turn).is_empty()
+            && session.edits_in(failed.turn, call.turn).next().is_some()
     };
-    let mut between = session.calls.iter().filter(|call| failed.turn < call.turn && call.turn < fixed.turn);
+    let mut between = next.iter().copied().take_while(|call| call.turn < fixed.turn);
     between.find(is_other).map(|call| call.turn)
 }
 
