@@ -31,7 +31,7 @@ const VERBS: [&str; 62] = [
     "install", "open", "edit", "turn", "split", "place", "copy", "find", "convert",
 ];
 
-/// Words after a "no" that is no objection: "no problem", "no need".
+/// Words after a "no" that does not object: "no problem", "no need".
 const HARMLESS_AFTER_NO: [&str; 24] = [
     "problem", "problems", "worries", "worry", "need", "rush", "longer", "one", "idea", "issue", "issues", "matter",
     "thanks", "thank", "doubt", "changes", "more", "such", "errors", "error", "other", "way", "concern", "concerns",
