@@ -271,20 +271,20 @@ impl Fixture {
 
 fn check(ops: &[Op], config: Config) {
     let clock = Arc::new(ManualClock::new(at(0)));
-    let stand = Fixture { folder: tempfile::tempdir().unwrap(), clock, config };
-    let playbook = stand.open();
+    let fixture = Fixture { folder: tempfile::tempdir().unwrap(), clock, config };
+    let playbook = fixture.open();
     for op in ops {
-        stand.run(&playbook, op);
+        fixture.run(&playbook, op);
         playbook.check_carried();
         playbook.check_counted();
-        stand.check_opened();
-        stand.check_stored(&playbook);
+        fixture.check_opened();
+        fixture.check_stored(&playbook);
     }
     // Both indexes, whatever was recalled before; then what a new handle reads from the folder.
-    stand.run(&playbook, &Op::Recall { words: 0, project: 1 });
-    stand.run(&playbook, &Op::RecallByWords { words: 0 });
+    fixture.run(&playbook, &Op::Recall { words: 0, project: 1 });
+    fixture.run(&playbook, &Op::RecallByWords { words: 0 });
     playbook.check_carried();
-    let fresh = stand.open();
+    let fresh = fixture.open();
     for words in WORDS {
         for request in [Request::about(words), Request::about(words).tier(TierChoice::Lexical)] {
             let ask = |playbook: &Playbook| playbook.get_playbook_context(request.clone().peek().explain()).unwrap();
@@ -318,15 +318,15 @@ fn removed_rows_are_swept_out_of_a_graph_too() {
 fn a_large_memory_is_opened_with_what_its_log_has_since() {
     let mut config = Config::default();
     config.retention.capacity = 80;
-    let stand = Fixture { folder: tempfile::tempdir().unwrap(), clock: Arc::new(ManualClock::new(at(0))), config };
-    let playbook = stand.open();
+    let fixture = Fixture { folder: tempfile::tempdir().unwrap(), clock: Arc::new(ManualClock::new(at(0))), config };
+    let playbook = fixture.open();
     let draft = |number: usize| {
         let words = WORDS[number % 14];
         build_lesson(format!("{words} {number}"), format!("step {number}")).code_example("x".repeat(32_000))
     };
     playbook.learn_lessons((0..60).map(draft)).unwrap();
     playbook.checkpoint().unwrap();
-    stand.check_stored(&playbook);
+    fixture.check_stored(&playbook);
     let ops = [
         Op::Elsewhere { words: 3, project: 1 },
         Op::Credit { pick: 5, helped: true },
@@ -337,13 +337,13 @@ fn a_large_memory_is_opened_with_what_its_log_has_since() {
         Op::Outcome { words: 1 },
         Op::Learn { words: 1, ending: 2, project: 0, kind: 1 },
     ];
-    let log = || stand.folder.path().join("playbook.log").metadata().unwrap().len();
+    let log = || fixture.folder.path().join("playbook.log").metadata().unwrap().len();
     let before = log();
     for op in &ops {
-        stand.run(&playbook, op);
-        assert!(stand.check_opened());
+        fixture.run(&playbook, op);
+        assert!(fixture.check_opened());
     }
     assert!(log() > before, "these are lines of the log");
     playbook.remove(playbook.list_lessons(&Listing::everything()).unwrap()[3].id).unwrap();
-    assert!(!stand.check_opened());
+    assert!(!fixture.check_opened());
 }

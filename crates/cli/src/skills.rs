@@ -154,13 +154,13 @@ fn import(global: &Global, path: &Path, out: &mut Output) -> Done {
         skills::Saved::Written { name, path } => ("saved", name, path),
         _ => return Ok(ExitCode::FAILURE),
     };
-    let told: Vec<String> = notes.iter().map(ToString::to_string).collect();
-    out.object(&json!({"outcome": outcome, "name": name.as_str(), "path": file, "notes": told}))?;
+    let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
+    out.object(&json!({"outcome": outcome, "name": name.as_str(), "path": file, "notes": notes}))?;
     out.line(&match outcome {
         "unchanged" => format!("{name} was here already"),
         _ => format!("{name} awaits review: adage skills promote {name}"),
     })?;
-    for note in &told {
+    for note in &notes {
         out.message(note);
     }
     Ok(ExitCode::SUCCESS)

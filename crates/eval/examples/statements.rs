@@ -97,14 +97,19 @@ fn act(act: &str) -> Turn {
 /// label is a string or an object with a field `label`.
 fn print_statements(transcript: &Transcript, labelled: &BTreeMap<usize, Value>) {
     let all = CaptureConfig { selection: Selection::All, ..CaptureConfig::default() };
-    let told =
-        suggest(transcript, &all).candidates.into_iter().filter(|told| told.heuristic == Heuristic::UserCorrection);
-    let (gathered, learned): (Vec<_>, Vec<_>) = told.partition(|told| told.name == "user-statements");
+    let suggested = suggest(transcript, &all)
+        .candidates
+        .into_iter()
+        .filter(|candidate| candidate.heuristic == Heuristic::UserCorrection);
+    let (gathered, learned): (Vec<_>, Vec<_>) = suggested.partition(|suggested| suggested.name == "user-statements");
     let lines: BTreeMap<usize, _> = stated_lines(transcript).into_iter().map(|line| (line.turn, line)).collect();
     for heard in statements(transcript) {
         let Some(label) = labelled.get(&heard.turn) else { continue };
-        let quote_in = |told: &[Candidate]| {
-            told.iter().find(|told| told.turns.contains(&heard.turn)).map(|told| told.draft.to_json())
+        let quote_in = |candidates: &[Candidate]| {
+            candidates
+                .iter()
+                .find(|candidate| candidate.turns.contains(&heard.turn))
+                .map(|candidate| candidate.draft.to_json())
         };
         let said = transcript.turns.get(heard.turn).and_then(Turn::as_user).unwrap_or_default();
         let sentences: Vec<Value> = heard

@@ -40,22 +40,21 @@ impl Memory {
             let books = self.global.books(Access::Write)?;
             Open { books: books.all, silent: books.silent, has_user }
         };
-        let told =
-            known.silent.iter().map(|path| printable(&FolderError::NotTrusted { path: path.clone() }.to_string()));
-        let told = told.collect();
+        let warning = |path: &PathBuf| printable(&FolderError::NotTrusted { path: path.clone() }.to_string());
+        let warnings = known.silent.iter().map(warning).collect();
         let books = known.books.clone();
         // A folder may be trusted or created while the server runs.
         if known.silent.is_empty() && !books.as_slice().is_empty() {
             *open = Some(known);
         }
-        Ok((books, told))
+        Ok((books, warnings))
     }
 
     /// The playbooks; an error if a folder is not trusted.
     pub(super) fn trusted(&self) -> Result<Playbooks, Box<dyn Error>> {
-        let (books, told) = self.books()?;
-        match told.into_iter().next() {
-            Some(told) if books.as_slice().is_empty() => Err(told.into()),
+        let (books, warnings) = self.books()?;
+        match warnings.into_iter().next() {
+            Some(warning) if books.as_slice().is_empty() => Err(warning.into()),
             _ => Ok(books),
         }
     }

@@ -78,8 +78,9 @@ impl ServerHandler for Server {
         let tool = Tool::offered(self.may_apply).find(|tool| tool.name() == request.name);
         let tool = tool.ok_or_else(|| ErrorData::invalid_params(format!("no tool {:?}", request.name), None))?;
         let memory = Arc::clone(&self.memory);
-        let run =
-            move || tool.run(&memory, request.arguments.unwrap_or_default()).map_err(|error| told(error.as_ref()));
+        let run = move || {
+            tool.run(&memory, request.arguments.unwrap_or_default()).map_err(|error| error_text(error.as_ref()))
+        };
         let answer = tokio::task::spawn_blocking(run).await;
         let answer = answer.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         Ok(match answer {
@@ -94,6 +95,6 @@ impl ServerHandler for Server {
 }
 
 /// The text of an error with its causes, safe for terminals and prompts.
-fn told(error: &(dyn Error + 'static)) -> String {
+fn error_text(error: &(dyn Error + 'static)) -> String {
     adage::redact::printable(&chain(error))
 }

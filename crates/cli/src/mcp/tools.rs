@@ -236,14 +236,15 @@ fn texts<T: ToString>(items: &[T]) -> Vec<String> {
 }
 
 fn recall(memory: &Memory, asked: Recall) -> Result<Answer, Box<dyn Error>> {
-    let (books, told) = memory.books()?;
+    let (books, warnings) = memory.books()?;
     let mut request = Request::about(asked.query).in_realm(&memory.global.realm());
     request = asked.path.iter().fold(request, Request::touching);
     request = asked.command.iter().fold(request, Request::running);
     request = asked.limit.into_iter().fold(request, Request::limit);
     let context = books.get_playbook_context(request)?;
     let silence = context.none_because.map(|reason| reason.to_string()).unwrap_or_default();
-    let text = if context.text.is_empty() { [told, vec![silence]].concat().join("\n") } else { context.text.clone() };
+    let text =
+        if context.text.is_empty() { [warnings, vec![silence]].concat().join("\n") } else { context.text.clone() };
     let lessons = context.lessons.iter().map(|shown| shown.id.to_string()).collect();
     let receipt = context.receipt.map(|receipt| receipt.to_string());
     Ok(answer(text, Recalled { text: context.text, receipt, lessons }))

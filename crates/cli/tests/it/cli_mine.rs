@@ -126,8 +126,8 @@ fn an_interrupt_keeps_results_and_records_the_run() {
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     lines.next().unwrap().unwrap();
-    let told = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(told.success());
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
     let n_printed = 1 + lines.count();
     let output = child.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();

@@ -57,7 +57,7 @@ impl<'a> Agent<'a> {
     }
 
     /// The text for the agent.
-    fn told(&self, event: &str, text: &str) -> String {
+    fn text_for(&self, event: &str, text: &str) -> String {
         let answer = self.hook(event, text);
         let specific = &answer["hookSpecificOutput"];
         if specific.is_object() {
@@ -93,23 +93,27 @@ fn each_event_of_each_agent_is_answered_in_its_format() {
         let home = Home::new();
         let root = taught(&home);
         let agent = |session| Agent { session, ..Agent::new(&home, name, &root) };
-        assert!(agent("a").told("session-start", "").contains(ADVICE), "{name}");
-        assert_eq!(agent("a").told("session-start", "").contains(ADVICE), name != "cursor", "{name}: it starts anew");
+        assert!(agent("a").text_for("session-start", "").contains(ADVICE), "{name}");
+        assert_eq!(
+            agent("a").text_for("session-start", "").contains(ADVICE),
+            name != "cursor",
+            "{name}: it starts anew"
+        );
         if name != "cursor" {
-            assert!(agent("b").told("prompt", "install the HTTP library").contains(ADVICE), "{name}");
-            assert_eq!(agent("b").told("prompt", "install the HTTP library"), "", "{name}: not twice");
-            assert_eq!(agent("c").told("prompt", "What is the capital of France?"), "", "{name}");
+            assert!(agent("b").text_for("prompt", "install the HTTP library").contains(ADVICE), "{name}");
+            assert_eq!(agent("b").text_for("prompt", "install the HTTP library"), "", "{name}: not twice");
+            assert_eq!(agent("c").text_for("prompt", "What is the capital of France?"), "", "{name}");
         }
         if before {
-            assert!(agent("d").told("subagent-start", "").contains(ADVICE), "{name}");
-            assert!(agent("e").told("before-tool", MISTAKE).contains(ADVICE), "{name}");
-            assert_eq!(agent("e").told("before-tool", MISTAKE), "", "{name}: not twice");
-            assert!(agent("g").told("before-tool", "cd web && pip install request").contains(ADVICE), "{name}");
-            assert_eq!(agent("f").told("before-tool", "ls -la"), "", "{name}");
-            assert_eq!(agent("f").told("after-failure", MISTAKE), "", "{name}");
+            assert!(agent("d").text_for("subagent-start", "").contains(ADVICE), "{name}");
+            assert!(agent("e").text_for("before-tool", MISTAKE).contains(ADVICE), "{name}");
+            assert_eq!(agent("e").text_for("before-tool", MISTAKE), "", "{name}: not twice");
+            assert!(agent("g").text_for("before-tool", "cd web && pip install request").contains(ADVICE), "{name}");
+            assert_eq!(agent("f").text_for("before-tool", "ls -la"), "", "{name}");
+            assert_eq!(agent("f").text_for("after-failure", MISTAKE), "", "{name}");
         } else {
-            assert!(agent("e").told("after-failure", MISTAKE).contains(ADVICE), "{name}");
-            assert_eq!(agent("e").told("after-failure", MISTAKE), "", "{name}: not twice");
+            assert!(agent("e").text_for("after-failure", MISTAKE).contains(ADVICE), "{name}");
+            assert_eq!(agent("e").text_for("after-failure", MISTAKE), "", "{name}: not twice");
         }
         assert_eq!(agent("f").hook("after-tool", "ls -la"), json!({}), "{name}");
         assert_eq!(agent("f").hook("session-end", ""), json!({}), "{name}");
@@ -129,9 +133,9 @@ fn a_mined_lesson_of_a_command_comes_before_it_and_to_other_agents_with_the_task
         let agent = Agent::new(&home, name, &root);
         let task = "pip install request fails";
         assert!(home.done(&root, &["context", task]).out.contains(ADVICE), "{name}");
-        assert_eq!(agent.told("prompt", task).contains(ADVICE), !before, "{name}");
+        assert_eq!(agent.text_for("prompt", task).contains(ADVICE), !before, "{name}");
         if before {
-            assert!(agent.told("before-tool", MISTAKE).contains(ADVICE), "{name}");
+            assert!(agent.text_for("before-tool", MISTAKE).contains(ADVICE), "{name}");
         }
     }
 }
@@ -144,8 +148,8 @@ fn an_agent_is_warned_before_its_second_try_in_a_repository_a_worktree_and_a_sub
     // The first try: nothing is known, it fails, and the person teaches the lesson.
     home.done(&root, &["init"]);
     let first = Agent::new(&home, "claude-code", &root);
-    assert_eq!(first.told("before-tool", MISTAKE), "");
-    assert_eq!(first.told("after-failure", MISTAKE), "");
+    assert_eq!(first.text_for("before-tool", MISTAKE), "");
+    assert_eq!(first.text_for("after-failure", MISTAKE), "");
     home.learn(&root, "installing the HTTP library", ADVICE, &["--commands", "pip install request"]);
     // The second try, in the same session, below the root, in a worktree, and by a sub-agent of the session.
     let tries = [
@@ -156,8 +160,8 @@ fn an_agent_is_warned_before_its_second_try_in_a_repository_a_worktree_and_a_sub
         Agent { id: Some("sub-2"), ..Agent::new(&home, "codex", &tree) },
     ];
     for agent in &tries {
-        let told = agent.told("before-tool", MISTAKE);
-        assert!(told.contains(ADVICE), "{} {} {:?}: {told:?}", agent.name, agent.session, agent.id);
+        let text = agent.text_for("before-tool", MISTAKE);
+        assert!(text.contains(ADVICE), "{} {} {:?}: {text:?}", agent.name, agent.session, agent.id);
     }
 }
 
@@ -170,13 +174,13 @@ fn changed_files_and_failed_calls_get_lessons() {
     let file = root.join("db/schema/users.sql");
     let read = agent.payload("before-edit", file.to_str().unwrap()).replace("\"Edit\"", "\"Read\"");
     assert_eq!(home.say(&root, &["hook", "before-tool"], &read).answer(), json!({}), "reading changes nothing");
-    assert!(agent.told("before-edit", file.to_str().unwrap()).contains("Write a migration."));
-    assert_eq!(agent.told("before-tool", "make deploy"), "");
+    assert!(agent.text_for("before-edit", file.to_str().unwrap()).contains("Write a migration."));
+    assert_eq!(agent.text_for("before-tool", "make deploy"), "");
     let payload = agent.payload("after-failure", "make deploy");
     home.say(&root, &["hook", "after-tool"], &payload);
     let again = payload.replace("PostToolUseFailure", "PreToolUse");
-    let told = home.say(&root, &["hook", "before-tool"], &again).answer();
-    assert_eq!(told["hookSpecificOutput"]["additionalContext"], "This same call failed earlier in this session.");
+    let text = home.say(&root, &["hook", "before-tool"], &again).answer();
+    assert_eq!(text["hookSpecificOutput"]["additionalContext"], "This same call failed earlier in this session.");
 }
 
 #[test]
@@ -187,7 +191,7 @@ fn an_outcome_is_recorded_only_where_a_check_says_so() {
         let home = Home::new();
         let root = taught(&home);
         let agent = Agent::new(&home, "claude-code", &root);
-        assert!(agent.told("before-tool", MISTAKE).contains(ADVICE));
+        assert!(agent.text_for("before-tool", MISTAKE).contains(ADVICE));
         agent.hook(event, check);
         agent.hook("session-end", "");
         let lesson = home.done(&root, &["show", "installing the HTTP library", "--json"]).object();
@@ -274,7 +278,7 @@ fn a_prompt_does_not_wait_for_many_lessons_without_vectors() {
     // Those of another model.
     let before = vectors();
     let agent = Agent::new(&home, "claude-code", &root);
-    let text = agent.told("prompt", "tune valve 17 of the press");
+    let text = agent.text_for("prompt", "tune valve 17 of the press");
     assert!(text.contains("Set it to 17 bar."), "{text}");
     // Another process embeds the texts that it did not wait for.
     let begin = Instant::now();

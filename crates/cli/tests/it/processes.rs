@@ -140,14 +140,14 @@ impl Round {
                 continue;
             }
             let context = objects(&output).remove(0);
-            let told = String::from_utf8_lossy(&output.stderr);
-            assert!(!told.contains("counted"), "{told}");
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(!stderr.contains("counted"), "{stderr}");
             let ids: Vec<String> =
                 context["lessons"].as_array().unwrap().iter().map(|lesson| text(&lesson["id"])).collect();
             let mut done = self.done.lock().unwrap();
             match context["receipt"].as_str() {
-                Some(receipt) => done.receipts.push(format!("{receipt} {told}")),
-                None => assert!(ids.is_empty(), "shown without a receipt: {told}"),
+                Some(receipt) => done.receipts.push(format!("{receipt} {stderr}")),
+                None => assert!(ids.is_empty(), "shown without a receipt: {stderr}"),
             }
             for id in &ids {
                 *done.shown.entry(id.clone()).or_default() += 1;
