@@ -15,19 +15,19 @@ use regex::{Regex, RegexSet};
 
 use crate::transcript::Status;
 
-/// What the record of a call says about its status, apart from the output.
+/// The status in the record of a call, apart from the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Said {
-    /// It gives a status, an error flag or an exit code.
-    Ended(Status),
-    /// Nothing; the output is that of a command: every line counts.
-    NothingOfCommand,
-    /// Nothing; the output is something else, for example a file: only its first line can be a message of the harness.
-    NothingOfOther,
+pub(crate) enum Recorded {
+    /// From a status, an error flag or an exit code.
+    Status(Status),
+    /// None, and the output is that of a command: every line of it counts.
+    NoneOfCommand,
+    /// None, and the output is something else, for example a file: only its first line can be a message of the harness.
+    NoneOfOther,
 }
 
 /// An exit code in the wording of harnesses and programs.
-const EXIT: &str =
+const EXIT_CODE: &str =
     r"\b(?:exit(?:ed)?|returned|finished)\b(?: with)?(?: non-zero)?(?: exit)? (?:code|status):? (\d{1,10})\b";
 
 /// Signs of a failure in a line.
@@ -54,13 +54,14 @@ const TEST_FAILED: &str = r"^\W*(?-i:FAIL(?:ED)?)(?:[\s:]|$)";
 /// A test runner's report of success: Go's, Rust's, `ExUnit`'s and `RSpec`'s, pytest's, Jest's.
 const TESTS_PASSED: &str = r"^(?:PASS|ok\s+\S+\s+[\d(].*|test result: ok\..*|(?:[0-9]+ [a-z]+, )*[0-9]+ (?:tests?|examples?), 0 failures.*|=+ [0-9]+ passed .*|Tests: +[0-9]+ passed, [0-9]+ total)$";
 
-/// A sign that reports no error.
-const NOTHING: &str = r"\b\w*(?:error|exception)s?(?:\[\w+\])?:\s*(?:(?:0|none|null|nil|false)(?:[\s,;.)]|$)|no\s*$)";
+/// A sign of a failure that in fact reports none: `error: none`, `errors: 0`.
+const NO_ERROR: &str = r"\b\w*(?:error|exception)s?(?:\[\w+\])?:\s*(?:(?:0|none|null|nil|false)(?:[\s,;.)]|$)|no\s*$)";
 
 /// A warning, after a time or the name of its source.
 const WARNING: &str = r"^\W*(?:[\d:./ TZ-]+\W*)?(?:\w+: )?\[?warn(?:ing)?\b";
 
-/// The first line with a sign of a failure; none if there is no such line. It may contain terminal colours.
+/// The first line with a sign of a failure, without its line end; none if there is no such line. It may contain terminal
+/// colours.
 ///
 /// ```
 /// assert_eq!(adage_transcript::error_line("Compiling\nerror: no such crate\n1 error"), Some("error: no such crate"));
@@ -74,24 +75,23 @@ pub fn error_line(output: &str) -> Option<&str> {
 /// The position of [`error_line`]. An exit code, and the heading of a Python traceback, are reported only if no other line
 /// gives the cause.
 pub(crate) fn error_span(output: &str) -> Option<Range<usize>> {
-    let headed = headed(output);
-    if headed.is_some() {
-        return headed;
+    if let Some(span) = headed_span(output) {
+        return Some(span);
     }
-    let mut only = None;
+    let mut fallback = None;
     for (start, line) in lines(output) {
         let is_heading = line.starts_with("Traceback (");
-        if is_error(line) && !is_heading {
+        if is_error_line(line) && !is_heading {
             return Some(start..start + line.len());
         }
-        if only.is_none() && (is_heading || exit_code(line).is_some_and(|code| code != 0)) {
-            only = Some(start..start + line.len());
+        if fallback.is_none() && (is_heading || exit_code(line).is_some_and(|code| code != 0)) {
+            fallback = Some(start..start + line.len());
         }
     }
-    only
+    fallback
 }
 
-/// What is below a first line that says nothing but `ERROR`: how some programs head what they have to say.
+/// The line below a first line that consists only of `ERROR`: some programs print it as a heading of the message.
 ///
 /// ```
 /// assert_eq!(adage_transcript::outcome::headed_error("\n  ERROR\n\n  No such pod."), Some("  No such pod."));
@@ -99,29 +99,29 @@ pub(crate) fn error_span(output: &str) -> Option<Range<usize>> {
 /// ```
 #[must_use]
 pub fn headed_error(output: &str) -> Option<&str> {
-    headed(output).and_then(|span| output.get(span))
+    headed_span(output).and_then(|span| output.get(span))
 }
 
-fn headed(output: &str) -> Option<Range<usize>> {
+fn headed_span(output: &str) -> Option<Range<usize>> {
     const HEADINGS: [&str; 3] = ["ERROR", "Error", "FATAL"];
-    let mut said = lines(output).filter(|(_, line)| !line.trim().is_empty() && exit_code(line).is_none());
-    let (_, heading) = said.next()?;
-    let (start, line) = said.next()?;
+    let mut texts = lines(output).filter(|(_, line)| !line.trim().is_empty() && exit_code(line).is_none());
+    let (_, heading) = texts.next()?;
+    let (start, line) = texts.next()?;
     let is_heading = HEADINGS.contains(&strip_terminal(heading).trim_matches(|c: char| !c.is_alphanumeric()));
     is_heading.then(|| start..start + line.len())
 }
 
 /// The status of a call with this output. Pass the whole output, before it is cut.
-pub(crate) fn status_of(output: &str, said: Said) -> Status {
-    match said {
-        Said::Ended(status) => status,
-        Said::NothingOfCommand => match told_code(output) {
+pub(crate) fn status_of(output: &str, recorded: Recorded) -> Status {
+    match recorded {
+        Recorded::Status(status) => status,
+        Recorded::NoneOfCommand => match reported_exit_code(output) {
             Some(0) => Status::Succeeded,
             Some(_) => Status::Failed,
             None if error_span(output).is_some() && !ends_well(output) => Status::Failed,
             None => Status::Succeeded,
         },
-        Said::NothingOfOther => {
+        Recorded::NoneOfOther => {
             let first = output.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
             if starts_as_error(first) { Status::Failed } else { Status::Succeeded }
         }
@@ -133,8 +133,9 @@ pub(crate) fn status_of(output: &str, said: Said) -> Status {
 fn ends_well(output: &str) -> bool {
     static PASSED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TESTS_PASSED).ok());
     let Some(passed) = PASSED.as_ref() else { return false };
-    let last = output.lines().rev().find(|line| passed.is_match(strip_terminal(line).trim_end()) || is_error(line));
-    last.is_some_and(|line| !is_error(line)) && !output.lines().any(is_failed_test)
+    let last =
+        output.lines().rev().find(|line| passed.is_match(strip_terminal(line).trim_end()) || is_error_line(line));
+    last.is_some_and(|line| !is_error_line(line)) && !output.lines().any(is_failed_test)
 }
 
 /// True if an output reports a failure that the status of its command hides: a failed test before a filter, or an exit code
@@ -160,7 +161,7 @@ pub fn tells_of_failure(output: &str) -> bool {
 /// ```
 #[must_use]
 pub fn reads_as_failed(output: &str) -> bool {
-    status_of(output, Said::NothingOfCommand) == Status::Failed
+    status_of(output, Recorded::NoneOfCommand) == Status::Failed
 }
 
 /// True for a test runner's line that reports a failed test, package or run.
@@ -172,31 +173,31 @@ pub fn is_failed_test(line: &str) -> bool {
 
 /// The exit code that a harness such as Codex or Claude Code wrote above the output: on a line of its own, among the first
 /// lines. Lines after `Output:` are the program's.
-pub(crate) fn told_code(output: &str) -> Option<u64> {
-    static TOLD: LazyLock<Option<Regex>> = LazyLock::new(|| {
+pub(crate) fn reported_exit_code(output: &str) -> Option<u64> {
+    static REPORTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)^(?:(?:process )?exit(?:ed)?(?: with)?(?: exit)? (?:code|status):?|exit[_ ]?code[:=]) (\d{1,10})[.\s]*$").ok()
     });
-    let told = TOLD.as_ref()?;
+    let reported = REPORTED.as_ref()?;
     let head = output.lines().take(8).take_while(|line| line.trim_end() != "Output:");
-    head.filter_map(|line| told.captures(line.trim())).find_map(|found| found.get(1)?.as_str().parse().ok())
+    head.filter_map(|line| reported.captures(line.trim())).find_map(|found| found.get(1)?.as_str().parse().ok())
 }
 
 fn exit_code(line: &str) -> Option<u64> {
-    static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&format!("(?i){EXIT}")).ok());
+    static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&format!("(?i){EXIT_CODE}")).ok());
     let found = CODE.as_ref()?.captures(line)?;
     let is_said = !is_code(line, found.get(0)?.start());
     found.get(1)?.as_str().parse().ok().filter(|_| is_said)
 }
 
 /// A longer line is data, not a message.
-const LONGEST_MESSAGE: usize = 2_000;
+const MAX_MESSAGE_BYTES: usize = 2_000;
 
-fn is_error(line: &str) -> bool {
+fn is_error_line(line: &str) -> bool {
     static ERROR: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(&format!("(?i){}", SIGNS.map(|sign| format!("(?:{sign})")).join("|"))).ok());
     static HARMLESS: LazyLock<Option<RegexSet>> =
-        LazyLock::new(|| RegexSet::new([NOTHING, WARNING].map(|sign| format!("(?i){sign}"))).ok());
-    if line.len() > LONGEST_MESSAGE || line.trim().is_empty() {
+        LazyLock::new(|| RegexSet::new([NO_ERROR, WARNING].map(|sign| format!("(?i){sign}"))).ok());
+    if line.len() > MAX_MESSAGE_BYTES || line.trim().is_empty() {
         return false;
     }
     let plain = strip_terminal(line);
@@ -256,16 +257,16 @@ mod tests {
             "the program exited with code 3",
             "error Command \"etil\" not found.",
         ] {
-            assert_eq!(status_of(line, Said::NothingOfCommand), Status::Failed, "{line}");
+            assert_eq!(status_of(line, Recorded::NoneOfCommand), Status::Failed, "{line}");
             assert_eq!(error_line(&format!("first\n{line}\r\nlast")), Some(line));
         }
     }
 
     #[test]
-    fn a_heading_alone_leads_to_what_it_heads() {
+    fn the_line_below_a_heading_is_the_error() {
         let output = "\n  \u{1b}[41m ERROR \u{1b}[0m\n\n  `Trace` requires `file` to be given.\n\n  Try --help\n";
         assert_eq!(error_line(output), Some("  `Trace` requires `file` to be given."));
-        assert_eq!(status_of(output, Said::NothingOfCommand), Status::Failed);
+        assert_eq!(status_of(output, Recorded::NoneOfCommand), Status::Failed);
         assert_eq!(error_line("ERROR"), None);
         assert_eq!(error_line("name level\nERROR\n3 lines"), None);
     }
@@ -292,16 +293,16 @@ mod tests {
             "  Project config: not found",
             "2026/02/24 10:25:52 WARN Failed to parse statistics.json",
         ] {
-            assert_eq!(status_of(line, Said::NothingOfCommand), Status::Succeeded, "{line}");
+            assert_eq!(status_of(line, Recorded::NoneOfCommand), Status::Succeeded, "{line}");
         }
     }
 
     #[test]
     fn a_recorded_code_takes_precedence_over_the_lines() {
         let output = "Exit code: 0\nWall time: 0.1 seconds\nOutput:\nerror: in a file that was printed\nExit code: 1";
-        assert_eq!(status_of(output, Said::NothingOfCommand), Status::Succeeded);
-        assert_eq!(told_code("Chunk ID: 1\nProcess exited with code 2\nOutput:\nok"), Some(2));
-        assert_eq!(told_code("Output:\nExit code: 1"), None);
+        assert_eq!(status_of(output, Recorded::NoneOfCommand), Status::Succeeded);
+        assert_eq!(reported_exit_code("Chunk ID: 1\nProcess exited with code 2\nOutput:\nok"), Some(2));
+        assert_eq!(reported_exit_code("Output:\nExit code: 1"), None);
         assert_eq!(
             error_line("Exit code 127\n(eval):1: command not found: tree"),
             Some("(eval):1: command not found: tree")
@@ -318,15 +319,15 @@ mod tests {
             ("FAIL", Status::Failed),
             ("    --- FAIL: TestRead/empty (0.00s)\nFAIL\nok  \texample.org/y\t0.2s", Status::Failed),
             ("Error: no such key\n--- PASS: TestMissing (0.00s)\nPASS\nok  \texample.org/x\t0.312s", Status::Succeeded),
-            ("error: told by a test\ntest result: ok. 3 passed; 0 failed; 0 ignored", Status::Succeeded),
-            ("error: told by a test\n2 doctests, 58 tests, 0 failures", Status::Succeeded),
-            ("KeyError: told by a test\n===== 5 passed in 0.12s =====", Status::Succeeded),
-            ("Error: told by a test\nTests:       12 passed, 12 total", Status::Succeeded),
-            ("error: told by a test\n58 tests, 1 failure", Status::Failed),
+            ("error: printed by a test\ntest result: ok. 3 passed; 0 failed; 0 ignored", Status::Succeeded),
+            ("error: printed by a test\n2 doctests, 58 tests, 0 failures", Status::Succeeded),
+            ("KeyError: printed by a test\n===== 5 passed in 0.12s =====", Status::Succeeded),
+            ("Error: printed by a test\nTests:       12 passed, 12 total", Status::Succeeded),
+            ("error: printed by a test\n58 tests, 1 failure", Status::Failed),
             ("ok  \texample.org/x\t(cached)\nmain.go: error: unused", Status::Failed),
             ("2026/01/01 10:00:14 ERROR cannot happen", Status::Succeeded),
         ] {
-            assert_eq!(status_of(output, Said::NothingOfCommand), expected, "{output}");
+            assert_eq!(status_of(output, Recorded::NoneOfCommand), expected, "{output}");
         }
     }
 
@@ -352,8 +353,8 @@ mod tests {
     #[test]
     fn the_text_of_a_file_is_not_a_status() {
         let file = "1\tfn main() {\n2\t    error: oh\n";
-        assert_eq!(status_of(file, Said::NothingOfOther), Status::Succeeded);
-        assert_eq!(status_of("Error: File does not exist.", Said::NothingOfOther), Status::Failed);
-        assert_eq!(status_of(file, Said::Ended(Status::Unknown)), Status::Unknown);
+        assert_eq!(status_of(file, Recorded::NoneOfOther), Status::Succeeded);
+        assert_eq!(status_of("Error: File does not exist.", Recorded::NoneOfOther), Status::Failed);
+        assert_eq!(status_of(file, Recorded::Status(Status::Unknown)), Status::Unknown);
     }
 }

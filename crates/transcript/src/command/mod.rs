@@ -1,6 +1,8 @@
 //! Command lines: program, subcommand, purpose, and the difference between two lines.
 
+mod counterpart;
 mod normal;
+mod part;
 mod program;
 mod related;
 mod shell;
@@ -12,7 +14,7 @@ pub use related::Relation;
 pub use step::{ChangedFiles, Step};
 pub use word_diff::WordChange;
 
-use shell::Part;
+use part::{Input, Part};
 
 /// A command line, parsed by shell grammar. It is never run.
 ///
@@ -86,7 +88,7 @@ impl CommandLine {
     /// ```
     pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
         self.parts.iter().flat_map(|part| {
-            let words = part.arguments.iter().flat_map(|word| shell::variables(&word.raw));
+            let words = part.arguments.iter().flat_map(|word| part::variables(&word.raw));
             words.map(move |name| (part.program(), name))
         })
     }
@@ -142,109 +144,6 @@ impl CommandLine {
         related::is_replaced(self, later)
     }
 
-    /// The command of this line whose program's name begins the error, and the corresponding command of a later line. For `sed
-    /// -n 2p f | cat -A` and `sed -n 2p f | cat -v` these are `cat -A` and `cat -v`. None if both lines consist of one command,
-    /// or if the command is ambiguous.
-    #[must_use]
-    pub fn blamed_by(&self, error: &str, later: &Self) -> Option<(Self, Self)> {
-        let name = error.split(':').next().map(str::trim)?;
-        let only = |line: &Self, is_it: &dyn Fn(&Part) -> bool| {
-            let mut parts = line.parts.iter().filter(|part| is_it(part));
-            parts.next().filter(|_| parts.next().is_none()).cloned()
-        };
-        let is_named = |part: &Part| part.program() == name;
-        let own = only(self, &is_named)?;
-        let form = normal::form(&own);
-        let does_the_same = |part: &Part| is_named(part) && normal::form(part) == form;
-        let other = only(later, &does_the_same).or_else(|| only(later, &is_named))?;
-        let is_all = self.parts.len() == 1 && later.parts.len() == 1;
-        (!is_all && own.written() != other.written()).then(|| (Self::of(own), Self::of(other)))
-    }
-
-    /// The command of this line whose operand an output names, and the corresponding command of a later line, both with only
-    /// the named operands. For `git add a out/b && git commit -m x` after "ignored: out", it is `git add out/b`. None if the
-    /// output names operands of several commands, or if the line has only one command.
-    #[must_use]
-    pub fn named_in(&self, output: &str, later: &Self) -> Option<(Self, Self)> {
-        let said: Vec<&str> =
-            output.split_whitespace().map(|word| word.trim_matches(['\'', '"', ':', ',', '.'])).collect();
-        let is_named = |word: &shell::Word| {
-            let path = word.text.trim_start_matches("./");
-            let leads = |said: &str| {
-                path == said || path.strip_prefix(said).is_some_and(|rest| said.contains('/') && rest.starts_with('/'))
-            };
-            path.contains(['/', '.']) && path.len() > 2 && said.iter().any(|word| leads(word))
-        };
-        let named = |part: &Part| part.arguments.iter().filter(|word| is_named(word)).cloned().collect::<Vec<_>>();
-        let mut own = self.parts.iter().filter(|part| !named(part).is_empty());
-        let own = own.next().filter(|_| own.next().is_none() && self.parts.len() > 1)?;
-        let (form, operands) = (normal::form(own), named(own));
-        let does_the_same =
-            |part: &&Part| normal::form(part) == form && operands.iter().any(|word| part.arguments.contains(word));
-        let mut others = later.parts.iter().filter(does_the_same);
-        let other = others.next().filter(|_| others.next().is_none())?;
-        let bare = |part: &Part| {
-            let mut part = part.clone();
-            let is_kept = |word: &shell::Word| {
-                word.text.starts_with('-') || operands.contains(word) || form.split(' ').any(|own| own == word.text)
-            };
-            part.arguments.retain(is_kept);
-            part
-        };
-        let (own, other) = (bare(own), bare(other));
-        (own != other).then(|| (Self::of(own), Self::of(other)))
-    }
-
-    /// The command of this line with an unquoted word, and the same program's command in a later line that quotes it, both with
-    /// only this word. For `ls x; grep --include=*.c y`, it is `grep --include=*.c`. None if the line consists of nothing else.
-    #[must_use]
-    pub fn quoted_in(&self, word: &str, later: &Self) -> Option<(Self, Self)> {
-        let bare = |line: &Self, program: Option<&str>, form: shell::Form| {
-            let is_it = |argument: &shell::Word| {
-                argument.form == form
-                    && (argument.text == word || (form == shell::Form::Quoted && argument.text.contains(word)))
-            };
-            let mut parts = line.parts.iter().filter(|part| program.is_none_or(|name| part.program() == name));
-            let mut part = parts.find(|part| part.arguments.iter().any(is_it))?.clone();
-            part.arguments.retain(is_it);
-            part.arguments.truncate(1);
-            Some(part)
-        };
-        let own = bare(self, None, shell::Form::Plain).filter(|_| self.parts.len() > 1)?;
-        let other = bare(later, Some(own.program()), shell::Form::Quoted)?;
-        Some((Self::of(own), Self::of(other)))
-    }
-
-    /// The only command of this line with a flag, and the only one of a later line that does the same. None if this line
-    /// consists of nothing else, or if the command is ambiguous.
-    #[must_use]
-    pub fn flagged_by(&self, flag: &str, later: &Self) -> Option<(Self, Self)> {
-        let only = |line: &Self, is_it: &dyn Fn(&Part) -> bool| {
-            let mut parts = line.parts.iter().filter(|part| is_it(part));
-            parts.next().filter(|_| parts.next().is_none()).cloned()
-        };
-        let own = only(self, &|part| part.arguments.iter().any(|word| word.text == flag))?;
-        let form = normal::form(&own);
-        let other = only(later, &|part| normal::form(part) == form)?;
-        (self.parts.len() > 1 && own != other).then(|| (Self::of(own), Self::of(other)))
-    }
-
-    /// The only command of this line that a later line does again, and that one. None where both are nothing else.
-    #[must_use]
-    pub fn counterparts(&self, later: &Self) -> Option<(Self, Self)> {
-        let (own, others) = (self.main_parts(), later.main_parts());
-        let is_pair = |one: &Part, two: &Part| normal::form(one) == normal::form(two);
-        let mut pairs = own.iter().flat_map(|one| others.iter().map(move |two| (*one, *two)));
-        let (one, two) =
-            pairs.find(|(one, two)| is_pair(one, two)).filter(|_| !pairs.any(|(one, two)| is_pair(one, two)))?;
-        let is_all = self.parts.len() == 1 && later.parts.len() == 1;
-        (!is_all && one.written() != two.written()).then(|| (Self::of(one.untimed()), Self::of(two.untimed())))
-    }
-
-    fn of(part: Part) -> Self {
-        Self { text: part.written(), parts: vec![part] }
-    }
-
     /// The word changes that turn this line into the other one; empty if they have the same words.
     #[must_use]
     pub fn word_changes(&self, other: &Self) -> Vec<WordChange> {
@@ -262,7 +161,7 @@ impl CommandLine {
     /// ```
     #[must_use]
     pub fn hides_status(&self) -> bool {
-        let is_piped = self.parts.iter().any(|part| part.input == shell::Input::Pipe);
+        let is_piped = self.parts.iter().any(|part| part.input == Input::Pipe);
         is_piped || ["; ", ";\n", "||"].iter().any(|mark| self.text.contains(mark))
     }
 

@@ -1,8 +1,8 @@
 //! The normal form of a command: its action without the objects (docs/spec/capture.md, 2.2). It is for comparisons and is not
 //! shown.
 
+use super::part::{Part, Word, base_name};
 use super::program::{family, is_plain};
-use super::shell::{Part, Word, base_name};
 
 /// Subcommands that have subcommands or scripts of their own.
 const NESTED: [(&str, &[&str]); 16] = [

@@ -1,7 +1,7 @@
 //! Facts about programs: wrappers, preparation, filters, programs without effect, subcommands.
 
-use super::shell::{self, Form, Input, Output, Part, Word};
-use super::{Effect, normal};
+use super::part::{Form, Input, Output, Part, Word};
+use super::{Effect, normal, shell};
 
 /// Programs that run the program named in their arguments, with those of their flags that take a value.
 const WRAPPERS: [(&str, &[&str]); 14] = [
@@ -233,7 +233,7 @@ fn inner(part: &Part) -> Option<Vec<Part>> {
     let n_own = part.arguments.len() - words.len();
     let mut inner = Part::new(words.to_vec(), input, part.output)?;
     if part.program() != "xargs" {
-        inner.standing = part.standing.clone();
+        inner.context = part.context.clone();
     }
     let wrapper = Word { text: part.original().to_owned(), raw: part.original().to_owned(), form: Form::Plain };
     let own = part.arguments.iter().take(n_own).cloned();

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use similar::{Algorithm, capture_diff_slices, get_diff_ratio};
 
+use super::part::{Part, base_name};
 use super::program::family;
-use super::shell::{Part, base_name};
 use super::word_diff::words;
 use super::{CommandLine, normal};
 

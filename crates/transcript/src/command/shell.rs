@@ -1,118 +1,8 @@
 //! Shell grammar: parses a command line into simple commands. The parser is a library; this module walks its tree.
 
-use rable::{ListOperator, Node, NodeKind};
+use rable::{ListItem, ListOperator, Node, NodeKind};
 
-/// One word of a command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Word {
-    /// Without quotes.
-    pub(super) text: String,
-    /// As typed.
-    pub(super) raw: String,
-    pub(super) form: Form,
-}
-
-/// How a word was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// Without quotes or expansions.
-    Plain,
-    /// With a quote or an expansion.
-    Quoted,
-}
-
-/// The source of a command's input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Input {
-    /// Its own input.
-    Own,
-    /// The command before it in a pipe.
-    Pipe,
-}
-
-/// The target of a command's output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Output {
-    /// The terminal, a pipe, or none.
-    Shown,
-    /// A file.
-    File,
-}
-
-/// Whether a command can be run on its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
-    /// It can, in the folder to which the line changed before; none if it did not.
-    Alone { folder: Option<String> },
-    /// It cannot: it is in a loop, after a pipe or an "or", in the background, or reads a here-document.
-    Within,
-}
-
-/// A simple command; it has at least one word.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
-    /// The program as written, without quotes.
-    original: String,
-    /// Its base name.
-    program: String,
-    /// Its arguments.
-    pub(super) arguments: Vec<Word>,
-    pub(super) input: Input,
-    pub(super) output: Output,
-    pub(super) standing: Standing,
-    /// The words before the program as typed: assignments, `sudo`.
-    pub(super) lead: Vec<Word>,
-}
-
-impl Part {
-    /// A command that is [`Within`](Standing::Within) its line. None if no word names a program.
-    pub(super) fn new(words: Vec<Word>, input: Input, output: Output) -> Option<Self> {
-        let mut words = words.into_iter();
-        let first = words.next()?;
-        let program = Some(base_name(&first.text)).filter(|name| !name.is_empty())?.to_owned();
-        let (original, arguments, lead) = (first.text, words.collect(), Vec::new());
-        Some(Self { original, program, arguments, input, output, standing: Standing::Within, lead })
-    }
-
-    pub(super) fn program(&self) -> &str {
-        &self.program
-    }
-
-    pub(super) fn original(&self) -> &str {
-        &self.original
-    }
-
-    /// As typed, without redirections of the output.
-    pub(super) fn written(&self) -> String {
-        let lead = self.lead.iter().map(|word| word.raw.as_str());
-        let arguments = self.arguments.iter().map(|word| word.raw.as_str());
-        lead.chain([self.original.as_str()]).chain(arguments).collect::<Vec<_>>().join(" ")
-    }
-
-    /// Without what only measures it or keeps it in the background.
-    pub(super) fn untimed(&self) -> Self {
-        let measures = |word: &Word| matches!(base_name(&word.text), "time" | "nice" | "ionice" | "nohup" | "stdbuf");
-        let mut part = self.clone();
-        if part.lead.first().is_some_and(measures) {
-            part.lead.clear();
-        }
-        part
-    }
-
-    pub(super) fn originals(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.original.as_str()).chain(self.arguments.iter().map(|word| word.text.as_str()))
-    }
-
-    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.program.as_str()).chain(self.arguments.iter().map(|word| word.text.as_str()))
-    }
-}
-
-/// The last component of a path, also of a Windows one; without the suffix of a Windows program.
-pub(super) fn base_name(path: &str) -> &str {
-    let name = path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or_default();
-    name.strip_suffix(".exe").unwrap_or(name)
-}
+use super::part::{Context, Form, Input, Output, Part, Word};
 
 /// Longer lines are split by words only: they are scripts, and parsing takes more than linear time.
 const MAX_BYTES: usize = 32 * 1024;
@@ -121,14 +11,16 @@ const MAX_SUBSTITUTIONS: usize = 40;
 /// The parser recurses into blocks: 900 nested ones overflow the stack.
 const MAX_BLOCKS: usize = 120;
 
+/// The simple commands of a line, in order. A line that does not fit the grammar, or exceeds a limit, is split by words.
 pub(super) fn split(text: &str) -> Vec<Part> {
-    let is_tame = text.len() <= MAX_BYTES && n_substitutions(text) <= MAX_SUBSTITUTIONS && n_blocks(text) <= MAX_BLOCKS;
-    let parsed = if is_tame { rable::parse(text, false).ok() } else { None };
+    let is_parsable =
+        text.len() <= MAX_BYTES && n_substitutions(text) <= MAX_SUBSTITUTIONS && n_blocks(text) <= MAX_BLOCKS;
+    let parsed = if is_parsable { rable::parse(text, false).ok() } else { None };
     match parsed {
         Some(nodes) => {
             let mut walk = Walk::default();
             for node in &nodes {
-                walk.node(node, Input::Own, Place::Top);
+                walk.node(node, Input::Own, Runs::Once);
             }
             walk.parts
         }
@@ -147,89 +39,66 @@ fn n_blocks(text: &str) -> usize {
     words + nested
 }
 
-/// The position of a node in the line.
+/// How often a node of the line runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// It runs exactly once.
-    Top,
-    /// It may run never or more than once.
-    Inside,
+enum Runs {
+    Once,
+    /// Never, once or several times.
+    Unknown,
 }
 
 /// A walk over the tree of a line, in order.
 #[derive(Default)]
 struct Walk {
     parts: Vec<Part>,
-    /// The current folder of the line.
     folder: Folder,
-    /// The functions that it has defined.
+    /// The functions that the line has defined so far.
     functions: Vec<String>,
 }
 
+/// The current folder of the line.
 #[derive(Default)]
 enum Folder {
-    /// Unchanged so far.
     #[default]
-    Own,
+    Unchanged,
     Named(String),
     /// Changed to the value of an expansion.
-    Lost,
+    Unknown,
 }
 
 impl Walk {
-    fn node(&mut self, node: &Node, input: Input, place: Place) {
+    fn node(&mut self, node: &Node, input: Input, runs: Runs) {
         match &node.kind {
             NodeKind::Command { words, redirects, assignments } => {
-                let words: Vec<Word> = words.iter().filter_map(word).collect();
-                let writes = redirects.iter().any(is_file_output);
-                let Some(mut part) = Part::new(words, input, if writes { Output::File } else { Output::Shown }) else {
-                    return;
-                };
-                part.lead = assignments.iter().filter_map(word).collect();
-                part.standing = self.standing(place, input, redirects);
-                if self.functions.iter().any(|name| name == part.original()) {
-                    part.standing = Standing::Within;
+                let words = words.iter().filter_map(word).collect();
+                let output = if redirects.iter().any(is_file_output) { Output::File } else { Output::Shown };
+                if let Some(mut part) = Part::new(words, input, output) {
+                    part.lead = assignments.iter().filter_map(word).collect();
+                    self.command(part, redirects, runs);
                 }
-                if part.program() == "cd" && place == Place::Top {
-                    self.go(&part);
-                }
-                self.parts.push(part);
             }
             NodeKind::Pipeline { commands, .. } => {
                 let inputs = std::iter::once(input).chain(std::iter::repeat(Input::Pipe));
-                commands.iter().zip(inputs).for_each(|(command, input)| self.node(command, input, place));
+                commands.iter().zip(inputs).for_each(|(command, input)| self.node(command, input, runs));
             }
-            NodeKind::List { items } => {
-                let mut before = None;
-                for item in items {
-                    let is_sure = before != Some(ListOperator::Or) && item.operator != Some(ListOperator::Background);
-                    self.node(&item.command, Input::Own, if is_sure { place } else { Place::Inside });
-                    before = item.operator;
-                }
-            }
+            NodeKind::List { items } => self.list(items, runs),
             NodeKind::If { condition, then_body, else_body, .. } => {
-                self.node(condition, Input::Own, Place::Inside);
-                self.node(then_body, Input::Own, Place::Inside);
-                if let Some(body) = else_body {
-                    self.node(body, Input::Own, Place::Inside);
-                }
+                self.branches([&**condition, &**then_body].into_iter().chain(else_body.as_deref()));
             }
             NodeKind::While { condition, body, .. } | NodeKind::Until { condition, body, .. } => {
-                self.node(condition, Input::Own, Place::Inside);
-                self.node(body, Input::Own, Place::Inside);
+                self.branches([&**condition, &**body]);
+            }
+            NodeKind::Case { patterns, .. } => {
+                self.branches(patterns.iter().filter_map(|pattern| pattern.body.as_ref()));
             }
             NodeKind::For { body, .. }
             | NodeKind::ForArith { body, .. }
             | NodeKind::Select { body, .. }
             | NodeKind::Subshell { body, .. }
-            | NodeKind::BraceGroup { body, .. } => self.node(body, input, Place::Inside),
-            NodeKind::Case { patterns, .. } => {
-                let bodies = patterns.iter().filter_map(|pattern| pattern.body.as_ref());
-                bodies.for_each(|body| self.node(body, Input::Own, Place::Inside));
-            }
-            NodeKind::Coproc { command, .. } => self.node(command, input, Place::Inside),
-            NodeKind::Negation { pipeline } => self.node(pipeline, input, Place::Inside),
-            NodeKind::Time { pipeline, .. } => self.node(pipeline, input, place),
+            | NodeKind::BraceGroup { body, .. }
+            | NodeKind::Coproc { command: body, .. }
+            | NodeKind::Negation { pipeline: body } => self.node(body, input, Runs::Unknown),
+            NodeKind::Time { pipeline, .. } => self.node(pipeline, input, runs),
             // A function is defined, not run.
             NodeKind::Function { name, .. } => self.functions.push(name.clone()),
             // Other nodes contain no command.
@@ -237,22 +106,48 @@ impl Walk {
         }
     }
 
-    fn standing(&self, place: Place, input: Input, redirects: &[Node]) -> Standing {
-        let reads = redirects.iter().any(|redirect| !is_output(redirect));
-        match &self.folder {
-            _ if reads || place == Place::Inside || input == Input::Pipe => Standing::Within,
-            Folder::Own => Standing::Alone { folder: None },
-            Folder::Named(folder) => Standing::Alone { folder: Some(folder.clone()) },
-            Folder::Lost => Standing::Within,
+    fn command(&mut self, mut part: Part, redirects: &[Node], runs: Runs) {
+        let is_function = self.functions.iter().any(|name| name == part.original());
+        let reads_redirect = redirects.iter().any(|redirect| !is_output(redirect));
+        if !is_function && !reads_redirect && runs == Runs::Once && part.input == Input::Own {
+            part.context = self.context();
+        }
+        if part.program() == "cd" && runs == Runs::Once {
+            self.change_folder(&part);
+        }
+        self.parts.push(part);
+    }
+
+    fn list(&mut self, items: &[ListItem], runs: Runs) {
+        let mut before = None;
+        for item in items {
+            let is_sure = before != Some(ListOperator::Or) && item.operator != Some(ListOperator::Background);
+            self.node(&item.command, Input::Own, if is_sure { runs } else { Runs::Unknown });
+            before = item.operator;
         }
     }
 
-    fn go(&mut self, cd: &Part) {
+    fn branches<'n>(&mut self, nodes: impl IntoIterator<Item = &'n Node>) {
+        nodes.into_iter().for_each(|node| self.node(node, Input::Own, Runs::Unknown));
+    }
+
+    /// The context of a command that needs nothing else of the line.
+    fn context(&self) -> Context {
+        match &self.folder {
+            Folder::Unchanged => Context::Independent { folder: None },
+            Folder::Named(folder) => Context::Independent { folder: Some(folder.clone()) },
+            Folder::Unknown => Context::Dependent,
+        }
+    }
+
+    fn change_folder(&mut self, cd: &Part) {
         self.folder = match (&cd.arguments[..], &self.folder) {
-            ([word], folder) if !word.expands() && (word.text.starts_with('/') || matches!(folder, Folder::Own)) => {
+            ([word], folder)
+                if !word.expands() && (word.text.starts_with('/') || matches!(folder, Folder::Unchanged)) =>
+            {
                 Folder::Named(word.raw.clone())
             }
-            _ => Folder::Lost,
+            _ => Folder::Unknown,
         };
     }
 }
@@ -272,36 +167,6 @@ fn word(node: &Node) -> Option<Word> {
     let is_quoted = value.contains(['"', '\'', '`', '$', '\\', '\n']);
     let text = if is_quoted { unquote(value) } else { value.clone() };
     Some(Word { text, raw: value.clone(), form: if is_quoted { Form::Quoted } else { Form::Plain } })
-}
-
-impl Word {
-    /// True if the shell expands the word.
-    pub(super) fn expands(&self) -> bool {
-        let is_literal = self.raw.len() > 1 && self.raw.starts_with('\'') && self.raw.ends_with('\'');
-        !is_literal && self.raw.contains(['$', '`'])
-    }
-}
-
-/// The names of the variables that are expanded in a word as it was typed.
-pub(super) fn variables(raw: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let (mut is_literal, mut is_quoted) = (false, false);
-    let mut chars = raw.char_indices();
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '\'' if !is_quoted => is_literal = !is_literal,
-            '"' if !is_literal => is_quoted = !is_quoted,
-            '\\' if !is_literal => _ = chars.next(),
-            '$' if !is_literal => {
-                let rest = raw.get(at + 1..).unwrap_or_default();
-                let rest = rest.strip_prefix('{').unwrap_or(rest).trim_start_matches(['!', '#']);
-                let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-                found.extend(rest.get(..end).filter(|name| !name.is_empty()));
-            }
-            _ => {}
-        }
-    }
-    found
 }
 
 /// A word without its quotes. A text that quoting rules do not make one word is unchanged.

@@ -1,14 +1,14 @@
 //! Who wrote a message of the user's role, by the fields of its record and the kinds of its parts (docs/spec/capture.md, 1.3).
 //!
-//! Text is a person's only if nothing in the record speaks against it. A field that says who wrote something counts, also one
-//! that is not known yet, and so does every flag that is set: agents mark what they write themselves with ever new ones.
+//! Text is attributed to a person only if no field of the record contradicts it. Fields are recognised by words in their names,
+//! and every flag that is set counts: agents keep adding new ones to mark what a program wrote.
 
 use serde_json::Value;
 
 use super::recorder::str_of;
 
-/// Words in the names of fields that say who wrote a record, in lower case.
-const ABOUT_AUTHORS: [&str; 35] = [
+/// Words, in lower case, in the names of fields that say who or what wrote a record.
+const AUTHOR_WORDS: [&str; 35] = [
     "origin",
     "source",
     "sender",
@@ -46,8 +46,8 @@ const ABOUT_AUTHORS: [&str; 35] = [
     "via",
 ];
 
-/// Values of such fields that name a person, or a program at which a person types.
-const PERSONS: [&str; 19] = [
+/// Values of such fields that name a person, or a program in which a person types.
+const PERSON_VALUES: [&str; 19] = [
     "human",
     "person",
     "user",
@@ -69,8 +69,8 @@ const PERSONS: [&str; 19] = [
     "interactive",
 ];
 
-/// Fields of any format's records that say nothing about an author, whatever their value.
-const NEUTRAL: [&str; 33] = [
+/// Fields, of any format's records, that say nothing about the author, whatever their value.
+const NEUTRAL_FIELDS: [&str; 33] = [
     "uuid",
     "id",
     "parentUuid",
@@ -106,25 +106,32 @@ const NEUTRAL: [&str; 33] = [
     "internal_chat_message_metadata_passthrough",
 ];
 
-/// Fields that a part of a person's text may have.
-const OF_TEXT: [&str; 8] =
+/// Fields that a part with typed text may have.
+const TEXT_FIELDS: [&str; 8] =
     ["type", "text", "cache_control", "cacheControl", "text_elements", "textElements", "index", "id"];
 
 /// True if a field says, or may say, that a program wrote the record.
-pub(super) fn is_of_program(record: &Value) -> bool {
+pub(super) fn may_be_by_program(record: &Value) -> bool {
     record.as_object().into_iter().flatten().any(|(field, value)| {
-        let lower = field.to_lowercase();
-        let named_is =
-            field.strip_prefix("is").is_some_and(|rest| rest.starts_with(|c: char| c == '_' || c.is_uppercase()));
-        let is_flag = *value == Value::Bool(true) || named_is;
-        let is_about = lower == "type" || ABOUT_AUTHORS.iter().any(|word| lower.contains(word));
-        !NEUTRAL.contains(&field.as_str()) && !is_empty(value) && (is_flag || (is_about && !is_person(value)))
+        let is_flag = *value == Value::Bool(true) || has_flag_name(field);
+        let names_program = || is_author_field(field) && !is_person(value);
+        !NEUTRAL_FIELDS.contains(&field.as_str()) && !is_empty(value) && (is_flag || names_program())
     })
+}
+
+/// `isMeta`, `is_meta`
+fn has_flag_name(field: &str) -> bool {
+    field.strip_prefix("is").is_some_and(|rest| rest.starts_with(|c: char| c == '_' || c.is_uppercase()))
+}
+
+fn is_author_field(field: &str) -> bool {
+    let lower = field.to_lowercase();
+    lower == "type" || AUTHOR_WORDS.iter().any(|word| lower.contains(word))
 }
 
 fn is_person(value: &Value) -> bool {
     match value {
-        Value::String(name) => PERSONS.contains(&name.as_str()),
+        Value::String(name) => PERSON_VALUES.contains(&name.as_str()),
         Value::Object(row) => ["kind", "type"].iter().filter_map(|key| row.get(*key)).any(is_person),
         _ => false,
     }
@@ -148,39 +155,40 @@ pub(super) enum Part<'v> {
     Other(&'v str, String),
 }
 
-/// The parts of a message. `kinds` are the types of a person's text; an empty one stands for parts without a type.
-pub(super) fn parts<'v>(content: &'v Value, kinds: &[&str]) -> Vec<Part<'v>> {
-    let read = |part: &'v Value| {
-        if let Some(text) = part.as_str() {
-            return Part::Text(text);
-        }
-        let has_only_text = part
-            .as_object()
-            .is_some_and(|row| row.iter().all(|(field, value)| OF_TEXT.contains(&field.as_str()) || is_empty(value)));
-        match part.get("text").and_then(Value::as_str) {
-            Some(text) if has_only_text && kinds.contains(&str_of(part, "type")) => Part::Text(text),
-            _ => {
-                let mut texts = String::new();
-                texts_in(part, &mut texts);
-                Part::Other(str_of(part, "type"), texts)
-            }
-        }
-    };
+/// The parts of a message. `text_types` are the types of a part with typed text; "" accepts a part without a type.
+pub(super) fn parts<'v>(content: &'v Value, text_types: &[&str]) -> Vec<Part<'v>> {
     match content {
-        Value::Array(list) => list.iter().map(read).collect(),
+        Value::Array(list) => list.iter().map(|item| part(item, text_types)).collect(),
         Value::Null => Vec::new(),
-        one => vec![read(one)],
+        one => vec![part(one, text_types)],
     }
 }
 
-/// True for a message that carries the results of calls: what is written beside them is the harness's.
+fn part<'v>(item: &'v Value, text_types: &[&str]) -> Part<'v> {
+    if let Some(text) = item.as_str() {
+        return Part::Text(text);
+    }
+    let kind = str_of(item, "type");
+    let is_text_field = |(field, value): (&String, &Value)| TEXT_FIELDS.contains(&field.as_str()) || is_empty(value);
+    let has_only_text = item.as_object().is_some_and(|row| row.iter().all(is_text_field));
+    match item.get("text").and_then(Value::as_str) {
+        Some(text) if has_only_text && text_types.contains(&kind) => Part::Text(text),
+        _ => {
+            let mut texts = String::new();
+            texts_in(item, &mut texts);
+            Part::Other(kind, texts)
+        }
+    }
+}
+
+/// True for a message that contains results of calls: its other texts are the harness's.
 pub(super) fn has_results(content: &Value) -> bool {
     content.as_array().is_some_and(|list| {
         list.iter().any(|part| str_of(part, "type").ends_with("tool_result") || part.get("functionResponse").is_some())
     })
 }
 
-/// The texts that something other than typed text shows the agent: of a document, a search result, an attached file.
+/// Appends, a line each, the texts that the agent sees of anything but typed text: a document, a search result, an attached file.
 pub(super) fn texts_in(value: &Value, texts: &mut String) {
     const SHOWN: [&str; 14] = [
         "text",
@@ -238,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_may_be_a_program_s_is_nobody_s_word() {
+    fn a_record_that_a_program_may_have_written_is_not_typed() {
         for fields in [
             json!({"isVisibleInTranscriptOnly": true}),
             json!({"isMeta": "true"}),
@@ -315,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn other_formats_have_flags_too() {
+    fn the_fields_of_other_formats_count_too() {
         let said = |extra: Value| {
             let mut message = json!({"role": "user", "content": SAID});
             message.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
@@ -353,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_document_shows_is_known_to_have_been_shown() {
+    fn the_text_of_a_document_is_a_system_turn() {
         let parts =
             json!([{"type": "document", "source": {"type": "text", "data": SAID}}, {"type": "text", "text": "Do it."}]);
         let message = json!({"role": "user", "content": parts}).to_string();

@@ -21,7 +21,7 @@
 use serde_json::Value;
 
 use super::anthropic::{blocks, ended};
-use super::author::{has_results, is_of_program, texts_in};
+use super::author::{has_results, may_be_by_program, texts_in};
 use super::recorder::{Recorder, is_set, str_of};
 use super::{Owner, ReadLimits, ReadReport};
 use crate::Status;
@@ -95,7 +95,7 @@ fn turn(kind: &str, record: &Value, recorder: &mut Recorder) {
     }
     let message = record.get("message").unwrap_or(&missing);
     let content = message.get("content").unwrap_or(&missing);
-    if kind == "user" && (is_of_program(record) || is_of_program(message)) && !has_results(content) {
+    if kind == "user" && (may_be_by_program(record) || may_be_by_program(message)) && !has_results(content) {
         return recorder.say(content, Recorder::system);
     }
     let id = str_of(message, "id");
@@ -122,7 +122,7 @@ fn attachment(record: &Value, recorder: &mut Recorder) {
             .for_each(|row| row.retain(|field, _| !matches!(field.as_str(), "type" | "attachment")));
         row
     };
-    if is_prompt && !is_of_program(&fields(attachment)) && !is_of_program(&fields(record)) {
+    if is_prompt && !may_be_by_program(&fields(attachment)) && !may_be_by_program(&fields(record)) {
         return recorder.user(attachment.get("prompt").unwrap_or(&missing), &["text"]);
     }
     recorder.skip(&format!("attachment {}", str_of(attachment, "type")));

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use super::Owner;
 use super::anthropic::ended;
-use super::author::is_of_program;
+use super::author::may_be_by_program;
 use super::recorder::{Recorder, arguments, str_of, text_of};
 use crate::Status;
 
@@ -106,7 +106,7 @@ fn is_attended(head: &Value) -> bool {
 fn message(item: &Value, recorder: &mut Recorder) {
     let content = item.get("content").unwrap_or(&Value::Null);
     match str_of(item, "role") {
-        "user" if !is_of_program(item) => recorder.user(content, &["input_text", "text"]),
+        "user" if !may_be_by_program(item) => recorder.user(content, &["input_text", "text"]),
         "assistant" => recorder.say(content, Recorder::assistant),
         _ => recorder.say(content, Recorder::system),
     }

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::Owner;
-use super::author::is_of_program;
+use super::author::may_be_by_program;
 use super::recorder::{Recorder, str_of, text_of};
 use crate::{Status, Turn};
 
@@ -55,7 +55,7 @@ impl Gemini {
     fn message(&mut self, message: &Value, recorder: &mut Recorder) {
         let content = message.get("displayContent").or(message.get("content")).unwrap_or(&Value::Null);
         match str_of(message, "type") {
-            "user" if is_of_program(message) => recorder.say(content, Recorder::system),
+            "user" if may_be_by_program(message) => recorder.say(content, Recorder::system),
             "user" => recorder.user(content, &[""]),
             "gemini" => {
                 recorder.say(content, Recorder::assistant);

@@ -18,7 +18,7 @@
 use serde_json::{Value, json};
 
 use super::anthropic::ended;
-use super::author::is_of_program;
+use super::author::may_be_by_program;
 use super::recorder::{Recorder, is_set, str_of, text_of};
 use crate::Status;
 
@@ -37,7 +37,7 @@ pub(super) fn read(entry: &Value, recorder: &mut Recorder) {
     match kind {
         "message" => {
             let said = entry.get("message").unwrap_or(&Value::Null);
-            message(id, said, is_of_program(entry) || is_of_program(said), recorder);
+            message(id, said, may_be_by_program(entry) || may_be_by_program(said), recorder);
         }
         "compaction" | "branch_summary" => recorder.system(str_of(entry, "summary")),
         "custom_message" => recorder.say(entry.get("content").unwrap_or(&Value::Null), Recorder::system),
@@ -46,10 +46,10 @@ pub(super) fn read(entry: &Value, recorder: &mut Recorder) {
     }
 }
 
-fn message(id: &str, message: &Value, is_of_program: bool, recorder: &mut Recorder) {
+fn message(id: &str, message: &Value, may_be_by_program: bool, recorder: &mut Recorder) {
     let content = message.get("content").unwrap_or(&Value::Null);
     match str_of(message, "role") {
-        "user" if is_of_program => recorder.say(content, Recorder::system),
+        "user" if may_be_by_program => recorder.say(content, Recorder::system),
         "user" => recorder.user(content, &["text"]),
         "assistant" => {
             content.as_array().into_iter().flatten().for_each(|block| said(block, recorder));

@@ -11,7 +11,7 @@ use super::author::{Part, has_results, parts};
 use super::clip::clip;
 use super::{Owner, ReadLimits, ReadReport};
 use crate::injected::{is_not_made, said_at_refusal, split};
-use crate::outcome::{Said, error_span, status_of};
+use crate::outcome::{Recorded, error_span, status_of};
 use crate::words::{is_echo, word_runs};
 use crate::{Status, ToolCall, Transcript, Turn};
 
@@ -202,13 +202,13 @@ impl Recorder {
             self.remember(output);
         }
         if let Some(Turn::ToolCall(call)) = self.transcript.turns.get_mut(place) {
-            let said = match told {
-                _ if is_not_made(output) => Said::Ended(Status::Unknown),
-                Some(status) => Said::Ended(status),
-                None if is_terminal(call) => Said::NothingOfCommand,
-                None => Said::NothingOfOther,
+            let recorded = match told {
+                _ if is_not_made(output) => Recorded::Status(Status::Unknown),
+                Some(status) => Recorded::Status(status),
+                None if is_terminal(call) => Recorded::NoneOfCommand,
+                None => Recorded::NoneOfOther,
             };
-            call.status = status_of(output, said);
+            call.status = status_of(output, recorded);
             call.result = Some(cut.unwrap_or_else(|| output.to_owned()));
         }
         if self.has_person && is_not_made(output) {
