@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::exchange::{is_filler, is_limiting};
+use super::exchange::{self, Pair, is_filler, is_limiting};
 use super::polarity;
+use super::side::{Said, Side};
 use super::token::{Token, tokens};
-use super::{Difference, Field, difference, shared};
+use super::{Difference, Field, compare, difference, shared};
 use crate::lesson::Lesson;
 use crate::lexical::is_telling;
 
@@ -16,11 +17,32 @@ const TURNS: [&str; 16] = [
 ];
 
 /// True if the later lesson contradicts the earlier one: it has another value, or mentions the earlier advice as a mistake or
-/// to reject it. The caller ensures that both are about the same situation.
+/// to reject it. The caller ensures that both are about similar situations.
 ///
-/// Advice that only adds to the other does not mention it.
+/// Advice that only adds to the other does not mention it, and a lesson that tells the same again in other words rejects nothing.
 pub(crate) fn contradicts(later: &Lesson, earlier: &Lesson) -> bool {
-    is_corrected(later, earlier) || takes_up(later, earlier)
+    !is_other_situation(later, earlier)
+        && (is_corrected(later, earlier) || (takes_up(later, earlier) && !restates(later, earlier)))
+}
+
+/// The triggers agree except for a value or a word: "releasing the CLI" and "releasing the SDK".
+fn is_other_situation(later: &Lesson, earlier: &Lesson) -> bool {
+    let (later, earlier) = (Side::new(later, &[Field::Trigger]), Side::new(earlier, &[Field::Trigger]));
+    let ([(field, ours)], [(_, theirs)]) = (later.fields.as_slice(), earlier.fields.as_slice()) else { return false };
+    compare(*field, Said { tokens: ours, by: &later }, Said { tokens: theirs, by: &earlier }).is_some()
+        || exchange::exchanged(&[Pair { ours, theirs }]).is_some()
+}
+
+/// Both mistakes and both advices share words. Measured.
+fn restates(later: &Lesson, earlier: &Lesson) -> bool {
+    const SHARED: f32 = 0.3;
+    let situation = &content(&[&later.trigger, &earlier.trigger]);
+    let is_shared = |texts: fn(&Lesson) -> [&str; 2]| {
+        let words = |lesson: &Lesson| &content(&texts(lesson)) - situation;
+        shared(&words(later), &words(earlier)).is_some_and(|shared| shared >= SHARED)
+    };
+    is_shared(|lesson| [&lesson.anti_pattern, &lesson.mistake])
+        && is_shared(|lesson| [&lesson.correct_pattern, &lesson.solution])
 }
 
 /// The same situation, and another value in the advice.
@@ -42,7 +64,6 @@ fn is_corrected(later: &Lesson, earlier: &Lesson) -> bool {
 }
 
 fn takes_up(later: &Lesson, earlier: &Lesson) -> bool {
-    const MANY: usize = 2;
     let situation = &content(&[&later.trigger, &earlier.trigger]);
     let advice = &content(&[&earlier.correct_pattern, &earlier.solution]) - situation;
     let shared = |texts: &[&str]| advice.intersection(&content(texts)).count();
@@ -52,7 +73,7 @@ fn takes_up(later: &Lesson, earlier: &Lesson) -> bool {
     let (ours, theirs) = (tokens(&later.correct_pattern), tokens(&earlier.correct_pattern));
     match shared(&[&later.correct_pattern, &later.solution]) {
         0 => polarity::opposites(&ours, &theirs).is_some(),
-        n_shared => n_shared >= MANY || ours.iter().any(is_turn),
+        _ => ours.iter().any(is_turn),
     }
 }
 
@@ -96,6 +117,50 @@ mod tests {
     #[test]
     fn another_value_in_the_same_situation_contradicts() {
         check("Set 16 px.", ["", "Set 18 px."], true);
+    }
+
+    #[test]
+    fn what_says_the_same_again_does_not() {
+        let first = |trigger: &str, mistake: &str, advice: &str| Lesson {
+            anti_pattern: mistake.into(),
+            ..lesson(trigger, advice)
+        };
+        let earlier = first(
+            "Editing generated code",
+            "The change vanished at the next build",
+            "Edit codegen/templates and run make generate.",
+        );
+        let again = first(
+            "Fixing a bug in a generated file",
+            "The next build overwrote my fix",
+            "Do not touch the output; change codegen/templates, then make generate.",
+        );
+        assert!(!contradicts(&again, &earlier));
+        let corrected = first(
+            "Fixing a bug in a generated file",
+            "make generate has no effect since the move",
+            "Do not run make generate; edit codegen/templates and push.",
+        );
+        assert!(contradicts(&corrected, &earlier));
+    }
+
+    #[test]
+    fn a_sibling_situation_is_another_one() {
+        let pairs = [
+            ("Deploying to eu-west-1", "Deploying to us-east-1"),
+            ("Uploading images", "Uploading videos"),
+            ("Adding a Rust dependency", "Adding a Python dependency"),
+            ("Cutting a release of the CLI", "Cutting a release of the SDK"),
+            ("Renaming a database table", "Renaming an API field"),
+        ];
+        for (one, other) in pairs {
+            let of =
+                |trigger: &str, advice: &str| Lesson { anti_pattern: "Too large.".into(), ..lesson(trigger, advice) };
+            let (earlier, later) =
+                (of(one, "Limit them to 5 MB in the settings."), of(other, "Limit them to 200 MB in the settings."));
+            assert!(!contradicts(&later, &earlier), "{one} and {other}");
+            assert!(contradicts(&of(one, "Limit them to 200 MB in the settings."), &earlier), "{one}");
+        }
     }
 
     #[test]
