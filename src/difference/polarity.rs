@@ -7,7 +7,7 @@ use super::token::Token;
 use crate::lexical::is_telling;
 
 /// Pairs of opposites. Synonyms share a side.
-const OPPOSITES: [(&[&str], &[&str]); 49] = [
+const OPPOSITES: [(&[&str], &[&str]); 59] = [
     (&["always"], &["never"]),
     (&["before", "prior", "ahead"], &["after", "afterwards", "following"]),
     (&["enable", "enabled", "enabling"], &["disable", "disabled", "disabling"]),
@@ -56,7 +56,17 @@ const OPPOSITES: [(&[&str], &[&str]); 49] = [
     (&["on"], &["off"]),
     (&["with", "mit"], &["without", "ohne"]),
     (&["immer"], &["nie", "niemals"]),
-    (&["vor"], &["nach"]),
+    (&["vor", "vorher", "bevor", "zuvor"], &["nach", "nachher", "nachdem", "danach"]),
+    (&["erlauben", "erlaubt", "zulassen"], &["verbieten", "verboten", "untersagt"]),
+    (&["einschalten", "aktivieren", "aktiviert"], &["ausschalten", "deaktivieren", "deaktiviert"]),
+    (&["siempre"], &["nunca", "jamás"]),
+    (&["antes"], &["después", "despues", "tras"]),
+    (&["con"], &["sin"]),
+    (&["activar", "habilitar", "activa", "habilita"], &["desactivar", "deshabilitar", "desactiva", "deshabilita"]),
+    (&["toujours"], &["jamais"]),
+    (&["avant"], &["après", "apres"]),
+    (&["avec"], &["sans"]),
+    (&["activer", "active"], &["désactiver", "désactive"]),
 ];
 
 /// Words that negate what follows.

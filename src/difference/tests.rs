@@ -26,6 +26,10 @@ fn other_values_in_one_field_keep_apart() {
     check("use tokio 1.0 for the runtime", "use tokio 1 for the runtime", None);
     check("pass timeout=5 to every call", "give each call timeout=30", Some("number"));
     check("pin it with numpy<2 in the file", "pin it with numpy>=2 in the file", Some("comparison"));
+    check("require numpy >=2.0 here", "require numpy <2.0 here", Some("comparison"));
+    check("export HTTP_PROXY before curl", "export http_proxy before curl", Some("identifier"));
+    check("copy from bucket-a to bucket-b", "copy from bucket-b to bucket-a", Some("order"));
+    check("restart node-a at night", "restart node-b at night", Some("identifier"));
     check("run git push --force then", "run git push --force-with-lease then", Some("flag"));
     check("mount it at /var/lib/data here", "mount it at /srv/data here", Some("path"));
     check("edit Cargo.toml by hand", "edit Cargo.lock by hand", Some("path"));
@@ -49,6 +53,9 @@ fn opposites_in_the_same_company_keep_apart() {
     check("run migrations before the rollout", "run migrations after the rollout", Some("polarity"));
     check("enable proxy buffering for events", "for events, disable proxy buffering", Some("polarity"));
     check("commit the generated files", "do not commit the generated files", Some("polarity"));
+    check("vacía la caché antes del despliegue", "vacía la caché después del despliegue", Some("polarity"));
+    check("vide le cache avant le déploiement", "vide le cache après le déploiement", Some("polarity"));
+    check("den Cache leeren, bevor umgeschaltet wird", "den Cache leeren, nachdem umgeschaltet wird", Some("polarity"));
     // Double opposites, and opposites about different things.
     check("run it outside a transaction", "it must not run inside a transaction", None);
     check("create it outside a transaction block", "create it, and not inside a transaction block", None);

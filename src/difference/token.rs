@@ -55,6 +55,8 @@ impl Token {
             Kind::Word => normal_word(&lower),
             Kind::Flag if !text.starts_with("--") => text.to_owned(),
             Kind::Number => normal_number(&lower),
+            // `HTTP_PROXY` is not `http_proxy`.
+            Kind::Identifier if is_constant(text) => text.to_owned(),
             Kind::Identifier => lower.trim_end_matches("()").to_owned(),
             _ => lower.trim_end_matches('/').to_owned(),
         };
@@ -104,6 +106,11 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
     canonical(found)
 }
 
+/// True for a name of several words in capitals, such as that of an environment variable.
+fn is_constant(text: &str) -> bool {
+    text.contains('_') && text.contains(char::is_alphabetic) && !text.contains(char::is_lowercase)
+}
+
 fn is_letter(text: &str) -> bool {
     text.len() == 1 && text != "I" && text.starts_with(|c: char| c.is_ascii_uppercase())
 }
@@ -148,13 +155,21 @@ fn split_chunk(chunk: &str, is_code: bool, found: &mut Vec<Token>) {
         split_chunk(value, true, found);
         return;
     }
-    let kind = kind_of(chunk, is_code);
+    let kind = if is_lettered(chunk) { Kind::Identifier } else { kind_of(chunk, is_code) };
     if kind == Kind::Word && chunk.contains(['-', '/', '\'', '’', ',', ';', '(', ')', '.']) {
         let parts = chunk.split(['-', '/', ',', ';', '(', ')', '.']).map(trim).filter(|part| !part.is_empty());
         found.extend(parts.map(|part| Token::new(Kind::Word, part)));
         return;
     }
     found.push(Token::new(kind, chunk));
+}
+
+/// True for a name with a letter that tells it from its siblings: "node-a", "plan-B".
+fn is_lettered(chunk: &str) -> bool {
+    let is_name = |name: &str| name.len() > 1 && name.chars().all(|c| c.is_alphanumeric() || c == '-');
+    chunk.rsplit_once('-').is_some_and(|(name, letter)| {
+        is_name(name) && letter.len() == 1 && letter.starts_with(|c: char| c.is_ascii_alphabetic())
+    })
 }
 
 /// The token without surrounding punctuation, except punctuation that belongs to a value.
@@ -164,7 +179,11 @@ fn trim(chunk: &str) -> &str {
     };
     let mut chunk = chunk.trim_matches(is_outer);
     chunk = chunk.trim_end_matches(['.', ':']).trim_matches(is_outer);
-    for (open, close) in [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>')] {
+    // "<2.0" is a bound.
+    let is_bound =
+        chunk.starts_with('<') && chunk.trim_start_matches(['<', '=']).starts_with(|c: char| c.is_ascii_digit());
+    let brackets = [('(', ')'), ('[', ']'), ('{', '}'), ('<', '>')];
+    for (open, close) in brackets.into_iter().filter(|(open, _)| *open != '<' || !is_bound) {
         // An unpaired bracket belongs to the sentence; that of `f()` belongs to the name.
         let is_wrapped = chunk.starts_with(open) && chunk.ends_with(close);
         if is_wrapped || (chunk.starts_with(open) && !chunk.contains(close)) {
