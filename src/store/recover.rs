@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::checksum::Seal;
 use super::combine::{Found, combine};
@@ -166,8 +166,11 @@ impl Store {
             parsed.file.is_unmarked = true;
             parsed
         };
-        let rows = || self.parse(json!(salvage::rows(&text)).to_string().as_bytes()).map(is_cut);
-        let mut parsed = self.parse(salvage::mend(&text).as_bytes()).or_else(|_| rows()).ok()?;
+        let from_keys = |keys: Map<String, Value>| self.parse(json!(keys).to_string().as_bytes());
+        let rows = || from_keys(salvage::rows(&text)).map(is_cut);
+        let union = salvage::union(&text).and_then(|keys| from_keys(keys).ok());
+        let mut parsed =
+            union.map_or_else(|| self.parse(salvage::mend(&text).as_bytes()).or_else(|_| rows()), Ok).ok()?;
         parsed.seals.written = parsed.seals.written.or_else(|| salvage::number(&text, "written"));
         parsed.seals.is_garbled = text.contains(char::REPLACEMENT_CHARACTER) && std::str::from_utf8(bytes).is_err();
         Some(parsed)

@@ -13,8 +13,8 @@ use crate::folder::disk::Disk;
 use crate::folder::{Access, Entry, Folder, Name, OwnEdits, Stamp};
 use crate::hash::TextHash;
 
-/// The file that keeps a private folder out of a repository.
-const IGNORE: &str = ".gitignore";
+/// The file that keeps a private folder, or the caches of a shared one, out of a repository.
+pub(super) const IGNORE: &str = ".gitignore";
 /// The files that a folder without a memory may contain.
 const HARMLESS: [&str; 2] = [IGNORE, "lock"];
 
@@ -192,8 +192,8 @@ impl TrustRequest {
         }
         let identity = FolderIdentity::of(FolderId::generate(), folder);
         store.admit(&identity, self.tracking.reach(folder), &[])?;
-        if self.sharing == Sharing::Private && folder.files().entry(IGNORE)? == Entry::Missing {
-            folder.files().create(IGNORE, b"*\n")?;
+        if folder.files().entry(IGNORE)? == Entry::Missing {
+            folder.files().create(IGNORE, self.sharing.ignored().as_bytes())?;
         }
         identity::write(folder, identity.id)?;
         Ok(identity)

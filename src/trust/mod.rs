@@ -119,8 +119,18 @@ pub enum Sharing {
     /// Only its user: a `.gitignore` keeps it out of a repository.
     #[default]
     Private,
-    /// A team that shares the repository.
+    /// A team that shares the repository: a `.gitignore` keeps only locks, caches and broken files out of it.
     Shared,
+}
+
+impl Sharing {
+    /// The content of the folder's `.gitignore`.
+    pub(crate) fn ignored(self) -> &'static str {
+        match self {
+            Self::Private => "*\n",
+            Self::Shared => "lock\nmining.lock\n*.bin\n.adage-tmp-*\nquarantine/\n",
+        }
+    }
 }
 
 /// Which parts of a folder a handle uses.

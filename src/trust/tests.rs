@@ -96,15 +96,15 @@ fn a_decision_of_the_host_is_for_its_handle() {
 #[test]
 fn a_new_folder_is_known_and_kept_out_of_repositories() {
     each(|memory, store| {
-        for (name, sharing, expected) in [("private", Sharing::Private, Some("*\n")), ("shared", Sharing::Shared, None)]
-        {
+        let caches = "lock\nmining.lock\n*.bin\n.adage-tmp-*\nquarantine/\n";
+        for (name, sharing, expected) in [("private", Sharing::Private, "*\n"), ("shared", Sharing::Shared, caches)] {
             let folder = memory.with_file_name(name);
             let open = || builder(&folder, &store).sharing(sharing);
             assert_eq!(text(open().read_only()), "");
             assert!(!folder.exists());
             open().open().unwrap().learn_lesson(build_lesson(TASK, "okapi")).unwrap();
             assert!(text(open()).contains("okapi"));
-            assert_eq!(fs::read_to_string(folder.join(".gitignore")).ok().as_deref(), expected);
+            assert_eq!(fs::read_to_string(folder.join(".gitignore")).unwrap(), expected);
         }
     });
 }

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::ffi::OsStr;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -201,6 +202,8 @@ pub(crate) fn init(global: &Global, shared: bool, out: &mut Output) -> Done {
     out.both(&object, &format!("{}: {who}", folder.display()))
 }
 
+/// True if no `.gitignore` of the folder leaves out everything.
 fn is_shared(folder: &Path) -> bool {
-    !folder.join(".gitignore").exists()
+    let ignored = fs::read_to_string(folder.join(".gitignore")).unwrap_or_default();
+    ignored.lines().all(|line| line.trim() != "*")
 }

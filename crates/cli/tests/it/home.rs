@@ -44,11 +44,17 @@ impl Home {
         root
     }
 
-    fn git(&self, folder: &Path, arguments: &[&str]) {
+    /// Runs git, which has to succeed.
+    pub(crate) fn git(&self, folder: &Path, arguments: &[&str]) {
+        assert!(self.try_git(folder, arguments), "{arguments:?}");
+    }
+
+    /// Runs git; false if it fails, as a merge with conflicts does.
+    pub(crate) fn try_git(&self, folder: &Path, arguments: &[&str]) -> bool {
         let mut command = Command::new("git");
         command.arg("-C").arg(folder).args(["-c", "user.name=a", "-c", "user.email=a@example.com"]);
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("HOME", self.ground.path());
-        assert!(command.args(arguments).status().unwrap().success(), "{arguments:?}");
+        command.args(arguments).stdout(Stdio::null()).status().unwrap().success()
     }
 
     /// The program, as its user calls it in a folder.

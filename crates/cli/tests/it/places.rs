@@ -31,6 +31,50 @@ fn the_first_lesson_makes_the_memory_at_the_repositorys_root_and_it_is_found_fro
     }
 }
 
+/// What git holds of a folder that a team shares, and a merge of two branches that both learned something.
+#[test]
+fn a_merge_that_ends_in_conflicts_keeps_the_lessons_of_both_branches() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    let memory = root.join(".adage");
+    home.done(&root, &["init", "--shared"]);
+    let commit = |message: &str| {
+        home.git(&root, &["add", "-A"]);
+        home.git(&root, &["commit", "-q", "-m", message]);
+    };
+    home.learn(&root, KEYS, "Keep the old one.", &[]);
+    commit("both");
+    home.git(&root, &["branch", "other"]);
+    home.learn(&root, CSV, "Use the csv module.", &[]);
+    commit("ours");
+    home.git(&root, &["checkout", "-q", "other"]);
+    home.learn(&root, "resizing the delivery photos", "Keep the aspect ratio.", &[]);
+    commit("theirs");
+    home.git(&root, &["checkout", "-q", "-"]);
+    assert!(!home.try_git(&root, &["merge", "-q", "other"]));
+    let text = fs::read_to_string(memory.join("skills_playbook.json")).unwrap();
+    assert!(text.contains("<<<<<<<") && text.contains(">>>>>>>"), "{text}");
+    home.done(&root, &["repair"]);
+    let triggers = |said: &str| {
+        let rows = said.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
+        let mut triggers: Vec<String> = rows.map(|row| row["trigger"].as_str().unwrap().to_owned()).collect();
+        triggers.sort();
+        triggers
+    };
+    let expected = [CSV, "resizing the delivery photos", KEYS];
+    assert_eq!(triggers(&home.done(&root, &["--json", "list"]).out), expected);
+    for file in ["skills_playbook.json", "playbook.log"] {
+        assert!(!fs::read_to_string(memory.join(file)).unwrap().contains("<<<<<<<"), "{file}");
+    }
+    commit("merged");
+    assert!(home.done(&root, &["check"]).out.contains("in order"));
+    assert_eq!(triggers(&home.done(&root, &["--json", "list"]).out), expected);
+    // Locks, caches and broken files are not committed.
+    assert!(memory.join("vectors.bin").exists() && memory.join("quarantine").exists());
+    assert!(home.try_git(&root, &["diff", "--quiet", "HEAD"]));
+    assert!(!home.try_git(&root, &["ls-files", "--error-unmatch", ".adage/vectors.bin"]));
+}
+
 #[test]
 fn lessons_move_with_the_repository() {
     let home = Home::new();
