@@ -29,6 +29,8 @@ fn other_values_in_one_field_keep_apart() {
     check("require numpy >=2.0 here", "require numpy <2.0 here", Some("comparison"));
     check("export HTTP_PROXY before curl", "export http_proxy before curl", Some("identifier"));
     check("copy from bucket-a to bucket-b", "copy from bucket-b to bucket-a", Some("order"));
+    check("set the rule to \"error\" there", "there the rule has to be \"off\"", Some("identifier"));
+    check("run it at \"0 3 * * *\".", "run it at \"0 3 * * 0\".", Some("exchange"));
     check("restart node-a at night", "restart node-b at night", Some("identifier"));
     check("run git push --force then", "run git push --force-with-lease then", Some("flag"));
     check("mount it at /var/lib/data here", "mount it at /srv/data here", Some("path"));

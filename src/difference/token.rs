@@ -117,8 +117,10 @@ fn is_letter(text: &str) -> bool {
 
 /// True for punctuation that is mentioned as a word: quoted, or on its own where none is expected.
 fn is_sign(chunk: &str, is_code: bool) -> bool {
+    // "0 3 * * *": the last field of a cron expression.
+    let bare = chunk.trim_matches(['"', '\'', '.']);
     let is_quoted = chunk.len() > 2 && chunk.starts_with(['"', '\'']) && chunk.ends_with(['"', '\'']);
-    is_code || is_quoted || matches!(chunk, ";" | "," | "|" | "/" | "\\" | "*" | "^")
+    is_code || is_quoted || matches!(bare, ";" | "," | "|" | "/" | "\\" | "*" | "^")
 }
 
 /// The tokens up to the first one that ends a sentence.
@@ -133,6 +135,7 @@ fn split_chunk(chunk: &str, is_code: bool, found: &mut Vec<Token>) {
         found.push(Token::new(Kind::Comparison, chunk));
         return;
     }
+    let is_value = is_code || is_quoted(chunk);
     let chunk = trim(chunk);
     if chunk.is_empty() {
         return;
@@ -155,13 +158,19 @@ fn split_chunk(chunk: &str, is_code: bool, found: &mut Vec<Token>) {
         split_chunk(value, true, found);
         return;
     }
-    let kind = if is_lettered(chunk) { Kind::Identifier } else { kind_of(chunk, is_code) };
+    let kind = if is_lettered(chunk) { Kind::Identifier } else { kind_of(chunk, is_value) };
     if kind == Kind::Word && chunk.contains(['-', '/', '\'', '’', ',', ';', '(', ')', '.']) {
         let parts = chunk.split(['-', '/', ',', ';', '(', ')', '.']).map(trim).filter(|part| !part.is_empty());
         found.extend(parts.map(|part| Token::new(Kind::Word, part)));
         return;
     }
     found.push(Token::new(kind, chunk));
+}
+
+/// True for a single word in double quotes: `set it to "off"`.
+fn is_quoted(chunk: &str) -> bool {
+    let chunk = chunk.trim_end_matches(['.', ',', ';', ':', ')']);
+    chunk.len() > 2 && chunk.starts_with('"') && chunk.ends_with('"')
 }
 
 /// True for a name with a letter that tells it from its siblings: "node-a", "plan-B".
