@@ -1,0 +1,461 @@
+//! Past sessions: listing, due sessions, one run at a time, and recovery of a killed run.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use adage::chrono::{DateTime, FixedOffset, TimeDelta};
+use adage::config::SessionsConfig;
+use adage::model::CancelToken;
+use adage::sessions::NotDue;
+use adage::sessions::{DueSessions, Ineligible, LeftOutReason, ReadState, RunEnd, RunOutcome};
+use adage::transcript::{Owner, Reading};
+use adage::{Config, Error, FolderError, ManualClock, Playbook, sessions};
+use serde_json::json;
+
+fn at(hours: i64) -> DateTime<FixedOffset> {
+    DateTime::parse_from_rfc3339("2026-03-01T12:00:00Z").unwrap() + TimeDelta::hours(hours)
+}
+
+/// A playbook, a folder of sessions, and a clock that shows `at(0)`.
+struct Desk {
+    root: tempfile::TempDir,
+    clock: Arc<ManualClock>,
+    config: Config,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("sessions")).unwrap();
+        Self { root, clock: Arc::new(ManualClock::new(at(0))), config: Config::default() }
+    }
+
+    fn memory(&self) -> PathBuf {
+        self.root.path().join("memory")
+    }
+
+    fn folder(&self) -> PathBuf {
+        fs::canonicalize(self.root.path().join("sessions")).unwrap()
+    }
+
+    fn playbook(&self) -> Playbook {
+        let builder = Playbook::builder(self.memory()).without_embedder().with_clock(Arc::clone(&self.clock) as _);
+        builder.with_config(self.config.clone()).open().unwrap()
+    }
+
+    /// A session of 12 user turns, the last of them `hours` after the clock's first time.
+    fn session(&self, name: &str, hours: i64) -> PathBuf {
+        self.write(name, name.split('.').next().unwrap(), 12, at(hours))
+    }
+
+    fn write(&self, name: &str, session: &str, n_turns: i64, last: DateTime<FixedOffset>) -> PathBuf {
+        let mut text = String::new();
+        for n in (0..n_turns).rev() {
+            let said = json!({"role": "user", "content": format!("Please make part {n} of {session} faster now.")});
+            let time = (last - TimeDelta::seconds(n)).to_rfc3339();
+            let record = json!({
+                "type": "user", "uuid": format!("{name}-{n}"), "sessionId": session, "cwd": "/srv/shop",
+                "timestamp": time, "message": said
+            });
+            writeln!(text, "{record}").unwrap();
+        }
+        let path = self.folder().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn due(&self, playbook: &Playbook) -> DueSessions {
+        let sessions = playbook.sessions();
+        sessions.due(&sessions.scan(&self.folder()).unwrap()).unwrap()
+    }
+
+    fn due_ids(&self, playbook: &Playbook) -> Vec<String> {
+        match self.due(playbook) {
+            DueSessions::Sessions(entries) => entries.into_iter().map(|entry| entry.id).collect(),
+            DueSessions::NotDue(waiting) => panic!("{waiting:?}"),
+        }
+    }
+
+    /// A run in which `mine` fails for the sessions that are named.
+    fn run(&self, playbook: &Playbook, failing: &[&str]) -> RunOutcome {
+        let mine = |reading: &Reading| {
+            let session = reading.transcript.session.as_str();
+            if failing.contains(&session) { Err(format!("no luck with {session}")) } else { Ok(2) }
+        };
+        playbook.sessions().run(&self.folder(), &CancelToken::default(), mine).unwrap()
+    }
+}
+
+fn ids(entries: &[sessions::Entry]) -> Vec<&str> {
+    entries.iter().map(|entry| entry.id.as_str()).collect()
+}
+
+fn standing(playbook: &Playbook, folder: &Path, id: &str) -> ReadState {
+    let scan = playbook.sessions().scan(folder).unwrap();
+    scan.entries.iter().find(|entry| entry.id == id).unwrap_or_else(|| panic!("no {id}")).standing
+}
+
+#[test]
+fn a_scan_lists_sessions_worth_reading_and_those_left_out() {
+    let desk = Desk::new();
+    desk.session("old.jsonl", -9);
+    desk.session("deep/er/new.jsonl", -4);
+    desk.session("fresh.jsonl", -1);
+    desk.write("copy.jsonl", "old", 12, at(-20));
+    desk.write("short.jsonl", "short", 3, at(-9));
+    fs::write(desk.folder().join("settings.json"), "{\"theme\": \"dark\"}").unwrap();
+    fs::write(desk.folder().join("notes.md"), "no").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("/", desk.folder().join("link")).unwrap();
+    let playbook = desk.playbook();
+    let scan = playbook.sessions().scan(&desk.folder()).unwrap();
+    assert_eq!(ids(&scan.entries), ["fresh", "deep/er/new", "old", "short"]);
+    let lines: Vec<String> = scan.shown().iter().map(ToString::to_string).collect();
+    let folder = desk.folder().display().to_string();
+    assert_eq!(
+        lines,
+        [
+            format!("[NEW] Please make part 11 of deep/er/new faster now. (12 user msgs) — {folder}/deep/er/new.jsonl"),
+            format!("[NEW] Please make part 11 of old faster now. (12 user msgs) — {folder}/old.jsonl"),
+        ]
+    );
+    assert!(matches!(scan.entries[0].hurdle, Some(Ineligible::Active { .. })));
+    assert!(matches!(scan.entries[3].hurdle, Some(Ineligible::FewTurns { n_user_turns: 3, n_tool_calls: 0 })));
+    let left: Vec<_> = scan.left_out.iter().map(|left| (left.path.file_name().unwrap(), &left.reason)).collect();
+    assert_eq!(left.len(), if cfg!(unix) { 2 } else { 1 }, "{left:?}");
+    assert!(
+        left.iter().any(|(name, reason)| *name == "settings.json" && matches!(reason, LeftOutReason::NoSession(_)))
+    );
+}
+
+/// Replaces a file by itself gzipped, under the same name with `ending` behind it.
+fn compress(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    let mut encoder = flate2::write::GzEncoder::new(fs::File::create(&name).unwrap(), flate2::Compression::best());
+    encoder.write_all(&fs::read(path).unwrap()).unwrap();
+    encoder.finish().unwrap();
+    fs::remove_file(path).unwrap();
+    name.into()
+}
+
+#[test]
+fn a_compressed_session_is_scanned_due_and_read() {
+    let desk = Desk::new();
+    let path = compress(&desk.session("packed.JSONL", -9), ".GZ");
+    desk.session("plain.Json", -8);
+    let playbook = desk.playbook();
+    assert_eq!(desk.due_ids(&playbook), ["plain", "packed"]);
+    let RunOutcome::Ended(run) = desk.run(&playbook, &[]) else { panic!("nothing was read") };
+    assert!(run.sessions.iter().all(|session| session.n_candidates == Some(2)), "{run:?}");
+    assert_eq!(standing(&playbook, &desk.folder(), "packed"), ReadState::Read);
+    fs::write(&path, "not gzip").unwrap();
+    let left_out = playbook.sessions().scan(&desk.folder()).unwrap().left_out;
+    assert!(
+        matches!(&left_out[..], [left] if left.path == path && matches!(left.reason, LeftOutReason::Unreadable(_)))
+    );
+}
+
+#[test]
+fn a_file_that_decompresses_to_too_much_is_left_out_until_the_limit_allows_it() {
+    let mut desk = Desk::new();
+    let path = compress(&desk.write("bomb.jsonl", "bomb", 5_000, at(-9)), ".gz");
+    let max_file_bytes = 2 * fs::metadata(&path).unwrap().len();
+    desk.config.sessions = SessionsConfig { max_file_bytes, ..SessionsConfig::default() };
+    let playbook = desk.playbook();
+    // The second scan knows it from the first.
+    for _ in 0..2 {
+        let scan = playbook.sessions().scan(&desk.folder()).unwrap();
+        assert!(scan.entries.is_empty());
+        assert_eq!(scan.left_out.len(), 1);
+        assert_eq!(scan.left_out[0].reason, LeftOutReason::TooLargeDecompressed { max: max_file_bytes });
+    }
+    playbook.sessions().queue(&path).unwrap();
+    assert_eq!(desk.due(&playbook), DueSessions::NotDue(NotDue::NothingEligible), "not even on request");
+    desk.config = Config::default();
+    assert_eq!(desk.due_ids(&desk.playbook()), ["bomb"]);
+}
+
+#[test]
+fn depth_and_size_are_bounded() {
+    let mut desk = Desk::new();
+    desk.config.sessions = SessionsConfig { max_depth: 1, max_file_bytes: 4_000, ..SessionsConfig::default() };
+    desk.session("a/seen.jsonl", -9);
+    desk.session("a/b/deep.jsonl", -9);
+    desk.write("large.jsonl", "large", 40, at(-9));
+    let scan = desk.playbook().sessions().scan(&desk.folder()).unwrap();
+    assert_eq!(scan.entries.len(), 1);
+    let reasons: Vec<_> = scan.left_out.into_iter().map(|left| left.reason).collect();
+    assert_eq!(reasons[0], LeftOutReason::TooDeep { max: 1 });
+    assert!(matches!(reasons[1], LeftOutReason::TooLarge { max: 4_000, .. }));
+    assert!(desk.playbook().sessions().scan(&desk.folder().join("nowhere")).is_err());
+}
+
+#[test]
+fn a_file_is_read_once_for_each_version() {
+    let desk = Desk::new();
+    let path = desk.session("one.jsonl", -9);
+    let playbook = desk.playbook();
+    let first = playbook.sessions().scan(&desk.folder()).unwrap();
+    // The recorded findings of the file are used as long as length and time are unchanged.
+    let record = desk.memory().join("mining.json");
+    let text = fs::read_to_string(&record).unwrap();
+    fs::write(&record, text.replace("Please make part 11", "Please read what is written")).unwrap();
+    let second = playbook.sessions().scan(&desk.folder()).unwrap();
+    assert_ne!(first, second);
+    assert!(second.entries[0].summary.intent.starts_with("Please read what is written"));
+    // A summary of another version of this program is not used.
+    let text = fs::read_to_string(&record).unwrap();
+    fs::write(&record, text.replace("\"version\":2", "\"version\":0")).unwrap();
+    assert_eq!(playbook.sessions().scan(&desk.folder()).unwrap(), first);
+    let text = fs::read_to_string(&record).unwrap();
+    fs::write(&record, text.replace("Please make part 11", "Please read what is written")).unwrap();
+    let mut text = fs::read_to_string(&path).unwrap();
+    text.push('\n');
+    fs::write(&path, text).unwrap();
+    assert_eq!(playbook.sessions().scan(&desk.folder()).unwrap().entries[0].summary, first.entries[0].summary);
+}
+
+#[test]
+fn runs_read_ten_half_an_hour_apart_and_a_resumed_session_is_new_again() {
+    let desk = Desk::new();
+    for n in 0..12 {
+        desk.session(&format!("s{n:02}.jsonl"), -4 - n);
+    }
+    let playbook = desk.playbook();
+    let RunOutcome::Ended(record) = desk.run(&playbook, &["s00"]) else { panic!("nothing ran") };
+    assert_eq!((record.end, record.sessions.len()), (RunEnd::Finished, 10));
+    assert_eq!(record.sessions[0].error.as_deref(), Some("no luck with s00"));
+    assert_eq!(record.sessions[1].n_candidates, Some(2));
+    assert_eq!(standing(&playbook, &desk.folder(), "s01"), ReadState::Read);
+    assert_eq!(standing(&playbook, &desk.folder(), "s00"), ReadState::New { n_attempts: 1 });
+
+    desk.clock.advance(TimeDelta::minutes(29));
+    let until = at(0) + TimeDelta::minutes(30);
+    assert_eq!(desk.due(&playbook), DueSessions::NotDue(NotDue::Throttled { until }));
+    assert_eq!(desk.run(&playbook, &[]), RunOutcome::NotDue(NotDue::Throttled { until }));
+    desk.clock.advance(TimeDelta::minutes(1));
+    // The failed session comes after those without an attempt, although it is newer.
+    assert_eq!(desk.due_ids(&playbook), ["s10", "s11", "s00"]);
+    desk.session("s05.jsonl", -3);
+    assert_eq!(standing(&playbook, &desk.folder(), "s05"), ReadState::New { n_attempts: 0 });
+    assert_eq!(desk.due_ids(&playbook), ["s05", "s10", "s11", "s00"]);
+    // Another process gets the same result, and a clock that was set back delays no run.
+    desk.clock.advance(TimeDelta::hours(-1));
+    assert_eq!(desk.due_ids(&desk.playbook()), ["s10", "s11", "s00"]);
+    desk.clock.advance(TimeDelta::hours(1));
+    assert!(matches!(desk.run(&playbook, &[]), RunOutcome::Ended(_)));
+    desk.clock.advance(TimeDelta::hours(1));
+    assert_eq!(desk.run(&playbook, &[]), RunOutcome::NotDue(NotDue::NothingEligible));
+    assert_eq!(playbook.sessions().history().unwrap().len(), 2);
+}
+
+#[test]
+fn one_version_is_tried_three_times() {
+    let desk = Desk::new();
+    desk.session("bad.jsonl", -9);
+    let playbook = desk.playbook();
+    for _ in 0..3 {
+        assert!(matches!(desk.run(&playbook, &["bad"]), RunOutcome::Ended(_)));
+        desk.clock.advance(TimeDelta::minutes(30));
+    }
+    assert_eq!(desk.run(&playbook, &["bad"]), RunOutcome::NotDue(NotDue::NothingEligible));
+    assert_eq!(standing(&playbook, &desk.folder(), "bad"), ReadState::GivenUp { n_attempts: 3 });
+    let scan = playbook.sessions().scan(&desk.folder()).unwrap();
+    assert!(scan.shown()[0].to_string().starts_with("[NEW]"), "it was never read");
+    desk.session("bad.jsonl", -4);
+    assert_eq!(desk.due_ids(&playbook), ["bad"]);
+}
+
+#[test]
+fn the_history_is_bounded() {
+    let mut desk = Desk::new();
+    desk.config.sessions = SessionsConfig { max_runs: 4, max_attempts: 100, ..SessionsConfig::default() };
+    desk.session("bad.jsonl", -9);
+    let playbook = desk.playbook();
+    for _ in 0..6 {
+        desk.run(&playbook, &["bad"]);
+        desk.clock.advance(TimeDelta::minutes(30));
+    }
+    let history = playbook.sessions().history().unwrap();
+    let started: Vec<_> = history.iter().map(|run| run.owner.started).collect();
+    assert_eq!(started, [2, 3, 4, 5].map(|n| at(0) + TimeDelta::minutes(30 * n)));
+    assert!(history.iter().all(|run| run.sessions[0].error.is_some()));
+}
+
+#[test]
+fn errors_are_kept_without_secrets() {
+    let desk = Desk::new();
+    desk.session("s.jsonl", -9);
+    let token = ["ghp", "_", "Zq8TnV3kLx0RbYw7Jd2MfPc6Hs1Ga9Ue4Xi5"].concat();
+    let mine = |_: &Reading| Err::<usize, _>(format!("the host refused {token}\nas always"));
+    let playbook = desk.playbook();
+    playbook.sessions().run(&desk.folder(), &CancelToken::default(), mine).unwrap();
+    let text = fs::read_to_string(desk.memory().join("mining.json")).unwrap();
+    assert!(!text.contains(&token) && text.contains("the host refused [REDACTED:github-token] as always"), "{text}");
+}
+
+#[test]
+fn a_cancelled_run_stops_between_sessions() {
+    let desk = Desk::new();
+    for n in 0..3 {
+        desk.session(&format!("s{n}.jsonl"), -4 - n);
+    }
+    let playbook = desk.playbook();
+    let cancel = CancelToken::default();
+    let mine = |_: &Reading| {
+        cancel.cancel();
+        Ok::<_, io::Error>(0)
+    };
+    let RunOutcome::Ended(record) = playbook.sessions().run(&desk.folder(), &cancel, mine).unwrap() else {
+        panic!("nothing ran")
+    };
+    assert_eq!((record.end, record.sessions.len()), (RunEnd::Cancelled, 1));
+    assert_eq!(standing(&playbook, &desk.folder(), "s1"), ReadState::New { n_attempts: 0 });
+    assert!(matches!(desk.due(&playbook), DueSessions::NotDue(NotDue::Throttled { .. })), "the rest is not queued");
+    desk.clock.advance(TimeDelta::minutes(30));
+    assert_eq!(desk.due_ids(&playbook), ["s1", "s2"]);
+}
+
+#[test]
+fn only_one_run_is_active_and_a_dropped_run_is_resumed() {
+    let desk = Desk::new();
+    desk.session("one.jsonl", -9);
+    desk.session("two.jsonl", -10);
+    let (first, second) = (desk.playbook(), desk.playbook());
+    let scan = first.sessions().scan(&desk.folder()).unwrap();
+    let mut run = first.sessions().begin_run(&scan).unwrap().unwrap_or_else(|waiting| panic!("{waiting:?}"));
+    run.read_next(|_| Ok::<_, io::Error>(1)).unwrap().unwrap();
+    let DueSessions::NotDue(NotDue::Locked { owner: Some(owner) }) = desk.due(&second) else { panic!("not locked") };
+    assert_eq!((owner.pid, owner.started), (std::process::id(), at(0)));
+    assert!(matches!(desk.run(&second, &[]), RunOutcome::NotDue(NotDue::Locked { .. })));
+    assert!(matches!(desk.run(&first, &[]), RunOutcome::NotDue(NotDue::Locked { .. })));
+    assert_eq!(run.to_read().count(), 1);
+    drop(run);
+
+    // Without a wait: it was begun and not ended.
+    assert_eq!(desk.due_ids(&second), ["two"]);
+    let RunOutcome::Ended(record) = desk.run(&second, &[]) else { panic!("nothing ran") };
+    assert_eq!(record.sessions.len(), 1);
+    let history = second.sessions().history().unwrap();
+    assert_eq!(history.iter().map(|run| run.end).collect::<Vec<_>>(), [RunEnd::Died, RunEnd::Finished]);
+    assert_eq!(history[0].sessions[0].n_candidates, Some(1));
+    assert!(matches!(desk.due(&second), DueSessions::NotDue(NotDue::Throttled { .. })));
+}
+
+#[test]
+fn a_queued_session_is_read_at_once_and_once() {
+    let desk = Desk::new();
+    desk.session("idle.jsonl", -9);
+    let playbook = desk.playbook();
+    desk.run(&playbook, &[]);
+    let fresh = desk.write("elsewhere.jsonl", "elsewhere", 1, at(0));
+    playbook.sessions().queue(&fresh).unwrap();
+    playbook.sessions().queue(&fresh).unwrap();
+    assert_eq!(desk.due_ids(&playbook), ["elsewhere"]);
+    assert!(matches!(desk.run(&playbook, &[]), RunOutcome::Ended(_)));
+    assert!(matches!(desk.due(&playbook), DueSessions::NotDue(NotDue::Throttled { .. })));
+    playbook.sessions().queue(&fresh).unwrap();
+    fs::remove_file(&fresh).unwrap();
+    assert!(matches!(desk.due(&playbook), DueSessions::NotDue(NotDue::Throttled { .. })), "what is gone is not due");
+}
+
+#[test]
+fn a_read_only_handle_lists_sessions_and_writes_nothing() {
+    let desk = Desk::new();
+    desk.session("one.jsonl", -9);
+    let reader = Playbook::builder(desk.memory()).without_embedder().with_clock(Arc::clone(&desk.clock) as _);
+    let reader = reader.read_only().open().unwrap();
+    assert_eq!(desk.due_ids(&reader), ["one"]);
+    assert!(!desk.memory().exists());
+    let scan = reader.sessions().scan(&desk.folder()).unwrap();
+    assert!(matches!(reader.sessions().begin_run(&scan), Err(Error::Folder(FolderError::ReadOnly { .. }))));
+}
+
+/// The folder of a test that is to be killed in the middle of a run.
+const VICTIM: &str = "ADAGE_TEST_RUN";
+
+#[test]
+fn the_run_of_a_killed_process_is_finished_by_the_next() {
+    if let Some(root) = std::env::var_os(VICTIM) {
+        let root = PathBuf::from(root);
+        let clock = Arc::new(ManualClock::new(at(0)));
+        let playbook = Playbook::builder(root.join("memory")).without_embedder().with_clock(clock).open().unwrap();
+        let mine = |_: &Reading| {
+            writeln!(io::stdout(), "\nreading").unwrap();
+            // Until it is killed.
+            io::stdin().read_exact(&mut [0]).map(|()| 0)
+        };
+        playbook.sessions().run(&root.join("sessions"), &CancelToken::default(), mine).unwrap();
+        return;
+    }
+    let desk = Desk::new();
+    desk.session("fatal.jsonl", -4);
+    desk.session("other.jsonl", -9);
+    for round in 1..=3 {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["sessions::the_run_of_a_killed_process_is_finished_by_the_next", "--exact", "--nocapture"])
+            .env(VICTIM, desk.root.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap() == "reading"));
+        let playbook = desk.playbook();
+        let DueSessions::NotDue(NotDue::Locked { owner: Some(owner) }) = desk.due(&playbook) else {
+            panic!("not locked")
+        };
+        assert_eq!(owner.pid, child.id());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let expected = if round < 3 { vec!["fatal", "other"] } else { vec!["other"] };
+        assert_eq!(desk.due_ids(&playbook), expected, "round {round}: no wait, and the lock is free");
+    }
+    let playbook = desk.playbook();
+    assert_eq!(standing(&playbook, &desk.folder(), "fatal"), ReadState::GivenUp { n_attempts: 3 });
+    let RunOutcome::Ended(record) = desk.run(&playbook, &[]) else { panic!("nothing ran") };
+    assert_eq!((record.sessions.len(), record.sessions[0].id.as_str()), (1, "other"));
+    let history = playbook.sessions().history().unwrap();
+    assert_eq!(history.iter().map(|run| run.end == RunEnd::Died).collect::<Vec<_>>(), [true, true, true, false]);
+    assert_eq!(history[0].sessions[0].error.as_deref(), Some("the attempt did not end"));
+}
+
+#[test]
+fn real_sessions_make_an_index() {
+    let Some(data) = std::env::var_os("ADAGE_DATA").map(PathBuf::from) else {
+        // Straight to standard error: the test runner keeps the output of tests that pass to itself.
+        io::stderr().write_all(b"NOT MEASURED: an index of real sessions; set ADAGE_DATA to the folder\n").unwrap();
+        return;
+    };
+    let desk = Desk::new();
+    let mut n_files = 0;
+    for entry in fs::read_dir(data.join("transcripts/claude-code")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "gz") {
+            let mut bytes = Vec::new();
+            flate2::read::GzDecoder::new(fs::File::open(&path).unwrap()).read_to_end(&mut bytes).unwrap();
+            fs::write(desk.folder().join(path.file_stem().unwrap()), bytes).unwrap();
+            n_files += 1;
+        }
+    }
+    desk.clock.advance(TimeDelta::days(365));
+    let playbook = desk.playbook();
+    let scan = playbook.sessions().scan(&desk.folder()).unwrap();
+    assert!(n_files >= 10 && scan.entries.len() + scan.left_out.len() == n_files, "{n_files} files: {scan:?}");
+    for entry in &scan.entries {
+        let is_agent = entry.path.display().to_string().contains("__agent-");
+        assert_eq!(entry.summary.owner == Owner::Agent, is_agent, "{entry}");
+        let summary = &entry.summary;
+        assert!(summary.intent.chars().count() <= 80 && summary.workflow.chars().count() <= 160, "{entry}");
+        assert!(!summary.workflow.contains("://") && !summary.workflow.contains("/Users/"), "{entry}");
+        assert!(summary.last_record.is_some_and(|last| last == entry.updated), "{entry}");
+        assert!(is_agent || !summary.intent.is_empty() && !summary.workflow.is_empty(), "{entry}");
+    }
+    assert_eq!(playbook.sessions().scan(&desk.folder()).unwrap(), scan);
+}
