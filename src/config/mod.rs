@@ -169,23 +169,23 @@ impl Config {
     /// # Errors
     /// [`Error::Invalid`] names the first setting that is out of range, its value and what it may be.
     pub fn validate(&self) -> Result<(), Error> {
-        let Self {
-            learn,
-            retention,
-            retrieval,
-            feedback,
-            index,
-            capture,
-            sessions,
-            extract,
-            agent,
-            skills: _,
-            matching,
-            auto_save: _,
-            curation,
-            credit,
-            store: _,
-        } = self;
+        self.check_numbers()?;
+        self.check_counts()?;
+        let (extract, retrieval) = (&self.extract, &self.retrieval);
+        // A turn escaped in JSON at most doubles in length, so the last correction always fits.
+        let (session, turn) = (extract.max_session_chars, extract.max_user_turn_chars);
+        let expected = "at least 1,000 and four times extract.max_user_turn_chars";
+        check("extract.max_session_chars", &session, session >= 1_000.max(turn.saturating_mul(4)), expected)?;
+        let staleness = self.curation.staleness.as_secs() / (24 * 60 * 60);
+        check("curation.staleness", &format!("{staleness} days"), staleness > 0, "at least a day")?;
+        let weight = retrieval.overlap_weight;
+        check("retrieval.overlap_weight", &weight, weight.is_finite() && weight >= 0.0, "finite and not negative")?;
+        self.index.validate()?;
+        retrieval.calibration.iter().try_for_each(|(embedder, fit)| check_fit(embedder, *fit))
+    }
+
+    fn check_numbers(&self) -> Result<(), Error> {
+        let Self { learn, retention, retrieval, feedback, extract, matching, credit, .. } = self;
         let distance = (0.0..=2.0, "a cosine distance in [0, 2]");
         let share = (0.0..=1.0, "in [0, 1]");
         let numbers = [
@@ -203,6 +203,14 @@ impl Config {
             ("extract.temperature", extract.temperature, &(0.0..=2.0, "in [0, 2]")),
             ("matching.cosine_floor", f64::from(matching.cosine_floor), &(-1.0..=1.0, "a cosine in [-1, 1]")),
         ];
+        numbers.into_iter().try_for_each(|(setting, value, (range, expected))| {
+            check(setting, &value, range.contains(&value), expected)
+        })
+    }
+
+    fn check_counts(&self) -> Result<(), Error> {
+        let Self { learn, retention, retrieval, capture, sessions, extract, agent, matching, curation, credit, .. } =
+            self;
         let counts = [
             ("learn.max_field_bytes", learn.max_field_bytes),
             ("retention.capacity", retention.capacity),
@@ -222,32 +230,14 @@ impl Config {
             ("matching.max_tokens", matching.max_tokens),
             ("curation.min_shared_topics", curation.min_shared_topics),
         ];
-        // These must be at least 2: one command is not a run, one success is not a repetition, and one receipt has no newest
-        // half.
+        counts.into_iter().try_for_each(|(setting, value)| check(setting, &value, value > 0, "at least 1"))?;
+        // One command is not a run, one success is not a repetition, and one receipt has no newer half.
         let plurals = [
             ("capture.min_run", capture.min_run),
             ("capture.min_repeats", capture.min_repeats),
             ("credit.max_receipts", credit.max_receipts),
         ];
-        // A turn escaped in JSON at most doubles in length, so the last correction always fits.
-        let (session, turn) = (extract.max_session_chars, extract.max_user_turn_chars);
-        let expected = "at least 1,000 and four times extract.max_user_turn_chars";
-        check("extract.max_session_chars", &session, session >= 1_000.max(turn.saturating_mul(4)), expected)?;
-        for (setting, value, (range, expected)) in numbers {
-            check(setting, &value, range.contains(&value), expected)?;
-        }
-        for (setting, value) in counts {
-            check(setting, &value, value > 0, "at least 1")?;
-        }
-        let staleness = curation.staleness.as_secs() / (24 * 60 * 60);
-        check("curation.staleness", &format!("{staleness} days"), staleness > 0, "at least a day")?;
-        index.validate()?;
-        for (setting, value) in plurals {
-            check(setting, &value, value > 1, "at least 2")?;
-        }
-        let weight = retrieval.overlap_weight;
-        check("retrieval.overlap_weight", &weight, weight.is_finite() && weight >= 0.0, "finite and not negative")?;
-        retrieval.calibration.iter().try_for_each(|(embedder, fit)| check_fit(embedder, *fit))
+        plurals.into_iter().try_for_each(|(setting, value)| check(setting, &value, value > 1, "at least 2"))
     }
 }
 

@@ -17,12 +17,33 @@ use crate::lexical::terms;
 pub(crate) fn merge(existing: &Lesson, incoming: &Lesson, now: DateTime<FixedOffset>, config: &LearnConfig) -> Lesson {
     let mut merged = existing.clone();
     merged.schema_version = SCHEMA_VERSION;
+    merged.timestamp = now;
+    merge_text(&mut merged, existing, incoming, config);
+    add_counts(&mut merged, incoming);
+    merged.verification_attempted |= incoming.verification_attempted;
+    merged.graduated |= incoming.graduated;
+    if !existing.is_promoted() {
+        merged.domains = united(&existing.domains, &incoming.domains);
+        merged.paths = united(&existing.paths, &incoming.paths);
+        merged.commands = united(&existing.commands, &incoming.commands);
+    }
+    let near = united(&existing.near, &incoming.near);
+    merged.near = near.into_iter().filter(|near| *near != existing.id).collect();
+    merge_provenance(&mut merged, incoming);
+    for (key, value) in &incoming.extra {
+        merged.extra.entry(key).or_insert_with(|| value.clone());
+    }
+    merged
+}
+
+/// Takes the text of the lesson that [`merge`] describes, and the verified mark that belongs to it.
+fn merge_text(merged: &mut Lesson, existing: &Lesson, incoming: &Lesson, config: &LearnConfig) {
     let is_same = existing.text_hash() == incoming.text_hash();
     let mut is_checked = incoming.verified && !existing.verified;
     match rank(existing).cmp(&rank(incoming)) {
         Ordering::Greater => is_checked &= is_same,
         Ordering::Less => {
-            take_whole_text(&mut merged, incoming);
+            take_whole_text(merged, incoming);
             merged.verified &= incoming.verified || is_same;
         }
         Ordering::Equal if existing.is_promoted() => {}
@@ -44,28 +65,16 @@ pub(crate) fn merge(existing: &Lesson, incoming: &Lesson, now: DateTime<FixedOff
         merged.verified = true;
         merged.confidence = (existing.confidence.max(incoming.confidence) + config.verified_bonus).min(1.0);
     }
-    merged.verification_attempted |= incoming.verification_attempted;
-    merged.graduated |= incoming.graduated;
-    merged.timestamp = now;
-    merged.frequency = existing.frequency.saturating_add(incoming.frequency);
-    merged.retrievals = existing.retrievals.saturating_add(incoming.retrievals);
-    merged.helpful_retrievals = existing.helpful_retrievals.saturating_add(incoming.helpful_retrievals);
-    merged.harmful_retrievals = existing.harmful_retrievals.saturating_add(incoming.harmful_retrievals);
-    merged.settled_retrievals = existing.settled_retrievals.saturating_add(incoming.settled_retrievals);
-    merged.last_retrieved_at = existing.last_retrieved_at.max(incoming.last_retrieved_at);
-    merged.last_credited_at = existing.last_credited_at.max(incoming.last_credited_at);
-    if !existing.is_promoted() {
-        merged.domains = united(&existing.domains, &incoming.domains);
-        merged.paths = united(&existing.paths, &incoming.paths);
-        merged.commands = united(&existing.commands, &incoming.commands);
-    }
-    let near = united(&existing.near, &incoming.near);
-    merged.near = near.into_iter().filter(|near| *near != existing.id).collect();
-    merge_provenance(&mut merged, incoming);
-    for (key, value) in &incoming.extra {
-        merged.extra.entry(key).or_insert_with(|| value.clone());
-    }
-    merged
+}
+
+fn add_counts(merged: &mut Lesson, incoming: &Lesson) {
+    merged.frequency = merged.frequency.saturating_add(incoming.frequency);
+    merged.retrievals = merged.retrievals.saturating_add(incoming.retrievals);
+    merged.helpful_retrievals = merged.helpful_retrievals.saturating_add(incoming.helpful_retrievals);
+    merged.harmful_retrievals = merged.harmful_retrievals.saturating_add(incoming.harmful_retrievals);
+    merged.settled_retrievals = merged.settled_retrievals.saturating_add(incoming.settled_retrievals);
+    merged.last_retrieved_at = merged.last_retrieved_at.max(incoming.last_retrieved_at);
+    merged.last_credited_at = merged.last_credited_at.max(incoming.last_credited_at);
 }
 
 /// The rank of a text: written by a person, then verified, then imported, then automatic.

@@ -39,25 +39,12 @@ pub(super) fn combine(found: Option<Found>, backup: Option<PlaybookFile>) -> (Pl
         (Some(found), None) => (found, PlaybookFile::default()),
         (Some(found), Some(backup)) => (found, backup),
     };
-    let (generation, known) = (found.file.generation, backup.generation);
-    let is_older = generation != 0 && generation < known;
-    let is_head_whole = found.seals.head == Some(Seal::Whole) && !is_older;
-    // If the file's generation cannot be read, its rows tell its age.
-    let has_same_rows = found
-        .file
-        .book
-        .lessons
-        .iter()
-        .filter(|lesson| !found.seals.foreign.contains(&lesson.id))
-        .all(|lesson| backup.book.get(lesson.id) == Some(lesson));
-    let is_as_old = generation == known || (generation == 0 && has_same_rows);
+    let age = Age::of(&found, &backup);
     let mut rows = Rows {
         found: &found,
         backup: &backup.book,
-        is_older,
-        // Rows that are only in the backup may be damaged beyond recognition in the file. If the file is as old as the backup,
-        // none was removed since.
-        keeps_missing: !is_head_whole || (is_as_old && found.seals.n_broken + found.seals.foreign.len() > 0),
+        is_older: age.is_older,
+        keeps_missing: age.keeps_missing(&found),
         edited: backup.edited.union(&found.file.edited).copied().collect(),
         aside: Vec::new(),
         taken: Taken::default(),
@@ -65,27 +52,65 @@ pub(super) fn combine(found: Option<Found>, backup: Option<PlaybookFile>) -> (Pl
     let lessons = rows.pick(&lessons_of(&found.file.book), &lessons_of(&backup.book), |lesson| &**lesson);
     let waiting = rows.pick(&waiting_of(&found.file.book), &waiting_of(&backup.book), |waiting| &*waiting.lesson);
     let Rows { edited, aside, taken, .. } = rows;
-    let mut file = if is_head_whole { found.file.clone() } else { backup.clone() };
+    let mut file = if age.is_head_whole { found.file.clone() } else { backup.clone() };
     // The header would say how much of the archive and usage belongs to rows of another generation.
-    file.is_unmarked |= !is_head_whole && !is_older && !is_as_old;
-    file.generation = generation.max(known);
+    file.is_unmarked |= !age.is_head_whole && !age.is_older && !age.is_as_old;
+    file.generation = found.file.generation.max(backup.generation);
     let book = Arc::make_mut(&mut file.book);
     book.removed = removals(&found, has_backup, &backup.book);
     let mut known_foreign = BTreeSet::new();
     let foreign = found.file.book.foreign.iter().chain(&backup.book.foreign);
     book.foreign = foreign.filter(|lesson| known_foreign.insert(lesson.id)).cloned().collect();
-    let known_removed: BTreeSet<LessonId> = book.removed.iter().map(|removed| removed.id).collect();
-    // In a truncated file, the text of a removal looks like a row that a person wrote.
-    let removed_texts: BTreeSet<TextHash> = book.removed.iter().map(|removed| removed.text_hash).collect();
-    let is_kept = |lesson: &Lesson| {
-        !known_removed.contains(&lesson.id)
-            || (edited.contains(&lesson.id) && !removed_texts.contains(&lesson.text_hash()))
-    };
-    book.lessons = lessons.into_values().filter(|lesson| is_kept(lesson)).collect();
-    book.waiting = waiting.into_values().filter(|waiting| is_kept(&waiting.lesson)).collect();
+    set_lessons(book, lessons, waiting, &edited);
     book.unread.extend(aside);
     file.edited = edited;
     (file, taken)
+}
+
+/// The age of the file relative to the backup.
+struct Age {
+    is_older: bool,
+    is_as_old: bool,
+    /// True if the file's header is intact and not older.
+    is_head_whole: bool,
+}
+
+impl Age {
+    fn of(found: &Found, backup: &PlaybookFile) -> Self {
+        let (generation, known) = (found.file.generation, backup.generation);
+        let is_older = generation != 0 && generation < known;
+        // If the file's generation cannot be read, its rows tell its age.
+        let intact = found.file.book.lessons.iter().filter(|lesson| !found.seals.foreign.contains(&lesson.id));
+        let has_same_rows = || intact.clone().all(|lesson| backup.book.get(lesson.id) == Some(lesson));
+        Self {
+            is_older,
+            is_as_old: generation == known || (generation == 0 && has_same_rows()),
+            is_head_whole: found.seals.head == Some(Seal::Whole) && !is_older,
+        }
+    }
+
+    /// True if rows that are only in the backup may be damaged beyond recognition in the file. If the file is as old as the
+    /// backup, none was removed since.
+    fn keeps_missing(&self, found: &Found) -> bool {
+        !self.is_head_whole || (self.is_as_old && found.seals.n_broken + found.seals.foreign.len() > 0)
+    }
+}
+
+/// Sets the lessons, without those that were removed. A lesson that a person wrote again after its removal is kept; but in a
+/// truncated file, the text of a removal looks like a row that a person wrote.
+fn set_lessons(
+    book: &mut Book,
+    lessons: BTreeMap<LessonId, Arc<Lesson>>,
+    waiting: BTreeMap<LessonId, Waiting>,
+    edited: &BTreeSet<LessonId>,
+) {
+    let removed: BTreeSet<LessonId> = book.removed.iter().map(|removed| removed.id).collect();
+    let removed_texts: BTreeSet<TextHash> = book.removed.iter().map(|removed| removed.text_hash).collect();
+    let is_kept = |lesson: &Lesson| {
+        !removed.contains(&lesson.id) || (edited.contains(&lesson.id) && !removed_texts.contains(&lesson.text_hash()))
+    };
+    book.lessons = lessons.into_values().filter(|lesson| is_kept(lesson)).collect();
+    book.waiting = waiting.into_values().filter(|waiting| is_kept(&waiting.lesson)).collect();
 }
 
 /// The removals of both, each once. For a damaged one of the file, the backup's is used, if there is a backup.
@@ -96,10 +121,12 @@ fn removals(found: &Found, has_backup: bool, backup: &Book) -> Vec<Removed> {
     own.chain(&backup.removed).filter(|removed| known.insert(removed.id)).cloned().collect()
 }
 
+/// Picks the rows of a list from the file and the backup.
 struct Rows<'a> {
     found: &'a Found,
     backup: &'a Book,
     is_older: bool,
+    /// True if rows that are only in the backup are used.
     keeps_missing: bool,
     edited: BTreeSet<LessonId>,
     aside: Vec<serde_json::Value>,

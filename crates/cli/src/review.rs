@@ -122,66 +122,71 @@ fn ask_about<W: Write>(
     let mut inbox = inbox.clone();
     let mut picked: BTreeSet<usize> = BTreeSet::new();
     loop {
-        let (name, summary) = (&proposal.name, &proposal.summary);
         let shown = match inbox.show(&proposal) {
             Ok(shown) => shown,
             Err(error) => {
-                out.line(&format!("{name}: {}", chain(&error)))?;
+                out.line(&format!("{}: {}", proposal.name, chain(&error)))?;
                 return Ok(Answer::NotNow);
             }
         };
         out.text("")?;
-        out.line(&format!("({number}) {name}: {summary}"))?;
+        out.line(&format!("({number}) {}: {}", proposal.name, proposal.summary))?;
         out.text("")?;
         out.diff(&shown)?;
-        let one = std::slice::from_ref(&proposal);
         if !picked.is_empty() {
             let numbers: Vec<String> = picked.iter().map(ToString::to_string).collect();
             out.line(&format!("picked: {}", numbers.join(", ")))?;
         }
         let answer = answer(person, out)?;
-        let change = match answer {
+        match answer {
+            Answer::NotNow | Answer::Quit => return Ok(answer),
+            Answer::Yes | Answer::Skip => return carry_out(answer, &inbox, &proposal, &picked, out),
+            Answer::Reveal => inbox = inbox.revealing(),
             Answer::Line(line) => {
                 if !picked.remove(&line) && line <= proposal.lines.len() {
                     picked.insert(line);
                 }
-                continue;
             }
-            Answer::Yes if !picked.is_empty() => {
-                let lines: Vec<usize> = picked.iter().copied().collect();
-                inbox.apply_lines(&proposal, &lines).map(|applied| applied.change)
-            }
-            Answer::Yes => inbox.apply(one).map(|applied| applied.change),
-            Answer::Skip => inbox.dismiss(one).map(|dismissed| dismissed.change),
-            Answer::NotNow | Answer::Quit => return Ok(answer),
-            Answer::Reveal => {
-                inbox = inbox.revealing();
-                continue;
-            }
-            Answer::Edit => {
-                match edited(playbook, &inbox, &proposal, person) {
-                    Ok(Edited::Again(changed)) => proposal = changed,
-                    Ok(Edited::Learned(learned)) => {
-                        let undo = learned.change().map(|change| format!("; undo with: adage undo {change}"));
-                        out.line(&format!("as you wrote it: {learned}{}", undo.unwrap_or_default()))?;
-                        return Ok(Answer::Yes);
-                    }
-                    Ok(Edited::Not) => out.line("nothing was edited")?,
-                    Err(error) => out.line(&format!("the edited text was rejected: {}", chain(error.as_ref())))?,
+            Answer::Edit => match edited(playbook, &inbox, &proposal, person) {
+                Ok(Edited::Again(changed)) => proposal = changed,
+                Ok(Edited::Learned(learned)) => {
+                    let undo = learned.change().map(|change| format!("; undo with: adage undo {change}"));
+                    out.line(&format!("as you wrote it: {learned}{}", undo.unwrap_or_default()))?;
+                    return Ok(Answer::Yes);
                 }
-                continue;
-            }
-        };
-        match change {
-            Ok(Some(change)) => out.line(&format!("done; undo with: adage inbox undo {change}"))?,
-            Ok(None) => out.line("done")?,
-            Err(error) => {
-                out.line(&format!("not done: {}", chain(&error)))?;
-                return Ok(Answer::NotNow);
-            }
+                Ok(Edited::Not) => out.line("nothing was edited")?,
+                Err(error) => out.line(&format!("the edited text was rejected: {}", chain(error.as_ref())))?,
+            },
         }
-        return Ok(answer);
     }
+}
+
+/// Applies a proposal, or the lines picked of it, or dismisses it. Returns the answer, or [`Answer::NotNow`] after an error.
+fn carry_out<W: Write>(
+    answer: Answer,
+    inbox: &Inbox,
+    proposal: &Proposal,
+    picked: &BTreeSet<usize>,
+    out: &mut Output<W>,
+) -> Result<Answer, Box<dyn Error>> {
+    let one = std::slice::from_ref(proposal);
+    let change = if answer == Answer::Skip {
+        inbox.dismiss(one).map(|dismissed| dismissed.change)
+    } else if picked.is_empty() {
+        inbox.apply(one).map(|applied| applied.change)
+    } else {
+        let lines: Vec<usize> = picked.iter().copied().collect();
+        inbox.apply_lines(proposal, &lines).map(|applied| applied.change)
+    };
+    match change {
+        Ok(Some(change)) => out.line(&format!("done; undo with: adage inbox undo {change}"))?,
+        Ok(None) => out.line("done")?,
+        Err(error) => {
+            out.line(&format!("not done: {}", chain(&error)))?;
+            return Ok(Answer::NotNow);
+        }
+    }
+    Ok(answer)
 }
 
 /// Asks until there is a valid answer; the end of the input means quit.

@@ -1,11 +1,14 @@
 //! A hierarchical navigable small world graph (Malkov and Yashunin, 2018, algorithms 1, 2, 4 and 5) over the codes of rows.
 //!
-//! Links lie in one block of memory, a fixed number a row. Rows join in the order of their numbers, and the level of a row
-//! follows from its number: the same rows give the same graph, however they came.
+//! Links are in one block of memory, a fixed number per row. Rows join in the order of their numbers, and the level of a row
+//! follows from its number: the same rows give the same graph, whatever batches they join in.
 #![expect(clippy::indexing_slicing, reason = "row numbers are below `len`: made here, or checked by `from_parts`")]
 
 mod build;
 mod cells;
+mod pool;
+
+use pool::Pool;
 
 pub(crate) use build::Builder;
 
@@ -20,100 +23,40 @@ const NONE: u32 = u32::MAX;
 /// No row has a higher level: with 8 links, one row in 8¹⁶ would.
 const MAX_LEVEL: u8 = 15;
 
-/// How a graph is made.
+/// The settings of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GraphShape {
-    /// Links a row on the upper levels, and at most made for a new row; on the lowest level a row has room for twice as many.
+    /// The most links of a row on an upper level, and of a new row; on the lowest level a row has room for twice as many.
     pub(crate) links: usize,
-    /// Candidates looked at for a new row's links.
+    /// The number of candidates for a new row's links.
     pub(crate) ef_construction: usize,
 }
 
-/// The links.
+/// The links of the rows that have joined.
 #[derive(Clone, Debug)]
 pub(crate) struct Graph {
     shape: GraphShape,
+    /// The links on the lowest level.
     ground: Shared<u32>,
     /// Where a row's upper links begin in `upper`, or `NONE`.
     starts: Shared<u32>,
     upper: Shared<u32>,
+    /// The row at which searches begin, or `NONE`.
     entry: u32,
+    /// The level of `entry`, the highest of all rows.
     top: u8,
 }
 
-/// A search's working memory, used again by the next one.
+/// The working memory of a search; the next one uses it again.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     seen: Vec<u64>,
-    pool: Vec<Entry>,
+    pool: Pool,
     batch: Vec<u32>,
     sums: Vec<i32>,
 }
 
-/// A row in the pool of a search, as a number whose order is that of the pool: the score, the best first; then the row; then
-/// whether it is wanted and whether it is still to be looked around from. Rows are below 2³⁰: more do not fit into memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry(u64);
-
-/// A score as a number, the larger the score the smaller.
-#[inline]
-fn falling(score: f32) -> u32 {
-    let bits = score.to_bits();
-    // Floats as numbers in the same order: the bits of negative ones are turned, the others get the highest bit.
-    let rising = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
-    !rising
-}
-
-/// The score that [`falling`] made a number of.
-#[inline]
-fn score_of(falling: u32) -> f32 {
-    let rising = !falling;
-    f32::from_bits(if rising >> 31 == 1 { rising & !(1 << 31) } else { !rising })
-}
-
-impl Entry {
-    const OPEN: u64 = 1;
-    const WANTED: u64 = 2;
-
-    #[inline]
-    fn new(scored: Scored, is_wanted: bool) -> Self {
-        let wanted = if is_wanted { Self::WANTED } else { 0 };
-        Self(u64::from(falling(scored.score)) << 32 | u64::from(scored.row) << 2 | wanted | Self::OPEN)
-    }
-
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
-    fn row(self) -> u32 {
-        (self.0 as u32) >> 2
-    }
-
-    #[inline]
-    fn score(self) -> f32 {
-        score_of((self.0 >> 32) as u32)
-    }
-
-    #[inline]
-    fn is_open(self) -> bool {
-        self.0 & Self::OPEN != 0
-    }
-
-    #[inline]
-    fn is_wanted(self) -> bool {
-        self.0 & Self::WANTED != 0
-    }
-
-    #[inline]
-    fn close(&mut self) {
-        self.0 &= !Self::OPEN;
-    }
-
-    #[inline]
-    fn scored(self) -> Scored {
-        Scored { score: self.score(), row: self.row() }
-    }
-}
-
-/// A row to look around from: its codes, whoever's they are.
+/// The codes of the vector whose neighbours are searched.
 #[derive(Clone, Copy)]
 pub(crate) struct Focus<'a> {
     pub(crate) codes: &'a [Line],
@@ -121,17 +64,17 @@ pub(crate) struct Focus<'a> {
 }
 
 impl Scratch {
-    fn begin(&mut self, n_rows: usize) {
+    fn begin(&mut self, n_rows: usize, ef: usize) {
         self.seen.clear();
         self.seen.resize(n_rows.div_ceil(64), 0);
-        self.pool.clear();
+        self.pool.begin(ef);
     }
 
-    /// True the first time.
+    /// Marks a row as seen; true the first time.
     #[inline]
     fn see(&mut self, row: u32) -> bool {
         let (word, bit) = (row as usize / 64, 1_u64 << (row % 64));
-        // A file that somebody overwrites while it is mapped may name rows that are not there.
+        // A mapped file that is overwritten meanwhile may contain links to rows that do not exist.
         let Some(seen) = self.seen.get_mut(word) else { return false };
         let is_new = *seen & bit == 0;
         *seen |= bit;
@@ -144,9 +87,9 @@ impl Scratch {
         focus.kernel.gather(focus.codes, rows.codes(), &self.batch, &mut self.sums);
     }
 
-    /// What the last search found, best first.
+    /// The wanted rows that the last search found, best first.
     pub(crate) fn found(&self) -> impl Iterator<Item = Scored> {
-        self.pool.iter().filter(|entry| entry.is_wanted()).map(|entry| entry.scored())
+        self.pool.found()
     }
 }
 
@@ -162,7 +105,7 @@ impl Graph {
         }
     }
 
-    /// Rows that have joined.
+    /// The number of rows that have joined.
     pub(crate) fn len(&self) -> usize {
         self.starts.len()
     }
@@ -172,13 +115,13 @@ impl Graph {
         4 * (self.ground.len() + self.starts.len() + self.upper.len())
     }
 
-    /// What a snapshot keeps: the links on the ground, where upper links begin, the upper links; and the entry.
+    /// For a snapshot: the links on the lowest level, the starts of the upper links, the upper links; and the entry.
     pub(crate) fn parts(&self) -> ([&[u32]; 3], u32) {
         ([&self.ground, &self.starts, &self.upper], self.entry)
     }
 
-    /// A graph as it was stored. `None` when a link leads nowhere or to a row that is not on its level, or the parts do not
-    /// belong together.
+    /// A graph from stored parts. `None` if a link leads to a row that does not exist or is not on its level, or if the parts do not
+    /// fit together.
     pub(crate) fn from_parts(shape: GraphShape, [ground, starts, upper]: [Shared<u32>; 3], entry: u32) -> Option<Self> {
         let m = shape.links;
         let n_rows = starts.len();
@@ -207,8 +150,8 @@ impl Graph {
         (next == upper.len() && has_entry && is_top).then_some(Self { shape, ground, starts, upper, entry, top })
     }
 
-    /// The nearest rows for which `is_wanted`, into `scratch`: `ef` of them where there are so many. More than `budget` rows are not
-    /// scored: then the answer is `false` and what was found is worth nothing.
+    /// Finds the nearest rows that `is_wanted` accepts: `ef` of them, or all that are reached if there are fewer; see
+    /// [`Scratch::found`]. Returns false, and finds nothing useful, if more than `budget` rows would be scored.
     pub(crate) fn search(
         &self,
         rows: &Rows,
@@ -217,15 +160,15 @@ impl Graph {
         is_wanted: impl Fn(u32) -> bool,
         scratch: &mut Scratch,
     ) -> bool {
-        scratch.begin(self.len());
+        scratch.begin(self.len(), ef);
         if self.entry == NONE {
             return true;
         }
         let entry = self.descend(rows, focus, 0, scratch);
-        self.spread(rows, focus, (0, entry), (ef, budget), is_wanted, scratch)
+        self.spread(rows, focus, (0, entry), budget, is_wanted, scratch)
     }
 
-    /// From the top to the level above `level`: always on to the nearest neighbour.
+    /// The row that a greedy walk reaches, from the entry down to the level above `level`.
     fn descend(&self, rows: &Rows, focus: Focus<'_>, level: u8, scratch: &mut Scratch) -> Scored {
         scratch.batch.clear();
         scratch.batch.push(self.entry);
@@ -251,80 +194,52 @@ impl Graph {
         best
     }
 
-    /// Algorithm 2. The pool is sorted, best first, and ends with the `ef`-th wanted row: rows that are not wanted are ways, not
-    /// results.
+    /// Algorithm 2, into the pool. Returns false if more than `budget` rows would be scored.
     #[inline]
     fn spread(
         &self,
         rows: &Rows,
         focus: Focus<'_>,
         (level, entry): (u8, Scored),
-        (ef, budget): (usize, usize),
+        budget: usize,
         is_wanted: impl Fn(u32) -> bool,
         scratch: &mut Scratch,
     ) -> bool {
         scratch.see(entry.row);
-        let first = Entry::new(entry, is_wanted(entry.row));
-        scratch.pool.push(first);
-        let mut n_wanted = usize::from(first.is_wanted());
+        scratch.pool.insert(entry, is_wanted(entry.row));
         let mut n_scored = 1;
-        let mut next = 0;
-        // What a row has to exceed once there are enough.
-        let mut worst = f32::NEG_INFINITY;
-        loop {
-            while scratch.pool.get(next).is_some_and(|entry| !entry.is_open()) {
-                next += 1;
-            }
-            let Some(entry) = scratch.pool.get_mut(next) else { return true };
-            entry.close();
-            let row = entry.row();
-            scratch.batch.clear();
-            for link in self.links(level, row) {
-                if *link == NONE {
-                    break;
-                }
-                if scratch.see(*link) {
-                    scratch.batch.push(*link);
-                }
-            }
+        while let Some(row) = scratch.pool.take_open() {
+            self.gather_unseen(level, row, scratch);
             n_scored += scratch.batch.len();
             if n_scored > budget {
                 return false;
             }
-            // Where the way probably goes on.
-            for soon in scratch.pool.iter().skip(next + 1).take(2) {
-                self.fetch_links(level, soon.row());
+            for soon in scratch.pool.upcoming() {
+                self.fetch_links(level, soon);
             }
             scratch.score(focus, rows);
             for (row, sum) in scratch.batch.iter().zip(&scratch.sums) {
                 let scored = Scored { score: *sum as f32 * rows.scale(*row as usize), row: *row };
-                if scored.score <= worst {
-                    continue;
-                }
-                let new = Entry::new(scored, is_wanted(*row));
-                let at = scratch.pool.partition_point(|other| *other < new);
-                scratch.pool.insert(at, new);
-                if at <= next + 1 {
+                if scratch.pool.accepts(scored.score) && scratch.pool.insert(scored, is_wanted(*row)) {
                     self.fetch_links(level, *row);
                 }
-                next = next.min(at);
-                n_wanted += usize::from(new.is_wanted());
-                if n_wanted > ef {
-                    // The worst wanted row goes, and the ways behind the one that is then the worst.
-                    while scratch.pool.pop().is_some_and(|entry| !entry.is_wanted()) {}
-                    n_wanted -= 1;
-                }
-                if n_wanted == ef {
-                    while scratch.pool.last().is_some_and(|entry| !entry.is_wanted()) {
-                        scratch.pool.pop();
-                    }
-                    worst = scratch.pool.last().map_or(worst, |entry| entry.score());
-                }
+            }
+        }
+        true
+    }
+
+    /// Puts the linked rows that were not seen yet into the batch.
+    #[inline]
+    fn gather_unseen(&self, level: u8, row: u32, scratch: &mut Scratch) {
+        scratch.batch.clear();
+        for link in self.links(level, row).iter().take_while(|link| **link != NONE) {
+            if scratch.see(*link) {
+                scratch.batch.push(*link);
             }
         }
     }
 
-    /// Asks for the links of a row before they are needed.
+    /// Prefetches the links of a row.
     #[inline]
     fn fetch_links(&self, level: u8, row: u32) {
         const LINKS_A_LINE: usize = 16;
@@ -333,7 +248,7 @@ impl Graph {
         }
     }
 
-    /// Where a row's links of a level are in the block of that level.
+    /// The range of a row's links in the block of a level.
     #[inline]
     fn span(&self, level: u8, row: u32) -> std::ops::Range<usize> {
         let m = self.shape.links;

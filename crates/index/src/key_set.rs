@@ -1,13 +1,13 @@
-//! Sets of keys: bits while they are dense, a sorted list while they are few.
+//! Sets of keys: bits if they are dense, a sorted list if they are sparse.
 
-/// A bit set costs one bit for every key up to the largest, a list 32 bits for every key there is. So a list is the
-/// smaller of the two up to one key in 32, and it becomes bits past that; bits become a list again only at half of it, so
-/// that a set at the border does not change its form with every key.
+/// A list becomes bits if it has more than one key in so many. A list takes 32 bits per key, a bit set one bit for each key up to
+/// the largest: at this share both take the same. Bits become a list again at half of it, so that a set at the limit does not change
+/// its form with every key.
 const SPARSE_SHARE: usize = 32;
 const WORD_BITS: usize = 64;
 
-/// A set of keys. Memory: at most one bit for every key up to the largest, at most 32 bits for every key in it (64 for a
-/// set that shrank).
+/// A set of keys. Its memory is at most one bit for each key up to the largest, and at most 32 bits for each key in it (64 for a set
+/// that shrank).
 #[derive(Clone, Debug)]
 pub struct KeySet(Form);
 
@@ -25,7 +25,7 @@ impl Default for KeySet {
     }
 }
 
-/// The word of a key and the bit in it.
+/// The word of a key, and its bit in that word.
 fn place(key: u32) -> (usize, u64) {
     (key as usize / WORD_BITS, 1 << (key as usize % WORD_BITS))
 }
@@ -37,7 +37,7 @@ fn set(words: &mut Vec<u64>, key: u32) {
 }
 
 impl KeySet {
-    /// How many keys there are.
+    /// The number of keys.
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.0 {
@@ -46,13 +46,13 @@ impl KeySet {
         }
     }
 
-    /// True when there is none.
+    /// True if there is no key.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// True when the key is in it.
+    /// True if the key is in the set.
     #[must_use]
     pub fn contains(&self, key: u32) -> bool {
         match &self.0 {
@@ -64,7 +64,7 @@ impl KeySet {
         }
     }
 
-    /// A bit for each of the sixty-four keys from the first one on: it is in the set.
+    /// One bit for each of the 64 keys from `first` on, the lowest for `first`: set if the key is in the set.
     pub(crate) fn bits_from(&self, first: u32) -> u64 {
         let Form::Dense { words, .. } = &self.0 else {
             let keys = (0..64).filter_map(|nth| Some((nth, first.checked_add(nth)?)));
@@ -76,7 +76,7 @@ impl KeySet {
         word_at(word) >> shift | high
     }
 
-    /// True when the key is new.
+    /// Adds a key; returns true if it was not in the set.
     pub fn insert(&mut self, key: u32) -> bool {
         let is_new = !self.contains(key);
         if is_new {
@@ -92,7 +92,7 @@ impl KeySet {
         is_new
     }
 
-    /// True when the key was in it.
+    /// Removes a key; returns true if it was in the set.
     pub fn remove(&mut self, key: u32) -> bool {
         let was_in = self.contains(key);
         if was_in {
@@ -124,7 +124,7 @@ impl KeySet {
         list.iter().copied().chain(bits)
     }
 
-    /// The keys of both.
+    /// The keys that are in both sets.
     #[must_use]
     pub fn intersect(&self, other: &Self) -> Self {
         match (&self.0, &other.0) {
@@ -138,7 +138,7 @@ impl KeySet {
         }
     }
 
-    /// The keys of either.
+    /// The keys that are in one of the sets, or in both.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         match (&self.0, &other.0) {
@@ -162,7 +162,7 @@ impl KeySet {
         }
     }
 
-    /// The keys of this one that the other has not.
+    /// The keys of this set that are not in the other.
     #[must_use]
     pub fn minus(&self, other: &Self) -> Self {
         match (&self.0, &other.0) {
@@ -186,7 +186,7 @@ impl KeySet {
         }
     }
 
-    /// From keys that ascend.
+    /// From ascending keys without repetition.
     fn from_sorted(keys: Vec<u32>) -> Self {
         let mut set = Self(Form::Sparse(keys));
         set.settle();
@@ -200,7 +200,7 @@ impl KeySet {
         set
     }
 
-    /// Takes the form that is due.
+    /// Changes the form if the number of keys requires it.
     fn settle(&mut self) {
         match &mut self.0 {
             Form::Sparse(keys) => {

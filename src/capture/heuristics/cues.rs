@@ -1,11 +1,11 @@
-//! How much a sentence objects and how much it asks for something, by its words. The weights were chosen on real sessions.
+//! How strongly a sentence objects and how strongly it says what to do, by its words. The weights were chosen on real sessions.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::wording::folded;
 
 /// The minimum direction of a sentence that says what to do.
-const TELLS: f64 = 0.5;
+const DIRECTS: f64 = 0.5;
 
 /// The weights of one sentence.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -17,7 +17,7 @@ struct Weights {
 }
 
 /// Interjections at the head of a sentence, which are skipped.
-const LEAD: [&str; 26] = [
+const INTERJECTIONS: [&str; 26] = [
     "hmm", "hm", "hmmm", "uh", "uhh", "uhhh", "um", "ok", "okay", "k", "mmmk", "oh", "ah", "well", "wait", "sorry",
     "but", "yeah", "hey", "dude", "man", "and", "so", "please", "just", "then",
 ];
@@ -44,18 +44,40 @@ const OPENING_AFTER_NO: [&str; 40] = [
     "keep", "revert", "instead", "actually", "no", "your", "only", "go", "there", "sorry",
 ];
 
+/// Phrases that remind of an earlier instruction.
+const REMINDERS: [&str; 7] =
+    ["i meant", "i said", "i told you", "i asked you", "i asked for", "we just said", "i already said"];
+
+/// Phrases that say what the agent failed to do.
+const OMISSIONS: [&str; 7] =
+    ["you forgot", "you missed", "you misunderstood", "you ignored", "you broke", "you didn't", "you should have"];
+
+/// Phrases that demand a reason, in a question.
+const REASON_QUESTIONS: [&str; 5] = ["why did you", "why are you", "why would you", "why do we", "why are we"];
+
+/// Phrases that say what should not be as it is.
+const REGRETS: [&str; 7] = [
+    "shouldn't have",
+    "should not have",
+    "you shouldn't",
+    "we shouldn't",
+    "it shouldn't",
+    "should not be",
+    "shouldn't be",
+];
+
 /// The minimum objection of a sentence that rejects something.
 const REJECTS: f64 = 0.8;
 
 /// True for a sentence that asks for something to be done and rejects nothing.
 pub(super) fn requests(sentence: &str) -> bool {
     let weights = weigh(sentence);
-    weights.direction >= TELLS && weights.objection < REJECTS
+    weights.direction >= DIRECTS && weights.objection < REJECTS
 }
 
 /// The words of a sentence without leading interjections.
-pub(super) fn without_lead(words: Vec<&str>) -> Vec<&str> {
-    words.into_iter().skip_while(|word| LEAD.contains(word) || *word == "thanks").collect()
+pub(super) fn without_interjections(words: Vec<&str>) -> Vec<&str> {
+    words.into_iter().skip_while(|word| INTERJECTIONS.contains(word) || *word == "thanks").collect()
 }
 
 /// True for a verb that opens a request, in lower case.
@@ -66,7 +88,7 @@ pub(super) fn is_verb(word: &str) -> bool {
 fn weigh(sentence: &str) -> Weights {
     let typed = folded(sentence);
     let words: Vec<&str> = typed.unicode_words().collect();
-    let n_lead = words.iter().take_while(|word| LEAD.contains(word)).count();
+    let n_lead = words.iter().take_while(|word| INTERJECTIONS.contains(word)).count();
     let head = words.get(n_lead..).unwrap_or_default();
     let is_question = typed.ends_with('?');
     // "We don't want this:" points at something that is not in the words.
@@ -74,7 +96,7 @@ fn weigh(sentence: &str) -> Weights {
     let mut weights = Weights { objection: 0.0, direction: directs(head, &words, is_question) };
     // "That's not the one, try the other": a request may open with a later clause.
     for clause in typed.split([',', ';', '\u{2014}']).skip(1).filter(|_| !is_question) {
-        let words: Vec<&str> = clause.unicode_words().skip_while(|word| LEAD.contains(word)).collect();
+        let words: Vec<&str> = clause.unicode_words().skip_while(|word| INTERJECTIONS.contains(word)).collect();
         weights.direction = weights.direction.max(directs(&words, &[], is_question));
     }
     for cue in [opening_no, wish, blame, instead, attempt, wrongness, undoing] {
@@ -179,7 +201,7 @@ fn opening_no(reading: &Reading<'_>) -> Weights {
         // "…, no?" asks for a yes.
         return Weights::default();
     }
-    let n_left = after.iter().filter(|word| !LEAD.contains(word) && **word != "no").count();
+    let n_left = after.iter().filter(|word| !INTERJECTIONS.contains(word) && **word != "no").count();
     weights(1.0, if complains || reading.is_question || n_left < 2 { 0.0 } else { 0.5 })
 }
 
@@ -219,42 +241,13 @@ fn blame(reading: &Reading<'_>) -> Weights {
     if reading.has_any(&["not what i", "not what we", "not what you", "not what was"]) {
         return weights(1.0, 0.5);
     }
-    if reading.has_any(&[
-        "i meant",
-        "i said",
-        "i told you",
-        "i asked you",
-        "i asked for",
-        "we just said",
-        "i already said",
-    ]) {
+    if reading.has_any(&REMINDERS) || reading.has_any(&OMISSIONS) {
         return weights(0.9, 0.5);
     }
-    if reading.has_any(&[
-        "you forgot",
-        "you missed",
-        "you misunderstood",
-        "you ignored",
-        "you broke",
-        "you didn't",
-        "you should have",
-    ]) {
-        return weights(0.9, 0.5);
-    }
-    if reading.has_any(&["why did you", "why are you", "why would you", "why do we", "why are we"])
-        && reading.is_question
-    {
+    if reading.has_any(&REASON_QUESTIONS) && reading.is_question {
         return weights(0.6, 0.2);
     }
-    if reading.has_any(&[
-        "shouldn't have",
-        "should not have",
-        "you shouldn't",
-        "we shouldn't",
-        "it shouldn't",
-        "should not be",
-        "shouldn't be",
-    ]) {
+    if reading.has_any(&REGRETS) {
         return weights(0.6, if reading.is_question { 0.3 } else { 0.6 });
     }
     Weights::default()
@@ -266,13 +259,13 @@ fn instead(reading: &Reading<'_>) -> Weights {
         return Weights::default();
     }
     let asks = reading.is_question && !reading.opens(&["can you", "could you", "why not", "shouldn't"]);
-    let tells = directs(reading.head, reading.words, reading.is_question) >= TELLS;
+    let tells = directs(reading.head, reading.words, reading.is_question) >= DIRECTS;
     if asks { weights(0.3, 0.0) } else { weights(0.6, if tells || reading.words.len() <= 15 { 0.6 } else { 0.4 }) }
 }
 
 /// "Try …", "use a different …", "Actually, …".
 fn attempt(reading: &Reading<'_>) -> Weights {
-    let tells = directs(reading.head, reading.words, reading.is_question) >= TELLS;
+    let tells = directs(reading.head, reading.words, reading.is_question) >= DIRECTS;
     let tries = reading.opens(&["try", "let's try", "lets try"]);
     // "Try it now" asks for a second attempt, not for another way.
     let is_retry = reading.has_any(&["try again", "try now", "try it", "try the", "try that", "try this"])
@@ -286,7 +279,7 @@ fn attempt(reading: &Reading<'_>) -> Weights {
     }
     let corrects_course = reading.head.first() == Some(&"actually");
     let after = reading.head.get(1..).unwrap_or_default();
-    if corrects_course && directs(after, after, reading.is_question) >= TELLS {
+    if corrects_course && directs(after, after, reading.is_question) >= DIRECTS {
         return weights(0.5, 0.6);
     }
     Weights::default()

@@ -21,8 +21,8 @@ const POINTING: [&str; 31] = [
     "too", "so", "still",
 ];
 
-/// Words without content of their own.
-const EMPTY: [&str; 85] = [
+/// Words without content of their own; the rest are content words.
+const FUNCTION_WORDS: [&str; 85] = [
     "a", "an", "the", "and", "or", "but", "of", "to", "in", "on", "at", "for", "with", "from", "by", "as", "into",
     "if", "then", "than", "is", "are", "was", "were", "be", "been", "do", "does", "did", "done", "have", "has", "had",
     "will", "would", "can", "could", "should", "must", "may", "i", "we", "us", "me", "my", "our", "let's", "lets",
@@ -31,6 +31,41 @@ const EMPTY: [&str; 85] = [
     "good", "fine", "up", "out", "about", "more", "we're", "first",
 ];
 
+/// Verbs of tasks, in addition to those of [`cues`].
+const TASK_VERBS: [&str; 32] = [
+    "implement",
+    "refactor",
+    "release",
+    "deploy",
+    "publish",
+    "investigate",
+    "review",
+    "debug",
+    "document",
+    "design",
+    "plan",
+    "improve",
+    "extend",
+    "support",
+    "migrate",
+    "upgrade",
+    "bump",
+    "port",
+    "clean",
+    "handle",
+    "allow",
+    "ensure",
+    "integrate",
+    "introduce",
+    "optimize",
+    "configure",
+    "generate",
+    "reduce",
+    "prepare",
+    "draft",
+    "analyze",
+    "rewrite",
+];
 /// Openings that say how to work, not what to do.
 const MANNERS: [&str; 12] =
     ["use", "keep", "don't", "do not", "never", "always", "only", "make sure", "be ", "remember", "note", "no"];
@@ -41,53 +76,18 @@ pub(super) fn lasting(text: &str) -> Option<&str> {
         return None;
     }
     let sentences = sentences(text);
-    let lasting = |text: &&str| tells(text) && holds_outside(text) && !is_manner(text);
+    let lasting = |text: &&str| opens_request(text) && holds_outside(text) && !is_manner(text);
     sentences.iter().map(|sentence| sentence.text.trim_matches(['#', '*', ' '])).find(lasting)
 }
 
 /// True for a sentence that begins with a request.
-fn tells(sentence: &str) -> bool {
-    /// Verbs of tasks, beside those of [`cues`].
-    const TASKS: [&str; 32] = [
-        "implement",
-        "refactor",
-        "release",
-        "deploy",
-        "publish",
-        "investigate",
-        "review",
-        "debug",
-        "document",
-        "design",
-        "plan",
-        "improve",
-        "extend",
-        "support",
-        "migrate",
-        "upgrade",
-        "bump",
-        "port",
-        "clean",
-        "handle",
-        "allow",
-        "ensure",
-        "integrate",
-        "introduce",
-        "optimize",
-        "configure",
-        "generate",
-        "reduce",
-        "prepare",
-        "draft",
-        "analyze",
-        "rewrite",
-    ];
+fn opens_request(sentence: &str) -> bool {
     let lower = folded(sentence);
-    let words: Vec<&str> = cues::without_lead(lower.unicode_words().collect());
+    let words: Vec<&str> = cues::without_interjections(lower.unicode_words().collect());
     let opens = |phrase: &str| words.starts_with(&phrase.split(' ').collect::<Vec<_>>());
     let first = words.first().copied().unwrap_or_default();
     cues::is_verb(first)
-        || TASKS.contains(&first)
+        || TASK_VERBS.contains(&first)
         || ["let's", "lets", "i want", "we want", "i need", "we need", "i'd like"].into_iter().any(opens)
 }
 
@@ -161,7 +161,7 @@ pub(super) fn n_content_words(sentence: &str) -> usize {
 pub(super) fn is_content(word: &str) -> bool {
     word.chars().count() > 1
         && word.chars().any(char::is_alphabetic)
-        && !EMPTY.contains(&word)
+        && !FUNCTION_WORDS.contains(&word)
         && !POINTING.contains(&word)
 }
 

@@ -1,5 +1,6 @@
-//! `user-correction`: what the user tells the agent. A rule that is surely meant to last becomes a lesson of its own, and so does,
-//! for review, a line that somebody who was not there could act on; the rest of a session is listed in one item.
+//! `user-correction`: corrections, rules, facts and preferences that the user typed. A rule that surely holds beyond the session
+//! becomes a lesson of its own. A line that is useful to someone who was not there is proposed for review. The rest of a session is
+//! listed in one item.
 
 mod line;
 mod neighbours;
@@ -27,60 +28,48 @@ pub(crate) use picked::picked_lesson;
 use quote::Quote;
 pub(super) use subject::Subject;
 
-/// From here on a turn is taken to tell the agent something. Chosen by cross-validation on the labelled turns that weights are
-/// fitted on: the precision is to be well above 0.6.
+/// The minimum probability of a turn that is used at all. Chosen by cross-validation on the labelled turns that the weights are
+/// fitted on, for a precision well above 0.6.
 const HEARD: f64 = 0.4;
-/// From here on a rule is learned without review; specified.
+/// The minimum probability of a rule that is learned without review; specified.
 const SURE: f64 = 0.8;
-/// From here on it is taken to hold beyond the session, where it is to be learned without review. Chosen on labelled turns.
+/// The minimum probability of holding beyond the session, for a rule that is learned without review. Chosen on labelled turns.
 const HOLDS: f64 = 0.5;
-/// From here on it may hold, and is a line of what awaits review; what is worded as a rule always is. Chosen like [`HEARD`].
+/// The minimum probability of holding beyond the session, for a session to have an item for review. A sentence worded as a rule
+/// always suffices. Chosen like [`HEARD`].
 const MAY_HOLD: f64 = 0.1;
-/// Two statements that are so similar are one that is repeated; specified.
+/// The minimum cosine of the words of two statements that count as one, repeated; specified.
 const SAME: f64 = 0.6;
-/// Statements of a session that are compared with each other; of more, the last ones.
+/// The most statements of a session that are compared with each other; of more, the last ones.
 const MAX_COMPARED: usize = 400;
-/// From here on a line is proposed as a lesson. Chosen by cross-validation on lines that readers judged: of those proposed more than
-/// 0.6 are to be right.
+/// The minimum probability of a line that is proposed as a lesson. Chosen by cross-validation on lines that readers judged, for a
+/// precision above 0.6.
 const PROPOSED: f64 = 0.6;
-/// Lines of a session that are proposed; of more, the likeliest.
+/// The most lines of a session that are proposed; of more, the likeliest.
 const MAX_PROPOSED: usize = 5;
-/// Quotes of a session that await review together; of more, the likeliest.
+/// The most quotes in the item of a session; of more, the likeliest.
 const MAX_GATHERED: usize = 15;
-/// Below what a lesson needs to be let in without review.
+/// The confidence of what awaits review: less than a lesson needs to be admitted without it.
 const UNSURE_CONFIDENCE: f64 = 0.3;
 
-/// A statement that is heard.
+/// A statement that is likely enough to be used, with its quote.
 struct Heard<'t> {
     said: Statement,
     text: &'t str,
     quote: Quote<'t>,
-    /// The probability that somebody who was not there could act on it.
+    /// The probability that someone who was not in the session could act on it.
     lasts: f64,
-    /// In how many turns it is said.
+    /// The number of turns that say it; an earlier session counts as one.
     times: usize,
-    /// True when it was said in an earlier session.
+    /// True if it was said in an earlier session.
     is_old: bool,
 }
 
-/// `earlier`: what was heard in other sessions.
+/// `earlier` has the quotes of other sessions.
 pub(super) fn find(session: &Session<'_>, first_untrusted: Option<usize>, earlier: &[&str]) -> Vec<Trial> {
-    let mut trials = Vec::new();
-    let mut heard = Vec::new();
-    for said in read_statements(session.transcript, &session.typed) {
-        let text = session.transcript.turns.get(said.turn).and_then(|turn| turn.as_user()).unwrap_or_default();
-        if explicit_instruction::is_instruction(session, said.turn, text) {
-            continue;
-        }
-        if let Some(quote) = (said.probability >= HEARD).then(|| Quote::of(text, &said.sentences)).flatten() {
-            let lasts = line::probability(&said, &line::cues(&quote, &said));
-            heard.push(Heard { said, text, quote, lasts, times: 1, is_old: false });
-        } else {
-            trials.push(Trial::refused(said.turn, RejectedBecause::NotHeard { probability: said.probability }));
-        }
-    }
+    let (mut heard, mut trials) = hear(session);
     let repeats = count_repeats(&mut heard);
-    find_again(&mut heard, earlier);
+    mark_old(&mut heard, earlier);
     let (sure, unsure): (Vec<_>, Vec<_>) = heard.iter().enumerate().partition(|(_, heard)| heard.is_sure());
     for (number, heard) in sure {
         if repeats.contains(&number) {
@@ -104,7 +93,26 @@ pub(super) fn find(session: &Session<'_>, first_untrusted: Option<usize>, earlie
     trials
 }
 
-/// Counts how often each statement is said. The statements that an earlier one says as well, by their place.
+/// The statements that are likely enough, and a refusal for each other one. Explicit instructions have a rule of their own.
+fn hear<'t>(session: &Session<'t>) -> (Vec<Heard<'t>>, Vec<Trial>) {
+    let mut trials = Vec::new();
+    let mut heard = Vec::new();
+    for said in read_statements(session.transcript, &session.typed) {
+        let text = session.transcript.turns.get(said.turn).and_then(|turn| turn.as_user()).unwrap_or_default();
+        if explicit_instruction::is_instruction(session, said.turn, text) {
+            continue;
+        }
+        if let Some(quote) = (said.probability >= HEARD).then(|| Quote::of(text, &said.sentences)).flatten() {
+            let lasts = line::probability(&said, &line::cues(&quote, &said));
+            heard.push(Heard { said, text, quote, lasts, times: 1, is_old: false });
+        } else {
+            trials.push(Trial::refused(said.turn, RejectedBecause::NotHeard { probability: said.probability }));
+        }
+    }
+    (heard, trials)
+}
+
+/// Counts how often each statement is said. Returns the indexes of those that repeat an earlier one.
 fn count_repeats(heard: &mut [Heard<'_>]) -> HashSet<usize> {
     let from = heard.len().saturating_sub(MAX_COMPARED);
     let bags: Vec<HashMap<String, f64>> = heard.iter().map(|heard| bag(heard.quote.text)).collect();
@@ -126,8 +134,8 @@ fn count_repeats(heard: &mut [Heard<'_>]) -> HashSet<usize> {
     repeats
 }
 
-/// Marks what was said in an earlier session too.
-fn find_again(heard: &mut [Heard<'_>], earlier: &[&str]) {
+/// Marks statements that were also made in an earlier session.
+fn mark_old(heard: &mut [Heard<'_>], earlier: &[&str]) {
     let earlier: Vec<HashMap<String, f64>> = earlier.iter().map(|text| bag(text)).collect();
     let from = heard.len().saturating_sub(MAX_COMPARED);
     for heard in heard.iter_mut().skip(from) {
@@ -137,7 +145,7 @@ fn find_again(heard: &mut [Heard<'_>], earlier: &[&str]) {
     }
 }
 
-/// A line of what a person said: the sentence that a turn tells most by, with those beside it that it needs.
+/// The most telling sentence of a turn that a person typed, with the neighbouring sentences that it needs to be understood.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StatedLine {
@@ -145,13 +153,13 @@ pub struct StatedLine {
     pub turn: usize,
     /// The words, verbatim.
     pub text: String,
-    /// The probability that somebody who was not in the session could act on it; from 0 to 1.
+    /// The probability that someone who was not in the session could act on it; from 0 to 1.
     pub lasts: f64,
-    /// What the probability is made of beside what the turn tells, sorted.
+    /// The cues of the line behind the probability, sorted.
     pub cues: Vec<String>,
 }
 
-/// The line of each turn that a person typed, in order, whether or not the turn is heard.
+/// The line of each turn that a person typed, in order, whatever its probability.
 #[must_use]
 pub fn stated_lines(transcript: &Transcript) -> Vec<StatedLine> {
     let statements = read_statements(transcript, &Typed::of(transcript));
@@ -165,7 +173,7 @@ pub fn stated_lines(transcript: &Transcript) -> Vec<StatedLine> {
     statements.into_iter().filter_map(line).collect()
 }
 
-/// How often each word of more than two letters comes.
+/// The number of occurrences of each word of more than two letters.
 fn bag(text: &str) -> HashMap<String, f64> {
     let mut bag = HashMap::new();
     for word in text.to_lowercase().unicode_words().filter(|word| word.chars().count() > 2 || !word.is_ascii()) {
@@ -175,7 +183,7 @@ fn bag(text: &str) -> HashMap<String, f64> {
 }
 
 fn cosine(a: &HashMap<String, f64>, b: &HashMap<String, f64>) -> f64 {
-    /// Fewer different words say too little to be compared.
+    /// Texts with fewer different words are not compared.
     const MIN_WORDS: usize = 3;
     if a.len() < MIN_WORDS || b.len() < MIN_WORDS {
         return 0.0;
@@ -186,33 +194,33 @@ fn cosine(a: &HashMap<String, f64>, b: &HashMap<String, f64>) -> f64 {
 }
 
 impl Heard<'_> {
-    /// True when it may be learned without review: a rule that is understood alone, and said again, or surely meant and ordered
-    /// from now on; also what is said in session after session, unless it is about the moment. Of unseen rules that were as
-    /// surely meant, but worded otherwise, 4 of 11 held beyond their session.
+    /// True if it may be learned without review: a rule that can be understood alone, and is either repeated, or surely a rule and
+    /// worded as a standing order; also a statement of several sessions, unless it is about the moment. *Measured*: of unseen rules
+    /// that were as sure, but not worded as a standing order, 4 of 11 held beyond their session.
     fn is_sure(&self) -> bool {
         let is_meant = self.said.probability >= SURE && self.said.durable >= HOLDS && self.quote.is_standing_order();
         let is_rule = self.quote.is_rule() && self.quote.is_brief() && (is_meant || self.times > 1);
         self.quote.stands_alone() && (is_rule || (self.is_old && self.quote.may_last()))
     }
 
-    /// What it is about. Names that the agent chose are used only where nothing foreign was read before.
+    /// What it is about. Names that the agent chose are used only if it had read nothing untrusted before.
     fn subject(&self, session: &Session<'_>, first_untrusted: Option<usize>) -> Subject {
         let is_clean = first_untrusted.is_none_or(|first| self.said.turn <= first);
         Subject::of(session, self.said.turn, self.quote.text, is_clean)
     }
 
-    /// What a lesson says of it. The quote stays what was typed.
-    fn told(&self) -> String {
+    /// The text of its lesson. The quote in the evidence is unchanged.
+    fn lesson_text(&self) -> String {
         one_line(&quote::without_opening(self.quote.text), quote::MAX_CHARS)
     }
 
-    /// The quote, and what was being done where it needs that to be understood.
+    /// The text, followed by what was being done if it cannot be understood alone.
     fn in_context(&self, session: &Session<'_>, first_untrusted: Option<usize>) -> String {
         if self.quote.stands_alone() {
-            return self.told();
+            return self.lesson_text();
         }
         let doing = self.subject(session, first_untrusted).doing;
-        doing.map_or_else(|| self.told(), |doing| format!("{} ({doing})", self.told()))
+        doing.map_or_else(|| self.lesson_text(), |doing| format!("{} ({doing})", self.lesson_text()))
     }
 
     fn evidence(&self) -> Evidence {
@@ -220,7 +228,7 @@ impl Heard<'_> {
         Evidence { quote: self.quote.text.to_owned(), turn: self.said.turn, range }
     }
 
-    /// True for a line that a reviewer is to be asked about: it is understood alone, and likely of use beyond the session.
+    /// True for a line that is proposed for review: it can be understood alone, and is likely useful beyond the session.
     fn is_proposed(&self) -> bool {
         self.lasts >= PROPOSED && self.quote.stands_alone() && self.quote.may_last()
     }
@@ -240,7 +248,7 @@ impl Heard<'_> {
 
     fn candidate(&self, session: &Session<'_>, first_untrusted: Option<usize>, confidence: f64) -> Candidate {
         let subject = self.subject(session, first_untrusted);
-        let mut draft = build_lesson(subject.trigger, self.told());
+        let mut draft = build_lesson(subject.trigger, self.lesson_text());
         let task = session.intent(self.said.turn);
         if !task.is_empty() {
             draft = draft.task(task);
@@ -266,8 +274,8 @@ impl Heard<'_> {
     }
 }
 
-/// One item of all else that was heard, numbered, what may hold beyond the session first. Nothing of it is learned unless a person
-/// picks it. No item where nothing is proposed and all is of the moment.
+/// One item with all other statements, numbered; those that may hold beyond the session come first. None of them is learned unless a
+/// person picks it. There is no item if nothing is proposed and all statements are about the moment.
 fn list(
     session: &Session<'_>,
     first_untrusted: Option<usize>,

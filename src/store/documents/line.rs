@@ -148,10 +148,7 @@ pub(super) fn document(line: &[u8]) -> Option<Document> {
 /// or is being written. A batch with zeroed parts is left out as well.
 pub(super) fn read(bytes: &[u8], base: u64) -> Lines {
     let mut lines = Lines::default();
-    // The state of the current batch: its start, the number of changes before it, and the lines still expected.
-    let (mut start, mut n_before, mut n_expected) = (0, 0, 0);
-    // True if parts of the batch never reached the disk.
-    let (mut is_torn, mut was_zeroed) = (false, false);
+    let mut batch = Batch::default();
     let mut at = 0;
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         let here = at..at + line.len();
@@ -167,20 +164,7 @@ pub(super) fn read(bytes: &[u8], base: u64) -> Lines {
         at = here.end;
         let payload = parse(text);
         let more = payload.as_ref().map(|payload| payload.more);
-        // A line whose count does not decrease begins a batch of its own; a damaged one counts as the expected line. Zeros may
-        // replace any number of lines: a line after them belongs to the same batch if its count is lower, or if it comes right
-        // after them.
-        let follows = |more: usize| if n_expected == 0 { was_zeroed } else { more < n_expected };
-        if is_torn && more.is_some_and(follows) {
-            n_expected = more.map_or(1, |more| more + 1);
-        } else if n_expected == 0 || more.is_some_and(|more| more + 1 != n_expected) {
-            (start, n_before) = (here.start, lines.changes.len());
-            n_expected = more.map_or(1, |more| more + 1);
-            is_torn = false;
-        }
-        was_zeroed = payload.is_none() && is_zeroed(text);
-        is_torn |= was_zeroed;
-        n_expected -= 1;
+        batch.take_line(more, payload.is_none() && is_zeroed(text), here.start, lines.changes.len());
         let place = Place { at: base + here.start as u64, n_bytes: line.len() };
         match payload {
             Some(Payload { header: Some(header), .. }) if here.start == 0 => lines.header = Some(header),
@@ -193,14 +177,53 @@ pub(super) fn read(bytes: &[u8], base: u64) -> Lines {
             _ => lines.broken.push(here),
         }
     }
-    if n_expected > 0 || is_torn {
-        lines.changes.truncate(n_before);
-        lines.broken.retain(|broken| broken.start < start);
-        lines.whole = start;
-    } else {
-        lines.whole = at;
+    lines.whole = at;
+    if !batch.is_complete() {
+        lines.changes.truncate(batch.n_before);
+        lines.broken.retain(|broken| broken.start < batch.start);
+        lines.whole = batch.start;
     }
     lines
+}
+
+/// The batch of the line that was read last.
+#[derive(Default)]
+struct Batch {
+    /// The offset of its first line.
+    start: usize,
+    /// The number of changes before it.
+    n_before: usize,
+    /// The number of its lines that should follow.
+    n_expected: usize,
+    /// True if parts of it never reached the disk.
+    is_torn: bool,
+    /// True if the last line was zeroed.
+    was_zeroed: bool,
+}
+
+impl Batch {
+    /// Takes the next line. `more` is the number of lines that it says follow in its batch; none for a damaged line.
+    ///
+    /// A line whose count does not decrease begins a batch of its own; a damaged one counts as the expected line. Zeros may
+    /// replace any number of lines: a line after them belongs to the same batch if its count is lower, or if it comes right
+    /// after them.
+    fn take_line(&mut self, more: Option<usize>, is_zeroed: bool, start: usize, n_changes: usize) {
+        let n_expected = self.n_expected;
+        let follows = |more: usize| if n_expected == 0 { self.was_zeroed } else { more < n_expected };
+        let begins = n_expected == 0 || more.is_some_and(|more| more + 1 != n_expected);
+        if self.is_torn && more.is_some_and(follows) {
+            self.n_expected = more.map_or(1, |more| more + 1);
+        } else if begins {
+            *self = Self { start, n_before: n_changes, n_expected: more.map_or(1, |more| more + 1), ..Self::default() };
+        }
+        self.was_zeroed = is_zeroed;
+        self.is_torn |= is_zeroed;
+        self.n_expected -= 1;
+    }
+
+    fn is_complete(&self) -> bool {
+        self.n_expected == 0 && !self.is_torn
+    }
 }
 
 fn parse(text: &[u8]) -> Option<Payload<Document>> {

@@ -132,12 +132,10 @@ impl Graph {
         let focus = Focus { codes: rows.codes_of(row as usize), kernel };
         let mut entry = self.descend(rows, focus, level, scratch);
         for level in (1..=level.min(self.top)).rev() {
-            scratch.begin(self.len());
+            scratch.begin(self.len(), ef);
             scratch.see(row);
-            self.spread(rows, focus, (level, entry), (ef, usize::MAX), |_| true, scratch);
-            if let Some(best) = scratch.pool.first() {
-                entry = best.scored();
-            }
+            self.spread(rows, focus, (level, entry), usize::MAX, |_| true, scratch);
+            entry = scratch.pool.best().unwrap_or(entry);
             own.candidates.clear();
             own.candidates.extend(scratch.found());
             own.select(row, m, rows, kernel);

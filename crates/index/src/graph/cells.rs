@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::build::Builder;
-use super::{falling, score_of};
+use super::pool::{falling, score_of};
 use crate::kernels::{LINE, Line, PACK, Pack, PackScores};
 use crate::rows::{Codes, Rows};
 use crate::shortlist::Scored;

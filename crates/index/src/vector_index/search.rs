@@ -11,10 +11,10 @@ use crate::rows::{Codes, Rows};
 use crate::shortlist::Shortlist;
 use crate::{IndexKind, UnitVector, VectorError};
 
-/// Rows gathered between two looks at their scores.
+/// How many rows are scored by one call of a kernel.
 const GATHER: usize = 256;
 
-/// How many rows a search scores again by their floats at most, unless three times `k` is more.
+/// The most rows that a search in the graph scores again by their floats, unless three times `k` is more.
 const RERANKED: usize = 30;
 
 /// Rows that are picked and scored in the time that a search in the graph takes for a candidate. Measured with 100,000 rows of
@@ -38,39 +38,39 @@ pub struct Neighbour {
     pub distance: f32,
 }
 
-/// The base's rows or the tail's, and the number of the first of them in the index.
+/// The rows of the base or of the tail, and the number of the first of them in the index.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'i> {
     pub(super) rows: &'i Rows,
     pub(super) first: usize,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SearchResult {
-    /// The nearest first, ties in the order of keys.
+    /// Nearest first; ties in the order of keys.
     pub neighbours: Vec<Neighbour>,
-    /// What answered.
+    /// The way of searching that answered.
     pub by: IndexKind,
 }
 
-/// Which keys a search may find.
+/// The keys that a search may find.
 #[derive(Clone, Copy, Debug)]
 pub enum SearchScope<'a> {
-    /// All.
+    /// All keys.
     All,
-    /// These; those of them that the index does not have are passed over.
+    /// These; those that the index does not have are ignored.
     Only(&'a KeySet),
 }
 
 impl VectorIndex {
-    /// The `k` nearest of the keys that are asked for.
+    /// The `k` nearest of the keys in `among`, or all of them if there are fewer.
     ///
-    /// An exact answer is exact: rows are passed over only when the bound on what their codes hide says that they are farther.
+    /// A scan ([`IndexKind::Exact`]) is exact: it skips a row only if the bound on the error of its codes proves that it is farther.
     ///
     /// # Errors
-    /// [`VectorError::Dimension`] when the query is not as long as the vectors.
+    /// [`VectorError::Dimension`] if the query's length differs from that of the vectors.
     pub fn search(&self, query: &UnitVector, k: usize, among: SearchScope<'_>) -> Result<SearchResult, VectorError> {
         let vector = query.as_slice();
         self.check_dimension(query)?;
@@ -79,7 +79,7 @@ impl VectorIndex {
             return Ok(SearchResult { neighbours: Vec::new(), by: IndexKind::Exact });
         }
         let codes = Codes::of(vector);
-        // A graph may have rows that no way leads to; an answer that lacks some is worth a scan.
+        // Rows of a graph may be unreachable: if too few are found, the next way is tried.
         if let Some(neighbours) = self.by_graph(vector, &codes, k, among).map(|found| self.decide(found, vector))
             && neighbours.len() == k
         {
@@ -94,11 +94,11 @@ impl VectorIndex {
         Ok(SearchResult { neighbours, by: IndexKind::Exact })
     }
 
-    /// What [`search`](Self::search) finds for each of the queries, in their order, faster: up to sixteen are scored in one pass
-    /// over the rows. An answer is exact where a single search's is, and may be exact where that one asks signs or the graph.
+    /// [`search`](Self::search) for each of the queries, in their order, faster: up to sixteen are scored in one pass over the rows. A
+    /// result is exact if that of a single search is, and may be exact if that one uses signs or the graph.
     ///
     /// # Errors
-    /// [`VectorError::Dimension`] when a query is not as long as the vectors.
+    /// [`VectorError::Dimension`] if a query's length differs from that of the vectors.
     pub fn search_many(
         &self,
         queries: &[UnitVector],
@@ -138,7 +138,7 @@ impl VectorIndex {
         shortlist.decide(vector, self.kernel, |row| self.row(row as usize), |row| self.fetch(row as usize))
     }
 
-    /// `None` where a scan is the better way.
+    /// `None` if a scan is faster.
     fn by_graph(
         &self,
         #[cfg_attr(not(feature = "hnsw_rs"), expect(unused_variables))] vector: &[f32],
@@ -191,7 +191,7 @@ impl VectorIndex {
         Some(shortlist)
     }
 
-    /// A search in our own graph, each way of filtering compiled apart.
+    /// A search in the own graph; a separate copy is compiled for each way of filtering.
     fn walk(
         &self,
         graph: &Graph,
@@ -214,7 +214,8 @@ impl VectorIndex {
         }
     }
 
-    /// The rows that may be nearest by their signs, scored by their codes. `None` where there are no signs, or few rows are asked for.
+    /// The rows that may be nearest by their signs, scored by their codes. `None` if there are no signs, or too few rows to compare
+    /// them.
     fn by_coarse(&self, query: &Codes, k: usize, among: SearchScope<'_>) -> Option<Shortlist> {
         let n_sifted = self.n_sifted(1, among);
         if n_sifted == 0 {
@@ -297,7 +298,7 @@ impl VectorIndex {
         [Part { rows: &self.base.rows, first: 0 }, Part { rows: &self.tail, first: self.base.rows.len() }]
     }
 
-    /// The rows of some keys in the base and in the tail, as numbers there.
+    /// The rows of some keys, as numbers in the base and in the tail.
     pub(super) fn rows_of(&self, keys: &KeySet) -> [Vec<u32>; 2] {
         let n_base = self.base.rows.len();
         let mut picked = [Vec::with_capacity(keys.len()), Vec::new()];
@@ -308,7 +309,7 @@ impl VectorIndex {
         picked
     }
 
-    /// True for a row that is live and asked for.
+    /// True for a live row whose key the search may find.
     pub(super) fn is_wanted(&self, part: Part<'_>, row: usize, among: SearchScope<'_>) -> bool {
         !self.is_dead(part.first + row)
             && match among {

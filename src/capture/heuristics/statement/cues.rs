@@ -1,4 +1,4 @@
-//! What a turn's words look like, as named cues. A cue is a fact about the words; what it is worth is in the weight table.
+//! The named cues of a text. A cue is a fact about its words; the weight table holds its weight.
 
 use std::sync::LazyLock;
 
@@ -6,10 +6,10 @@ use regex::Regex;
 
 use crate::capture::heuristics::wording::folded;
 
-/// Each cue and the words that it stands for, in lower case. English, and the same words in German, Spanish and Chinese.
+/// Each cue and its pattern, for words in lower case: English, and the same words in German, Spanish and Chinese.
 ///
-/// A *standing order* says itself that it holds: "always" and "never" where a clause begins or after "you must" ("please never push"),
-/// which do not describe something ("it is never called", "you always break it"); words for "from now on"; and what "we" do, or
+/// The words of a *standing order* say that it holds from now on: "always" and "never" at the beginning of a clause or after "must"
+/// ("please never push"), but not in a description ("it is never called", "you always break it"); "from now on"; and what "we" do, or
 /// are to use, in the whole project.
 const WORDS: [(&str, &str); 40] = [
     (
@@ -141,7 +141,7 @@ const WORDS: [(&str, &str); 40] = [
     ("i_think", r"\b(i think|i don't think|seems|i guess|feels|ich glaube|creo que)\b|我觉得"),
 ];
 
-/// What an agent says when a person has put it right.
+/// What an agent says after a correction.
 const AGREES: &str = r"(?i)\b(you're (absolutely |totally |completely )?(right|correct)|you are (absolutely |totally )?(right|correct)|good (catch|point|call|eye)|great (catch|point)|my (mistake|bad|apologies)|i apologi[sz]e|sorry|fair (point|enough)|i was wrong|i (misunderstood|missed|should have|made a mistake|overlooked|forgot)|that's (a )?(fair|right|correct|better)|makes sense|du hast recht|sie haben recht|entschuldig\w*|tienes razón|perdón|lo siento)\b|你说得对|您说得对|抱歉|对不起|你是对的";
 const RIGHT: &str = r"(?i)\b(you're (absolutely |totally |completely )?(right|correct)|you are (absolutely |totally )?(right|correct)|du hast recht|tienes razón)\b|你说得对|您说得对";
 const ACCEPTS: &str = r"(?i)^\W*(understood|got it|ah|oh|i see|noted|of course|absolutely|right|correct|exactly|good|great|verstanden|entendido|claro)\b|^(明白|好的|了解)";
@@ -153,13 +153,13 @@ static REPLIES: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
     replies.into_iter().filter_map(|(name, words)| Some((name, Regex::new(words).ok()?))).collect()
 });
 
-/// The cues that words hold.
+/// The cues of a text.
 pub(super) fn of_words(text: &str) -> impl Iterator<Item = &'static str> {
     let lower = folded(text);
     CUES.iter().filter(move |(_, words)| words.is_match(&lower)).map(|(name, _)| *name)
 }
 
-/// The cues of what the agent says next.
+/// The cues of the agent's reply.
 pub(super) fn of_reply(text: &str) -> impl Iterator<Item = &'static str> {
     let text = text.replace('\u{2019}', "'");
     REPLIES.iter().filter(move |(_, words)| words.is_match(&text)).map(|(name, _)| *name)

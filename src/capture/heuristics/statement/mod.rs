@@ -1,8 +1,8 @@
-//! What a person's turns tell the agent: a correction, a rule, a fact, a preference (docs/spec/capture.md, 2).
+//! Whether a turn that a person typed is a correction, a rule, a fact or a preference (docs/spec/capture.md, 2).
 //!
-//! Each turn is read into named cues: its words, alone and in pairs, its shape, what was done just before, and what the agent
-//! says next. Weights per cue, fitted on labelled turns by `scripts/fit_statements.py`, give the probabilities that the turn
-//! tells the agent something and that it holds beyond the session, and for each of its sentences that this is what it tells.
+//! Each turn has named cues: its words, alone and in pairs, its shape, what was done just before, and what the agent says next.
+//! Weights per cue, fitted on labelled turns by `scripts/fit_statements.py`, give the probability that the turn is such a statement,
+//! the probability that it holds beyond the session, and, for each of its sentences, the probability that it makes the statement.
 
 mod cues;
 mod weights;
@@ -19,19 +19,19 @@ use super::error_line::never_ran;
 use crate::capture::pasted::Typed;
 use weights::{Probabilities, Weights};
 
-/// A turn that a person typed, and how likely it tells the agent something.
+/// A turn that a person typed, with the probability that it is a statement: a correction, a rule, a fact or a preference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Statement {
     /// The turn, from 0.
     pub turn: usize,
-    /// The words that were judged: what was typed, without what was pasted.
+    /// The typed words, without pasted text.
     pub words: String,
     /// The probability that it is a correction, a rule, a fact or a preference; from 0 to 1.
     pub probability: f64,
     /// The probability that it is one that holds beyond the session; from 0 to 1.
     pub durable: f64,
-    /// What the probabilities are made of, sorted.
+    /// The cues behind the probabilities, sorted.
     pub cues: Vec<String>,
     /// The sentences that a person typed, in order.
     pub sentences: Vec<StatedSentence>,
@@ -41,15 +41,15 @@ pub struct Statement {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct StatedSentence {
-    /// Where it is in the turn, in bytes.
+    /// Its range in the turn, in bytes.
     pub range: Range<usize>,
-    /// The probability that it is what the turn tells; from 0 to 1.
+    /// The probability that it makes the turn's statement; from 0 to 1.
     pub says: f64,
-    /// What the probability is made of, sorted.
+    /// The cues behind the probability, sorted.
     pub cues: Vec<String>,
 }
 
-/// What was done since the turn before.
+/// What was done since the previous turn of the person.
 #[derive(Clone, Debug, Default)]
 struct Before<'t> {
     is_first: bool,
@@ -57,11 +57,11 @@ struct Before<'t> {
     n_commands: usize,
     is_interrupted: bool,
     is_refused: bool,
-    /// What the agent said last.
+    /// The agent's last text.
     said: Option<&'t str>,
 }
 
-/// Every turn that a person typed, in order, with what it tells. Linear in the transcript.
+/// Every turn that a person typed, in order, with its probabilities. Linear in the length of the transcript.
 #[must_use]
 pub fn statements(transcript: &Transcript) -> Vec<Statement> {
     read_statements(transcript, &Typed::of(transcript))
@@ -106,7 +106,7 @@ impl StatedSentence {
     }
 }
 
-/// The cues of words, beside others.
+/// The cues of words together with others, sorted, each once.
 fn with_words(words: &str, others: &[String]) -> Vec<String> {
     let named = cues::of_words(words).map(str::to_owned);
     let mut cues: Vec<String> = named.chain(words::of_words(words)).chain(others.iter().cloned()).collect();
@@ -115,7 +115,7 @@ fn with_words(words: &str, others: &[String]) -> Vec<String> {
     cues
 }
 
-/// The cues of words alone.
+/// The named cues of a text, without single words and pairs.
 pub(super) fn cues_of(words: &str) -> impl Iterator<Item = &'static str> {
     cues::of_words(words)
 }
@@ -154,12 +154,12 @@ fn shape(text: &str, words: &str, n_sentences: usize, before: &Before<'_>) -> Ve
     shapes.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| name.to_owned()).collect()
 }
 
-/// A word in capitals that is longer than most abbreviations.
+/// True for a word in capitals that is longer than most abbreviations.
 fn shouts(word: &str) -> bool {
     word.chars().count() > 4 && word.chars().all(char::is_uppercase)
 }
 
-/// A path, a file, a flag, an identifier.
+/// True for a path, a file, a flag or an identifier.
 fn is_name(word: &str) -> bool {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-');
     let is_flag = word.starts_with("--") && word.len() > 3;
@@ -168,7 +168,7 @@ fn is_name(word: &str) -> bool {
     is_flag || is_path || is_dotted || (word.contains('_') && word.len() > 3) || word.contains("::")
 }
 
-/// The cues of what the agent says and does until the next turn that a person typed.
+/// The cues of what the agent says and does before the next turn of the person.
 fn after(turns: &[Turn]) -> Vec<String> {
     let mut cues: Vec<String> = Vec::new();
     let mut is_said = false;

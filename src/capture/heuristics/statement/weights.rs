@@ -3,17 +3,16 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Written by `scripts/fit_statements.py`: cue, and its weights for "tells the agent something", "holds beyond the session" and
-/// "this sentence says it".
+/// Written by `scripts/fit_statements.py`: each cue, and its weights for the three [`Probabilities`].
 const TABLE: &str = include_str!("weights.tsv");
 
-/// The name of the row that every turn has.
+/// The name of the row that counts for every turn.
 const BIAS: &str = "bias";
 
 #[derive(Debug)]
 pub(super) struct Weights(HashMap<&'static str, [f64; 3]>);
 
-/// What a sum of weights says, each from 0 to 1.
+/// The probabilities, each from 0 to 1: of a statement, of holding beyond the session, of being the sentence that makes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Probabilities {
     pub(super) tells: f64,

@@ -1,14 +1,14 @@
-//! The words of a text as features: single words, pairs of neighbours, and how the text opens.
+//! The words of a text as features: single words, pairs of neighbours, and the first words.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::capture::heuristics::wording::folded;
 
-/// Words that are read; what a person types by hand is rarely longer.
+/// The most words that are read; people rarely type more.
 const MAX_WORDS: usize = 400;
-/// Words of an agent's answer that are read: whether it agrees is said first.
+/// The most words of an agent's reply that are read: agreement is at its beginning.
 const MAX_REPLY_WORDS: usize = 12;
-/// Characters of a word that are kept.
+/// The most characters of a word that are kept.
 const MAX_CHARS: usize = 24;
 
 /// Features of words that a person typed: `w word`, `w word_next`, `^ opening`, `^ opening_next`.
@@ -33,7 +33,7 @@ fn grams(kind: &str, words: &[String]) -> Vec<String> {
     words.iter().map(|word| format!("{kind} {word}")).chain(pairs).collect()
 }
 
-/// Words in lower case. A number is `0`, a path, flag or identifier is `<name>`; marks that ask or exclaim are words.
+/// Words in lower case. A number becomes `0`, and a path, flag or identifier `<name>`; question and exclamation marks are words.
 fn tokens(text: &str, max: usize) -> Vec<String> {
     let mut tokens = Vec::new();
     for chunk in text.split_whitespace() {

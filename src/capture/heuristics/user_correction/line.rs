@@ -1,6 +1,6 @@
-//! Whether a line is worth a lesson: whether somebody who was not in the session could act on it next month.
+//! Whether a line is worth a lesson: whether someone who was not in the session could act on it a month later.
 //!
-//! A line is weighed by named facts about its words and by what the turn was found to tell. The weights (`line.tsv`) are fitted
+//! The probability depends on cues, which are named facts about the words, and on the probabilities of its turn. The weights (`line.tsv`) are fitted
 //! by `scripts/fit_statements.py` on lines that readers judged without seeing a score.
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use crate::capture::heuristics::wording::folded;
 
 const TABLE: &str = include_str!("line.tsv");
 
-/// Facts about words, in lower case.
+/// Each cue and its pattern, for words in lower case.
 const WORDS: [(&str, &str); 24] = [
     ("opens_pointing", r"^\W*(this|that|that's|it|it's|its|they|these|those|there|he|she|here)\b"),
     ("opens_with_i", r"^\W*(i|i'm|i'd|i've|my|me)\b"),
@@ -33,7 +33,7 @@ const WORDS: [(&str, &str); 24] = [
             r"|\b(siempre|sempre|nunca|immer|niemals|toujours|jamais)\b|以后|必须|始终|每次|总是|常に|항상",
         ),
     ),
-    // What holds of the project and of who works on it.
+    // Facts about the project and the people who work on it.
     (
         "state_of_project",
         concat!(
@@ -94,7 +94,7 @@ const WORDS: [(&str, &str); 24] = [
 static CUES: LazyLock<Vec<(&'static str, Regex)>> =
     LazyLock::new(|| WORDS.iter().filter_map(|(name, words)| Some((*name, Regex::new(words).ok()?))).collect());
 
-/// The facts about a line, sorted.
+/// The cues of a line, sorted.
 pub(super) fn cues(quote: &Quote<'_>, said: &Statement) -> Vec<String> {
     let text = folded(&super::quote::without_opening(quote.text));
     let n_words = text.unicode_words().count();
@@ -132,7 +132,7 @@ pub(super) fn cues(quote: &Quote<'_>, said: &Statement) -> Vec<String> {
     cues
 }
 
-/// True for text whose grammar these facts hardly know.
+/// True for text mostly in a script that the patterns hardly cover.
 fn is_of_other_script(text: &str) -> bool {
     text.chars().filter(|c| c.is_alphabetic() && !c.is_ascii()).count() * 4 > text.chars().count()
 }
@@ -147,7 +147,7 @@ pub(super) fn probability(said: &Statement, cues: &[String]) -> f64 {
     1.0 / (1.0 + (-sum).exp())
 }
 
-/// Limited, so that one of them does not decide alone.
+/// Clamped, so that one of them does not decide alone.
 fn log_odds(p: f64) -> f64 {
     (p / (1.0 - p)).ln().clamp(-4.0, 4.0)
 }

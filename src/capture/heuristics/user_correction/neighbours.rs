@@ -1,4 +1,4 @@
-//! The sentences beside one that it needs to be understood: what it goes on from, its reason, and what is to be done.
+//! The neighbours that a sentence needs to be understood: what it refers to, its reason, and what is to be done instead.
 
 use std::ops::Range;
 
@@ -10,12 +10,12 @@ use crate::capture::heuristics::request;
 use crate::capture::heuristics::statement::cues_of;
 use crate::capture::heuristics::wording::folded;
 
-/// Sentences that explain it, at most.
+/// The most following sentences that are added.
 const MAX_AFTER: usize = 3;
-/// Lines of one sentence, on each side of the first.
+/// The most lines of one wrapped sentence, before and after a line.
 const MAX_WRAPPED: usize = 4;
 
-/// The places of the lines that are one sentence with this one: a terminal wrapped it.
+/// The lines that are one sentence, wrapped by a terminal, with the line at `place`.
 pub(super) fn unwrapped(text: &str, sentences: &[Sentence<'_>], place: usize) -> Range<usize> {
     let goes_over = |place: usize| {
         let pair = sentences.get(place).zip(sentences.get(place + 1));
@@ -24,14 +24,14 @@ pub(super) fn unwrapped(text: &str, sentences: &[Sentence<'_>], place: usize) ->
     let n_before = (0..place).rev().take(MAX_WRAPPED).take_while(|before| goes_over(*before)).count();
     let n_after = (place..).take(MAX_WRAPPED).take_while(|line| goes_over(*line)).count();
     let lines = place - n_before..place + n_after + 1;
-    // Too long for a quote: then the line alone.
+    // If they are too long for a quote, the line alone.
     let is_short = span(sentences, &lines).is_some_and(|span| span.len() <= MAX_CHARS);
     if is_short { lines } else { place..place + 1 }
 }
 
-/// True where a sentence is not over at the end of its line.
+/// True if a sentence continues on the next line.
 fn is_wrapped(text: &str, line: &Sentence<'_>, next: &Sentence<'_>) -> bool {
-    /// A list that somebody typed has shorter lines.
+    /// A typed list has shorter lines than a wrapped text.
     const MIN_LINE: usize = 50;
     let gap = text.get(line.end()..next.start).unwrap_or("x");
     let is_open = !line.text.ends_with(['.', '!', '?', ':', ';', '…', '。', '！', '？']);
@@ -41,18 +41,18 @@ fn is_wrapped(text: &str, line: &Sentence<'_>, next: &Sentence<'_>) -> bool {
     gap.trim().is_empty() && gap.matches('\n').count() == 1 && is_open && is_long && goes_on
 }
 
-/// Where these sentences are in the text.
+/// The range of these sentences in the text, in bytes.
 pub(super) fn span(sentences: &[Sentence<'_>], places: &Range<usize>) -> Option<Range<usize>> {
     let last = sentences.get(places.end.checked_sub(1)?)?;
     Some(sentences.get(places.start)?.start..last.end())
 }
 
-/// A sentence with those beside it that it needs: the one before where it is short, those after that explain it.
+/// The range of a sentence with its neighbours: the one before if it is short or refers back, and those after it that explain it.
 pub(super) fn around(text: &str, sentences: &[Sentence<'_>], core: &Range<usize>) -> Range<usize> {
     let Some(own) = span(sentences, core) else { return 0..0 };
     let said = text.get(own.clone()).unwrap_or_default();
     let complains = cues_of(said).any(|cue| COMPLAINTS.contains(&cue));
-    let goes_on = |next: &&Sentence<'_>| goes_on(next.text) || (complains && remedies(next.text));
+    let goes_on = |next: &&Sentence<'_>| explains_previous(next.text) || (complains && remedies(next.text));
     let mut ends = Vec::new();
     let mut next = core.end;
     while let Some(sentence) = sentences.get(next).filter(goes_on).filter(|_| ends.len() < MAX_AFTER) {
@@ -63,22 +63,22 @@ pub(super) fn around(text: &str, sentences: &[Sentence<'_>], core: &Range<usize>
     let before = core.start.checked_sub(1).map(|before| unwrapped(text, sentences, before).start..core.start);
     let before = before.and_then(|before| span(sentences, &before));
     let is_short = said.unicode_words().count() < MIN_WORDS || request::points_back(said);
-    let explains = |before: &Range<usize>| is_short && text.get(before.clone()).is_some_and(tells);
+    let explains = |before: &Range<usize>| is_short && text.get(before.clone()).is_some_and(is_statement);
     let start = before.filter(explains).map_or(own.start, |before| before.start);
-    // What lies between two sentences may be pasted text, which is not the person's word.
+    // Text between two sentences may be pasted, which the person did not say.
     let is_typed = |range: &Range<usize>| gaps_are_blank(text, sentences, range);
     let with_reasons = ends.iter().rev().flat_map(|end| [start..*end, own.start..*end]);
     let ranges = with_reasons.chain(std::iter::once(start..own.end));
     let mut ranges: Vec<_> = ranges.filter(|range| is_typed(range) && range.len() <= MAX_CHARS).collect();
-    // The widest that is understood alone, else the widest.
+    // The widest range that can be understood alone, otherwise the widest.
     ranges.sort_by_key(|range| !text.get(range.clone()).is_some_and(stands_alone));
     ranges.into_iter().next().unwrap_or(own)
 }
 
-/// Cues of a sentence that says what is not wanted; what is wanted may be in the next.
+/// Cues of a sentence that says what is not wanted; the next one may say what is.
 const COMPLAINTS: [&str; 6] = ["wrong", "not_that", "dislike", "not_need", "blame", "dont"];
 
-/// True for a sentence that says what is to be done in place of something.
+/// True for a sentence that says what is to be done instead.
 fn remedies(sentence: &str) -> bool {
     let mut cues = cues_of(sentence);
     cues.any(|cue| ["use_opening", "instead", "should", "must", "only"].contains(&cue))
@@ -86,20 +86,20 @@ fn remedies(sentence: &str) -> bool {
         && !request::refers(sentence)
 }
 
-/// True for a sentence that says something, and can be understood: not "NO!", "Why not?" and "That again."
-fn tells(sentence: &str) -> bool {
+/// True for a statement that can be understood: not "NO!", "Why not?" or "That again."
+fn is_statement(sentence: &str) -> bool {
     !is_exclamation(sentence) && !sentence.ends_with(['?', '？']) && !request::points_back(sentence)
 }
 
-/// True for "NO!" and for a smiley.
+/// True for "NO!" and for a text without words, such as a smiley.
 pub(super) fn is_exclamation(sentence: &str) -> bool {
     const MIN_WORDS: usize = 3;
     let n_words = sentence.unicode_words().count();
     n_words == 0 || (sentence.is_ascii() && n_words < MIN_WORDS)
 }
 
-/// True for a sentence that says more of the one before it: its reason, its exceptions, what "this" and "that" are.
-fn goes_on(sentence: &str) -> bool {
+/// True for a sentence that explains the one before it: its reason, its exceptions, what "this" and "that" are.
+fn explains_previous(sentence: &str) -> bool {
     const OPENINGS: [&str; 15] = [
         "including",
         "not",
@@ -120,8 +120,8 @@ fn goes_on(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     let opens = lower.unicode_words().next().is_some_and(|word| OPENINGS.contains(&word));
     let is_new = cues_of(sentence).any(|cue| ["task_opening", "ask_opening", "yes_opening"].contains(&cue));
-    let is_else = sentence.ends_with(['?', '？', ':']) || request::refers(sentence) || is_new;
-    gives_reason(sentence) || (!is_else && (opens || request::points_back(sentence)))
+    let is_other_topic = sentence.ends_with(['?', '？', ':']) || request::refers(sentence) || is_new;
+    gives_reason(sentence) || (!is_other_topic && (opens || request::points_back(sentence)))
 }
 
 fn gives_reason(sentence: &str) -> bool {
@@ -142,7 +142,7 @@ fn gives_reason(sentence: &str) -> bool {
     OPENINGS.iter().any(|opening| lower.starts_with(opening)) && !lower.ends_with('?')
 }
 
-/// True when all of a span is sentences and blanks.
+/// True if a range contains only sentences and white space.
 fn gaps_are_blank(text: &str, sentences: &[Sentence<'_>], range: &Range<usize>) -> bool {
     let mut place = range.start;
     for sentence in sentences.iter().filter(|sentence| range.contains(&sentence.start)) {

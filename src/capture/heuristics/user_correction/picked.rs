@@ -1,11 +1,11 @@
-//! Lessons of the lines that a reviewer picked from a session's item.
+//! A lesson from a line that a reviewer picked from a session's item.
 
 use super::quote::without_opening;
 use super::subject::Subject;
 use crate::lesson::{Lesson, LessonDraft, Origin, Provenance, build_lesson};
 
-/// A lesson of one line of an item, by its number from 1: the person's own, with what was typed as evidence, and about what its
-/// words name. None where there is no such line.
+/// A lesson from a line of an item, by its number from 1. It counts as written by hand, with what was typed as evidence; its subject
+/// is what its words name. None if there is no such line.
 pub(crate) fn picked_lesson(item: &Lesson, line: usize) -> Option<LessonDraft> {
     let text = *item.also_said().get(line.checked_sub(1)?)?;
     let said = |quote: &str| {

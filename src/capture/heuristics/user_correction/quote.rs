@@ -1,4 +1,4 @@
-//! The words of a turn that are kept: whole sentences, verbatim.
+//! The quote of a turn: whole sentences, verbatim.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -8,9 +8,9 @@ use crate::capture::heuristics::request;
 use crate::capture::heuristics::statement::{StatedSentence, cues_of};
 use crate::capture::heuristics::wording::capitalised;
 
-/// A quote is no longer.
+/// The maximum bytes of a quote.
 pub(super) const MAX_CHARS: usize = 400;
-/// A quote of fewer words takes the sentence beside it along.
+/// A sentence of fewer words is quoted together with the one before it.
 pub(super) const MIN_WORDS: usize = 8;
 
 /// Cues of words that state a rule, a fact or a preference.
@@ -33,7 +33,7 @@ const RULES: [&str; 17] = [
     "in_project",
     "only",
 ];
-/// Cues that make a rule only together with another.
+/// Cues of which one suffices to make a rule; of the other rule cues it takes two.
 const STRONG: [&str; 8] = [
     "standing_order",
     "always_never",
@@ -45,17 +45,19 @@ const STRONG: [&str; 8] = [
     "convention",
 ];
 
+/// Whole sentences of a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Quote<'t> {
     pub(super) text: &'t str,
     /// Where it begins, in bytes of the turn.
     pub(super) start: usize,
-    /// The sentence that tells most; the others explain it.
+    /// The most telling sentence; the others explain it.
     pub(super) core: &'t str,
 }
 
 impl<'t> Quote<'t> {
-    /// The sentences of a turn that say most of what it tells; none where nothing was typed.
+    /// The most telling sentence of a turn with the neighbours that it needs; none if there is no such sentence, if it is a slash
+    /// command, and if it is too long.
     pub(super) fn of(text: &'t str, stated: &[StatedSentence]) -> Option<Self> {
         if text.trim_start().starts_with(['/', '<']) {
             return None;
@@ -64,10 +66,10 @@ impl<'t> Quote<'t> {
             |of: &StatedSentence| Some(Sentence { text: text.get(of.range.clone())?, start: of.range.start });
         let sentences: Vec<Sentence<'t>> = stated.iter().filter_map(sentence).collect();
         let weighed = sentences.iter().zip(stated).map(|(sentence, stated)| {
-            // "NO!" only where there is no other.
+            // An exclamation ("NO!") only if there is no other sentence.
             (!neighbours::is_exclamation(sentence.text), weight(sentence.text, stated.says))
         });
-        // Of equals the first.
+        // Of equal ones the first.
         let (place, _) =
             weighed.enumerate().max_by(|(i, a), (j, b)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(j.cmp(i)))?;
         let core = neighbours::unwrapped(text, &sentences, place);
@@ -77,11 +79,11 @@ impl<'t> Quote<'t> {
         Some(quote).filter(|quote| quote.text.len() <= MAX_CHARS && quote.text.contains(char::is_alphanumeric))
     }
 
-    /// True for a rule, a fact of the project or a preference; false for a question and for what is wanted this once.
+    /// True for a rule, a fact of the project or a preference; false for a question and for what is wanted only once.
     pub(super) fn is_rule(&self) -> bool {
         let mut cues = self.cues();
         if cues.contains(&"dislike") {
-            // "Don't like X" is what the person does not like, and nothing that the agent is not to do.
+            // "Don't like X" states a dislike, not a prohibition.
             cues.retain(|cue| *cue != "dont_opening");
         }
         let n_rules = cues.iter().filter(|cue| RULES.contains(cue)).count();
@@ -89,24 +91,24 @@ impl<'t> Quote<'t> {
         (is_strong || n_rules >= 2) && self.may_last()
     }
 
-    /// True for an order that itself says that it holds from now on.
+    /// True for an order whose words say that it holds from now on.
     pub(super) fn is_standing_order(&self) -> bool {
         cues_of(self.core).any(|cue| cue == "standing_order") && self.may_last()
     }
 
-    /// True for a sentence or two; a rule is said in few words, and what is longer describes the work.
+    /// True for a sentence or two: rules are short, longer texts describe the work.
     pub(super) fn is_brief(&self) -> bool {
         const MAX_WORDS: usize = 40;
         let is_list = self.text.starts_with(['-', '*', '•']) || self.text.contains('\n');
         self.text.unicode_words().count() <= MAX_WORDS && !is_list
     }
 
-    /// False for a question and for what is wanted this once.
+    /// False for a question, for what is wanted only once, and for a text with a secret.
     pub(super) fn may_last(&self) -> bool {
         !is_of_now(self.core) && !self.text.contains(['?', '？']) && !self.has_secret()
     }
 
-    /// True where a secret was typed: what is left of it says nothing.
+    /// True if a secret was typed: the redacted rest is not useful.
     pub(super) fn has_secret(&self) -> bool {
         self.text.contains("[REDACTED")
     }
@@ -115,32 +117,33 @@ impl<'t> Quote<'t> {
         cues_of(self.text).collect()
     }
 
-    /// True when somebody who was not there understands it.
+    /// True if someone who was not there understands it.
     pub(super) fn stands_alone(&self) -> bool {
         stands_alone(self.text)
     }
 }
 
 pub(super) fn stands_alone(quote: &str) -> bool {
-    // "Hmm" names nothing.
+    // "Hmm" has no content.
     let text = &without_opening(quote);
     let is_short = text.is_ascii() && text.unicode_words().count() < MIN_WORDS - 3;
     let lower = text.to_lowercase();
     let is_vague = lower.unicode_words().any(|word| matches!(word, "thing" | "things" | "stuff" | "whatever" | "wth"));
-    let ends_pointing =
+    let ends_with_pronoun =
         lower.unicode_words().next_back().is_some_and(|word| matches!(word, "this" | "that" | "it" | "these"));
-    !is_short && !ends_pointing && !is_vague && !request::refers(text) && !request::points_back(text)
+    !is_short && !ends_with_pronoun && !is_vague && !request::refers(text) && !request::points_back(text)
 }
 
-/// A quote as a lesson says it: without the words by which a person begins to answer, "No man... " or "hmm, ok so, ".
+/// A quote without the words with which a person begins an answer, "No man... " or "hmm, ok so, "; unchanged if fewer than three
+/// words would be left.
 pub(super) fn without_opening(quote: &str) -> String {
-    /// What says nothing, wherever a text begins with it.
+    /// Words without content at the beginning of any text.
     const FILLERS: [&str; 9] = ["ok", "okay", "yeah", "yep", "nope", "oh", "ah", "also", "um"];
-    /// What answers, where a pause or another such word follows.
+    /// Words that answer if a pause or another such word follows.
     const ANSWERS: [&str; 13] =
         ["no", "yes", "well", "so", "actually", "wait", "right", "hey", "and", "but", "sorry", "man", "plus"];
     const PAUSES: [char; 9] = [',', '.', '!', '…', ';', ':', '-', '—', '。'];
-    /// What is shorter says too little.
+    /// A text of fewer words has too little content.
     const MIN_WORDS: usize = 3;
     let first_word = |text: &str| {
         let end = text.find(|c: char| !c.is_alphanumeric() && c != '\'').unwrap_or(text.len());
@@ -168,16 +171,16 @@ pub(super) fn without_opening(quote: &str) -> String {
     capitalised(rest)
 }
 
-/// How much a sentence says that is understood alone and meant to last, as log-odds.
+/// How likely a sentence states something that can be understood alone and is meant to last, in log-odds.
 fn weight(sentence: &str, says: f64) -> f64 {
-    /// What less of it is worth.
+    /// For each of these two that it is not; chosen.
     const PENALTY: f64 = 0.5;
     let n_against =
         u8::from(is_of_now(sentence) || sentence.ends_with(['?', '？'])) + u8::from(!stands_alone(sentence));
     (says / (1.0 - says)).ln() - PENALTY * f64::from(n_against)
 }
 
-/// True for a sentence about what is wanted this once.
+/// True for a sentence about what is wanted only once.
 fn is_of_now(sentence: &str) -> bool {
     let of_now = ["task_opening", "undo", "why_did_you", "still", "just"];
     let cues: Vec<&str> = cues_of(sentence).collect();

@@ -1,5 +1,5 @@
-//! What a statement is about, and so when it should come back: the files and programs that the words name, else what is acted
-//! on next.
+//! The subject of a statement, and with it the situation in which its lesson is shown: the files and programs that the words name,
+//! otherwise what the session works on next.
 
 use adage_redact::one_line;
 
@@ -9,20 +9,20 @@ use crate::capture::heuristics::statement::cues_of;
 
 const MAX_NAMED: usize = 3;
 
-/// When a lesson should come back.
+/// The situation in which a lesson should be shown.
 #[derive(Debug, Default, PartialEq)]
 pub(in crate::capture::heuristics) struct Subject {
     pub(in crate::capture::heuristics) trigger: String,
-    /// One word for it; empty where nothing is named.
+    /// One word for it; empty if nothing is named.
     pub(in crate::capture::heuristics) topic: String,
     pub(in crate::capture::heuristics) paths: Vec<String>,
     pub(in crate::capture::heuristics) commands: Vec<String>,
-    /// What was being done: "changing src/a.rs"; `None` where neither the words nor the acts around them name it.
+    /// What was being done: "changing src/a.rs"; `None` if neither the words nor the acts around them name it.
     pub(in crate::capture::heuristics) doing: Option<String>,
 }
 
 impl Subject {
-    /// `is_clean`: nothing foreign was read before, so that names of files and programs that the agent chose may be used.
+    /// `is_clean`: the agent had read nothing untrusted before, so that names of files and programs that it chose may be used.
     pub(in crate::capture::heuristics) fn of(session: &Session<'_>, turn: usize, quote: &str, is_clean: bool) -> Self {
         let mut subject = Self::named(quote, &programs_in(quote, &programs_near(session, turn)));
         let is_general = !subject.commands.is_empty() || is_about_all(quote);
@@ -33,7 +33,7 @@ impl Subject {
         subject
     }
 
-    /// What the words alone name.
+    /// The subject that the words alone name.
     pub(super) fn of_words(text: &str) -> Self {
         let mut subject = Self::named(text, &programs_in(text, &[]));
         subject.trigger = subject.with_topics(text);
@@ -66,7 +66,7 @@ impl Subject {
         }
     }
 
-    /// What is done and what the words are about; the words themselves where neither is known.
+    /// The trigger: what is being done and the topics of the words; the words themselves if neither is known.
     fn with_topics(&self, text: &str) -> String {
         let topics = topics::of(text, self.doing.as_deref().unwrap_or_default());
         let parts: Vec<String> =
@@ -74,7 +74,7 @@ impl Subject {
         if parts.is_empty() { one_line(text, 160) } else { parts.join("; ") }
     }
 
-    /// Takes what was acted on next, else just before, for the subject. What was being done.
+    /// Adds what was acted on next, otherwise just before. Returns what was being done.
     fn acted_on(&mut self, session: &Session<'_>, turn: usize) -> Option<String> {
         let after = session.acts(turn, session.user_turn_after(turn));
         let before = || session.acts(session.user_turn_before(turn).unwrap_or(0), turn);
@@ -95,7 +95,7 @@ impl Subject {
     }
 }
 
-/// A pattern that matches a file wherever the project is.
+/// A pattern that matches a file in any folder.
 fn glob(file: &str) -> String {
     format!("**/{}", file.trim_start_matches(['/', '.', '@', '~']))
 }
@@ -104,7 +104,7 @@ fn base(file: &str) -> String {
     file.rsplit('/').next().unwrap_or(file).to_owned()
 }
 
-/// True where a text names a file or a path.
+/// True if a text names a file or a path.
 pub(super) fn names_file(text: &str) -> bool {
     files_in(text).next().is_some()
 }
@@ -112,7 +112,7 @@ pub(super) fn names_file(text: &str) -> bool {
 /// Names of files and paths in a text.
 fn files_in(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|c: char| c.is_whitespace() || "\"'`(),;?!<>[]".contains(c));
-    // `@scope/package` is no folder, `@src/a.rs` a file.
+    // `@scope/package` is not a folder; `@src/a.rs` is a file.
     let words =
         words.filter(|word| !word.starts_with('@') || word.rsplit('/').next().is_some_and(|name| name.contains('.')));
     let words = words.map(|word| word.trim_end_matches(['.', ':']).trim_start_matches(['@', '.']).trim_matches('/'));
@@ -135,47 +135,49 @@ fn is_file(word: &str) -> bool {
         let is_alone = !word.contains('/') && matches!(suffix, "com" | "org" | "net" | "io");
         !stem.is_empty() && is_suffix && suffix.starts_with(char::is_alphabetic) && !is_alone
     });
-    // "tabs/spaces" are two things, "src/generated" is one.
+    // "tabs/spaces" is not a path, "src/generated" is.
     let is_rooted = word.split('/').next().is_some_and(|root| ROOTS.contains(&root)) || word.matches('/').count() > 1;
     let is_folder = is_rooted && word.split('/').filter(|part| part.len() > 2).count() >= 2;
     is_plain && word != "and/or" && (has_suffix || is_folder)
 }
 
-/// The programs that the words name: those that the session runs near the turn, and those that everybody knows.
+/// Widely known programs, whether or not the session runs them.
+const KNOWN: [&str; 30] = [
+    "npm",
+    "pnpm",
+    "yarn",
+    "bun",
+    "npx",
+    "cargo",
+    "pip",
+    "uv",
+    "poetry",
+    "pytest",
+    "git",
+    "docker",
+    "make",
+    "just",
+    "kubectl",
+    "terraform",
+    "gradle",
+    "mvn",
+    "rustfmt",
+    "clippy",
+    "eslint",
+    "prettier",
+    "ruff",
+    "black",
+    "mypy",
+    "psql",
+    "gh",
+    "go test",
+    "go build",
+    "deno",
+];
+
+/// The programs that the words name, among those that the session runs near the turn and widely known ones.
 fn programs_in(text: &str, near: &[String]) -> Vec<String> {
-    const KNOWN: [&str; 30] = [
-        "npm",
-        "pnpm",
-        "yarn",
-        "bun",
-        "npx",
-        "cargo",
-        "pip",
-        "uv",
-        "poetry",
-        "pytest",
-        "git",
-        "docker",
-        "make",
-        "just",
-        "kubectl",
-        "terraform",
-        "gradle",
-        "mvn",
-        "rustfmt",
-        "clippy",
-        "eslint",
-        "prettier",
-        "ruff",
-        "black",
-        "mypy",
-        "psql",
-        "gh",
-        "go test",
-        "go build",
-        "deno",
-    ];
-    /// Programs whose names are words.
+    /// Programs whose names are also words: they count only in backquotes.
     const WORDS: [&str; 3] = ["make", "just", "black"];
     let lower = format!(" {} ", text.to_lowercase());
     let names = KNOWN.iter().map(|name| (*name).to_owned()).chain(near.iter().cloned());
@@ -202,13 +204,13 @@ fn programs_near(session: &Session<'_>, turn: usize) -> Vec<String> {
     calls.flat_map(|call| call.line.programs().map(str::to_owned)).collect()
 }
 
-/// True for words about all of the work: what is acted on next says nothing about them.
+/// True for words about all of the work, which are unrelated to what is acted on next.
 fn is_about_all(text: &str) -> bool {
     let general = ["always_never", "from_now_on", "in_project", "generic", "standing_order"];
     cues_of(text).any(|cue| general.contains(&cue))
 }
 
-/// Names that are also words of the language say nothing.
+/// False for names that are also English words.
 fn is_program(name: &str) -> bool {
     const ENGLISH: [&str; 16] = [
         "test", "find", "cat", "head", "tail", "echo", "cd", "sort", "time", "for", "if", "while", "read", "set",
