@@ -226,7 +226,7 @@ fn compare(field: Field, ours: Said<'_>, theirs: Said<'_>) -> Option<Difference>
     let words = |tokens: &'_ [Token]| tokens.iter().map(|token| token.normal.clone()).collect::<Vec<_>>();
     let (a_words, b_words) = (words(a), words(b));
     if a_words == b_words {
-        return None;
+        return respelled(a, b).map(|(kind, ours, theirs)| Difference::Value { field, kind, ours, theirs });
     }
     if order::is_reordered(a, b) || direction::is_turned(a, b) {
         return Some(Difference::Order { field });
@@ -236,6 +236,16 @@ fn compare(field: Field, ours: Said<'_>, theirs: Said<'_>) -> Option<Difference>
     }
     let opposite = polarity::opposites(a, b).or_else(|| polarity::negation(a, b));
     opposite.map(|(ours, theirs)| Difference::Polarity { field, ours, theirs })
+}
+
+/// The first value that differs in its case alone, in texts that are otherwise equal: `userId` against `userID`.
+fn respelled(ours: &[Token], theirs: &[Token]) -> Option<(Kind, String, String)> {
+    let name = |token: &Token| token.text.trim_end_matches("()").trim_end_matches('/').to_owned();
+    let (ours, theirs) = ours.iter().zip(theirs).find(|(ours, theirs)| {
+        let (one, other) = (name(ours), name(theirs));
+        ours.kind == theirs.kind && ours.is_name() && one != other && one.eq_ignore_ascii_case(&other)
+    })?;
+    Some((ours.kind, ours.text.clone(), theirs.text.clone()))
 }
 
 /// Values of one kind in the same field, each on one side only.

@@ -2,7 +2,7 @@
 
 use super::exchange::{is_filler, is_limiting};
 use super::forms::form;
-use super::token::Token;
+use super::token::{Kind, Token};
 
 /// Words that begin a clause that can be before or after the rest of the sentence.
 const OPENERS: [&str; 28] = [
@@ -69,6 +69,7 @@ pub(super) fn is_reordered(ours: &[Token], theirs: &[Token]) -> bool {
     let theirs = their_words.get(start..end).unwrap_or_default();
     is_crossed(ours, theirs)
         || is_another_sequence(ours, theirs)
+        || are_names_exchanged(ours, theirs)
         || is_limit_moved(&our_words, &their_words)
         || (ours.len() == 2 && is_verbatim && !ours.iter().any(is_movable))
 }
@@ -119,6 +120,19 @@ fn is_crossed(ours: &[Word<'_>], theirs: &[Word<'_>]) -> bool {
         };
         before.iter().any(|word| behind_there.contains(word)) && behind.iter().any(|word| before_there.contains(word))
     })
+}
+
+/// Two names are in each other's place, and something other than "and" is between them: "use HashMap, not BTreeMap".
+fn are_names_exchanged(ours: &[Word<'_>], theirs: &[Word<'_>]) -> bool {
+    let is_between = |word: &Word<'_>| !["and", "or", "und", "oder", "y", "o"].contains(&word.form.as_str());
+    let (Some((first, behind)), Some((last, _))) = (ours.split_first(), ours.split_last()) else { return false };
+    let (Some(first_there), Some(last_there)) = (theirs.first(), theirs.last()) else { return false };
+    let is_value = |word: &Word<'_>| word.token.kind != Kind::Word;
+    is_value(first)
+        && is_value(last)
+        && first.form == last_there.form
+        && last.form == first_there.form
+        && behind.split_last().is_some_and(|(_, between)| between.iter().any(is_between))
 }
 
 /// Two clauses are exchanged, and neither begins with a word of a movable clause: "commit; push" and "push; commit".

@@ -29,6 +29,9 @@ fn other_values_in_one_field_keep_apart() {
     check("require numpy >=2.0 here", "require numpy <2.0 here", Some("comparison"));
     check("export HTTP_PROXY before curl", "export http_proxy before curl", Some("identifier"));
     check("copy from bucket-a to bucket-b", "copy from bucket-b to bucket-a", Some("order"));
+    check("read `userId` there", "read `userID` there", Some("identifier"));
+    check("edit Main.kt by hand", "edit main.kt by hand", Some("identifier"));
+    check("parse it as CSV", "parse it as csv", None);
     check("set the rule to \"error\" there", "there the rule has to be \"off\"", Some("identifier"));
     check("run it at \"0 3 * * *\".", "run it at \"0 3 * * 0\".", Some("exchange"));
     check("restart node-a at night", "restart node-b at night", Some("identifier"));
@@ -68,6 +71,9 @@ fn opposites_in_the_same_company_keep_apart() {
 
 #[test]
 fn order_and_direction_keep_apart() {
+    check("use HashMap, not BTreeMap", "use BTreeMap, not HashMap", Some("order"));
+    check("replace old_name() with new_name()", "replace new_name() with old_name()", Some("order"));
+    check("mount /data on /mnt/a", "mount /mnt/a on /data", Some("order"));
     check("copy staging onto production", "copy production onto staging", Some("order"));
     check(
         "convert the times from UTC to local time before saving",
