@@ -3,7 +3,7 @@
 //!
 //! The signs of a failure are listed in `SIGNS`. They are matched line by line, as whole words, ignoring case. A warning, a
 //! count of zero ("0 errors", "error: none") and a printed line of source code are not failures. If a test runner reports
-//! success at the end, errors before that belong to the tests. *Measured* (`tests/it/transcripts.rs` of adage): 179 of 211
+//! success at the end, errors before that belong to the tests. *Measured* (`tests/it/transcripts/measured.rs` of adage): 179 of 211
 //! recorded outputs of failing commands are recognised. Of 302 commands of real sessions with a recorded status, the output
 //! alone gives 4 false failures and misses 5 failures.
 

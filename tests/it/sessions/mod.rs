@@ -1,18 +1,19 @@
 //! Past sessions: listing, due sessions, one run at a time, and recovery of a killed run.
 
+mod files;
+mod processes;
+
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use adage::chrono::{DateTime, FixedOffset, TimeDelta};
 use adage::config::SessionsConfig;
 use adage::model::CancelToken;
-use adage::sessions::NotDue;
-use adage::sessions::{DueSessions, Ineligible, LeftOutReason, ReadState, RunEnd, RunOutcome};
-use adage::transcript::{Owner, Reading};
+use adage::sessions::{DueSessions, Ineligible, LeftOutReason, NotDue, ReadState, RunEnd, RunOutcome};
+use adage::transcript::Reading;
 use adage::{Config, Error, FolderError, ManualClock, Playbook, sessions};
 use serde_json::json;
 
@@ -131,69 +132,6 @@ fn a_scan_lists_sessions_worth_reading_and_those_left_out() {
     assert!(
         left.iter().any(|(name, reason)| *name == "settings.json" && matches!(reason, LeftOutReason::NoSession(_)))
     );
-}
-
-/// Replaces a file by itself gzipped, under the same name with `ending` behind it.
-fn compress(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    let mut encoder = flate2::write::GzEncoder::new(fs::File::create(&name).unwrap(), flate2::Compression::best());
-    encoder.write_all(&fs::read(path).unwrap()).unwrap();
-    encoder.finish().unwrap();
-    fs::remove_file(path).unwrap();
-    name.into()
-}
-
-#[test]
-fn a_compressed_session_is_scanned_due_and_read() {
-    let desk = Desk::new();
-    let path = compress(&desk.session("packed.JSONL", -9), ".GZ");
-    desk.session("plain.Json", -8);
-    let playbook = desk.playbook();
-    assert_eq!(desk.due_ids(&playbook), ["plain", "packed"]);
-    let RunOutcome::Ended(run) = desk.run(&playbook, &[]) else { panic!("nothing was read") };
-    assert!(run.sessions.iter().all(|session| session.n_candidates == Some(2)), "{run:?}");
-    assert_eq!(standing(&playbook, &desk.folder(), "packed"), ReadState::Read);
-    fs::write(&path, "not gzip").unwrap();
-    let left_out = playbook.sessions().scan(&desk.folder()).unwrap().left_out;
-    assert!(
-        matches!(&left_out[..], [left] if left.path == path && matches!(left.reason, LeftOutReason::Unreadable(_)))
-    );
-}
-
-#[test]
-fn a_file_that_decompresses_to_too_much_is_left_out_until_the_limit_allows_it() {
-    let mut desk = Desk::new();
-    let path = compress(&desk.write("bomb.jsonl", "bomb", 5_000, at(-9)), ".gz");
-    let max_file_bytes = 2 * fs::metadata(&path).unwrap().len();
-    desk.config.sessions = SessionsConfig { max_file_bytes, ..SessionsConfig::default() };
-    let playbook = desk.playbook();
-    // The second scan knows it from the first.
-    for _ in 0..2 {
-        let scan = playbook.sessions().scan(&desk.folder()).unwrap();
-        assert!(scan.entries.is_empty());
-        assert_eq!(scan.left_out.len(), 1);
-        assert_eq!(scan.left_out[0].reason, LeftOutReason::TooLargeDecompressed { max: max_file_bytes });
-    }
-    playbook.sessions().queue(&path).unwrap();
-    assert_eq!(desk.due(&playbook), DueSessions::NotDue(NotDue::NothingEligible), "not even on request");
-    desk.config = Config::default();
-    assert_eq!(desk.due_ids(&desk.playbook()), ["bomb"]);
-}
-
-#[test]
-fn depth_and_size_are_bounded() {
-    let mut desk = Desk::new();
-    desk.config.sessions = SessionsConfig { max_depth: 1, max_file_bytes: 4_000, ..SessionsConfig::default() };
-    desk.session("a/seen.jsonl", -9);
-    desk.session("a/b/deep.jsonl", -9);
-    desk.write("large.jsonl", "large", 40, at(-9));
-    let scan = desk.playbook().sessions().scan(&desk.folder()).unwrap();
-    assert_eq!(scan.entries.len(), 1);
-    let reasons: Vec<_> = scan.left_out.into_iter().map(|left| left.reason).collect();
-    assert_eq!(reasons[0], LeftOutReason::TooDeep { max: 1 });
-    assert!(matches!(reasons[1], LeftOutReason::TooLarge { max: 4_000, .. }));
-    assert!(desk.playbook().sessions().scan(&desk.folder().join("nowhere")).is_err());
 }
 
 #[test]
@@ -375,87 +313,4 @@ fn a_read_only_handle_lists_sessions_and_writes_nothing() {
     assert!(!desk.memory().exists());
     let scan = reader.sessions().scan(&desk.folder()).unwrap();
     assert!(matches!(reader.sessions().begin_run(&scan), Err(Error::Folder(FolderError::ReadOnly { .. }))));
-}
-
-/// The folder of a test that is to be killed in the middle of a run.
-const VICTIM: &str = "ADAGE_TEST_RUN";
-
-#[test]
-fn the_run_of_a_killed_process_is_finished_by_the_next() {
-    if let Some(root) = std::env::var_os(VICTIM) {
-        let root = PathBuf::from(root);
-        let clock = Arc::new(ManualClock::new(at(0)));
-        let playbook = Playbook::builder(root.join("memory")).without_embedder().with_clock(clock).open().unwrap();
-        let mine = |_: &Reading| {
-            writeln!(io::stdout(), "\nreading").unwrap();
-            // Until it is killed.
-            io::stdin().read_exact(&mut [0]).map(|()| 0)
-        };
-        playbook.sessions().run(&root.join("sessions"), &CancelToken::default(), mine).unwrap();
-        return;
-    }
-    let desk = Desk::new();
-    desk.session("fatal.jsonl", -4);
-    desk.session("other.jsonl", -9);
-    for round in 1..=3 {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["sessions::the_run_of_a_killed_process_is_finished_by_the_next", "--exact", "--nocapture"])
-            .env(VICTIM, desk.root.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        assert!(lines.any(|line| line.unwrap() == "reading"));
-        let playbook = desk.playbook();
-        let DueSessions::NotDue(NotDue::Locked { owner: Some(owner) }) = desk.due(&playbook) else {
-            panic!("not locked")
-        };
-        assert_eq!(owner.pid, child.id());
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let expected = if round < 3 { vec!["fatal", "other"] } else { vec!["other"] };
-        assert_eq!(desk.due_ids(&playbook), expected, "round {round}: no wait, and the lock is free");
-    }
-    let playbook = desk.playbook();
-    assert_eq!(standing(&playbook, &desk.folder(), "fatal"), ReadState::GivenUp { n_attempts: 3 });
-    let RunOutcome::Ended(record) = desk.run(&playbook, &[]) else { panic!("nothing ran") };
-    assert_eq!((record.sessions.len(), record.sessions[0].id.as_str()), (1, "other"));
-    let history = playbook.sessions().history().unwrap();
-    assert_eq!(history.iter().map(|run| run.end == RunEnd::Died).collect::<Vec<_>>(), [true, true, true, false]);
-    assert_eq!(history[0].sessions[0].error.as_deref(), Some("the attempt did not end"));
-}
-
-#[test]
-fn real_sessions_make_an_index() {
-    let Some(data) = std::env::var_os("ADAGE_DATA").map(PathBuf::from) else {
-        // Straight to standard error: the test runner keeps the output of tests that pass to itself.
-        io::stderr().write_all(b"NOT MEASURED: an index of real sessions; set ADAGE_DATA to the folder\n").unwrap();
-        return;
-    };
-    let desk = Desk::new();
-    let mut n_files = 0;
-    for entry in fs::read_dir(data.join("transcripts/claude-code")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "gz") {
-            let mut bytes = Vec::new();
-            flate2::read::GzDecoder::new(fs::File::open(&path).unwrap()).read_to_end(&mut bytes).unwrap();
-            fs::write(desk.folder().join(path.file_stem().unwrap()), bytes).unwrap();
-            n_files += 1;
-        }
-    }
-    desk.clock.advance(TimeDelta::days(365));
-    let playbook = desk.playbook();
-    let scan = playbook.sessions().scan(&desk.folder()).unwrap();
-    assert!(n_files >= 10 && scan.entries.len() + scan.left_out.len() == n_files, "{n_files} files: {scan:?}");
-    for entry in &scan.entries {
-        let is_agent = entry.path.display().to_string().contains("__agent-");
-        assert_eq!(entry.summary.owner == Owner::Agent, is_agent, "{entry}");
-        let summary = &entry.summary;
-        assert!(summary.intent.chars().count() <= 80 && summary.workflow.chars().count() <= 160, "{entry}");
-        assert!(!summary.workflow.contains("://") && !summary.workflow.contains("/Users/"), "{entry}");
-        assert!(summary.last_record.is_some_and(|last| last == entry.updated), "{entry}");
-        assert!(is_agent || !summary.intent.is_empty() && !summary.workflow.is_empty(), "{entry}");
-    }
-    assert_eq!(playbook.sessions().scan(&desk.folder()).unwrap(), scan);
 }
