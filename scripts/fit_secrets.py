@@ -5,8 +5,8 @@
     python3 scripts/fit_secrets.py fit DATA --authors    prints recall and false alarms for each author left out of the fit
     python3 scripts/fit_secrets.py fit DATA --write 1.5  writes the table, with this threshold
 
-A logistic regression with an L2 penalty over the levels of the traits and the buckets of words (numpy). DATA holds ordinary texts, which
-are assumed to have no secrets, and the examples of published lists of rules. The fit also sees each written case with other values in
+A logistic regression with an L2 penalty over the levels of the traits and the buckets of words (numpy, scipy). DATA holds ordinary texts, which
+are assumed to have no secrets, blocks of published packages (`published_text.py`), and the examples of published lists of rules. The fit also sees each written case with other values in
 place of its secret.
 """
 import base64
@@ -20,10 +20,12 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
-from secret_variants import varied, with_chosen, with_seeds, without
+from secret_variants import varied, with_chosen, with_public_names, with_seeds, without
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCORE = os.path.join(ROOT, "crates/redact/src/score")
@@ -34,7 +36,7 @@ AUTHORS = {
     "dieter": ["dieter"], "farid": ["farid"], "greta": ["greta"],
 }
 N_KNOWN, N_KNOWN_BITS = 5000, 1 << 16
-Candidate = collections.namedtuple("Candidate", "start end levels buckets is_hit")
+Candidate = collections.namedtuple("Candidate", "start end columns is_hit")
 
 
 def is_ordinary(family):
@@ -74,6 +76,12 @@ def ordinary(data):
                 except ValueError:
                     pass
     return sorted(text for text in texts if len(text) >= 20)
+
+
+def published(data):
+    """Blocks of lines of published packages, as `published_text.py` writes them."""
+    rows = [json.loads(line) for line in gzip.open(f"{data}/published/blocks.jsonl.gz", "rt", encoding="utf-8")]
+    return [{"text": row["text"], "secret": None, "label": 0, "family": "published", "package": row["from"]} for row in rows if not row["has_secret"]]
 
 
 def write_pairs(data):
@@ -136,14 +144,19 @@ def list_cases(data):
 
 
 def measure(cases, program):
-    """Adds to each case its candidates and the spans of sure rules; returns the traits and the number of buckets."""
-    lines = "".join(json.dumps(case["text"]) + "\n" for case in cases)
-    out = subprocess.run([program], input=lines.encode(), stdout=subprocess.PIPE, check=True).stdout.decode().splitlines()
-    for case, line in zip(cases, out[1:], strict=True):
-        row = json.loads(line)
-        case["measured"] = [Candidate(*one) for one in row["measured"]]
-        case["sure"] = [tuple(one) for one in row["sure"]]
-    return json.loads(out[0])
+    """Adds to each case its candidates and the spans of sure rules; returns the model of the traits and buckets."""
+    with tempfile.TemporaryFile() as texts:
+        texts.write("".join(json.dumps(case["text"]) + "\n" for case in cases).encode())
+        texts.seek(0)
+        run = subprocess.Popen([program], stdin=texts, stdout=subprocess.PIPE)
+        model = Model(*json.loads(run.stdout.readline()))
+        for case, line in zip(cases, run.stdout, strict=True):
+            row = json.loads(line)
+            case["measured"] = [Candidate(a, b, model.columns(levels, buckets), is_hit) for a, b, levels, buckets, is_hit in row["measured"]]
+            case["sure"] = [tuple(one) for one in row["sure"]]
+        if run.wait():
+            sys.exit(f"{program} failed")
+    return model
 
 
 def label(case):
@@ -160,6 +173,11 @@ def label(case):
     for one in case["measured"]:
         shared = max((min(one.end, b) - max(one.start, a) for a, b in spans), default=0)
         known = any(one.start < b and a < one.end for a, b in case["sure"])
+        if "public" in case:
+            # The rest of the text may have other secrets.
+            a, b = case["public"]
+            labels.append(0 if one.start < b and a < one.end and not known else None)
+            continue
         if shared > 0:
             inside = any(a <= one.start and one.end <= b for a, b in spans)
             # A small part of a secret counts as neither.
@@ -177,17 +195,19 @@ class Rows:
     """Candidates as rows of column numbers: levels of traits, then buckets."""
 
     def __init__(self, model, cases, weight):
-        columns, starts, self.y, self.w = [], [], [], []
+        columns, starts, self.y, self.w = [np.empty(0, np.int32)], [], [], []
+        n_columns = 0
         for case in cases:
             labels = label(case)
             n_true = sum(1 for one in labels if one)
             for one, is_secret in zip(case["measured"], labels):
                 if is_secret is not None:
-                    starts.append(len(columns))
-                    columns += model.columns(one)
+                    starts.append(n_columns)
+                    n_columns += len(one.columns)
+                    columns.append(one.columns)
                     self.y.append(is_secret)
                     self.w.append(weight * (POSITIVE / n_true if is_secret else 1))
-        self.columns, self.starts = np.array(columns, dtype=np.int32), np.array(starts, dtype=np.int64)
+        self.columns, self.starts = np.concatenate(columns), np.array(starts, dtype=np.int64)
 
 
 class Model:
@@ -197,26 +217,25 @@ class Model:
         self.n_levels = self.offsets[-1]
         self.n = self.n_levels + n_buckets
 
-    def columns(self, one):
-        levels = [offset + level for offset, level in zip(self.offsets, one.levels)]
-        return levels + [self.n_levels + bucket for bucket in one.buckets]
+    def columns(self, levels, buckets):
+        levels = [offset + level for offset, level in zip(self.offsets, levels)]
+        return np.array(levels + [self.n_levels + bucket for bucket in buckets], dtype=np.int32)
 
     def fit(self, parts, penalty):
         parts = [part for part in parts if len(part.starts)]
-        firsts = np.cumsum([0] + [len(part.columns) for part in parts])
         columns = np.concatenate([part.columns for part in parts])
-        starts = np.concatenate([part.starts + first for part, first in zip(parts, firsts)])
-        lengths = np.diff(np.append(starts, len(columns)))
+        lengths = np.concatenate([np.diff(np.append(part.starts, len(part.columns))) for part in parts])
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        rows = csr_matrix((np.ones(len(columns)), columns, starts), shape=(len(lengths), self.n))
+        turned = rows.T.tocsr()
         y, w = (np.concatenate([np.array(getattr(part, name), float) for part in parts]) for name in "yw")
 
         def loss(theta):
-            margin = np.add.reduceat(theta[columns], starts) + theta[self.n]
+            margin = rows @ theta[:-1] + theta[self.n]
             p = 1 / (1 + np.exp(-np.clip(margin, -30, 30)))
             value = (w * (np.logaddexp(0, margin) - y * margin)).sum() + penalty / 2 * (theta[:-1] ** 2).sum()
             residual = w * (p - y)
-            slope = np.bincount(columns, np.repeat(residual, lengths), minlength=self.n + 1)
-            slope[:-1] += penalty * theta[:-1]
-            slope[self.n] = residual.sum()
+            slope = np.append(turned @ residual + penalty * theta[:-1], residual.sum())
             return value, slope
 
         theta = minimise(loss, np.zeros(self.n + 1))
@@ -225,7 +244,7 @@ class Model:
         return self
 
     def scores(self, case):
-        return [sum(self.theta[at] for at in self.columns(one)) + self.theta[self.n] for one in case["measured"]]
+        return [self.theta[one.columns].sum() + self.theta[self.n] for one in case["measured"]]
 
 
 def minimise(loss, theta, n_rounds=80, memory=10):
@@ -311,51 +330,59 @@ def show(name, counts):
         print(f"{name} >= {threshold}: " + "  ".join(f"{kind} {of[kind]}/{of['n ' + kind]} {100 * of[kind] / of['n ' + kind]:.2f}%" for kind in kinds), flush=True)
 
 
-# Weights in the fit: of a secret (all its candidates together), and of each candidate of authors that rules were fitted on, of the three
-# kinds of variants, of the examples of lists, and of ordinary texts.
-POSITIVE, FITTED_ON, VARIED, CHOSEN, NONE, LISTS, ORDINARY = 2.0, 0.5, 0.3, 0.1, 0.1, 0.8, 0.7
-N_VARIANTS = 3
+# Weights in the fit: of a secret (all its candidates together), and of each candidate of authors that rules were fitted on, of the four
+# kinds of variants, of the authors' look-alikes (in addition), of the examples of lists, of ordinary texts, and of published packages.
+POSITIVE, FITTED_ON, VARIED, CHOSEN, NONE, NAMED, ALIKE, LISTS, ORDINARY, PUBLISHED = 2.0, 0.5, 0.3, 0.1, 0.1, 0.03, 8.0, 0.8, 0.7, 0.05
+N_VARIANTS, N_NAMED = 3, 2
 PENALTY = 1.2
 # The table holds the weight of a bucket in steps of this size, within these limits.
 STEP, STEPS = 0.05, (-47, 46)
 # What a rule found is redacted if its score is at most this far below the threshold.
-EASE = 2.0
+EASE = 2.5
 THRESHOLDS = [0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0]
 
 
 def half_of(case):
-    return int(hashlib.sha256(case["text"].encode()).hexdigest()[:8], 16) % 2
+    """The half of a text: by its package if it has one, else by the text."""
+    return int(hashlib.sha256(case.get("package", case["text"]).encode()).hexdigest()[:8], 16) % 2
 
 
 def main(data, program):
     authors = author_cases()
     variants = {
-        name: [(varied(cases, N_VARIANTS), VARIED), (with_chosen(cases, N_VARIANTS) + with_seeds(cases, N_VARIANTS + 1), CHOSEN), (without(cases, N_VARIANTS), NONE)]
+        name: [
+            (varied(cases, N_VARIANTS), VARIED),
+            (with_chosen(cases, N_VARIANTS) + with_seeds(cases, N_VARIANTS + 1), CHOSEN),
+            (without(cases, N_VARIANTS), NONE),
+            (with_public_names(cases, N_NAMED), NAMED),
+        ]
         for name, cases in authors.items()
     }
     lists = list_cases(data)
     plain = [{"text": text, "secret": None, "label": 0, "family": "ordinary"} for text in ordinary(data)]
+    packages = published(data)
     every = [case for cases in authors.values() for case in cases] + [case for of in variants.values() for cases, _ in of for case in cases]
-    model = Model(*measure(every + lists + plain, program))
-    halves = [[case for case in plain if half_of(case) == which] for which in (0, 1)]
+    model = measure(every + lists + plain + packages, program)
+    halves = [[[case for case in texts if half_of(case) == which] for texts in (plain, packages)] for which in (0, 1)]
     parts = {}
     for name, cases in authors.items():
         weight = FITTED_ON if name in ("first", "second", "third") else 1.0
-        parts[name] = [Rows(model, some, weight * share) for some, share in [(cases, 1.0), *variants[name]]]
+        alike = [case for case in cases if not case["label"] and not is_ordinary(case["family"])]
+        parts[name] = [Rows(model, some, weight * share) for some, share in [(cases, 1.0), *variants[name]]] + [Rows(model, alike, ALIKE)]
     of_lists = [Rows(model, lists, LISTS)]
-    usual = [Rows(model, half, ORDINARY) for half in halves]
+    usual = [[Rows(model, half[0], ORDINARY), Rows(model, half[1], PUBLISHED)] for half in halves]
     if "--authors" in sys.argv:
-        leave_out(authors, parts, of_lists + usual[:1], halves[1], model)
-    model.fit([part for of in parts.values() for part in of] + of_lists + usual, PENALTY)
-    for name, cases in {**authors, "lists": lists, "ordinary": plain}.items():
+        leave_out(authors, parts, of_lists + usual[0], halves[1], model)
+    model.fit([part for of in parts.values() for part in of] + of_lists + usual[0] + usual[1], PENALTY)
+    for name, cases in {**authors, "lists": lists, "ordinary": plain, "published": packages}.items():
         show(f"fitted on: {name}", count(cases, model, THRESHOLDS))
     return model
 
 
 def leave_out(authors, parts, others, half, model):
-    """Prints recall and false alarms for each author on whom no rule was fitted, with a fit without that author, and for the half of
-    ordinary texts that is not fitted on."""
-    new, usual = collections.defaultdict(collections.Counter), None
+    """Prints recall and false alarms for each author on whom no rule was fitted, with a fit without that author, and for the halves of
+    ordinary texts and of packages that are not fitted on."""
+    new, is_first = collections.defaultdict(collections.Counter), True
     for left, cases in authors.items():
         if left in ("first", "second", "third"):
             continue
@@ -364,10 +391,9 @@ def leave_out(authors, parts, others, half, model):
         show(f"left out: {left}", counts)
         for threshold, of in counts.items():
             new[threshold] += of
-        if usual is None:
-            sure = [case for case in half if not case["sure"]]
-            usual = count(sure, model, THRESHOLDS)
-            show("left out: ordinary, one half", usual)
+        for name, texts in zip(("ordinary", "published"), half if is_first else ()):
+            show(f"left out: {name}, one half", count([case for case in texts if not case["sure"]], model, THRESHOLDS))
+        is_first = False
     show("left out: authors that no rule was fitted on", new)
 
 

@@ -193,3 +193,53 @@ def without(cases, n):
         news = (no_secret(random) for _ in range(n))
         out += [{**case, "text": case["text"].replace(secret, new), "secret": None, "label": 0} for new in news if new != secret]
     return out
+
+
+# Last words of names whose values are public, however random, and what such values look like.
+PUBLIC_NAMES = {
+    "uuid": "id uuid guid key_id token_id secret_id client_id tenant_id account_id project_id request_id trace_id session_type audience issuer ref".split(),
+    "hex": "hash digest checksum sha1 sha256 md5 fingerprint thumbprint revision commit etag key_id build version_hash".split(),
+    "base64": "public_key pubkey integrity checksum digest sha256 fingerprint cursor etag".split(),
+    "name": "name type kind alias label field header algorithm prefix provider store path file url endpoint uri arn issuer audience policy role scope format".split(),
+}
+
+
+def public_value(kind, random):
+    of = lambda letters, n: "".join(random.choice(letters) for _ in range(n))
+    return {
+        "uuid": lambda: str(uuid.UUID(bytes=random.randbytes(16), version=4)),
+        "hex": lambda: of("0123456789abcdef", random.choice([32, 40, 40, 64, 64])),
+        "base64": lambda: base64.b64encode(random.randbytes(random.choice([16, 20, 32, 32]))).decode(),
+        "name": lambda: random.choice(["-", "_", ".", "/"]).join([*(random.choice(WORDS) for _ in range(random.randint(1, 3))), random.choice(["v2", "2024", "prod", "eu1", "x509", "01"])]),
+    }[kind]()
+
+
+def with_public_names(cases, n):
+    """Each case whose secret is assigned to a name, with a public value under a longer name that says so: the last word of a name decides
+    what a value is."""
+    out = []
+    for case, secret, random in places(cases, b"public"):
+        before, after = case["text"].split(secret, 1)
+        if secret in after:
+            continue
+        named = re.search(r"([A-Za-z][A-Za-z0-9_.-]{2,40})([\"'`]?\s{0,3}(?::=|=>|[:=])\s{0,3}[\"'`]?)$", before)
+        if not named:
+            continue
+        name = named[1]
+        for _ in range(n):
+            # The digest of a password is a secret.
+            kind = random.choice(["uuid", "name"] if "pass" in name.lower() else list(PUBLIC_NAMES))
+            last = random.choice(PUBLIC_NAMES[kind])
+            if name.isupper():
+                longer = f"{name}_{last.upper()}"
+            elif "-" in name:
+                longer = f"{name}-{last.replace('_', '-')}"
+            elif "_" in name or name.islower():
+                longer = f"{name}_{last}"
+            else:
+                longer = name + "".join(part.capitalize() for part in last.split("_"))
+            value = public_value(kind, random)
+            before_value = before[:named.start()] + longer + named[2]
+            at = len(before_value.encode())
+            out.append({**case, "text": before_value + value + after, "secret": None, "label": 0, "public": (at, at + len(value.encode()))})
+    return out

@@ -241,6 +241,21 @@ pub(crate) fn encodes_text(value: &str) -> bool {
     wide || (is_text && !text.contains(':') && text.trim().contains(' '))
 }
 
+/// True for the prefix of an issuer and words in place of random characters, as in `hf_generatedByHomeApp` and
+/// `ghp_your-token-here`: sixteen or more letters and joints without a digit, which are not random.
+pub(crate) fn is_prefix_and_words(value: &str) -> bool {
+    let prefix = value.bytes().take(9).position(|b| b == b'_' || b == b'-').map_or(0, |at| at + 1);
+    let body = value.get(prefix..).unwrap_or_default();
+    body.len() >= 16 && body.bytes().all(|b| b.is_ascii_alphabetic() || b"_-.".contains(&b)) && !looks_random(body)
+}
+
+/// True for base64 of a user with a variable in place of the password, as in `admin:${PASSWORD}`.
+pub(crate) fn encodes_a_reference(value: &str) -> bool {
+    let text = decode(value).and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
+    let password = text.split_once(':').map_or("", |(_, password)| password);
+    ["${", "{$", "{{", "$(", "<"].iter().any(|mark| password.starts_with(mark))
+}
+
 /// True for three equal groups in a row, as in `1234-1234-1234`, which no generator produces. False for a UUID.
 pub(crate) fn repeats_a_group(value: &str) -> bool {
     let groups: Vec<&str> = value.split(|c: char| !c.is_ascii_alphanumeric()).collect();

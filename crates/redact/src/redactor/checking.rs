@@ -1,12 +1,14 @@
 //! Whether a value that a rule found is a secret, by the value alone.
 
 use super::Redactor;
+use super::public::is_marked_fake;
 use crate::check_cache::{Check, CheckCache};
 use crate::password_word::{is_password_like, is_random_word};
-use crate::rules::Rule;
+use crate::rules::{Kind, Rule};
 use crate::shape::{
     are_codes, claims_nothing, encodes_a_name, is_base64_key, is_constant, is_likely_password, is_path_like, is_phrase,
-    is_pin, is_reference, is_strong, is_weak_password, is_word_and_number, is_word_list, looks_random, repeats_a_group,
+    is_pin, is_prefix_and_words, is_reference, is_strong, is_weak_password, is_word_and_number, is_word_list,
+    looks_random, repeats_a_group,
 };
 
 impl Redactor {
@@ -19,7 +21,11 @@ impl Redactor {
             let is_sample = || self.exceptions.is_sample(value);
             match check {
                 Check::Pin => passes,
-                Check::Any => results.entropy(value) >= rule.entropy && !is_sample(),
+                Check::Any => {
+                    results.entropy(value) >= rule.entropy
+                        && !is_sample()
+                        && !(rule.kind == Kind::Prefix && (is_prefix_and_words(value) || is_marked_fake(value)))
+                }
                 _ => {
                     passes
                         && results.entropy(value) >= rule.entropy

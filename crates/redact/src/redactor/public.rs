@@ -126,6 +126,8 @@ pub(super) fn is_public_in_place(text: &str, at: &Range<usize>) -> bool {
         || (is_uuid(value) && is_in_braces())
         || is_path()
         || is_key_of_pair(text, at)
+        // The name of a resource in XAML.
+        || before.ends_with("x:Key=\"")
         || repeats_name(value, name_at_end(line_before(text, at.start)).1)
 }
 
@@ -160,6 +162,34 @@ fn repeats_name(value: &str, name: &str) -> bool {
     }
     let (value, name) = (bare(value), bare(name));
     (value.len() >= MIN_NAME && name.ends_with(&value)) || (name.len() >= MIN_REFERENCE && value.ends_with(&name))
+}
+
+/// True for words with letters as escapes of JSON (`Salas\u00f5na`), as in the files of a program's translations. False with a
+/// digit or a mark of passwords.
+pub(super) fn is_escaped_text(value: &str) -> bool {
+    let mut parts = value.split("\\u");
+    let is_text = |part: &str| part.chars().all(|c| c.is_alphabetic() || " .,;:'!?()-".contains(c));
+    let is_escape = |part: &str| {
+        let hex = part.get(..4).filter(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()));
+        hex.is_some() && part.get(4..).is_some_and(is_text)
+    };
+    value.contains("\\u") && parts.next().is_some_and(is_text) && parts.all(is_escape)
+}
+
+/// True for a value with a word in capitals that says that it is no key, as people write in tests. Random characters
+/// have such a word once in 100,000 values.
+pub(super) fn is_marked_fake(value: &str) -> bool {
+    value.len() <= 128
+        && ["FAKE", "EXAMPLE", "DUMMY", "NOTREAL", "NOT-REAL", "DO-NOT-USE"].iter().any(|mark| value.contains(mark))
+}
+
+/// True for the start of a value, with three dots in place of the rest, as in `gho_psT9...`.
+pub(super) fn is_cut_short(text: &str, at: &Range<usize>) -> bool {
+    let value = text.get(at.clone()).unwrap_or_default();
+    let rest = text.get(at.end..).unwrap_or_default();
+    let is_cut = value.ends_with("...") || rest.starts_with("...") || rest.starts_with('…');
+    let start = value.trim_end_matches('.');
+    is_cut && start.len() <= 20 && start.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
 }
 
 /// True for the table of an encoding, such as base64 (RFC 4648): all upper-case letters, all lower-case letters and all digits,

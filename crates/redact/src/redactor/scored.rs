@@ -4,13 +4,15 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use super::public::{is_alphabet, is_colour_key_or_target, is_public, is_public_in_place, is_useless};
+use super::public::{
+    is_alphabet, is_colour_key_or_target, is_cut_short, is_escaped_text, is_public, is_public_in_place, is_useless,
+};
 use super::search::{Found, Search};
 use super::surroundings::{is_in_resource, line_before, name_at_end};
 use super::{Find, Redactor};
 use crate::rules::{Rule, touches};
 use crate::score::{self, Candidate, Hit, Other};
-use crate::shape::{encodes_text, is_digest, is_pin, word_before, words};
+use crate::shape::{encodes_a_reference, encodes_text, is_digest, is_pin, word_before, words};
 
 /// A value of this length is data, in bytes: any word of its line can say what it is.
 const DATA: usize = 20;
@@ -68,12 +70,18 @@ impl Redactor {
             return if is_pin(value) { Other::None } else { Other::Sample };
         }
         // A call or an index is code that yields the value.
-        let is_code = touches(text, Some(at.end), |b| b"([".contains(b));
+        let is_code = touches(text, Some(at.end), |b| b"([{".contains(b));
         match () {
-            () if self.exceptions.is_sample(value) || is_alphabet(value) => Other::Sample,
+            () if self.exceptions.is_sample(value) || is_alphabet(value) || is_cut_short(text, at) => Other::Sample,
             () if self.exceptions.is_placeholder(value) => Other::StandsIn,
             () if self.exceptions.is_made_up(value) => Other::MadeUp,
-            () if is_public(value) || is_public_in_place(text, at) => Other::Public,
+            () if is_public(value)
+                || is_escaped_text(value)
+                || encodes_a_reference(value)
+                || is_public_in_place(text, at) =>
+            {
+                Other::Public
+            }
             () if encodes_text(value) => Other::Text,
             () if is_code || is_colour_key_or_target(value) || self.is_identifier(value) || is_useless(value) => {
                 Other::NoUse
@@ -90,8 +98,14 @@ impl Redactor {
         }
         let is_hex = value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
         if value.len() < DATA && !is_hex {
-            let has_suffix = words(name).last().is_some_and(|last| self.exceptions.suffixes.has(last));
-            return if has_suffix { Other::NamedOnLine } else { Other::None };
+            let last = words(name).last().unwrap_or_default();
+            let is_other_key =
+                last.eq_ignore_ascii_case("key") && words(name).any(|word| self.exceptions.qualifiers.has(word));
+            return match () {
+                () if is_other_key => Other::Named,
+                () if self.exceptions.suffixes.has(last) => Other::NamedOnLine,
+                () => Other::None,
+            };
         }
         let before = word_before(end.get(..end.len() - name.len()).unwrap_or_default());
         let is_qualified =

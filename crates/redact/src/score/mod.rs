@@ -237,7 +237,7 @@ fn each_candidate(
         let Some(piece) = text.get(window.clone()) else { continue };
         let said = SaidWords::of(words::said(piece, window.start));
         let promises = SaidWords::of(said.words.iter().copied().filter(|said| said.says.promises()).collect());
-        let is_public = LazyCell::new(|| PUBLIC.iter().any(|head| piece.contains(head)));
+        let is_public = LazyCell::new(|| has_public_key(piece));
         let first = hits.partition_point(|hit| hit.range.start < window.start);
         let of_window = hits.iter().enumerate().skip(first).take_while(|(_, hit)| hit.range.start < window.end);
         for (index, hit) in of_window {
@@ -259,6 +259,12 @@ fn all_places(text: &str, places: &[Range<usize>], hits: &[Hit]) -> Vec<Range<us
     all.extend_from_slice(places);
     all.sort_unstable_by_key(|place| (place.start, place.end));
     all
+}
+
+/// True for a text with a public key: a head of [`PUBLIC`], or a JSON Web Key (RFC 7517) without a private member.
+fn has_public_key(text: &str) -> bool {
+    let is_web_key = || text.contains("\"kty\"") && !text.contains("\"d\"") && !text.contains("\"k\"");
+    PUBLIC.iter().any(|head| text.contains(head)) || is_web_key()
 }
 
 /// True for a value that is worth measuring. A plain word or a number has to be close after a word that announces a
@@ -346,7 +352,7 @@ mod tests {
             ("كلمة المرور: Zeytin55Dal", "Zeytin55Dal"),
             ("پاس ورڈ: Zeytin55Dal", "Zeytin55Dal"),
             ("passwrod is Zeytin55Dal", "Zeytin55Dal"),
-            ("password | olive-kettle-moss |", "olive-kettle-moss"),
+            ("password | olive-kettle-moss-42 |", "olive-kettle-moss-42"),
             ("the vault pw is olive-kettle-moss", "olive-kettle-moss"),
         ] {
             check(text, &[secret]);
@@ -364,6 +370,18 @@ mod tests {
             "",
         ] {
             check(text, &[]);
+        }
+    }
+
+    #[test]
+    fn a_web_key_is_public_without_its_private_member() {
+        for (text, expected) in [
+            (r#"{"kty":"OKP","crv":"Ed25519","x":"CMMLxZtdPiU8oQR2zWdg8S"}"#, true),
+            (r#"{"kty":"OKP","crv":"Ed25519","x":"CMMLxZtdPi","d":"zWdg8Szb7LiKSV4Ig"}"#, false),
+            (r#"{"kty":"oct","k":"zWdg8Szb7LiKSV4IgpSsQXKu"}"#, false),
+            (r#"{"k":"zWdg8Szb7LiKSV4IgpSsQXKu"}"#, false),
+        ] {
+            assert_eq!(has_public_key(text), expected, "{text}");
         }
     }
 

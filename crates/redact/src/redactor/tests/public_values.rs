@@ -140,3 +140,46 @@ fn digests_and_names_of_resources_are_not_secrets() {
         (format!("the key for the map service ({value}) works"), Some("named-token")),
     ]);
 }
+
+#[test]
+fn an_issuers_prefix_with_words_is_not_a_secret_and_with_random_letters_is() {
+    let letters = ["cYfJAwnBfGcKRKxGwy", "GItlQlRSFYCLphGg"].concat();
+    check(&[
+        ("- (id)hf_requiredTypesForDisplayMetadataOf;".to_owned(), None),
+        (format!("{}_{}", "ghp", "AcceptanceServicePriorityComponentCo"), None),
+        (format!("{}_{}", "github_pat", "debugging_build_time_service_display_timeout"), None),
+        (format!("{}_{letters}", "hf"), Some("huggingface-token")),
+    ]);
+}
+
+#[test]
+fn the_start_of_a_value_before_three_dots_is_not_a_secret() {
+    let start = "q7RtZ2mW";
+    check(&[
+        (format!("token = \"{}_{start}...\"", "ghu"), None),
+        (format!("Authorization: Bearer {}_{start}…", "hf"), None),
+        (format!("api_key = \"{}\"", random()), Some("generic-secret")),
+    ]);
+}
+
+#[test]
+fn a_word_of_a_translation_with_escapes_is_not_a_secret() {
+    check(&[
+        (r#""password": "Salas\u00f5na""#.to_owned(), None),
+        (r#""password": "API\u5bc6\u7801\uff08\u65e0\u5bc6\u7801\uff09","#.to_owned(), None),
+        (r#""password": "M\u00f6hre77!kette","#.to_owned(), Some("password")),
+    ]);
+}
+
+#[test]
+fn a_value_that_says_it_is_fake_or_refers_to_another_is_not_a_secret() {
+    check(&[
+        (format!("k = \"{}EVALFAKEIOSFODNN\"", "AKIA"), None),
+        ("secret: *externalAuthorization".to_owned(), None),
+        (format!("Authorization: Basic {}", base64("admin:${PASSWORD}")), None),
+        (format!("Authorization: Basic {}", base64("admin:Cedar74!lamp")), Some("authorization")),
+        ("<c:Minus10Converter x:Key=\"Minus10Converter\" />".to_owned(), None),
+        ("sort_key = \"a8f9d7s6f5d4s3a2x9\"".to_owned(), None),
+        ("Secret: &v1.SecretVolumeSource{".to_owned(), None),
+    ]);
+}
