@@ -333,8 +333,8 @@ impl VectorIndex {
 
     /// An empty index with the same settings.
     fn emptied(&self) -> Self {
-        let (batch, sieve_from, kernel) = (self.batch, self.sieve_from, self.kernel);
-        Self { batch, sieve_from, kernel, ..Self::new(self.config.clone()) }
+        let (kernel, batch, sieve_from) = (self.kernel, self.batch, self.sieve_from);
+        Self { kernel, batch, sieve_from, ..Self::new(self.config.clone()) }
     }
 
     fn n_rows(&self) -> usize {
