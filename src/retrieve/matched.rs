@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::command_task::is_on_a_command;
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, PatternRule, Request};
-use crate::lesson::{GlobOf, Lesson, Origin, matches_everything, n_literal};
+use crate::lesson::{GlobOf, Lesson, matches_everything, n_literal};
 
 /// The maximum number of lessons shown because a pattern matches.
 const MAX_MATCHED: usize = 2;
@@ -88,12 +89,7 @@ impl Search<'_> {
 impl Ranked {
     /// Leaves out mined lessons on a mistake in a command: they come before the command.
     fn leave_to_commands(&mut self) {
-        // What has `paths` too is not about a command alone.
-        let is_of_commands = |lesson: &Lesson| !lesson.commands.is_empty() && lesson.paths.is_empty();
-        let comes_later = |lesson: &Lesson| {
-            lesson.provenance.origin == Origin::Mined && is_of_commands(lesson) && !lesson.mistake.is_empty()
-        };
-        self.leave_out(comes_later);
+        self.leave_out(is_on_a_command);
     }
 
     fn leave_out(&mut self, is_left_out: impl Fn(&Lesson) -> bool) {

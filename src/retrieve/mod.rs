@@ -16,6 +16,7 @@
 //! ```
 
 mod calibration;
+mod command_task;
 mod conflicts;
 mod evidence;
 mod labelled;
