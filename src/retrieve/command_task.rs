@@ -35,81 +35,25 @@ const PURPOSES: [(&str, &str); 17] = [
     ("curl wget scp rsync aws gsutil", "download upload fetch copy get+the herunterlad hochlad descarg"),
     ("docker podman compose", "container docker compose stack image"),
 ];
-/// The purposes whose words also mean something else, with the programs that they are about.
-const ONLY_OF: [(&str, &[&str]); 2] = [
-    (
-        "install",
-        &[
-            "npm", "pnpm", "yarn", "bun", "pip", "pip3", "uv", "poetry", "cargo", "go", "gem", "brew", "apt",
-            "apt-get", "composer", "bundle", "conda", "dotnet",
-        ],
-    ),
-    ("commit", &["git", "hg", "jj"]),
+/// Purposes whose words also mean something else, with the programs for which they count.
+const ONLY_OF: [(&str, &str); 2] = [
+    ("install", "npm pnpm yarn bun pip pip3 uv poetry cargo go gem brew apt apt-get composer bundle conda dotnet"),
+    ("commit", "git hg jj"),
 ];
-/// Words of command lines that are no names: interpreters, runners of other programs, and programs that are called like an
-/// everyday word.
-const NO_NAMES: [&str; 50] = [
-    "all", "and", "app", "bash", "bundle", "cargo", "cat", "cd", "cut", "echo", "exec", "find", "for", "get", "git",
-    "go", "head", "join", "kill", "less", "lib", "make", "mix", "new", "node", "not", "npm", "npx", "pnpm", "python",
-    "python3", "ruby", "run", "set", "sh", "sort", "split", "src", "sudo", "tail", "the", "time", "tmp", "top", "tree",
-    "use", "uv", "yarn", "add", "dotnet",
-];
+/// Words of command lines that are not names: interpreters, programs that run others or are called like an everyday word.
+const NO_NAMES: &str = "add all and app bash bundle cargo cat cd cut dotnet echo exec find for get git go head join kill less lib make mix new node \
+                        not npm npx pnpm python python3 ruby run set sh sort split src sudo tail the time tmp top tree use uv yarn";
 /// Programs that only look. A question is a reason to run them.
-const LOOKING: [&str; 10] = ["grep", "rg", "find", "ag", "tree", "ls", "cat", "head", "tail", "echo"];
+const LOOKING: &str = "grep rg find ag tree ls cat head tail echo";
 /// Words before the verb of a task.
-const OPENINGS: [&str; 31] = [
-    "please", "pls", "bitte", "ok", "okay", "and", "so", "now", "then", "let's", "lets", "can", "could", "you", "we",
-    "i", "want", "to", "need", "should", "just", "also", "first", "me", "tell", "por", "favor", "y", "und", "jetzt",
-    "dann",
-];
+const OPENINGS: &str = "please pls bitte ok okay and so now then let's lets can could you we i want to need should just also first me tell por \
+                        favor y und jetzt dann";
 /// First words of sentences that ask about something, write about it or change its version, and run nothing.
-const RUNS_NOTHING: [&str; 43] = [
-    "explain",
-    "what",
-    "whats",
-    "what's",
-    "which",
-    "who",
-    "when",
-    "how",
-    "list",
-    "document",
-    "describe",
-    "summarize",
-    "summarise",
-    "draft",
-    "translate",
-    "upgrade",
-    "downgrade",
-    "bump",
-    "rename",
-    "erkläre",
-    "erklär",
-    "was",
-    "welche",
-    "welcher",
-    "welches",
-    "wer",
-    "wann",
-    "wie",
-    "liste",
-    "dokumentiere",
-    "beschreibe",
-    "que",
-    "qué",
-    "cual",
-    "cuál",
-    "como",
-    "cómo",
-    "cuando",
-    "cuándo",
-    "explica",
-    "lista",
-    "documenta",
-    "resume",
-];
+const RUNS_NOTHING: &str = "explain what whats what's which who when how list document describe summarize summarise draft translate upgrade \
+                            downgrade bump rename erkläre erklär was welche welcher welches wer wann wie liste dokumentiere beschreibe \
+                            que qué cual cuál como cómo cuando cuándo explica lista documenta resume";
 /// A word after one of these does not count.
-const NEGATIONS: [&str; 8] = ["dont", "don't", "not", "without", "no", "nicht", "ohne", "sin"];
+const NEGATIONS: &str = "dont don't not without no nicht ohne sin";
 /// The maximum number of words of a query that are read.
 const MAX_WORDS: usize = 400;
 
@@ -159,7 +103,7 @@ impl Task {
             return None;
         }
         let commands: Vec<Command<'_>> = lesson.commands.iter().map(|pattern| Command::of(pattern)).collect();
-        let only_looks = commands.iter().all(|command| LOOKING.contains(&command.program));
+        let only_looks = commands.iter().all(|command| lists(LOOKING, command.program));
         let is_named = |command: &Command<'_>| command.purposes & self.purposes != 0 || self.has_one_of(&command.names);
         Some((only_looks || !self.runs_nothing) && commands.iter().any(is_named))
     }
@@ -193,15 +137,20 @@ impl<'l> Command<'l> {
             let file = word.rsplit('/').next().unwrap_or_default();
             purposes |= purposes_of(file) | file.split([':', '.']).map(purposes_of).fold(0, |all, one| all | one);
             let parts = file.split(['-', '_', '.', ':']).chain([file]).map(str::to_lowercase);
-            names.extend(parts.filter(|name| name.chars().nth(2).is_some() && !NO_NAMES.contains(&name.as_str())));
+            names.extend(parts.filter(|name| name.chars().nth(2).is_some() && !lists(NO_NAMES, name)));
         }
         for (purpose, programs) in ONLY_OF {
-            if !programs.contains(&program) {
+            if !lists(programs, program) {
                 purposes &= !purposes_of(purpose);
             }
         }
         Self { program, purposes, names }
     }
+}
+
+/// True if a word is in a list.
+fn lists(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
 }
 
 fn purposes_of(word: &str) -> Purposes {
@@ -225,17 +174,17 @@ fn says(words: &[String], said: &str) -> bool {
 }
 
 fn is_negated(words: &[String], at: usize) -> bool {
-    at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|word| NEGATIONS.contains(&word.as_str()))
+    at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|word| lists(NEGATIONS, word))
 }
 
 /// True for a sentence that asks about something, writes about it or changes its version. "How do I …" asks for a command.
 fn runs_nothing(words: &[String]) -> bool {
     const HOW_TO: [[&str; 2]; 4] = [["do", "i"], ["do", "we"], ["can", "i"], ["can", "we"]];
-    let mut words = words.iter().map(String::as_str).skip_while(|word| OPENINGS.contains(word));
+    let mut words = words.iter().map(String::as_str).skip_while(|word| lists(OPENINGS, word));
     let first = words.next().unwrap_or_default();
     let next: Vec<&str> = words.take(2).collect();
     let asks_how_to = first == "how" && (next.first() == Some(&"to") || HOW_TO.iter().any(|phrase| next == *phrase));
-    RUNS_NOTHING.contains(&first) && !asks_how_to
+    lists(RUNS_NOTHING, first) && !asks_how_to
 }
 
 #[cfg(test)]

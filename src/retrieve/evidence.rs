@@ -117,6 +117,7 @@ impl Search<'_> {
             none_because,
             strongest: Some(strongest),
             considered: lessons.iter().filter(|_| self.is_explained).map(Candidate::scored).collect(),
+            left_to_commands: Vec::new(),
         }
     }
 
