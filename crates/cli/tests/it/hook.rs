@@ -153,7 +153,7 @@ fn a_lesson_that_answers_the_prompt_comes_before_any_command_of_its_subcommand()
     assert!(!comes("b", "go test ./cmd/shop"));
     assert!(comes("b", "cd shop && go build ./cmd/shop"));
     assert!(!comes("b", "go build ./cmd/shop"), "not twice");
-    assert_eq!(agent("c").told("prompt", "Explain how go build finds packages of the shop"), "");
+    assert_eq!(agent("c").told("prompt", "Explain how the shop builds its price list"), "");
     assert!(!comes("c", "go build ./cmd/shop"));
 }
 
