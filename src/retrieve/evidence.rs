@@ -42,9 +42,6 @@ pub struct Evidence {
 /// The coverage of a whole query, allowing for rounding.
 const ALL: f32 = 0.999;
 
-/// The maximum number of lessons whose command a query names that are told.
-const MAX_NAMING: usize = 8;
-
 /// The query's vector, and those of the lessons.
 #[derive(Clone, Copy)]
 pub(crate) struct QueryVectors<'a> {
@@ -113,7 +110,6 @@ impl Search<'_> {
             }
             Some(_) => None,
         };
-        let naming = lessons.iter().filter(|candidate| candidate.evidence.names_command == Some(true));
         Ranked {
             tier: if vectors.is_some() { Tier::Vector } else { Tier::Lexical },
             index,
@@ -121,7 +117,6 @@ impl Search<'_> {
             none_because,
             strongest: Some(strongest),
             considered: lessons.iter().filter(|_| self.is_explained).map(Candidate::scored).collect(),
-            naming: naming.map(|candidate| candidate.lesson.id).take(MAX_NAMING).collect(),
             left_to_commands: Vec::new(),
         }
     }

@@ -9,7 +9,7 @@ use adage_transcript::CommandLine;
 use super::command_task::is_on_a_command;
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, PatternRule, Request};
-use crate::lesson::{GlobOf, Lesson, LessonId, matches_everything, n_literal};
+use crate::lesson::{GlobOf, Lesson, matches_everything, n_literal};
 
 /// The maximum number of lessons shown because a pattern matches.
 const MAX_MATCHED: usize = 2;
@@ -40,20 +40,17 @@ impl Request {
             .filter(|(of, glob, texts)| !matches_everything(glob) && texts.iter().any(|text| of.matches(glob, text)))
             .map(|(_, glob, _)| glob.as_str())
             .max_by_key(|glob| n_literal(glob))
+            .or_else(|| self.expected_for(lesson))
     }
 
     /// The pattern of an expected lesson of which the program and the subcommand are about to run.
-    fn expecting_it<'a>(&self, lesson: &'a Lesson) -> Option<&'a str> {
-        if !self.expected.contains(&lesson.id) {
-            return None;
-        }
-        let is_about_to_run = |glob: &&String| {
-            let (stem, rest) = glob.split_once('*').unwrap_or((glob, ""));
-            // A program alone is run for many purposes, and a command on another path is another matter.
-            let is_general = !stem.trim().contains(' ') || names_a_path(rest);
-            !is_general && self.run.iter().any(|line| GlobOf::Command.matches(&format!("{stem}*"), line))
-        };
-        lesson.commands.iter().find(is_about_to_run).map(String::as_str)
+    fn expected_for<'a>(&self, lesson: &'a Lesson) -> Option<&'a str> {
+        // A program alone is run for many purposes.
+        let is_subcommand = |stem: &&str| stem.trim().contains(' ');
+        let runs = |stem: &str| self.run.iter().any(|line| GlobOf::Command.matches(&format!("{stem}*"), line));
+        let is_about_to_run = |glob: &&String| glob.split('*').next().filter(is_subcommand).is_some_and(runs);
+        let is_expected = self.expected.contains(&lesson.id);
+        lesson.commands.iter().filter(|_| is_expected).find(is_about_to_run).map(String::as_str)
     }
 
     /// The number of different words of the commands that a lesson's mistake has too: of several lessons about one program, that
@@ -68,24 +65,16 @@ impl Request {
     }
 }
 
-/// True for a part of a pattern that has a folder and a name: `pkg/api`, not `./...`.
-fn names_a_path(part: &str) -> bool {
-    let is_name = |name: &str| name.contains(char::is_alphanumeric);
-    part.split_once('/').is_some_and(|(folder, name)| is_name(folder) && is_name(name))
-}
-
 impl Search<'_> {
-    /// Ranks lessons with a matching pattern before the others: those that match as a whole, of these the expected ones, then the most
-    /// specific patterns, then those whose mistake is most like the commands, the more frequent and the newer ones.
+    /// Ranks lessons with a matching pattern before the others: expected lessons first, then the most specific patterns, then those
+    /// whose mistake is most like the commands, the more frequent and the newer ones.
     pub(crate) fn with_matched(self, request: &Request, mut ranked: Ranked) -> Ranked {
         if request.patterns == PatternRule::CommandsLater {
             ranked.leave_to_commands();
         }
         if request.patterns == PatternRule::Decide {
             let has_patterns = |lesson: &Lesson| !lesson.paths.is_empty() || !lesson.commands.is_empty();
-            let is_else = |lesson: &Lesson| {
-                has_patterns(lesson) && request.matching(lesson).or_else(|| request.expecting_it(lesson)).is_none()
-            };
+            let is_else = |lesson: &Lesson| has_patterns(lesson) && request.matching(lesson).is_none();
             ranked.leave_out(is_else);
         }
         if request.touched.is_empty() && request.run.is_empty() {
@@ -111,16 +100,16 @@ impl Search<'_> {
 
     /// The lessons with a matching pattern, each with its pattern, best first.
     fn matched<'a>(&'a self, request: &Request) -> Vec<(&'a str, &'a Arc<Lesson>)> {
-        let visible = self.recall.visible(self.realm).filter(|lesson| !request.except.contains(&lesson.id));
-        let mut matched: Vec<(&str, &Arc<Lesson>)> = visible
-            .filter_map(|lesson| Some((request.matching(lesson).or_else(|| request.expecting_it(lesson))?, lesson)))
+        let mut matched: Vec<(&str, &Arc<Lesson>)> = self
+            .recall
+            .visible(self.realm)
+            .filter(|lesson| !request.except.contains(&lesson.id))
+            .filter_map(|lesson| Some((request.matching(lesson)?, lesson)))
             .collect();
         // The sort is stable: lessons are visited newest first.
         matched.sort_by_cached_key(|(glob, lesson)| {
             let is_expected = request.expected.contains(&lesson.id);
-            let is_whole = !is_expected || request.matching(lesson).is_some();
-            let n_shared = request.n_shared_with_mistake(lesson);
-            Reverse((is_whole, is_expected, n_literal(glob), n_shared, lesson.frequency))
+            Reverse((is_expected, n_literal(glob), request.n_shared_with_mistake(lesson), lesson.frequency))
         });
         matched.truncate(MAX_MATCHED.min(self.limit));
         matched
@@ -130,9 +119,8 @@ impl Search<'_> {
 impl Ranked {
     /// Leaves out mined lessons on a mistake in a command: they come before the command.
     fn leave_to_commands(&mut self) {
-        let hits = self.hits.iter().filter(|hit| is_on_a_command(&hit.lesson)).map(|hit| hit.lesson.id);
-        let others: Vec<LessonId> = hits.filter(|id| !self.naming.contains(id)).collect();
-        self.left_to_commands = self.naming.iter().copied().chain(others).collect();
+        let later = self.hits.iter().filter(|hit| is_on_a_command(&hit.lesson));
+        self.left_to_commands = later.map(|hit| hit.lesson.id).collect();
         self.leave_out(is_on_a_command);
     }
 

@@ -165,8 +165,8 @@ impl Request {
         self
     }
 
-    /// Names lessons that the task is likely to need: [`Context::left_to_commands`] of an earlier request. The program and the
-    /// subcommand of a pattern are then enough to match a command. Of lessons that match in the same way, these come first.
+    /// Names lessons that the task needs, such as those that a request with [`commands_later`](Self::commands_later) left out: the
+    /// program and the subcommand of a pattern are then enough to match a command, and the lesson comes first.
     #[must_use]
     pub fn expecting(mut self, lessons: impl IntoIterator<Item = LessonId>) -> Self {
         self.expected.extend(lessons);
@@ -182,7 +182,7 @@ impl Request {
     }
 
     /// Leaves out mined lessons on a mistake in a command (with `commands`, without `paths`): a host that asks again before each
-    /// command gets them there, when they are needed. [`Context::left_to_commands`] names those that the task is likely to need. Replaces
+    /// command gets them there, when they are needed. [`Context::left_to_commands`] names those that answer the request. Replaces
     /// [`by_patterns_first`](Self::by_patterns_first).
     #[must_use]
     pub const fn commands_later(mut self) -> Self {
@@ -241,8 +241,7 @@ pub struct Context {
     pub index: Option<IndexKind>,
     /// The lessons shown, in order.
     pub lessons: Vec<Shown>,
-    /// Of the lessons that [`Request::commands_later`] left out, those whose command the query names, at most 8, and those that
-    /// answer it; for [`Request::expecting`].
+    /// The lessons that answer the request and that [`Request::commands_later`] left out, for [`Request::expecting`].
     pub left_to_commands: Vec<LessonId>,
     /// The names of the skills shown below the lessons: the auto-loaded ones.
     pub skills: Vec<String>,

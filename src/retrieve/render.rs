@@ -168,7 +168,6 @@ mod tests {
                 none_because: None,
                 strongest: None,
                 considered: Vec::new(),
-                naming: Vec::new(),
                 left_to_commands: Vec::new(),
             },
             max_tokens,
@@ -207,7 +206,6 @@ mod tests {
             none_because: None,
             strongest: None,
             considered: Vec::new(),
-            naming: Vec::new(),
             left_to_commands: Vec::new(),
         };
         let text = render(&ranked, 1_200).text;

@@ -43,8 +43,6 @@ pub(crate) struct Ranked {
     /// The strongest evidence for an answer; none under the classic rule and for recency.
     pub(crate) strongest: Option<Strongest>,
     pub(crate) considered: Vec<Scored>,
-    /// The lessons whose command the query names, best first.
-    pub(crate) naming: Vec<LessonId>,
     /// Lessons that come before their command instead.
     pub(crate) left_to_commands: Vec<LessonId>,
 }
@@ -158,7 +156,6 @@ impl Search<'_> {
             none_because,
             strongest: None,
             considered: Vec::new(),
-            naming: Vec::new(),
             left_to_commands: Vec::new(),
         }
     }
@@ -173,16 +170,7 @@ impl Search<'_> {
                 Some(Hit { distance: considered.distance, score: Some(considered.score), ..Hit::of(lesson) })
             })
             .collect();
-        Ranked {
-            tier,
-            index: None,
-            hits,
-            none_because,
-            strongest: None,
-            considered,
-            naming: Vec::new(),
-            left_to_commands: Vec::new(),
-        }
+        Ranked { tier, index: None, hits, none_because, strongest: None, considered, left_to_commands: Vec::new() }
     }
 }
 
