@@ -101,6 +101,7 @@ impl Answer {
             tier: ranked.tier,
             index: ranked.index,
             lessons: lessons.collect(),
+            left_to_commands: ranked.left_to_commands,
             none_because: rendered.none_because,
             receipt,
             considered: if request.is_explained { ranked.considered } else { Vec::new() }

@@ -38,6 +38,13 @@ const TITLE_LOG_ODDS: f32 = 2.944;
 
 /// The maximum number of query words that count: more words say no more about the subject.
 const MAX_QUERY_WORDS: usize = 12;
+/// The minimum, where the query names the lesson's command: "build it" says all about the subject.
+const MIN_NAMING_WORDS: usize = 8;
+
+/// What the log odds of a mined lesson on a command gain if the query names the command, and lose if it does not: such a lesson
+/// is then not an answer.
+const NAMED: f32 = 1.0;
+const NOT_NAMED: f32 = -9.0;
 
 /// The number of visible lessons that `none` is given for.
 const USUAL_LESSONS: f32 = 50.0;
@@ -133,7 +140,7 @@ impl Calibration {
 
     /// The ranking score of a lesson; larger is better.
     pub(super) fn score(&self, evidence: &Evidence) -> f32 {
-        self.rank.sum(evidence)
+        self.rank.sum(evidence) + by_command(evidence) / self.sharpness
     }
 
     /// The strongest evidence for a single lesson: several lessons with the same advice are no more likely to be an answer than
@@ -143,15 +150,19 @@ impl Calibration {
         evidence: impl IntoIterator<Item = &'a Evidence>,
         situation: Situation,
     ) -> Strongest {
-        let query_words = situation.n_query_words.clamp(1, MAX_QUERY_WORDS) as f32;
         let in_sight = situation.n_in_sight.max(1) as f32 / USUAL_LESSONS;
-        let none = self.none + self.none_growth * in_sight.ln() - self.query_words * query_words.ln();
+        let none = self.none + self.none_growth * in_sight.ln();
+        let by_words = |evidence: &Evidence| {
+            let min = if evidence.names_command == Some(true) { MIN_NAMING_WORDS } else { 1 };
+            self.query_words * (situation.n_query_words.clamp(min, MAX_QUERY_WORDS) as f32).ln()
+        };
         let enough = (self.answer_from / (1.0 - self.answer_from)).ln();
         let mut strongest = Strongest { log_odds: f32::NEG_INFINITY, is_title: false };
         for evidence in evidence {
-            let by_all = self.gate.sum(evidence) - none;
+            let by_all = self.gate.sum(evidence) + by_words(evidence) - none + by_command(evidence);
             let by_distance = NEAR_SLOPE * (evidence.trigger.unwrap_or(-1.0) - NEAR_COSINE) + enough;
-            let log_odds = if self.trusts_distance { by_all.max(by_distance) } else { by_all };
+            let is_near_enough = self.trusts_distance && evidence.names_command != Some(false);
+            let log_odds = if is_near_enough { by_all.max(by_distance) } else { by_all };
             strongest.log_odds = strongest.log_odds.max(log_odds);
             strongest.is_title |= evidence.is_title;
         }
@@ -180,6 +191,15 @@ impl Strongest {
     }
 }
 
+/// The log odds for what the query says of the lesson's command.
+fn by_command(evidence: &Evidence) -> f32 {
+    match evidence.names_command {
+        Some(true) => NAMED,
+        Some(false) => NOT_NAMED,
+        None => 0.0,
+    }
+}
+
 impl Weights {
     fn sum(&self, evidence: &Evidence) -> f32 {
         let words = evidence.words / (evidence.words + HALF_WORDS);
@@ -204,6 +224,7 @@ mod tests {
             grams: words,
             coverage: 0.5,
             is_title: false,
+            names_command: None,
         }
     }
 
@@ -237,6 +258,24 @@ mod tests {
                 assert!((shared.iter().sum::<f32>() - all).abs() < 1e-4);
             }
         }
+    }
+
+    #[test]
+    fn a_lesson_on_a_command_is_an_answer_only_if_the_query_names_the_command() {
+        for calibration in [Calibration::MINILM, Calibration::WORDS, Calibration::UNKNOWN] {
+            let [other, named, not_named] =
+                [None, Some(true), Some(false)].map(|names_command| Evidence { names_command, ..evidence(0.45, 20.0) });
+            let of = |evidence: &Evidence| (calibration.score(evidence), any(calibration, [evidence], USUAL));
+            assert!(of(&named).0 > of(&other).0 && of(&named).1 > of(&other).1);
+            assert!(of(&not_named).0 < of(&other).0 && of(&not_named).1 < 0.1, "{:?}", of(&not_named));
+        }
+        let brief = |names_command| {
+            let evidence = Evidence { names_command, ..evidence(0.3, 4.0) };
+            any(Calibration::MINILM, [&evidence], Situation { n_query_words: 2, ..USUAL })
+        };
+        // z + 1 + 2·ln(8/2): two words that name the command count like eight.
+        let log_odds = |p: f32| (p / (1.0 - p)).ln();
+        assert!((log_odds(brief(Some(true))) - log_odds(brief(None)) - 3.772_59).abs() < 1e-2);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The evidence for each candidate, and which candidates are shown (docs/spec/playbook.md, 5.1, 5.2).
 
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use adage_index::{IndexKind, UnitVector};
 use serde::Serialize;
 
 use super::calibration::{Calibration, Situation};
+use super::command_task::{Task, is_on_a_command};
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, Scored, Tier};
 use crate::lesson::{Lesson, LessonId};
@@ -31,6 +33,10 @@ pub struct Evidence {
     pub coverage: f32,
     /// Whether the query equals the trigger or the task, ignoring case, white space and punctuation.
     pub is_title: bool,
+    /// For a mined lesson on a mistake in a command: whether the query names what the command does, or the command. None for other
+    /// lessons.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names_command: Option<bool>,
 }
 
 /// The coverage of a whole query, allowing for rounding.
@@ -111,6 +117,7 @@ impl Search<'_> {
             none_because,
             strongest: Some(strongest),
             considered: lessons.iter().filter(|_| self.is_explained).map(Candidate::scored).collect(),
+            left_to_commands: Vec::new(),
         }
     }
 
@@ -127,6 +134,7 @@ impl Search<'_> {
             }
             by
         });
+        let task = LazyCell::new(|| Task::of(text));
         let asked: Vec<String> = bare_words(text).collect();
         let is_title = |title: &str| !asked.is_empty() && bare_words(title).eq(asked.iter().cloned());
         let lessons = ids.into_iter().filter_map(|id| {
@@ -143,6 +151,7 @@ impl Search<'_> {
                 grams: words.grams(lesson),
                 coverage: of_words.mass,
                 is_title: of_words.mass > ALL && (is_title(&lesson.trigger) || is_title(&lesson.task)),
+                names_command: is_on_a_command(lesson).then(|| task.names_command(lesson)).flatten(),
             };
             let (lesson, score) = (Arc::clone(lesson), calibration.score(&evidence));
             Some(Candidate { lesson, evidence, score, probability: 0.0, passed: false })

@@ -4,12 +4,31 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use adage_transcript::CommandLine;
+
+use super::command_task::is_on_a_command;
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, PatternRule, Request};
-use crate::lesson::{GlobOf, Lesson, Origin, matches_everything, n_literal};
+use crate::lesson::{GlobOf, Lesson, matches_everything, n_literal};
 
 /// The maximum number of lessons shown because a pattern matches.
 const MAX_MATCHED: usize = 2;
+
+/// A command line, each of its commands, and these with their scripts named without a folder: a pattern for `git push` also matches
+/// `cd web && git push`.
+pub(super) fn forms_of(line: String) -> Vec<String> {
+    let parsed = CommandLine::parse(&line);
+    let mut forms = vec![line];
+    for (program, mut words) in parsed.commands() {
+        let with = |words: &[&str]| std::iter::once(program).chain(words.iter().copied()).collect::<Vec<_>>().join(" ");
+        forms.push(with(&words));
+        let Some(script) = words.first_mut().filter(|word| !word.starts_with('-')) else { continue };
+        let Some((_, file)) = script.rsplit_once('/').filter(|(_, file)| file.contains('.')) else { continue };
+        *script = file;
+        forms.push(with(&words));
+    }
+    forms
+}
 
 impl Request {
     /// The lesson's pattern that matches a file or command of the request; the most specific one if several do.
@@ -21,6 +40,17 @@ impl Request {
             .filter(|(of, glob, texts)| !matches_everything(glob) && texts.iter().any(|text| of.matches(glob, text)))
             .map(|(_, glob, _)| glob.as_str())
             .max_by_key(|glob| n_literal(glob))
+            .or_else(|| self.expected_for(lesson))
+    }
+
+    /// The pattern of an expected lesson of which the program and the subcommand are about to run.
+    fn expected_for<'a>(&self, lesson: &'a Lesson) -> Option<&'a str> {
+        // A program alone is run for many purposes.
+        let is_subcommand = |stem: &&str| stem.trim().contains(' ');
+        let runs = |stem: &str| self.run.iter().any(|line| GlobOf::Command.matches(&format!("{stem}*"), line));
+        let is_about_to_run = |glob: &&String| glob.split('*').next().filter(is_subcommand).is_some_and(runs);
+        let is_expected = self.expected.contains(&lesson.id);
+        lesson.commands.iter().filter(|_| is_expected).find(is_about_to_run).map(String::as_str)
     }
 
     /// The number of different words of the commands that a lesson's mistake has too: of several lessons about one program, that
@@ -36,19 +66,19 @@ impl Request {
 }
 
 impl Search<'_> {
-    /// Ranks lessons with a matching pattern before the others: the most specific patterns first, then those whose mistake is
-    /// most like the commands, the more frequent and the newer ones.
+    /// Ranks lessons with a matching pattern before the others: expected lessons first, then the most specific patterns, then those
+    /// whose mistake is most like the commands, the more frequent and the newer ones.
     pub(crate) fn with_matched(self, request: &Request, mut ranked: Ranked) -> Ranked {
         if request.patterns == PatternRule::CommandsLater {
             ranked.leave_to_commands();
-        }
-        if request.touched.is_empty() && request.run.is_empty() {
-            return ranked;
         }
         if request.patterns == PatternRule::Decide {
             let has_patterns = |lesson: &Lesson| !lesson.paths.is_empty() || !lesson.commands.is_empty();
             let is_else = |lesson: &Lesson| has_patterns(lesson) && request.matching(lesson).is_none();
             ranked.leave_out(is_else);
+        }
+        if request.touched.is_empty() && request.run.is_empty() {
+            return ranked;
         }
         let matched = self.matched(request);
         if matched.is_empty() {
@@ -78,7 +108,8 @@ impl Search<'_> {
             .collect();
         // The sort is stable: lessons are visited newest first.
         matched.sort_by_cached_key(|(glob, lesson)| {
-            Reverse((n_literal(glob), request.n_shared_with_mistake(lesson), lesson.frequency))
+            let is_expected = request.expected.contains(&lesson.id);
+            Reverse((is_expected, n_literal(glob), request.n_shared_with_mistake(lesson), lesson.frequency))
         });
         matched.truncate(MAX_MATCHED.min(self.limit));
         matched
@@ -88,12 +119,9 @@ impl Search<'_> {
 impl Ranked {
     /// Leaves out mined lessons on a mistake in a command: they come before the command.
     fn leave_to_commands(&mut self) {
-        // What has `paths` too is not about a command alone.
-        let is_of_commands = |lesson: &Lesson| !lesson.commands.is_empty() && lesson.paths.is_empty();
-        let comes_later = |lesson: &Lesson| {
-            lesson.provenance.origin == Origin::Mined && is_of_commands(lesson) && !lesson.mistake.is_empty()
-        };
-        self.leave_out(comes_later);
+        let later = self.hits.iter().filter(|hit| is_on_a_command(&hit.lesson));
+        self.left_to_commands = later.map(|hit| hit.lesson.id).collect();
+        self.leave_out(is_on_a_command);
     }
 
     fn leave_out(&mut self, is_left_out: impl Fn(&Lesson) -> bool) {

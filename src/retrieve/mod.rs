@@ -16,6 +16,7 @@
 //! ```
 
 mod calibration;
+mod command_task;
 mod conflicts;
 mod evidence;
 mod labelled;
@@ -115,6 +116,7 @@ pub struct Request {
     pub(crate) touched: Vec<String>,
     pub(crate) patterns: PatternRule,
     pub(crate) run: Vec<String>,
+    pub(crate) expected: BTreeSet<LessonId>,
     pub(crate) except: BTreeSet<LessonId>,
 }
 
@@ -136,6 +138,7 @@ impl Request {
             touched: Vec::new(),
             patterns: PatternRule::First,
             run: Vec::new(),
+            expected: BTreeSet::new(),
             except: BTreeSet::new(),
         }
     }
@@ -154,16 +157,24 @@ impl Request {
         self
     }
 
-    /// Sets the command line that is about to be run: lessons whose `commands` match it are shown first.
+    /// Adds a command line that is about to be run: lessons whose `commands` match it, or one of the commands in it, are shown
+    /// first. A script's folder does not count: `python plot.py*` matches `python tools/plot.py`.
     #[must_use]
     pub fn running(mut self, command: impl Into<String>) -> Self {
-        self.run.push(command.into());
+        self.run.extend(matched::forms_of(command.into()));
         self
     }
 
-    /// If this request names a file or a command, leaves out lessons that have `paths` or `commands` of which none matches: such a
-    /// lesson is about another file or command, even if it shares words with the request. Replaces
-    /// [`commands_later`](Self::commands_later).
+    /// Names lessons that the task needs, such as those that a request with [`commands_later`](Self::commands_later) left out: the
+    /// program and the subcommand of a pattern are then enough to match a command, and the lesson comes first.
+    #[must_use]
+    pub fn expecting(mut self, lessons: impl IntoIterator<Item = LessonId>) -> Self {
+        self.expected.extend(lessons);
+        self
+    }
+
+    /// Leaves out lessons that have `paths` or `commands` of which none matches: such a lesson is about another file or command,
+    /// even if it shares words with the request. Replaces [`commands_later`](Self::commands_later).
     #[must_use]
     pub const fn by_patterns_first(mut self) -> Self {
         self.patterns = PatternRule::Decide;
@@ -171,8 +182,8 @@ impl Request {
     }
 
     /// Leaves out mined lessons on a mistake in a command (with `commands`, without `paths`): a host that asks again before each
-    /// command gets them there, when they are needed. By a task's words alone they also come for tasks that only have to do with the
-    /// same program. Replaces [`by_patterns_first`](Self::by_patterns_first).
+    /// command gets them there, when they are needed. [`Context::left_to_commands`] names those that answer the request. Replaces
+    /// [`by_patterns_first`](Self::by_patterns_first).
     #[must_use]
     pub const fn commands_later(mut self) -> Self {
         self.patterns = PatternRule::CommandsLater;
@@ -230,6 +241,8 @@ pub struct Context {
     pub index: Option<IndexKind>,
     /// The lessons shown, in order.
     pub lessons: Vec<Shown>,
+    /// The lessons that answer the request and that [`Request::commands_later`] left out, for [`Request::expecting`].
+    pub left_to_commands: Vec<LessonId>,
     /// The names of the skills shown below the lessons: the auto-loaded ones.
     pub skills: Vec<String>,
     /// Why nothing is shown; none if something is.
@@ -249,6 +262,7 @@ impl Context {
             tier: Tier::Recency,
             index: None,
             lessons: Vec::new(),
+            left_to_commands: Vec::new(),
             skills: Vec::new(),
             none_because: Some(reason),
             receipt: None,

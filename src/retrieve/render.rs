@@ -168,6 +168,7 @@ mod tests {
                 none_because: None,
                 strongest: None,
                 considered: Vec::new(),
+                left_to_commands: Vec::new(),
             },
             max_tokens,
         )
@@ -205,6 +206,7 @@ mod tests {
             none_because: None,
             strongest: None,
             considered: Vec::new(),
+            left_to_commands: Vec::new(),
         };
         let text = render(&ranked, 1_200).text;
         let (day, own) = (at(86_400).date_naive(), at(0).date_naive());

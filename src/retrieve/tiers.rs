@@ -43,6 +43,8 @@ pub(crate) struct Ranked {
     /// The strongest evidence for an answer; none under the classic rule and for recency.
     pub(crate) strongest: Option<Strongest>,
     pub(crate) considered: Vec<Scored>,
+    /// Lessons that come before their command instead.
+    pub(crate) left_to_commands: Vec<LessonId>,
 }
 
 /// The parameters of a request for a tier.
@@ -147,7 +149,15 @@ impl Search<'_> {
             None => Some(NoMatchReason::NoLessons),
             Some(_) => (self.limit == 0).then_some(NoMatchReason::LimitZero),
         };
-        Ranked { tier: Tier::Recency, index: None, hits, none_because, strongest: None, considered: Vec::new() }
+        Ranked {
+            tier: Tier::Recency,
+            index: None,
+            hits,
+            none_because,
+            strongest: None,
+            considered: Vec::new(),
+            left_to_commands: Vec::new(),
+        }
     }
 
     fn rank(self, tier: Tier, considered: Vec<Scored>, none_because: Option<NoMatchReason>) -> Ranked {
@@ -160,7 +170,7 @@ impl Search<'_> {
                 Some(Hit { distance: considered.distance, score: Some(considered.score), ..Hit::of(lesson) })
             })
             .collect();
-        Ranked { tier, index: None, hits, none_because, strongest: None, considered }
+        Ranked { tier, index: None, hits, none_because, strongest: None, considered, left_to_commands: Vec::new() }
     }
 }
 

@@ -137,7 +137,12 @@ fn lessons_for_a_file_or_a_command_come_first() {
     assert_eq!(shown(&ask(&playbook, worded())), ["pushing"]);
     assert!(ask(&playbook, worded().by_patterns_first()).lessons.is_empty());
     assert!(ask(&playbook, Request::about("pushing").touching("a.rs").by_patterns_first().peek()).lessons.is_empty());
-    assert_eq!(shown(&ask(&playbook, Request::about("pushing").by_patterns_first().peek())), ["pushing"]);
+    assert!(ask(&playbook, Request::about("pushing").by_patterns_first().peek()).lessons.is_empty());
+    // A pattern matches each command of a line, and a script in any folder.
+    learn(&playbook, build_lesson("drawing charts", "Use SVG.").commands(["python plot.py*"]));
+    for line in ["python tools/plot.py --all", "cd web && python plot.py"] {
+        assert_eq!(shown(&ask(&playbook, Request::about("zzz").running(line).peek())), ["drawing charts"], "{line}");
+    }
     // A person's lesson does not wait for its command.
     assert_eq!(shown(&ask(&playbook, Request::about("pushing").commands_later().peek())), ["pushing"]);
     let cold = ask(&playbook, Request::cold_start().running("git push x").limit(2).peek());

@@ -13,7 +13,6 @@ use std::process::{Command, ExitCode, Stdio};
 
 use adage::redact::printable;
 use adage::retrieve::TierChoice;
-use adage::transcript::CommandLine;
 use adage::{Feedback, Request, TextHash};
 use clap::Args;
 use serde_json::{Value, json};
@@ -133,6 +132,7 @@ fn tell_of(global: &Global, books: &Books, request: Request, session: &mut Sessi
     let request = request.in_realm(&global.realm()).except(session.shown());
     let context = books.all.get_playbook_context(request)?;
     session.show(context.lessons.iter().map(|lesson| lesson.id), context.receipt);
+    session.expect(&context.left_to_commands);
     // An empty memory gives no text at all.
     let text = if context.lessons.is_empty() && context.skills.is_empty() { String::new() } else { context.text };
     Ok(Answer { context: text, message: silent(books) })
@@ -171,8 +171,8 @@ fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Res
     if !call.only_reads {
         request = call.paths.iter().fold(request, |request, path| request.touching(path.as_str()));
     }
-    let commands = call.commands.iter().flat_map(|line| each_command(line));
-    request = commands.fold(request, Request::running);
+    request = call.commands.iter().fold(request, |request, line| request.running(line.as_str()));
+    request = request.expecting(session.expected());
     let mut answer = tell(global, request.limit(TOOL_LESSONS).max_tokens(TOOL_TOKENS), session)?;
     if session.has_failed(call.hash()) && payload.agent().hears_before_tools() {
         let again = "This same call failed earlier in this session.";
@@ -180,14 +180,6 @@ fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Res
             if answer.context.is_empty() { again.to_owned() } else { format!("{again}\n{}", answer.context) };
     }
     Ok(answer)
-}
-
-/// A command line, and each of its commands: a pattern for `git push` also matches `cd web && git push`.
-fn each_command(line: &str) -> Vec<String> {
-    let parsed = CommandLine::parse(line);
-    let each =
-        parsed.commands().map(|(program, args)| std::iter::once(program).chain(args).collect::<Vec<_>>().join(" "));
-    std::iter::once(line.to_owned()).chain(each).collect()
 }
 
 /// Records whether a call failed, and whether a check passed.

@@ -12,10 +12,11 @@ use crate::user_state;
 
 /// The folder of these files in the user's state.
 const FOLDER: &str = "hooks";
-/// The maximum numbers of remembered lessons, receipts and failed calls of a session; beyond them, the oldest are dropped.
+/// The maximum numbers of remembered lessons, receipts, failed calls and expected lessons of a session; beyond them, the oldest are dropped.
 const MAX_SHOWN: usize = 400;
 const MAX_RECEIPTS: usize = 100;
 const MAX_FAILED: usize = 200;
+const MAX_EXPECTED: usize = 20;
 /// A session without an event for this long is forgotten.
 const MAX_AGE: Duration = Duration::from_hours(7 * 24);
 /// The maximum number of files that are examined to remove old ones.
@@ -33,6 +34,8 @@ pub(super) struct Session {
 #[serde(default)]
 struct Known {
     shown: Vec<String>,
+    /// Lessons that answer a prompt and come before their command.
+    expected: Vec<String>,
     /// Receipts since the last check.
     receipts: Vec<String>,
     /// Receipts before the last check, and whether it passed.
@@ -55,6 +58,16 @@ impl Session {
 
     pub(super) fn shown(&self) -> BTreeSet<LessonId> {
         self.known.shown.iter().filter_map(|id| id.parse().ok()).collect()
+    }
+
+    /// The lessons that the session's tasks need before a command.
+    pub(super) fn expected(&self) -> BTreeSet<LessonId> {
+        self.known.expected.iter().filter_map(|id| id.parse().ok()).collect()
+    }
+
+    pub(super) fn expect(&mut self, lessons: &[LessonId]) {
+        self.known.expected.extend(lessons.iter().map(ToString::to_string));
+        self.is_changed |= !lessons.is_empty();
     }
 
     /// Whether the lessons' vectors should be made now: once per session.
@@ -107,8 +120,10 @@ impl Session {
     /// Writes the state if it has changed. If that fails, lessons may be shown again.
     pub(super) fn keep(mut self) {
         let Some(path) = self.path.filter(|_| self.is_changed) else { return };
-        let Known { shown, receipts, checked, failed, .. } = &mut self.known;
-        for (list, max) in [(shown, MAX_SHOWN), (receipts, MAX_RECEIPTS), (checked, MAX_RECEIPTS), (failed, MAX_FAILED)]
+        let Known { shown, receipts, checked, failed, expected, .. } = &mut self.known;
+        let receipts = [(receipts, MAX_RECEIPTS), (checked, MAX_RECEIPTS)];
+        for (list, max) in
+            [(shown, MAX_SHOWN), (failed, MAX_FAILED), (expected, MAX_EXPECTED)].into_iter().chain(receipts)
         {
             list.drain(..list.len().saturating_sub(max));
         }

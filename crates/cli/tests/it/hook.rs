@@ -141,6 +141,27 @@ fn a_mined_lesson_of_a_command_comes_before_it_and_to_other_agents_with_the_task
 }
 
 #[test]
+fn a_lesson_that_answers_the_prompt_comes_before_any_command_of_its_subcommand() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    home.done(&root, &["init"]);
+    let mined = json!({"trigger": "`go build -o shop ./...` fails: cannot write multiple packages", "mistake": "`go build -o shop ./...`",
+        "solution": "Run `go build -o shop .`.", "source": "mined", "commands": ["go build* ./...*"]});
+    home.say(&root, &["learn"], &format!("{mined}\n"));
+    home.done(&root, &["inbox", "apply", "--all"]);
+    let agent = |session| Agent { session, ..Agent::new(&home, "claude-code", &root) };
+    let comes = |session, command| agent(session).text_for("before-tool", command).contains("go build -o shop .`");
+    assert!(!comes("a", "go build ./cmd/shop"), "nothing was asked for");
+    assert!(comes("a", "go build -o shop ./..."));
+    assert_eq!(agent("b").text_for("prompt", "build the shop binary with go build"), "");
+    assert!(!comes("b", "go test ./cmd/shop"));
+    assert!(comes("b", "cd shop && go build ./cmd/shop"));
+    assert!(!comes("b", "go build ./cmd/shop"), "not twice");
+    assert_eq!(agent("c").text_for("prompt", "Explain how the shop builds its price list"), "");
+    assert!(!comes("c", "go build ./cmd/shop"));
+}
+
+#[test]
 fn an_agent_is_warned_before_its_second_try_in_a_repository_a_worktree_and_a_sub_agent() {
     let home = Home::new();
     let root = home.repository("shop");
@@ -174,6 +195,8 @@ fn changed_files_and_failed_calls_get_lessons() {
     let file = root.join("db/schema/users.sql");
     let read = agent.payload("before-edit", file.to_str().unwrap()).replace("\"Edit\"", "\"Read\"");
     assert_eq!(home.say(&root, &["hook", "before-tool"], &read).answer(), json!({}), "reading changes nothing");
+    home.learn(&root, "changing db/schema/users.sql", "Ask first.", &["--commands", "psql*"]);
+    assert_eq!(home.say(&root, &["hook", "before-tool"], &read).answer(), json!({}), "its command does not run");
     assert!(agent.text_for("before-edit", file.to_str().unwrap()).contains("Write a migration."));
     assert_eq!(agent.text_for("before-tool", "make deploy"), "");
     let payload = agent.payload("after-failure", "make deploy");

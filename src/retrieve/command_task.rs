@@ -1,0 +1,266 @@
+//! Whether a task's sentence names what a command does (docs/spec/playbook.md, 5.1).
+//!
+//! A mined lesson on a mistake in a command is needed where that command runs. Cosines and shared words compare subjects: they do
+//! not distinguish "run the linter" from "upgrade the linter", and find nothing in common between "roll out the new version" and
+//! `kubectl apply`.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+use crate::lesson::{Lesson, Origin};
+
+/// What commands are for: words of command lines, and beginnings of words of sentences (with `+` two words in a row).
+#[rustfmt::skip]
+const PURPOSES: [(&str, &str); 17] = [
+    ("test tests pytest jest vitest rspec ctest nextest playwright cypress unittest tox phpunit e2e",
+     "test retest e2e spec suite prueba probar prueb"),
+    ("golangci-lint eslint clippy ruff flake8 pylint lint vet credo rubocop shellcheck mypy biome stylelint",
+     "lint warning style"),
+    ("gofmt fmt prettier black format goimports isort rustfmt", "format reformat prettier import"),
+    ("build compile make tsc bundle webpack esbuild rollup goreleaser gradle cmake",
+     "build built rebuil compil recompil kompil bundle binary executable baue construye construir"),
+    ("start serve preview dev up server runserver",
+     "start restart launch serve spin+up bring+up fire+up lokal levant arranc"),
+    ("install add i ci restore", "install reinstall dependenc deps set+up setup instal abhängigkeit dependencia"),
+    ("apply deploy helm terraform ansible rollout kamal",
+     "deploy redeploy roll+out rollout ship ausroll despleg staging"),
+    ("publish release tag twine vsce", "publish release tag veröffentlich publica"),
+    ("commit add stage", "commit check+in stage einchecken"),
+    ("push", "push pusch pull+request pr"),
+    ("merge rebase cherry-pick", "merge rebase cherry-pick"),
+    ("pull fetch clone", "pull fetch clone"),
+    ("migrate migration migrations sqlx alembic prisma flyway ecto", "migrat schema"),
+    ("grep rg find ag ack", "find search grep look+for where busca such locate every+place"),
+    ("ls tree", "structure layout director folder organi overview"),
+    ("curl wget scp rsync aws gsutil", "download upload fetch copy get+the herunterlad hochlad descarg"),
+    ("docker podman compose", "container docker compose stack image"),
+];
+/// Purposes whose words also mean something else, with the programs for which they count.
+const ONLY_OF: [(&str, &str); 2] = [
+    ("install", "npm pnpm yarn bun pip pip3 uv poetry cargo go gem brew apt apt-get composer bundle conda dotnet"),
+    ("commit", "git hg jj"),
+];
+/// Words of command lines that are not names: interpreters, programs that run others or are called like an everyday word.
+const NO_NAMES: &str = "add all and app bash bundle cargo cat cd cut dotnet echo exec find for get git go head join kill less lib make mix new node \
+                        not npm npx pnpm python python3 ruby run set sh sort split src sudo tail the time tmp top tree use uv yarn";
+/// Programs that only look. A question is a reason to run them.
+const LOOKING: &str = "grep rg find ag tree ls cat head tail echo";
+/// Words before the verb of a task.
+const OPENINGS: &str = "please pls bitte ok okay and so now then let's lets can could you we i want to need should just also first me tell por \
+                        favor y und jetzt dann";
+/// First words of sentences that ask about something, write about it or change its version, and run nothing.
+const RUNS_NOTHING: &str = "explain what whats what's which who when how list document describe summarize summarise draft translate upgrade \
+                            downgrade bump rename erkläre erklär was welche welcher welches wer wann wie liste dokumentiere beschreibe \
+                            que qué cual cuál como cómo cuando cuándo explica lista documenta resume";
+/// A word after one of these does not count.
+const NEGATIONS: &str = "dont don't not without no nicht ohne sin";
+/// The maximum number of words of a query that are read.
+const MAX_WORDS: usize = 400;
+
+/// A set of purposes, a bit each.
+type Purposes = u32;
+
+/// The purposes of each word of a command line.
+static BY_COMMAND: LazyLock<HashMap<&str, Purposes>> = LazyLock::new(|| {
+    let mut all: HashMap<&str, Purposes> = HashMap::new();
+    for (at, (commands, _)) in PURPOSES.iter().enumerate() {
+        for word in commands.split(' ') {
+            *all.entry(word).or_default() |= 1 << at;
+        }
+    }
+    all
+});
+
+/// True for a mined lesson on a mistake in a command. What has `paths` too is not about a command alone.
+pub(super) fn is_on_a_command(lesson: &Lesson) -> bool {
+    lesson.provenance.origin == Origin::Mined
+        && !lesson.commands.is_empty()
+        && lesson.paths.is_empty()
+        && !lesson.mistake.is_empty()
+}
+
+/// A query as the sentence of a task.
+pub(super) struct Task {
+    /// In lower case.
+    words: Vec<String>,
+    purposes: Purposes,
+    runs_nothing: bool,
+}
+
+impl Task {
+    pub(super) fn of(text: &str) -> Self {
+        let is_mark = |c: char| !c.is_alphanumeric() && !"'’+-_".contains(c);
+        let words = text.split(is_mark).filter(|word| !word.is_empty()).take(MAX_WORDS);
+        let words: Vec<String> = words.map(|word| word.to_lowercase().replace('’', "'")).collect();
+        let purposes = PURPOSES.iter().enumerate().filter(|(_, (_, said))| says(&words, said));
+        Self { purposes: purposes.map(|(at, _)| 1 << at).sum(), runs_nothing: runs_nothing(&words), words }
+    }
+
+    /// Whether the sentence names what the lesson's command does, or the command. None for a lesson that is not a mined one on a
+    /// mistake in a command.
+    pub(super) fn names_command(&self, lesson: &Lesson) -> Option<bool> {
+        if !is_on_a_command(lesson) {
+            return None;
+        }
+        let commands: Vec<Command<'_>> = lesson.commands.iter().map(|pattern| Command::of(pattern)).collect();
+        let only_looks = commands.iter().all(|command| lists(LOOKING, command.program));
+        let is_named = |command: &Command<'_>| command.purposes & self.purposes != 0 || self.has_one_of(&command.names);
+        Some((only_looks || !self.runs_nothing) && commands.iter().any(is_named))
+    }
+
+    fn has_one_of(&self, names: &BTreeSet<String>) -> bool {
+        let is = |word: &str, name: &String| {
+            let again = word.strip_prefix("re").unwrap_or(word);
+            word == name || (name.len() > 3 && (word.starts_with(name.as_str()) || again.starts_with(name.as_str())))
+        };
+        let mut counted = self.words.iter().enumerate().filter(|(at, _)| !is_negated(&self.words, *at));
+        counted.any(|(_, word)| names.iter().any(|name| is(word, name)))
+    }
+}
+
+/// A pattern of command lines, as mining makes it: program, subcommand or script, and what was wrong.
+struct Command<'l> {
+    program: &'l str,
+    purposes: Purposes,
+    /// Names of the program, the subcommand and the script, and their parts.
+    names: BTreeSet<String>,
+}
+
+impl<'l> Command<'l> {
+    fn of(pattern: &'l str) -> Self {
+        /// What comes after these is a flag or an operand.
+        const MAX_NAMES: usize = 3;
+        let words: Vec<&str> = pattern.split([' ', '*']).filter(|word| !word.is_empty()).take(MAX_NAMES).collect();
+        let program = words.first().copied().unwrap_or_default();
+        let (mut purposes, mut names) = (0, BTreeSet::new());
+        for word in words.iter().filter(|word| !word.starts_with('-')) {
+            let file = word.rsplit('/').next().unwrap_or_default();
+            purposes |= purposes_of(file) | file.split([':', '.']).map(purposes_of).fold(0, |all, one| all | one);
+            let parts = file.split(['-', '_', '.', ':']).chain([file]).map(str::to_lowercase);
+            names.extend(parts.filter(|name| name.chars().nth(2).is_some() && !lists(NO_NAMES, name)));
+        }
+        for (purpose, programs) in ONLY_OF {
+            if !lists(programs, program) {
+                purposes &= !purposes_of(purpose);
+            }
+        }
+        Self { program, purposes, names }
+    }
+}
+
+/// True if a word is in a list.
+fn lists(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
+}
+
+fn purposes_of(word: &str) -> Purposes {
+    BY_COMMAND.get(word.to_lowercase().as_str()).copied().unwrap_or_default()
+}
+
+/// True if one of the listed beginnings of words, or pairs of words, is in a sentence.
+fn says(words: &[String], said: &str) -> bool {
+    // A short beginning would be that of many words.
+    let begins = |word: &str, start: &str| match word.strip_prefix(start) {
+        Some(rest) => start.len() > 3 || rest.is_empty() || rest == "s",
+        None => false,
+    };
+    let is_at = |at: usize, phrase: &str| match phrase.split_once('+') {
+        Some((first, second)) => {
+            words.get(at).is_some_and(|word| word == first) && words.get(at + 1).is_some_and(|word| word == second)
+        }
+        None => words.get(at).is_some_and(|word| begins(word, phrase)),
+    };
+    (0..words.len()).filter(|at| !is_negated(words, *at)).any(|at| said.split(' ').any(|phrase| is_at(at, phrase)))
+}
+
+fn is_negated(words: &[String], at: usize) -> bool {
+    at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|word| lists(NEGATIONS, word))
+}
+
+/// True for a sentence that asks about something, writes about it or changes its version. "How do I …" asks for a command.
+fn runs_nothing(words: &[String]) -> bool {
+    const HOW_TO: [[&str; 2]; 4] = [["do", "i"], ["do", "we"], ["can", "i"], ["can", "we"]];
+    let mut words = words.iter().map(String::as_str).skip_while(|word| lists(OPENINGS, word));
+    let first = words.next().unwrap_or_default();
+    let next: Vec<&str> = words.take(2).collect();
+    let asks_how_to = first == "how" && (next.first() == Some(&"to") || HOW_TO.iter().any(|phrase| next == *phrase));
+    lists(RUNS_NOTHING, first) && !asks_how_to
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on_a_command(pattern: &str) -> Lesson {
+        let mut lesson = crate::testing::lesson("a command fails", "Run another one.");
+        lesson.mistake = "a command".into();
+        lesson.commands = vec![pattern.into()];
+        lesson.provenance.origin = Origin::Mined;
+        lesson
+    }
+
+    fn check(pattern: &str, sentence: &str, expected: bool) {
+        let found = Task::of(sentence).names_command(&on_a_command(pattern));
+        assert_eq!(found, Some(expected), "{pattern}: {sentence}");
+    }
+
+    #[test]
+    fn a_sentence_names_a_command_by_what_it_does() {
+        for (pattern, sentence) in [
+            ("go build* ./...*", "Compile everything."),
+            ("node* assets/build.js*", "rebuild the js after changing app.js"),
+            ("golangci-lint run*", "fix the warnings of the linter"),
+            ("kubectl apply*", "roll out the new version"),
+            ("kubectl apply*", "Deploye die API bitte nochmal"),
+            ("pnpm install* --frozen-lockfile*", "set up the repo and get the deps in"),
+            ("git add*dist*", "check in the generated files"),
+            ("mix ecto.migrate*", "apply the new schema to the database"),
+            ("npx vitest*", "are the tests green?"),
+            ("tree*", "Which folders are there in lib?"),
+        ] {
+            check(pattern, sentence, true);
+        }
+    }
+
+    #[test]
+    fn a_sentence_names_a_command_by_its_own_name() {
+        for (pattern, sentence) in [
+            ("shop sync* --debug*", "resync the orders of May"),
+            ("python train.py*", "train again with a smaller rate"),
+            ("jupyter nbconvert*", "use nbconvert for the report"),
+        ] {
+            check(pattern, sentence, true);
+        }
+    }
+
+    #[test]
+    fn a_sentence_about_the_same_subject_does_not_name_the_command() {
+        for (pattern, sentence) in [
+            ("golangci-lint run*", "upgrade golangci-lint in the pipeline"),
+            ("npx vitest*", "What does vitest use for snapshots?"),
+            ("shop sync* --debug*", "Explain how sync decides what to upload"),
+            ("pnpm install*", "add react 19 to package.json, don't install yet"),
+            ("tree*", "render the agents as a tree"),
+            ("bd add*", "check in the generated files"),
+            ("git push*", "rename the local variable"),
+            ("git push*", ""),
+        ] {
+            check(pattern, sentence, false);
+        }
+        check("npx vitest*", "how do I run the tests?", true);
+    }
+
+    #[test]
+    fn only_mined_lessons_on_a_mistake_in_a_command_are_judged() {
+        let names = |change: fn(&mut Lesson)| {
+            let mut lesson = on_a_command("git push*");
+            change(&mut lesson);
+            Task::of("push it").names_command(&lesson)
+        };
+        assert_eq!(names(|_| ()), Some(true));
+        assert_eq!(names(|lesson| lesson.provenance.origin = Origin::Hand), None);
+        assert_eq!(names(|lesson| lesson.paths = vec!["*.rs".into()]), None);
+        assert_eq!(names(|lesson| lesson.commands.clear()), None);
+        assert_eq!(names(|lesson| lesson.mistake.clear()), None);
+    }
+}
