@@ -241,6 +241,16 @@ impl CommandLine {
         (!is_all && one.written() != two.written()).then(|| (Self::of(one.untimed()), Self::of(two.untimed())))
     }
 
+    /// True if a later line does not run the program that read a pipe of this one, and so cannot fail as it did. Filters of the
+    /// output do not count, and neither does a program that the error names: to do without it is the remedy.
+    #[must_use]
+    pub fn is_shortened_by(&self, later: &Self, error: &str) -> bool {
+        let is_reader = |part: &&Part| part.input == shell::Input::Pipe && program::is_main(part);
+        let is_left_out =
+            |part: &Part| !later.programs().any(|other| other == part.program()) && !error.contains(part.program());
+        self.parts.iter().filter(is_reader).any(is_left_out)
+    }
+
     fn of(part: Part) -> Self {
         Self { text: part.written(), parts: vec![part] }
     }
