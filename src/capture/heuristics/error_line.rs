@@ -59,7 +59,7 @@ fn is_bare(line: &str) -> bool {
     static CLOSES: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let counts = r"^\W*(?:found |there (?:were|was) |ran \d+ \w+ |totals?:? )?\d+ (?:\w+ )?(?:errors?|problems?|issues?|warnings?|failures?|violations?|offen[cs]es?)\b[^:]*:?$|^Found \d+ errors? in \S+$";
         let codes = r"\b(?:exited|returned|finished|failed|terminated|completed)\b[^:]{0,40}\b(?:code|status):? -?\d+\W*$|^exit status \d+$";
-        let runners = r"\bdue to (?:\d+ |the )?previous errors?\b|\bto rerun pass\b|^make(?:\[\d+\])?: \*\*\* .*\bError \d+$|^npm (?i:err!|error) (?:code (?:ELIFECYCLE|\d+)|errno|lifecycle|path|command|A complete log)|\bELIFECYCLE\b|\bsubcommand failed\b|^\W*Build failed with an exception|^\W*Execution failed for task|^Traceback \(most recent";
+        let runners = r"\bdue to (?:\d+ |the )?previous errors?\b|\bto rerun pass\b|^make(?:\[\d+\])?: \*\*\* .*\bError \d+$|^npm (?i:err!|error) (?:code (?:ELIFECYCLE|\d+)|errno|lifecycle|path|command|A complete log)|\bELIFECYCLE\b|\bsubcommand failed\b|^\W*Build failed with an exception|^\W*Execution failed for task|^Traceback \(most recent|\ban error (?:has )?occurred\b[^:]*$";
         Regex::new(&format!("(?i){counts}|{codes}|{runners}")).ok()
     });
     let lower = line.to_lowercase();
@@ -258,6 +258,11 @@ mod tests {
             ("error Command failed with exit code 1.", None),
             ("Error: Process completed with exit code 2.", None),
             ("ERROR\n\nBuild failed.", None),
+            (
+                "StandardError: An error has occurred, all later migrations canceled\nSQLException: table \"a\" exists",
+                Some("SQLException: table \"a\" exists"),
+            ),
+            ("error: an error occurred: no such table", Some("error: an error occurred: no such table")),
             ("Build failed.\nerror: cannot find macro `x!`", Some("error: cannot find macro `x!`")),
             (
                 "make: *** No rule to make target 'dcos'.  Stop.",

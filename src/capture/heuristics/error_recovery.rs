@@ -23,7 +23,7 @@ use super::session::{Session, TerminalCall};
 use super::{FiredBecause, RejectedBecause, Trial};
 use crate::config::CaptureConfig;
 use attempts::is_same_error_text;
-use diagnosis::{Diagnosis, diagnosis};
+use diagnosis::{Diagnosis, diagnosis, labelled_report};
 use edits::edit_text;
 use ending::{End, find_end, find_far_end};
 use failures::is_failure;
@@ -47,19 +47,29 @@ pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> 
     trials
 }
 
-/// Rejects every recovery but the last of those that end with the same success.
+/// Rejects every recovery but the last of those that end with the same success, or that tell the same.
 fn keep_last_of_each_success(trials: &mut [Trial]) {
-    let success = |trial: &Trial| trial.result.as_ref().ok().and_then(|(candidate, _)| candidate.turns.last().copied());
-    let successes: Vec<Option<usize>> = trials.iter().map(success).collect();
+    let ends: Vec<Option<(usize, String)>> = trials.iter().map(end_and_opening).collect();
     for (place, trial) in trials.iter_mut().enumerate() {
-        let mine = successes.get(place).copied().flatten();
-        let is_answered_later = mine.is_some() && successes.iter().skip(place + 1).any(|other| *other == mine);
+        let later = ends.get(place + 1..).unwrap_or_default().iter().flatten();
+        let mine = ends.get(place).and_then(Option::as_ref);
+        let is_answered_later =
+            mine.is_some_and(|mine| later.into_iter().any(|other| mine.0 == other.0 || mine.1 == other.1));
         if let Ok((candidate, _)) = &trial.result
             && is_answered_later
         {
             trial.result = Err(RejectedBecause::Outdone { score: candidate.score, best: candidate.score });
         }
     }
+}
+
+/// The last turn of a recovery, and how its solution begins: the command, or the first sentence of the agent's account.
+fn end_and_opening(trial: &Trial) -> Option<(usize, String)> {
+    const MAX_CHARS: usize = 120;
+    let (candidate, _) = trial.result.as_ref().ok()?;
+    let solution = candidate.draft.row().get("correct_pattern").and_then(|text| text.as_str()).unwrap_or_default();
+    let opening = solution.chars().take(MAX_CHARS).collect();
+    Some((candidate.turns.last().copied()?, opening))
 }
 
 /// The lesson of one failed call, or why there is none. `place` is the index of the call among the session's terminal calls.
@@ -166,8 +176,8 @@ fn covers(failed: &TerminalCall<'_>, later: &TerminalCall<'_>) -> bool {
     later.line.purpose() == Purpose::Checks && (is_whole || names.any(|word| is_named(&word)))
 }
 
-/// The agent's diagnosis of a failure: stated before the first edit, else before the last one; without edits, before the command
-/// that passed. None for an output with many causes.
+/// The agent's diagnosis of a failure: stated before the first edit, else before the last one, else in its report after the success;
+/// without edits, before the command that passed. None for an output with many causes.
 fn diagnosis_of(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> Option<Diagnosis> {
     if has_many_causes(failed.output()) {
         return None;
@@ -179,5 +189,6 @@ fn diagnosis_of(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &Termin
         return diagnosis(session, failed.turn, fixed.turn, &(evidence + fixed.line.text()));
     };
     let until = |end: &usize| diagnosis(session, failed.turn, *end, &evidence);
-    turns.first().and_then(until).or_else(|| until(last))
+    let report = || labelled_report(session, fixed.turn, session.user_turn_after(fixed.turn), &evidence);
+    turns.first().and_then(until).or_else(|| until(last)).or_else(report)
 }

@@ -12,9 +12,9 @@ use crate::capture::pasted::Typed;
 /// A longer command is a script for one occasion; so is one of several lines.
 pub(super) const MAX_COMMAND_CHARS: usize = 160;
 
-/// True for a command that cannot be shown whole on one line.
+/// True for a command that cannot be shown whole on one line, or that the record cut.
 pub(super) fn is_script(command: &str) -> bool {
-    command.chars().count() > MAX_COMMAND_CHARS || command.contains('\n')
+    command.chars().count() > MAX_COMMAND_CHARS || command.contains(['\n', '…'])
 }
 
 /// One call of a terminal.

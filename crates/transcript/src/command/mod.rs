@@ -144,6 +144,16 @@ impl CommandLine {
         related::is_replaced(self, later)
     }
 
+    /// True if a later line does not run the program that read a pipe of this one, and so cannot fail as it did. Filters of the
+    /// output do not count, and neither does a program that the error names: to do without it is the remedy.
+    #[must_use]
+    pub fn is_shortened_by(&self, later: &Self, error: &str) -> bool {
+        let is_reader = |part: &&Part| part.input == Input::Pipe && program::is_main(part);
+        let is_left_out =
+            |part: &Part| !later.programs().any(|other| other == part.program()) && !error.contains(part.program());
+        self.parts.iter().filter(is_reader).any(is_left_out)
+    }
+
     /// The word changes that turn this line into the other one; empty if they have the same words.
     #[must_use]
     pub fn word_changes(&self, other: &Self) -> Vec<WordChange> {

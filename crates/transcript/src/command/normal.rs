@@ -84,6 +84,9 @@ const INTERPRETERS: [&str; 14] = [
     "osascript",
 ];
 
+/// Scripts of frameworks that run the task named next: `php artisan test`, `python manage.py migrate`.
+const RUNS_TASKS: [&str; 4] = ["artisan", "manage.py", "console", "rails"];
+
 pub(super) fn form(part: &Part) -> String {
     let program = part.program();
     let mut words = vec![canonical(program).to_owned()];
@@ -123,6 +126,9 @@ fn script(arguments: &[Word]) -> (Vec<String>, &[Word]) {
             (words.collect(), rest)
         }
         [flag, ..] if is_flag(flag) => (vec![flag.text.clone()], &[]),
+        [path, task, rest @ ..] if RUNS_TASKS.contains(&base_name(&path.text)) && is_plain(task) => {
+            (vec![base_name(&path.text).to_owned(), task.text.clone()], rest)
+        }
         [path, rest @ ..] => (vec![base_name(&path.text).to_owned()], rest),
         [] => (Vec::new(), &[]),
     }

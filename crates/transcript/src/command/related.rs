@@ -45,7 +45,7 @@ pub(super) fn relation(failed: &CommandLine, later: &CommandLine) -> Option<Rela
         return Some(Relation::Prepared);
     }
     let pairs = || before.iter().flat_map(|part| after.iter().map(move |other| (*part, *other)));
-    if pairs().any(|(part, other)| normal::form(part) == normal::form(other)) {
+    if pairs().any(|(part, other)| normal::form(part) == normal::form(other) || is_extended(part, other)) {
         return Some(Relation::SameAction);
     }
     if pairs().any(|(part, other)| is_respelled(part, other) || holds(part, other) || is_run_otherwise(part, other)) {
@@ -76,6 +76,13 @@ fn holds(longer: &Part, shorter: &Part) -> bool {
     is_telling
         && longer.len() > shorter.len()
         && longer.windows(shorter.len().max(1)).skip(1).any(|window| window == shorter)
+}
+
+/// True if the same program runs with all words of the first part, in their order, and others: `make test` and `make clean test`.
+fn is_extended(part: &Part, other: &Part) -> bool {
+    let (own, others): (Vec<&str>, Vec<&str>) = (part.words().collect(), other.words().collect());
+    let mut left = others.iter();
+    own.len() > 1 && own.first() == others.first() && own.iter().all(|word| left.any(|other| other == word))
 }
 
 /// True if one word is spelled differently, or two are joined, and the other words are mostly equal.

@@ -136,6 +136,10 @@ fn relations() {
         ("apt-get install vim", "sudo apt-get install vim", Some(Relation::Prepared)),
         ("pip install request", "pip install requests", Some(Relation::SameAction)),
         ("git push", "git push -u origin main", Some(Relation::SameAction)),
+        ("bin/rails db:migrate", "bin/rails db:drop db:create db:migrate", Some(Relation::SameAction)),
+        ("make test", "make clean test", Some(Relation::SameAction)),
+        ("php artisan migrate", "php artisan migrate --force", Some(Relation::SameAction)),
+        ("php artisan migrate", "php artisan serve", Some(Relation::SameProgram)),
         ("gti status", "git status", Some(Relation::Respelled)),
         ("git brnch -a", "git branch -a", Some(Relation::Respelled)),
         ("apt-get search foo", "apt-cache search foo", Some(Relation::Respelled)),
@@ -246,6 +250,9 @@ fn commands_have_a_purpose() {
         ("python3 -c 'print(1)'", Purpose::Errand),
         ("git push", Purpose::Other),
         ("npm test && git push", Purpose::Other),
+        ("php artisan test --filter AuthTest", Purpose::Checks),
+        ("python manage.py check", Purpose::Checks),
+        ("python train.py test", Purpose::Other),
     ] {
         assert_eq!(CommandLine::parse(line).purpose(), expected, "{line}");
     }
@@ -310,4 +317,20 @@ fn a_flag_leads_to_its_command() {
     check("cd x; tool sync -u 7", "tool sync -s 7; tool sync -s 8", None);
     check("cd x; tool sync -u 7", "tool list", None);
     check("tool sync -u 7", "tool sync -s 7", None);
+}
+
+#[test]
+fn a_line_without_the_reader_of_its_pipe_is_shortened() {
+    let check = |failed: &str, later: &str, error: &str, expected: bool| {
+        let found = CommandLine::parse(failed).is_shortened_by(&CommandLine::parse(later), error);
+        assert_eq!(found, expected, "{failed} / {later}");
+    };
+    let failed = "curl -s localhost/api/state | python3 -m json.tool";
+    check(failed, "curl -s localhost/api/state", "Expecting value: line 1", true);
+    check(failed, "curl -s localhost/state | python3 -m json.tool", "Expecting value: line 1", false);
+    check(failed, "curl -X POST localhost/api/start", "Expecting value: line 1", true);
+    // The program is not there, or it is a filter: to do without it is the remedy.
+    check(failed, "curl -s localhost/api/state", "bash: python3: command not found", false);
+    check("npm test | tail -5", "npm test", "error: x", false);
+    check("make lint && make test", "make test", "error: x", false);
 }

@@ -38,6 +38,8 @@ struct AgentSentence {
     is_cause: bool,
     /// It says how to fix it.
     is_remedy: bool,
+    /// It announces a change of something that it names, in any words: `Handle the success case`.
+    is_intent: bool,
     /// It shares a name with what failed or was changed.
     shares_a_name: bool,
     /// It is uncertain, or only announces something.
@@ -48,16 +50,32 @@ struct AgentSentence {
 /// that the sentences must share a name with: the output, the command, the changes.
 pub(super) fn diagnosis(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Diagnosis> {
     let said = agent_sentences(session, from, to, evidence);
+    cause_and_remedy(&said).or_else(|| cause_and_intent(&said))
+}
+
+/// The last sentence that says how to fix it, with the cause before it.
+fn cause_and_remedy(said: &[AgentSentence]) -> Option<Diagnosis> {
     // The agent knows most when it speaks last.
-    let last = said.iter().rposition(|sentence| sentence.is_remedy && is_about_failure(&said, sentence))?;
+    let last = said.iter().rposition(|sentence| sentence.is_remedy && is_about_failure(said, sentence))?;
     let remedy = said.get(last)?;
     let is_whole = remedy.is_cause && remedy.is_remedy;
     let is_reason =
         |one: &AgentSentence| one.is_cause && (one.shares_a_name || (remedy.shares_a_name && one.turn == remedy.turn));
     let reason = said.iter().take(last + usize::from(is_whole)).rposition(is_reason)?;
-    let texts = [start_with_antecedent(&said, reason), reason].map(|start| joined(&said, start, last));
+    let texts = [start_with_antecedent(said, reason), reason].map(|start| joined(said, start, last));
     let text = texts.into_iter().find(|text| text.chars().count() <= MAX_CHARS)?;
     Some(Diagnosis { text, turn: remedy.turn })
+}
+
+/// The last cause with the change that the same message announces after it.
+fn cause_and_intent(said: &[AgentSentence]) -> Option<Diagnosis> {
+    let last = said.iter().rposition(|one| one.is_intent)?;
+    let intent = said.get(last)?;
+    let reason =
+        said.get(..last)?.iter().rposition(|one| one.turn == intent.turn && one.is_cause && one.shares_a_name)?;
+    let why = said.get(start_with_antecedent(said, reason)..=reason)?;
+    let text = why.iter().chain([intent]).map(|one| one.text.as_str()).collect::<Vec<_>>().join(" ");
+    (text.chars().count() <= MAX_CHARS).then_some(Diagnosis { text, turn: intent.turn })
 }
 
 /// The index of the first sentence of a cause: the sentence before it, if a pronoun in the cause refers to that one.
@@ -91,6 +109,48 @@ pub(super) fn summary_of_changes(session: &Session<'_>, from: usize, to: usize, 
     let text = Some(whole).filter(fits).or_else(|| short().filter(fits))?;
     Some(Diagnosis { text, turn: said.get(done)?.turn })
 }
+
+/// The problem and its solution, from a report of the agent in turns `from..to` that labels them so. None without labels, or if they
+/// have nothing to do with the failure.
+pub(super) fn labelled_report(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Diagnosis> {
+    /// The number of lines after the problem that are searched for the solution.
+    const MAX_LINES: usize = 6;
+    let evidence = evidence.to_lowercase();
+    let report = |turn: usize, text: &str| {
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        (0..lines.len()).find_map(|place| {
+            let problem = labelled(&PROBLEM, lines.get(place)?)?;
+            let solution = lines.iter().skip(place + 1).take(MAX_LINES).find_map(|line| labelled(&SOLUTION, line))?;
+            let text = format!("{problem} {solution}");
+            let is_sure = !matches(&HEDGED, &text) && text.chars().count() <= MAX_CHARS;
+            let is_about_it = shares_a_name(&problem, &evidence) && shares_a_name(&solution, &evidence);
+            (is_sure && is_about_it).then_some(Diagnosis { text, turn })
+        })
+    };
+    let turns = session.transcript.turns.iter().enumerate().take(to).skip(from);
+    let mut reports = turns.filter_map(|(turn, said)| match said {
+        Turn::Assistant(text) => report(turn, text),
+        _ => None,
+    });
+    reports.next()
+}
+
+/// What a line says after its label, as a sentence.
+fn labelled(label: &LazyLock<Option<Regex>>, line: &str) -> Option<String> {
+    let line = line.replace("**", "");
+    let said = label.as_ref()?.captures(&line)?.get(1)?.as_str();
+    Some(with_full_stop(&capitalised(said))).filter(|said| said.unicode_words().count() >= 4)
+}
+
+/// The label of a line that says what the problem was.
+static PROBLEM: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^\W*(?:\d+[.)] *)?(?:the )?(?:problem|issue|root cause|cause|error)(?: was| is)?: +(.+)$").ok()
+});
+
+/// The label of a line that says how it was solved.
+static SOLUTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"(?i)^\W*(?:\d+[.)] *)?(?:the )?(?:solution|fix|resolution|remedy)(?: was| is)?: +(.+)$").ok()
+});
 
 /// The cause and every step that the agent tells the user to take, from its last message with steps in turns `from..to`. None without
 /// a cause in that message, or with more than three steps.
@@ -144,7 +204,7 @@ fn joined(said: &[AgentSentence], reason: usize, remedy: usize) -> String {
 
 /// The sentences of one message, classified, in order.
 fn classify(turn: usize, text: &str, evidence: &str) -> Vec<AgentSentence> {
-    let spoken = without_thoughts(text);
+    let spoken = unwrapped(&without_thoughts(text));
     let texts = sentences(&spoken).into_iter().map(|sentence| one_line(&sentence.text.replace("**", ""), usize::MAX));
     let said = |text: String| {
         let text = without_opening(&text).to_owned();
@@ -152,13 +212,15 @@ fn classify(turn: usize, text: &str, evidence: &str) -> Vec<AgentSentence> {
         let done = intention(&text);
         let is_done = || matches(&PRESCRIBES, &text) || (matches(&DOING, &text) && is_concrete(&text));
         let is_remedy = is_sure && done.as_ref().map_or_else(is_done, |done| is_concrete(done));
+        let is_intent = is_sure && done.as_ref().is_some_and(|done| names_a_change(done));
         AgentSentence {
             turn,
+            is_intent,
             is_cause: is_sure && done.is_none() && matches(&CAUSE, &text),
             is_remedy,
             shares_a_name: shares_a_name(&text, evidence),
             is_vague: !is_sure || (done.is_some() && !is_remedy),
-            text: with_full_stop(&done.filter(|_| is_remedy).unwrap_or(text)),
+            text: with_full_stop(&done.filter(|_| is_remedy || is_intent).unwrap_or(text)),
         }
     };
     texts.map(said).filter(|said| !said.text.is_empty()).collect()
@@ -173,6 +235,18 @@ fn without_thoughts(text: &str) -> String {
         rest = after.split_once("</think>").map_or("", |(_, after)| after);
     }
     spoken + rest
+}
+
+/// A text with the lines joined that a terminal wrapped: the next one goes on in lower case.
+fn unwrapped(text: &str) -> String {
+    let mut joined = String::new();
+    for line in text.lines() {
+        let goes_on = line.starts_with(|c: char| c.is_lowercase())
+            && joined.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ',' | ')' | '\'' | '`' | '-'));
+        joined.push(if goes_on { ' ' } else { '\n' });
+        joined.push_str(line.trim_end());
+    }
+    joined
 }
 
 /// Openings of a sentence without content: `Ah — `, `Confirmed: `.
@@ -198,20 +272,36 @@ fn intention(text: &str) -> Option<String> {
     Some(capitalised(text.get(found.end()..)?)).filter(|rest| !rest.is_empty())
 }
 
-/// True for an action that is a concrete change. False for one that only looks at something, or fixes it in an unnamed way.
-fn is_concrete(done: &str) -> bool {
+/// True for an action that only looks at something or runs it. "checking" counts as "check".
+fn only_looks(done: &str) -> bool {
     const LOOKING: &str = "check look see read verify run rerun re-run test find understand investigate examine inspect confirm search \
         grep debug trace view explore dig get review take wait retry continue ask know think start do proceed";
+    static LOOKS: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"(?i)\bdebug|\blogging\b|\bto (?:see|check|find out|understand|learn)\b").ok());
+    let first = done.unicode_words().next().unwrap_or_default().to_lowercase();
+    matches(&LOOKS, done)
+        || LOOKING.split(' ').any(|word| first == word || (first.ends_with("ing") && first.starts_with(word)))
+}
+
+/// True for an action that changes something it names: `handle the success case`. False for `fix the failing test`.
+fn names_a_change(done: &str) -> bool {
+    const EMPTY: &str = "the this that it these those them a an and all both each so now first here there as well too again properly \
+        correctly issue issues problem problems error errors bug bugs test tests failure failures failing code build lint \
+        linter type types remaining compilation one two other another last";
+    let mut object = done.unicode_words().skip(1).map(str::to_lowercase);
+    !only_looks(done) && object.any(|word| !EMPTY.split(' ').any(|empty| empty == word))
+}
+
+/// True for an action that is a concrete change. False for one that only looks at something, or fixes it in an unnamed way.
+fn is_concrete(done: &str) -> bool {
     /// Verbs that say nothing without code or a preposition such as "to" or "by".
     const VAGUE: [&str; 11] =
         ["fix", "address", "correct", "update", "adjust", "resolve", "handle", "change", "tweak", "rewrite", "modify"];
     let words: Vec<String> = done.unicode_words().map(str::to_lowercase).collect();
     let first = words.first().map(String::as_str).unwrap_or_default();
-    // "checking" counts as "check".
-    let is_looking = |word: &str| first == word || (first.ends_with("ing") && first.starts_with(word));
     let has_way =
         done.contains('`') || words.iter().any(|word| ["to", "by", "so", "with", "from"].contains(&word.as_str()));
-    words.len() >= 3 && !LOOKING.split(' ').any(is_looking) && (!VAGUE.contains(&first) || has_way)
+    words.len() >= 3 && !only_looks(done) && (!VAGUE.contains(&first) || has_way)
 }
 
 /// Words of a sentence that states a cause.

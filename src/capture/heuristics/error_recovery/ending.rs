@@ -71,7 +71,7 @@ fn find_success<'s, 't>(
 ) -> Option<End<'s, 't>> {
     let end = |n_before, relation, call| End { call, n_before, relation, ending: Ending::Passed, is_far: false };
     let succeeded =
-        next.iter().enumerate().filter(|(_, later)| later.succeeded() && !hides_failure(later, &failed.line));
+        next.iter().enumerate().filter(|(_, later)| later.succeeded() && !hides_failure(later, &failed.line, error));
     let related = succeeded.filter_map(|(before, later)| {
         let relation = failed.line.relation_to(&later.line)?;
         // A command that only looks does not replace one that acts, unless it corrects its spelling.
@@ -126,13 +126,15 @@ fn is_setup_change(session: &Session<'_>, failed: &TerminalCall<'_>, later: &Ter
     is_named && (paths.peek().is_none() || (paths.all(is_test_file) && diagnosis_of(session, failed, later).is_some()))
 }
 
-/// True for a line that hides its command's exit status where the failed line did not, so that its success proves nothing. A
-/// `grep` with a match that is not for complaints hides nothing.
-fn hides_failure(fixed: &TerminalCall<'_>, failed: &CommandLine) -> bool {
+/// True for a line that hides its command's exit status where the failed line did not, or that leaves out the program that read its
+/// pipe, so that its success proves nothing. A `grep` with a match that is not for complaints hides nothing.
+fn hides_failure(fixed: &TerminalCall<'_>, failed: &CommandLine, error: Option<&str>) -> bool {
     const MARKS: [&str; 6] = ["|| ", "; true", "2>/dev/null", "2> /dev/null", "&>/dev/null", "grep -v"];
     const COMPLAINTS: [&str; 3] = ["error", "fail", "warn"];
     let is_new = |mark: &str| fixed.line.text().contains(mark) && !failed.text().contains(mark);
     let lower = fixed.line.text().to_lowercase();
     let has_found = || !fixed.output().trim().is_empty() && !COMPLAINTS.iter().any(|word| lower.contains(word));
-    MARKS.iter().any(|mark| is_new(mark)) || (is_new("| grep ") && !has_found())
+    failed.is_shortened_by(&fixed.line, error.unwrap_or_default())
+        || MARKS.iter().any(|mark| is_new(mark))
+        || (is_new("| grep ") && !has_found())
 }

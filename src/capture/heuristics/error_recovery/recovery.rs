@@ -125,7 +125,12 @@ fn remedies<'s, 't>(
 ) -> Vec<&'s TerminalCall<'t>> {
     let between = next.iter().take(if end.is_far { 0 } else { end.n_before }).copied();
     // With edits, a change of folder belongs to the next command and fixed nothing.
-    between.filter(|call| may_fix(call, failed) && !(has_edits && call.line.sets_the_scene())).collect()
+    let is_scene = |call: &TerminalCall<'_>| has_edits && call.line.sets_the_scene();
+    // Another form of the failed command that also succeeded is an attempt.
+    let is_attempt = |call: &TerminalCall<'_>| {
+        end.relation == Relation::SameAction && failed.line.relation_to(&call.line) == Some(Relation::SameAction)
+    };
+    between.filter(|call| may_fix(call, failed) && !is_scene(call) && !is_attempt(call)).collect()
 }
 
 /// The two commands as a lesson shows them, and the earlier attempts.

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use adage_redact::one_line;
 use adage_transcript::command::slug;
-use adage_transcript::{CommandLine, ToolCall, outcome};
+use adage_transcript::{CommandLine, ToolCall, Turn, outcome};
 use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -44,6 +44,8 @@ struct Report {
 enum Confirmed {
     /// The user says that it works.
     Yes,
+    /// The user reports another failure.
+    MovedOn,
     /// The user does not mention it again.
     No,
 }
@@ -62,10 +64,14 @@ pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
             trials.extend(open.take().and_then(|report| judge(session, &report, turn, Confirmed::Yes)));
             (open, n_others) = (reported, 0);
         } else if let Some(next) = reported {
-            open = Some(match open.take() {
-                Some(report) => report.and(next),
-                None => next,
-            });
+            open = match open.take() {
+                Some(report) if report.is_replaced_by(session, &next) => {
+                    trials.extend(judge(session, &report, turn, Confirmed::MovedOn));
+                    Some(next)
+                }
+                Some(report) => Some(report.and(next)),
+                None => Some(next),
+            };
             n_others = 0;
         } else if !own.is_empty() && !is_go_ahead(text) {
             n_others += 1;
@@ -140,6 +146,19 @@ impl Report {
         format!("{}\n{}", self.pasted.as_deref().unwrap_or_default(), self.statements.join("\n"))
     }
 
+    /// True for a later report of another failure, after an edit: it shares no name with this one, which has a path or a symbol, and
+    /// does not say "still".
+    fn is_replaced_by(&self, session: &Session<'_>, next: &Self) -> bool {
+        static AGAIN: LazyLock<Option<Regex>> =
+            LazyLock::new(|| Regex::new(r"(?i)\b(?:still|again|same|nope|not fixed|no luck|no change)\b").ok());
+        let said = next.evidence();
+        let names_code = self.evidence().split_whitespace().any(|word| word.contains(['_', '/', '`']));
+        names_code
+            && has_edits_since(session, Some(self), next.first())
+            && !matches(&AGAIN, &said)
+            && !shares_a_name(&said, &self.evidence().to_lowercase())
+    }
+
     /// This report, extended by a later one of the same failure.
     fn and(mut self, next: Self) -> Self {
         self.turns.extend(next.turns);
@@ -188,7 +207,7 @@ fn reports_failure(sentence: &str) -> bool {
         let state = "(?:\\w+ing|found|there|visible|available|detected|recogni[sz]ed|picked|applied|able|reachable|saved|updated|rendered)";
         let not = "(?:n['’]?t| not)";
         Regex::new(&format!(
-            r"(?i)\b(?:(?:does|did|ca|could|wo|will|can){not} (?:even |actually |always |really )?{does}|(?:is|are|was|were){not} (?:even |actually |being )?{state})\b|\b(?:nope|still|fails?|failed|failing|crash\w*|broken|hangs?|stuck|not work\w*|no luck|nothing (?:happens|is|in)|no longer|funktioniert nicht|geht nicht|no funciona|ne (?:fonctionne|marche) pas|there(?:['’]s| is| are| was) (?:no|nothing)|(?:got|get|gets|see|shows?) (?:no|nothing)|get(?:s|ting)? (?:an? |this |these |the )?(?:\w+ )?(?:errors?|warnings?|exceptions?))\b|不行|报错|没有反应"
+            r"(?i)\b(?:(?:does|did|ca|could|wo|will|can){not} (?:even |actually |always |really )?{does}|(?:is|are|was|were){not} (?:even |actually |being )?{state})\b|\b(?:nope|still|fails?|failed|failing|crash\w*|broken|hangs?|stuck|not work\w*|no luck|nothing (?:happens|is|in)|no longer|funktioniert nicht|geht nicht|no funciona|ne (?:fonctionne|marche) pas|there(?:['’]s| is| are| was) (?:no|nothing)|(?:got|get|gets|see|shows?) (?:no|nothing)|(?:get(?:s|ting)?|got|ha(?:ve|s|ving)|throw(?:s|ing)?|rais(?:es|ing)|giv(?:es|ing)) (?:an? |this |these |the )?(?:\w+ )?(?:errors?|warnings?|exceptions?))\b|不行|报错|没有反应"
         ))
         .ok()
     });
@@ -231,14 +250,15 @@ fn judge(session: &Session<'_>, report: &Report, end: usize, confirmed: Confirme
     let (first, last) =
         edits.iter().find(|(turn, _)| *turn > report.last()).map(|(turn, _)| *turn).zip(edits.last())?;
     let calls: Vec<&ToolCall> = edits.iter().map(|(_, call)| *call).collect();
-    // The user of a pipeline rarely confirms a fix of its settings.
-    if confirmed == Confirmed::No && !(are_settings(&calls) && report.pasted.is_some()) {
-        return Some(Trial::refused(report.last(), RejectedBecause::NotConfirmed));
-    }
     let mut evidence = report.evidence();
     evidence.extend(calls.iter().map(|call| edit_text(call)));
     let said = |to| diagnosis(session, report.last(), to, &evidence);
-    let found = said(first).or_else(|| said(last.0)).or_else(|| summary_of_changes(session, last.0, end, &evidence));
+    let before_edits = said(first);
+    let repair = Repair { report, calls: &calls, end, confirmed };
+    if !repair.is_confirmed(session, before_edits.as_ref()) {
+        return Some(Trial::refused(report.last(), RejectedBecause::NotConfirmed));
+    }
+    let found = before_edits.or_else(|| said(last.0)).or_else(|| summary_of_changes(session, last.0, end, &evidence));
     let files = changed_files(session, report.first(), end);
     let n_edits = calls.len();
     let refused = |rejection| Some(Trial::refused(report.last(), rejection));
@@ -249,6 +269,40 @@ fn judge(session: &Session<'_>, report: &Report, end: usize, confirmed: Confirme
     let candidate =
         candidate(session, report, end, &trigger, &solution(session, &diagnosis, &calls, &files, confirmed), &files);
     Some(Trial::fired(report.last(), candidate, FiredBecause::Reported { n_edited: files.len() }))
+}
+
+/// The edits after a report.
+struct Repair<'r, 't> {
+    report: &'r Report,
+    calls: &'r [&'t ToolCall],
+    /// The turn in which the user says something else, or the end of the session.
+    end: usize,
+    confirmed: Confirmed,
+}
+
+impl Repair<'_, '_> {
+    /// True if the user confirms the repair, or goes on after one that the agent explained or that is of settings.
+    fn is_confirmed(&self, session: &Session<'_>, said: Option<&Diagnosis>) -> bool {
+        let failure = self.report.evidence().to_lowercase();
+        let is_explained = said.is_some_and(|said| shares_a_name(&said.text, &failure));
+        match self.confirmed {
+            Confirmed::Yes => true,
+            Confirmed::MovedOn => is_explained,
+            Confirmed::No => {
+                let next = session.transcript.turns.get(self.end).and_then(Turn::as_user);
+                // The user of a pipeline rarely confirms a fix of its settings.
+                self.report.pasted.is_some() && are_settings(self.calls) && !next.is_some_and(objects)
+            }
+        }
+    }
+}
+
+/// True for a turn that begins by objecting to what was done.
+fn objects(text: &str) -> bool {
+    static OBJECTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)^\W*(?:no|nope|nah|wrong|wait|stop|hm+|why|actually|not|revert|undo|don['’]?t|that['’]?s (?:not|wrong)|what['’]?s wrong|still|same|nein|non)\b|\b(?:instead|revert|undo|rather|shouldn['’]?t|should(?:n['’]t| not)? have)\b|^[^.!\n]{0,60}\bwrong\b").ok()
+    });
+    matches(&OBJECTS, text)
 }
 
 /// The trial of a failure that the user fixed by following the agent's advice. None if the agent ran a command that acts.

@@ -83,3 +83,24 @@ fn sudo_is_a_remedy_for_a_denied_read() {
     solution(&[denied, "$ sudo docker ps"], "Run `sudo docker ps` (+ sudo).");
     check(Heuristic::ErrorRecovery, &["! docker ps # error: no daemon", "$ sudo docker ps"], &[]);
 }
+
+#[test]
+fn a_line_that_leaves_out_what_failed_is_not_a_success() {
+    let failed =
+        "! curl -s http://localhost:3001/api/state | python3 -m json.tool # Expecting value: line 1 column 1 (char 0)";
+    let bare = "$ curl -s http://localhost:3001/api/state # <!DOCTYPE html>";
+    check(Heuristic::ErrorRecovery, &[failed, bare], &[]);
+    // A form of the command that only shows more is an attempt, not a remedy.
+    let lines = [failed, bare, "$ curl -s http://localhost:3001/state | python3 -m json.tool # {}"];
+    let solution = lesson(Heuristic::ErrorRecovery, &lines)["correct_pattern"].as_str().unwrap().to_owned();
+    assert!(solution.starts_with("Run `curl -s http://localhost:3001/state | python3 -m json.tool`"), "{solution}");
+}
+
+#[test]
+fn a_command_that_the_record_cut_is_not_shown() {
+    check(
+        Heuristic::ErrorRecovery,
+        &["! docker exec web-1 room s… # error: unknown flag: --x", "$ docker exec web-1 room l…"],
+        &[],
+    );
+}

@@ -139,3 +139,34 @@ fn a_command_that_the_user_ran_is_the_remedy() {
     // Something else was done after it.
     none(&[failed, "> I ran `npm install`", "~ a.ts", passed]);
 }
+
+#[test]
+fn an_objection_to_changed_settings_rejects_the_recovery() {
+    let pasted = "> I get this from the nightly run:\nUpload report failed: artifact name web-report is not unique";
+    let why = "< `upload-artifact` expects a unique name, and both jobs use `web-report`. I need to add the job's index to the artifact name.";
+    let edit = "~ /srv/app/.github/workflows/nightly.yml";
+    check(Heuristic::ErrorRecovery, &[pasted, why, edit, "> Now the weekly run."], &["error-nightly"]);
+    for last in
+        ["> No, that name is used elsewhere.", "> what's wrong with a random name", "> Use the commit instead", "> why"]
+    {
+        none(&[pasted, why, edit, last]);
+    }
+}
+
+#[test]
+fn a_report_of_another_failure_closes_the_one_before() {
+    let told = "> i have error Missing partial posts/_row";
+    let why =
+        "< The partial is in `posts/partials/_row`, but the job renders `posts/row` instead of `posts/partials/row`.";
+    let edit = "~ /srv/app/app/jobs/post_job.rb";
+    let next = "> it seems that the content is not saved";
+    let found = lesson(Heuristic::ErrorRecovery, &[told, why, edit, next]);
+    assert_eq!(found["trigger"], "i have error Missing partial posts/_row");
+    assert!(found["correct_pattern"].as_str().unwrap().ends_with("To do so, change post_job.rb."), "{found}");
+    // It is the same one, or the agent did not explain it.
+    none(&[told, why, edit, "> still not there"]);
+    none(&[told, why, edit, "> now it does not find posts/_row in the mail"]);
+    none(&[told, "< Let me fix it.", edit, next]);
+    // It has no name by which the two could be told apart.
+    none(&[TOLD, WHY, EDIT, next]);
+}
