@@ -49,9 +49,9 @@ const LOOKING: &str = "grep rg find ag tree ls cat head tail echo";
 const OPENINGS: &str = "please pls bitte ok okay and so now then let's lets can could you we i want to need should just also first me tell por \
                         favor y und jetzt dann";
 /// First words of sentences that ask about something, write about it or change its version, and run nothing.
-const RUNS_NOTHING: &str = "explain what whats what's which who when how list document describe summarize summarise draft translate upgrade \
-                            downgrade bump rename erkläre erklär was welche welcher welches wer wann wie liste dokumentiere beschreibe \
-                            que qué cual cuál como cómo cuando cuándo explica lista documenta resume";
+const RUNS_NOTHING: &str = "explain what whats what's which who when where why how list document describe summarize summarise draft translate upgrade \
+                            downgrade bump rename erkläre erklär was welche welcher welches wer wann wo warum wieso wie liste dokumentiere beschreibe \
+                            que qué cual cuál como cómo cuando cuándo dónde explica lista documenta resume";
 /// A word after one of these does not count.
 const NEGATIONS: &str = "dont don't not without no nicht ohne sin";
 /// The maximum number of words of a query that are read.
@@ -79,6 +79,17 @@ pub(super) fn is_on_a_command(lesson: &Lesson) -> bool {
         && !lesson.mistake.is_empty()
 }
 
+/// True for mined steps: a procedure, or how a project is checked. What a person said has their words as evidence.
+fn is_of_steps(lesson: &Lesson) -> bool {
+    let provenance = &lesson.provenance;
+    provenance.origin == Origin::Mined && lesson.mistake.is_empty() && provenance.evidence.is_empty()
+}
+
+/// True for a lesson whose sentence is judged.
+pub(super) fn is_judged(lesson: &Lesson) -> bool {
+    is_on_a_command(lesson) || is_of_steps(lesson)
+}
+
 /// A query as the sentence of a task.
 pub(super) struct Task {
     /// In lower case.
@@ -96,9 +107,12 @@ impl Task {
         Self { purposes: purposes.map(|(at, _)| 1 << at).sum(), runs_nothing: runs_nothing(&words), words }
     }
 
-    /// Whether the sentence names what the lesson's command does, or the command. None for a lesson that is not a mined one on a
-    /// mistake in a command.
+    /// Whether the sentence names what the lesson's command does, or the command. Of steps it is only known that a sentence which
+    /// runs nothing does not ask for them. None for any other lesson.
     pub(super) fn names_command(&self, lesson: &Lesson) -> Option<bool> {
+        if is_of_steps(lesson) {
+            return self.runs_nothing.then_some(false);
+        }
         if !is_on_a_command(lesson) {
             return None;
         }
@@ -248,6 +262,23 @@ mod tests {
             check(pattern, sentence, false);
         }
         check("npx vitest*", "how do I run the tests?", true);
+    }
+
+    #[test]
+    fn a_sentence_that_runs_nothing_does_not_ask_for_steps() {
+        let mut steps =
+            crate::testing::lesson("checking a change before it is committed", "Check with:\n1. `go test ./...`");
+        steps.provenance.origin = Origin::Mined;
+        let asks = |sentence: &str, steps: &Lesson| Task::of(sentence).names_command(steps);
+        let check = |sentence: &str, expected: Option<bool>| assert_eq!(asks(sentence, &steps), expected, "{sentence}");
+        check("Why does the check of the cache come first?", Some(false));
+        check("Which version of go is checked in CI?", Some(false));
+        check("how do I check my change?", None);
+        check("go over the change once more and commit it", None);
+        // What a person said is not about steps.
+        steps.provenance.evidence =
+            vec![crate::lesson::Evidence { quote: "run the tests".into(), turn: 0, range: (0, 13) }];
+        assert_eq!(asks("Why does the check of the cache come first?", &steps), None);
     }
 
     #[test]

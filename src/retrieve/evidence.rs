@@ -8,7 +8,7 @@ use adage_index::{IndexKind, UnitVector};
 use serde::Serialize;
 
 use super::calibration::{Calibration, Situation};
-use super::command_task::{Task, is_on_a_command};
+use super::command_task::{Task, is_judged};
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, Scored, Tier};
 use crate::lesson::{Lesson, LessonId};
@@ -151,7 +151,7 @@ impl Search<'_> {
                 grams: words.grams(lesson),
                 coverage: of_words.mass,
                 is_title: of_words.mass > ALL && (is_title(&lesson.trigger) || is_title(&lesson.task)),
-                names_command: is_on_a_command(lesson).then(|| task.names_command(lesson)).flatten(),
+                names_command: is_judged(lesson).then(|| task.names_command(lesson)).flatten(),
             };
             let (lesson, score) = (Arc::clone(lesson), calibration.score(&evidence));
             Some(Candidate { lesson, evidence, score, probability: 0.0, passed: false })
