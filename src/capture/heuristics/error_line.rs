@@ -205,10 +205,11 @@ pub(super) fn has_many_causes(output: &str) -> bool {
 
 /// True for the result of a call that never ran: the user rejected it, or a parallel call failed first.
 pub(super) fn never_ran(output: &str) -> bool {
-    const MARKS: [&str; 7] = [
+    const MARKS: [&str; 8] = [
         "[Request interrupted by user",
         "The user doesn't want to proceed",
         "The user doesn't want to take this action",
+        "No (tell Claude what to do differently)",
         "Sibling tool call errored",
         "rejected by user",
         "requires approval",

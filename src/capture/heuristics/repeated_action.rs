@@ -3,7 +3,7 @@
 use adage_transcript::command::{Step, slug};
 
 use super::project_checks::{self, is_check};
-use super::session::{Session, TerminalCall};
+use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall, is_script};
 use super::usual::{occasion, usual_form};
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::config::CaptureConfig;
@@ -57,6 +57,11 @@ fn judge(session: &Session<'_>, group: &Group<'_, '_>, min: usize) -> Trial {
     let is_known = steps.iter().all(|step| step.is_version_control()) && !usual.is_specific(form);
     if usual.times < min || is_known {
         return Trial::refused(first.turn, RejectedBecause::NeverTheSame { times });
+    }
+    let whole = usual.whole();
+    if is_script(&whole) {
+        let n_chars = whole.chars().count();
+        return Trial::refused(first.turn, RejectedBecause::Script { n_chars, max: MAX_COMMAND_CHARS });
     }
     let trigger = match (occasion_of_most(session, uses), session.intent(first.turn)) {
         (Some(occasion), _) => format!("{occasion}: running `{form}`"),

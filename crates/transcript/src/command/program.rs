@@ -258,13 +258,14 @@ pub(super) fn own_effect(part: &Part) -> Effect {
     if program == "find" && (has_flag("-delete") || has_flag("-exec")) {
         return Effect::Acts;
     }
-    let asks_for_help =
-        ["--version", "--help", "-h", "help"].iter().any(|flag| has_flag(flag)) && part.arguments.len() <= 3;
+    let asks_for_help = has_flag("--help")
+        || (["--version", "-h", "help"].iter().any(|flag| has_flag(flag)) && part.arguments.len() <= 3);
     let looks = asks_for_help
         || LOOKING.contains(&program)
         || PREPARATION.contains(&program)
         || (program == "sed" && !part.arguments.iter().any(|word| word.text.starts_with("-i")))
         || normal::form(part).split(' ').skip(1).any(|word| LOOKING_WORDS.contains(&word))
+        || lists_its_objects(part)
         // `git remote -v`, `git branch -a`: with only flags, they list.
         || (program == "git" && lists_without_operand(part))
         || LOOKING_SUBCOMMANDS.iter().any(|(name, subcommands)| {
@@ -277,6 +278,18 @@ pub(super) fn own_effect(part: &Part) -> Effect {
                     .any(|word| subcommands.contains(&word.text.as_str()))
         });
     if looks { Effect::Looks } else { Effect::Acts }
+}
+
+/// True for the last of two subcommands: `stripe webhook_endpoints list`, `aws s3 ls`. What follows are flags.
+fn lists_its_objects(part: &Part) -> bool {
+    let words: Vec<&Word> = part.arguments.iter().take_while(|word| is_plain(word)).collect();
+    // The operands of these are files.
+    let [object, last] = words.as_slice() else { return false };
+    if matches!(part.program(), "git" | "hg" | "jj" | "npm" | "make" | "just") {
+        return false;
+    }
+    normal::form(part).split(' ').nth(1) == Some(object.text.as_str())
+        && ["list", "ls", "show", "describe"].contains(&last.text.as_str())
 }
 
 fn lists_without_operand(part: &Part) -> bool {

@@ -334,3 +334,15 @@ fn a_line_without_the_reader_of_its_pipe_is_shortened() {
     check("npm test | tail -5", "npm test", "error: x", false);
     check("make lint && make test", "make test", "error: x", false);
 }
+
+#[test]
+fn what_asks_for_help_or_lists_objects_only_looks() {
+    let check = |line: &str, expected: Effect| assert_eq!(CommandLine::parse(line).effect(), expected, "{line}");
+    check("gcloud run domain-mappings create --service=web --help", Effect::Looks);
+    check("stripe webhook_endpoints list 2>&1 | head -40", Effect::Looks);
+    check("aws s3 ls", Effect::Looks);
+    check("stripe webhook_endpoints create --url x", Effect::Acts);
+    check("psql -h db -f a.sql", Effect::Acts);
+    check("rm a list", Effect::Acts);
+    check("git add list", Effect::Acts);
+}

@@ -38,8 +38,6 @@ struct AgentSentence {
     is_cause: bool,
     /// It says how to fix it.
     is_remedy: bool,
-    /// It announces a change of something that it names, in any words: `Handle the success case`.
-    is_intent: bool,
     /// It shares a name with what failed or was changed.
     shares_a_name: bool,
     /// It is uncertain, or only announces something.
@@ -50,32 +48,16 @@ struct AgentSentence {
 /// that the sentences must share a name with: the output, the command, the changes.
 pub(super) fn diagnosis(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Diagnosis> {
     let said = agent_sentences(session, from, to, evidence);
-    cause_and_remedy(&said).or_else(|| cause_and_intent(&said))
-}
-
-/// The last sentence that says how to fix it, with the cause before it.
-fn cause_and_remedy(said: &[AgentSentence]) -> Option<Diagnosis> {
     // The agent knows most when it speaks last.
-    let last = said.iter().rposition(|sentence| sentence.is_remedy && is_about_failure(said, sentence))?;
+    let last = said.iter().rposition(|sentence| sentence.is_remedy && is_about_failure(&said, sentence))?;
     let remedy = said.get(last)?;
     let is_whole = remedy.is_cause && remedy.is_remedy;
     let is_reason =
         |one: &AgentSentence| one.is_cause && (one.shares_a_name || (remedy.shares_a_name && one.turn == remedy.turn));
     let reason = said.iter().take(last + usize::from(is_whole)).rposition(is_reason)?;
-    let texts = [start_with_antecedent(said, reason), reason].map(|start| joined(said, start, last));
+    let texts = [start_with_antecedent(&said, reason), reason].map(|start| joined(&said, start, last));
     let text = texts.into_iter().find(|text| text.chars().count() <= MAX_CHARS)?;
     Some(Diagnosis { text, turn: remedy.turn })
-}
-
-/// The last cause with the change that the same message announces after it.
-fn cause_and_intent(said: &[AgentSentence]) -> Option<Diagnosis> {
-    let last = said.iter().rposition(|one| one.is_intent)?;
-    let intent = said.get(last)?;
-    let reason =
-        said.get(..last)?.iter().rposition(|one| one.turn == intent.turn && one.is_cause && one.shares_a_name)?;
-    let why = said.get(start_with_antecedent(said, reason)..=reason)?;
-    let text = why.iter().chain([intent]).map(|one| one.text.as_str()).collect::<Vec<_>>().join(" ");
-    (text.chars().count() <= MAX_CHARS).then_some(Diagnosis { text, turn: intent.turn })
 }
 
 /// The index of the first sentence of a cause: the sentence before it, if a pronoun in the cause refers to that one.
@@ -212,15 +194,13 @@ fn classify(turn: usize, text: &str, evidence: &str) -> Vec<AgentSentence> {
         let done = intention(&text);
         let is_done = || matches(&PRESCRIBES, &text) || (matches(&DOING, &text) && is_concrete(&text));
         let is_remedy = is_sure && done.as_ref().map_or_else(is_done, |done| is_concrete(done));
-        let is_intent = is_sure && done.as_ref().is_some_and(|done| names_a_change(done));
         AgentSentence {
             turn,
-            is_intent,
             is_cause: is_sure && done.is_none() && matches(&CAUSE, &text),
             is_remedy,
             shares_a_name: shares_a_name(&text, evidence),
             is_vague: !is_sure || (done.is_some() && !is_remedy),
-            text: with_full_stop(&done.filter(|_| is_remedy || is_intent).unwrap_or(text)),
+            text: with_full_stop(&done.filter(|_| is_remedy).unwrap_or(text)),
         }
     };
     texts.map(said).filter(|said| !said.text.is_empty()).collect()
@@ -281,15 +261,6 @@ fn only_looks(done: &str) -> bool {
     let first = done.unicode_words().next().unwrap_or_default().to_lowercase();
     matches(&LOOKS, done)
         || LOOKING.split(' ').any(|word| first == word || (first.ends_with("ing") && first.starts_with(word)))
-}
-
-/// True for an action that changes something it names: `handle the success case`. False for `fix the failing test`.
-fn names_a_change(done: &str) -> bool {
-    const EMPTY: &str = "the this that it these those them a an and all both each so now first here there as well too again properly \
-        correctly issue issues problem problems error errors bug bugs test tests failure failures failing code build lint \
-        linter type types remaining compilation one two other another last";
-    let mut object = done.unicode_words().skip(1).map(str::to_lowercase);
-    !only_looks(done) && object.any(|word| !EMPTY.split(' ').any(|empty| empty == word))
 }
 
 /// True for an action that is a concrete change. False for one that only looks at something, or fixes it in an unnamed way.

@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use adage_transcript::command::{Purpose, Step};
 use adage_transcript::{Turn, outcome};
 use regex::Regex;
 
@@ -18,35 +17,8 @@ pub(super) fn is_failure(session: &Session<'_>, call: &TerminalCall<'_>) -> bool
     if call.failed() || !call.acts() || never_ran(output) {
         return call.failed();
     }
-    if is_check(call) && agent_reports_failure(session, call) {
-        return true;
-    }
     let Some(error) = error_line(output).filter(|_| outcome::reads_as_failed(output)) else { return false };
     if call.succeeded() { agent_confirms(session, call.turn, error) } else { outcome::tells_of_failure(output) }
-}
-
-/// True for a line with a check.
-pub(super) fn is_check(call: &TerminalCall<'_>) -> bool {
-    let is_one = |step: &Step| step.purpose == Purpose::Checks;
-    call.line.purpose() == Purpose::Checks || call.steps.iter().any(is_one)
-}
-
-/// True for a check whose output has a word of failure, if the agent's message right after it begins with what failed. A pipe
-/// hides the status, and some runners print their report as data.
-fn agent_reports_failure(session: &Session<'_>, call: &TerminalCall<'_>) -> bool {
-    static REPORTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)^[^.!?\n]{0,80}\b(?:fail(?:s|ed|ing|ures?)?|errors?|does(?:n['’]t| not) compile|broke)\b").ok()
-    });
-    static NONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:no|zero|0|without|any|all|pre-?existing|unrelated|expected)\b[^.!?\n]{0,40}\b(?:fail\w*|errors?)\b|\b(?:fixed|resolved|gone|pass(?:es|ed|ing)?)\b").ok()
-    });
-    let Some(Turn::Assistant(text)) = session.transcript.turns.get(call.turn + 1) else { return false };
-    let opening = text.split(['.', '!', '?', '\n']).next().unwrap_or_default();
-    let has_word = |line: &str| {
-        let lower = line.to_lowercase();
-        (lower.contains("fail") || lower.contains("error")) && !matches(&NONE, line)
-    };
-    matches(&REPORTS, opening) && !matches(&NONE, opening) && call.output().lines().any(has_word)
 }
 
 /// True if the agent's message right after the call reports a failure and shares a name with the error.

@@ -4,7 +4,7 @@ use adage_transcript::{CommandLine, Relation, outcome};
 
 use super::edits::{are_settings, names_in, names_same};
 use super::ending::Ending;
-use super::failures::{is_check, is_script_exception, says_missing};
+use super::failures::{is_script_exception, says_missing};
 use super::recovery::Recovery;
 use super::{MAX_BETWEEN, MAX_FILES, covers, is_test_file};
 use crate::capture::heuristics::RejectedBecause;
@@ -29,17 +29,9 @@ impl Recovery<'_, '_> {
         is_rewritten && is_sound && self.diagnosis.is_some()
     }
 
-    /// True for a check of which only the agent says what failed, and that passes once files are changed.
-    fn is_told_failure(&self) -> bool {
-        is_check(self.failed) && self.diagnosis.is_some() && !self.edits.is_empty() && !self.is_other_command()
-    }
-
     /// The first reason to reject the recovery. None if it makes a lesson.
     pub(super) fn rejection(&self) -> Option<RejectedBecause> {
-        if self.error.is_none() && !self.is_told_failure() {
-            return self.reject_undisplayable().or(Some(RejectedBecause::NoError));
-        }
-        let error = self.error.unwrap_or_default();
+        let Some(error) = self.error else { return self.reject_undisplayable().or(Some(RejectedBecause::NoError)) };
         self.reject_undisplayable().or_else(|| self.reject_unrelated(error)).or_else(|| self.reject_unexplained())
     }
 

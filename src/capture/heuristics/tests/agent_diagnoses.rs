@@ -172,28 +172,6 @@ fn a_reverted_edit_makes_no_recovery() {
 }
 
 #[test]
-fn a_cause_needs_only_an_announcement_that_names_something() {
-    let failed = "! mix dialyzer # lib/barrier.ex:58:20: pattern {:error, _} can never match {:ok, non_neg_integer()}";
-    let cause = "The spec shows that `get_count` only returns `{:ok, non_neg_integer()}`.";
-    let said = format!("< {cause} So I should just handle the success case:");
-    solution(
-        &[failed, &said, "~ lib/barrier.ex", "$ mix dialyzer"],
-        &format!("{cause} Handle the success case. To do so, change barrier.ex; then `mix dialyzer` passes."),
-    );
-    for announced in [
-        "Let me fix this.",
-        "Let me fix the failing test.",
-        "Let me fix both issues:",
-        "Let me check the callers.",
-        "Let me add more debug output to see the count.",
-    ] {
-        none(&[failed, &format!("< {cause} {announced}"), "~ lib/barrier.ex", "$ mix dialyzer"]);
-    }
-    // The announcement is in another message, or the cause is about something else.
-    none(&[failed, &format!("< {cause}"), "- a.ex", "< I should handle the success case.", "~ a.ex", "$ mix dialyzer"]);
-}
-
-#[test]
 fn lines_that_a_terminal_wrapped_are_one_sentence() {
     let failed = "! npm test # AssertionError: the second call of `logout` returns 200";
     let said = "< `logout` returns 200 because the guard keeps the user and that cache\nsurvives within one test. I need to forget the guard between the two\nrequests of the test.";
@@ -222,20 +200,4 @@ fn a_report_with_labels_is_an_account() {
     ] {
         none(&[failed, "~ alembic/001_tables.py", "$ alembic upgrade head", report]);
     }
-}
-
-#[test]
-fn a_failure_without_an_error_line_is_told_by_the_agent() {
-    let ran = "$ php artisan test | tail # {\n\"tool\": \"phpunit\",\n\"result\": \"failed\"";
-    let why =
-        "PHPUnit 12 dropped the annotation `@dataProvider`. I need to use the attribute `#[DataProvider]` instead.";
-    let edit = "~ tests/AuthTest.php: @dataProvider rows => #[DataProvider('rows')]";
-    let passes = "$ php artisan test | tail # {\n\"result\": \"passed\"";
-    let found = lesson(Heuristic::ErrorRecovery, &[ran, &format!("< One failure: {why}"), edit, passes]);
-    assert!(found["trigger"].as_str().unwrap().ends_with("` fails"), "{found}");
-    assert!(found["correct_pattern"].as_str().unwrap().contains("PHPUnit 12 dropped the annotation"), "{found}");
-    // The agent sees no failure in it, or the output has none, or nothing was edited.
-    none(&[ran, &format!("< No failures. {why}"), edit, passes]);
-    none(&["$ php artisan test | tail # ok", &format!("< One failure: {why}"), edit, passes]);
-    none(&[ran, &format!("< One failure: {why}"), passes]);
 }

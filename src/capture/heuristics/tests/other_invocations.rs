@@ -104,3 +104,20 @@ fn a_command_that_the_record_cut_is_not_shown() {
         &[],
     );
 }
+
+#[test]
+fn a_listing_a_help_text_and_a_refused_call_are_no_remedy() {
+    let none = |lines: &[&str]| {
+        assert!(names(&sketch(lines), &CaptureConfig::default(), Heuristic::ErrorRecovery).is_empty(), "{lines:?}");
+    };
+    let unknown = "! stripe trigger paid --endpoint=x # unknown flag: --endpoint";
+    none(&[unknown, "$ stripe webhook_endpoints list"]);
+    none(&[
+        "! gcloud run map create --region=eu # ERROR: unrecognized arguments: --region=eu",
+        "$ gcloud run map create --help",
+    ]);
+    none(&[
+        "! cd api && ./gradlew build # no such file or directory: api",
+        "$ ./gradlew build # No (tell Claude what to do differently)",
+    ]);
+}
