@@ -15,5 +15,5 @@
 
 pub use adage_transcript::{
     Broken, BrokenReason, CommandLine, Error, Format, Owner, ReadLimits, ReadReport, Reading, Relation, Status,
-    ToolCall, Transcript, TranscriptReader, Turn, WordChange, error_line,
+    ToolCall, Transcript, TranscriptReader, Turn, WordChange, error_line, without_harness_tags,
 };

@@ -57,8 +57,8 @@ pub use credit::CreditConfig;
 pub use learn::{DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, UtilityPolicy};
 pub use retrieval::{CalibrationFit, RetrievalConfig, RetrievalRule};
 pub use skills::{AutoSaveConfig, CurationConfig, MatchConfig, SkillsConfig};
-pub(crate) use store::LOCK_TIMEOUT;
 pub use store::StoreConfig;
+pub(crate) use store::{LOCK_TIMEOUT, MAX_FILE};
 
 /// The sections that a folder's own settings may contain.
 const FOLDER_SECTIONS: [&str; 8] =

@@ -40,6 +40,18 @@ pub enum FolderError {
         /// Why.
         reason: String,
     },
+    /// A file is longer than what is read of it, so that a file that somebody else made cannot take all memory. It was not
+    /// read. Look at it: a file that is honestly so long needs a greater
+    /// [`StoreConfig::max_file_bytes`](crate::config::StoreConfig).
+    #[error("{} has {size} bytes, at most {limit} are read; look at it, and remove it or raise store.max_file_bytes", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The bytes that it has; of one that is read from a place on, those after that place.
+        size: u64,
+        /// The bytes that are read at most.
+        limit: u64,
+    },
     /// A newer version wrote the file; the folder is open for reading only.
     #[error(
         "{} is of schema version {found}, this program writes {supported}: it is open for reading only; use a newer version",
@@ -117,10 +129,31 @@ impl FolderError {
     /// Wraps an I/O error with the operation and the path.
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| match source.get_ref().and_then(|error| error.downcast_ref::<Irregular>()) {
-            Some(found) => Self::Irregular { path, found: *found },
-            None => Self::Io { action, path, source },
+        move |source| {
+            let inner = source.get_ref();
+            if let Some(found) = inner.and_then(|error| error.downcast_ref::<Irregular>()) {
+                return Self::Irregular { path, found: *found };
+            }
+            match inner.and_then(|error| error.downcast_ref::<Oversized>()) {
+                Some(&Oversized { size, limit }) => Self::TooLarge { path, size, limit },
+                None => Self::Io { action, path, source },
+            }
         }
+    }
+}
+
+/// More bytes than are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{size} bytes, at most {limit} are read")]
+pub(crate) struct Oversized {
+    size: u64,
+    limit: u64,
+}
+
+impl Oversized {
+    /// The size, if it is within the limit.
+    pub(crate) fn check(size: u64, limit: u64) -> io::Result<u64> {
+        if size <= limit { Ok(size) } else { Err(io::Error::other(Self { size, limit })) }
     }
 }
 

@@ -233,8 +233,8 @@ pub enum TargetError {
         /// The path.
         path: PathBuf,
     },
-    /// The patch creates a file with a name that some systems do not distinguish from an existing one.
-    #[error("{} would be in the same folder as {found:?}, which some systems take for the same name", path.display())]
+    /// The patch creates a file with a name that some systems, or people, do not distinguish from an existing one.
+    #[error("{} would be in the same folder as {found:?}, which some systems or readers take for the same name", path.display())]
     Alike {
         /// The path.
         path: PathBuf,
@@ -266,6 +266,10 @@ pub enum BadName {
     /// It is not in Unicode normal form C: another file may look the same.
     #[error("is not in Unicode normal form C")]
     NotNormal,
+    /// A word of a new file's name mixes scripts, as Latin and Cyrillic, or has a letter that hardly any word has: it may be taken
+    /// for another name.
+    #[error("has a word of mixed scripts, or with an unusual letter, which may be taken for another")]
+    LookAlike,
     /// It has a character that is a separator on some systems.
     #[error("has a backslash or a colon")]
     Separator,

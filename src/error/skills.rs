@@ -40,6 +40,18 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// What looks like a secret would be kept in clear. A person reads it first.
+    #[error(
+        "{n_chars} characters in {file} of skill {name:?} look like secrets: read them, then import it with --reveal"
+    )]
+    Masked {
+        /// The name, masked.
+        name: String,
+        /// The file, with its name masked.
+        file: String,
+        /// How many characters are masked where the skill is shown.
+        n_chars: usize,
+    },
     /// A skill is too large to be read again.
     #[error("skill {name:?} would have {n_bytes} bytes, at most {max} are read")]
     TooLarge {

@@ -12,7 +12,8 @@ use super::edits::BESIDE;
 use super::held::HeldFile;
 use super::mapped::Mapped;
 use super::root::{At, Root};
-use super::{Entry, Links, Name, TEMPORARY};
+use super::{Entry, Links, Name, TEMPORARY, limits};
+use crate::config::MAX_FILE;
 use crate::error::folder::{FolderError, Irregular, Result};
 
 /// A directory: the memory folder, a part of it, or one that the host named.
@@ -26,12 +27,20 @@ pub(crate) struct Directory {
     writes_stopped: Arc<AtomicBool>,
     /// True if nothing may be read or written, because the folder is not trusted.
     is_closed: bool,
+    /// The bytes that a playbook file may have; other files in proportion.
+    max_file: u64,
 }
 
 impl Directory {
     /// A memory folder, by its path without links.
     pub(super) fn new(path: PathBuf, disk: Arc<dyn Disk>) -> Self {
-        Self { root: Arc::new(Root::resolved(path)), disk, writes_stopped: Arc::default(), is_closed: false }
+        Self {
+            root: Arc::new(Root::resolved(path)),
+            disk,
+            writes_stopped: Arc::default(),
+            is_closed: false,
+            max_file: MAX_FILE,
+        }
     }
 
     /// A directory of the real file system, for tests.
@@ -57,7 +66,16 @@ impl Directory {
 
     fn with_root(&self, root: Root) -> Self {
         let (disk, writes_stopped) = (Arc::clone(&self.disk), Arc::clone(&self.writes_stopped));
-        Self { root: Arc::new(root), disk, writes_stopped, is_closed: self.is_closed }
+        Self { root: Arc::new(root), disk, writes_stopped, ..*self }
+    }
+
+    pub(super) fn set_max_file(&mut self, max_file: u64) {
+        self.max_file = max_file;
+    }
+
+    /// The bytes of a file that may be read or mapped.
+    fn max_bytes(&self, at: At<'_>) -> u64 {
+        limits::max_bytes(&at.path(), self.max_file)
     }
 
     /// The same directory, with every operation refused.
@@ -141,8 +159,11 @@ impl Directory {
     }
 
     /// The file's bytes from `offset` on; empty if the file is missing.
+    ///
+    /// # Errors
+    /// `TooLarge`, also of each other method that reads a file, when it has more bytes than [`limits`] says.
     pub(crate) fn read_or_empty(&self, name: impl Into<Name>, offset: u64) -> Result<Vec<u8>> {
-        self.run("read", name, |disk, at| match disk.read(at, offset) {
+        self.run("read", name, |disk, at| match disk.read(at, offset, self.max_bytes(at)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             read => read,
         })
@@ -167,14 +188,14 @@ impl Directory {
         self.run("read", name, |disk, at| match disk.entry(at)? {
             Entry::Missing => Ok(None),
             // Reading an entry of another type gives the error that names its type.
-            _ => disk.read(at, 0).map(Some),
+            _ => disk.read(at, 0, self.max_bytes(at)).map(Some),
         })
     }
 
     /// The file as a memory map; none if it is missing. Only for files that are appended to or replaced, never changed in
     /// place.
     pub(crate) fn map(&self, name: impl Into<Name>) -> Result<Option<Mapped>> {
-        self.run("read", name, |disk, at| match disk.map(at) {
+        self.run("read", name, |disk, at| match disk.map(at, self.max_bytes(at)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             map => map.map(Some),
         })

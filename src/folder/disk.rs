@@ -12,7 +12,7 @@ use super::lock::{Lock, Locked, Waiter};
 use super::mapped::Mapped;
 use super::no_follow::{OpenFor, Status};
 use super::root::At;
-use crate::error::folder::Irregular;
+use crate::error::folder::{Irregular, Oversized};
 
 /// A file whose last change is more recent than this may change again without a new timestamp.
 const TICK: Duration = Duration::from_secs(2);
@@ -47,12 +47,13 @@ impl Stamp {
 pub(crate) trait Disk: Send + Sync {
     /// Creates a directory and its missing parents.
     fn create_folder(&self, at: At<'_>) -> io::Result<()>;
-    /// The bytes from `offset` on; `NotFound` if the file is missing.
-    fn read(&self, at: At<'_>, offset: u64) -> io::Result<Vec<u8>>;
+    /// The bytes from `offset` on; `NotFound` if the file is missing, [`Oversized`] if there are more than `max_bytes`.
+    fn read(&self, at: At<'_>, offset: u64, max_bytes: u64) -> io::Result<Vec<u8>>;
     /// The first `length` bytes, fewer if the file is shorter; empty if it is missing.
     fn read_start(&self, at: At<'_>, length: usize) -> io::Result<Vec<u8>>;
-    /// The file as a memory map. Only for files that are appended to or replaced, never changed in place.
-    fn map(&self, at: At<'_>) -> io::Result<Mapped>;
+    /// The file as a memory map; [`Oversized`] if it has more than `max_bytes`. Only for files that are appended to or
+    /// replaced, never changed in place.
+    fn map(&self, at: At<'_>, max_bytes: u64) -> io::Result<Mapped>;
     /// The open file; `NotFound` if it is missing.
     fn hold(&self, at: At<'_>) -> io::Result<HeldFile>;
     /// The stamp of a file or directory; none if it is missing.
@@ -113,11 +114,14 @@ impl Disk for RealDisk {
         at.root.with(|handle| handle.make_directories(at.name))
     }
 
-    fn read(&self, at: At<'_>, offset: u64) -> io::Result<Vec<u8>> {
+    fn read(&self, at: At<'_>, offset: u64, max_bytes: u64) -> io::Result<Vec<u8>> {
         let mut file = at.file(OpenFor::Reading)?;
+        let room = Oversized::check(file.metadata()?.len().saturating_sub(offset), max_bytes)?;
         file.seek(SeekFrom::Start(offset))?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
+        let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or_default());
+        // It may grow while it is read.
+        file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+        Oversized::check(bytes.len() as u64, max_bytes)?;
         Ok(bytes)
     }
 
@@ -131,8 +135,10 @@ impl Disk for RealDisk {
         Ok(bytes)
     }
 
-    fn map(&self, at: At<'_>) -> io::Result<Mapped> {
-        Mapped::of(&at.file(OpenFor::Reading)?)
+    fn map(&self, at: At<'_>, max_bytes: u64) -> io::Result<Mapped> {
+        let file = at.file(OpenFor::Reading)?;
+        Oversized::check(file.metadata()?.len(), max_bytes)?;
+        Mapped::of(&file)
     }
 
     fn hold(&self, at: At<'_>) -> io::Result<HeldFile> {
@@ -199,7 +205,7 @@ impl Disk for RealDisk {
     fn link(&self, from: At<'_>, to: At<'_>) -> io::Result<()> {
         // On a file system without hard links, a copy is made.
         let linked = from.root.with(|handle| handle.link(from.name, to.name));
-        linked.or_else(|_| self.create(to, &self.read(from, 0)?))
+        linked.or_else(|_| self.create(to, &self.read(from, 0, u64::MAX)?))
     }
 
     fn remove(&self, at: At<'_>) -> io::Result<()> {

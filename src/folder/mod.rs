@@ -9,6 +9,7 @@ pub(crate) mod edits;
 mod entry;
 mod held;
 mod json_file;
+pub(crate) mod limits;
 mod links;
 mod lock;
 mod mapped;
@@ -192,6 +193,12 @@ impl Folder {
     /// The same folder with this time limit for the lock.
     pub(crate) fn with_lock_timeout(self, lock_timeout: Duration) -> Self {
         Self { lock_timeout, ..self }
+    }
+
+    /// The same folder, of whose files no more than this is read: of a playbook file, and of others in proportion.
+    pub(crate) fn with_max_file(mut self, max_file: u64) -> Self {
+        self.directory.set_max_file(max_file);
+        self
     }
 
     /// The same folder, of which only those journals of edits are followed that its user wrote.

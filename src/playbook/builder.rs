@@ -166,7 +166,7 @@ impl PlaybookBuilder {
         let writable_skills = self.writable_skills.into_iter().map(absolute).collect::<Result<_, _>>()?;
         let clock: Arc<dyn Clock> = Arc::new(WritableClock(self.clock));
         let (feedback, credit) = (config.feedback.clone(), config.credit.clone());
-        let folder = folder.with_lock_timeout(config.store.lock_timeout);
+        let folder = folder.with_lock_timeout(config.store.lock_timeout).with_max_file(config.store.max_file_bytes);
         let Opened { store, snapshot, recovery, recall_file } =
             Store::open(folder, guard, Arc::clone(&clock), feedback, credit, config.store.clone())?;
         Ok(Playbook(Arc::new(Inner {

@@ -1,5 +1,6 @@
 //! Export of lessons to files that other programs read, and import.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -7,7 +8,8 @@ use super::{Listing, Playbook};
 use crate::error::{Result, exchange};
 use crate::exchange::{Exported, Format, into_file, says_the_same, sealed};
 use crate::learn::{Imported, LearnOutcome, Newcomer};
-use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, Refusal};
+use crate::lesson::{ChangeId, DraftOrigin, Lesson, LessonDraft, LessonId, Realm, Refusal, TextHash};
+use crate::state::Book;
 use crate::store::export::Exports;
 
 impl Playbook {
@@ -127,21 +129,53 @@ impl Playbook {
             book.get(id).or_else(waiting)
         };
         let mut outcomes: Vec<Option<LearnOutcome>> = Vec::new();
-        let mut new = Vec::new();
+        let mut room = Room::of(book, self.0.config.retention.max_waiting);
+        let mut newcomers = Vec::new();
         for draft in drafts.into_iter().map(LessonDraft::imported) {
             // A format may hold fewer fields than the lesson: then the hashes of the texts differ although the advice is the
             // same.
             let here = draft.id().filter(|id| known(*id).is_some_and(|lesson| says_the_same(&draft, lesson)));
-            outcomes.push(here.map(|id| LearnOutcome::Refused { reason: Refusal::AlreadyHere { id } }));
-            if here.is_none() {
-                new.push(draft);
+            let awaits = draft.origin() == DraftOrigin::File;
+            let refusal = here.map(|id| Refusal::AlreadyHere { id }).or_else(|| room.refusal().filter(|_| awaits));
+            if refusal.is_none() {
+                let newcomer = self.0.admit(draft);
+                newcomer.iter().filter(|_| awaits).for_each(|newcomer| room.take(book, &newcomer.lesson));
+                newcomers.push(newcomer);
             }
+            outcomes.push(refusal.map(|reason| LearnOutcome::Refused { reason }));
         }
-        let newcomers = self.0.admit_all(new.into_iter());
         let mut imported = if newcomers.is_empty() { Imported::default() } else { import(&newcomers)? };
         let mut learned = std::mem::take(&mut imported.outcomes).into_iter();
         imported.outcomes = outcomes.into_iter().filter_map(|outcome| outcome.or_else(|| learned.next())).collect();
         Ok(imported)
+    }
+}
+
+/// The room for lessons that await review. Once it is full, the rest of a file is neither cleaned nor embedded nor compared:
+/// that would take minutes for a long file, of which nothing could come in.
+struct Room {
+    max: usize,
+    n_left: usize,
+    texts: HashSet<(Realm, TextHash)>,
+}
+
+impl Room {
+    fn of(book: &Book, max: usize) -> Self {
+        let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
+        let texts = book.lessons.iter().chain(waiting).map(|lesson| (lesson.realm.clone(), lesson.text_hash()));
+        Self { max, n_left: max.saturating_sub(book.waiting.len()), texts: texts.collect() }
+    }
+
+    fn refusal(&self) -> Option<Refusal> {
+        (self.n_left == 0).then_some(Refusal::ReviewIsFull { max: self.max })
+    }
+
+    /// A place for a lesson; a text that is here or was removed takes none.
+    fn take(&mut self, book: &Book, lesson: &Lesson) {
+        let text = lesson.text_hash();
+        if !book.was_removed(text) && self.texts.insert((lesson.realm.clone(), text)) {
+            self.n_left = self.n_left.saturating_sub(1);
+        }
     }
 }
 

@@ -107,20 +107,22 @@ impl Playbook {
 impl Inner {
     /// The drafts after the gate.
     pub(super) fn admit_all(&self, drafts: impl Iterator<Item = LessonDraft>) -> Vec<Result<Newcomer, Refusal>> {
-        let admit = |draft: LessonDraft| {
-            let arrival = match draft.origin() {
-                DraftOrigin::Host | DraftOrigin::Program => Arrival::New,
-                DraftOrigin::Moved | DraftOrigin::OwnExport | DraftOrigin::File => Arrival::MovedIn,
-            };
-            let supersedes = draft.superseded();
-            let mut lesson = gate::admit(draft, &self.config.learn, self.clock.as_ref())?;
-            if lesson.realm.is_project_of(&self.own_roots) {
-                lesson.realm.project.clear();
-            }
-            lesson.provenance.supersedes = supersedes.or(lesson.provenance.supersedes);
-            Ok(Newcomer { lesson, arrival, supersedes })
+        drafts.map(|draft| self.admit(draft)).collect()
+    }
+
+    /// A draft after the gate.
+    pub(super) fn admit(&self, draft: LessonDraft) -> Result<Newcomer, Refusal> {
+        let arrival = match draft.origin() {
+            DraftOrigin::Host | DraftOrigin::Program => Arrival::New,
+            DraftOrigin::Moved | DraftOrigin::OwnExport | DraftOrigin::File => Arrival::MovedIn,
         };
-        drafts.map(admit).collect()
+        let supersedes = draft.superseded();
+        let mut lesson = gate::admit(draft, &self.config.learn, self.clock.as_ref())?;
+        if lesson.realm.is_project_of(&self.own_roots) {
+            lesson.realm.project.clear();
+        }
+        lesson.provenance.supersedes = supersedes.or(lesson.provenance.supersedes);
+        Ok(Newcomer { lesson, arrival, supersedes })
     }
 
     pub(super) fn needs_of(&self, newcomers: &[Result<Newcomer, Refusal>]) -> VectorNeeds {

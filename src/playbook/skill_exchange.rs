@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use adage_redact::{as_shown, mask};
 use serde::Serialize;
 
 use super::{Playbook, Skills};
@@ -10,6 +11,7 @@ use crate::error::folder::Irregular;
 use crate::error::{Error, FolderError, Result, skills};
 use crate::folder::Name;
 use crate::lesson::{Lesson, LessonId, LessonRef, Trust};
+use crate::proposal::SKILL_FILE;
 use crate::skill::{MAX_SKILL_BYTES, Quality, Skill, SkillName, SkillNote, SkillRefused};
 use crate::state::Planned;
 use crate::store::skill_files::{Existing, FoundSkill, SkillFiles, Written, skill_file};
@@ -100,13 +102,28 @@ impl Skills {
     }
 
     /// Copies a `SKILL.md`, or a folder that contains one with all its files, into the memory. An imported skill is tainted, so
-    /// it awaits review. If the memory has the same text and files already, nothing is changed.
+    /// it awaits review. If the memory has the same text and files already, nothing is changed. What looks like a secret would be
+    /// kept in clear, so such a skill is refused: see [`Skills::import_revealed`].
     ///
     /// # Errors
+    /// [`skills::Error::Masked`] when its text, a file or a file's name contains what looks like a secret;
     /// [`skills::Error::Exists`] when the memory has a skill of this name with another text or other files;
     /// [`skills::Error::NotCovered`] when the files include links, or are too many or too large; [`FolderError::Io`] when it
     /// cannot be read; the errors of a write.
     pub fn import(&self, path: &Path) -> Result<ImportedSkill> {
+        self.import_unless(path, true)
+    }
+
+    /// As [`Skills::import`], for a skill whose secrets a person has read: they are kept as they are, and masked where the skill
+    /// is listed and shown.
+    ///
+    /// # Errors
+    /// As [`Skills::import`], except `Masked`.
+    pub fn import_revealed(&self, path: &Path) -> Result<ImportedSkill> {
+        self.import_unless(path, false)
+    }
+
+    fn import_unless(&self, path: &Path, refuses_secrets: bool) -> Result<ImportedSkill> {
         let (whole, n_bytes, bytes) = self.read_foreign(path)?;
         let folder = whole.parent().and_then(Path::file_name).and_then(|name| name.to_str());
         let reading = match Skill::read(&bytes, folder) {
@@ -130,7 +147,13 @@ impl Skills {
             Some(found) => {
                 return Err(skills::Error::Exists { name: skill.name.to_string(), path: found.path }.into());
             }
-            None => self.keep(&skill, Existing::Keep, &beside.contents(&self.0.0.store.folder.elsewhere(path))?)?,
+            None => {
+                let files = beside.contents(&self.0.0.store.folder.elsewhere(path))?;
+                if refuses_secrets {
+                    refuse_secrets(&skill, &files)?;
+                }
+                self.keep(&skill, Existing::Keep, &files)?
+            }
         };
         Ok(ImportedSkill::Saved { saved, notes: reading.notes })
     }
@@ -265,6 +288,31 @@ impl Skills {
             Ok(Planned::Commit(plan, ()))
         })?;
         Ok(ExportedSkill { name, path, lessons })
+    }
+}
+
+/// Refuses a skill in which something would be masked.
+fn refuse_secrets(skill: &Skill, files: &[(Name, Vec<u8>)]) -> Result<(), skills::Error> {
+    let refuse = |file: String, n_chars: usize| match n_chars {
+        0 => Ok(()),
+        n_chars => Err(skills::Error::Masked { name: as_shown(skill.name.as_str()), file, n_chars }),
+    };
+    refuse(SKILL_FILE.to_owned(), skill.masked().1)?;
+    for (name, bytes) in files {
+        let name = name.as_path().to_string_lossy();
+        let hidden = mask(&name);
+        refuse(hidden.text.clone(), hidden.n_hidden + mask(&as_text(bytes)).n_hidden)?;
+    }
+    Ok(())
+}
+
+/// The text of a file in UTF-8 or UTF-16; empty for a program or an image.
+fn as_text(bytes: &[u8]) -> String {
+    let is_utf16 = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
+    match bytes.contains(&0) {
+        true if is_utf16 => String::from_utf8_lossy(bytes).replace('\0', ""),
+        true => String::new(),
+        false => String::from_utf8_lossy(bytes).into_owned(),
     }
 }
 

@@ -10,7 +10,10 @@ use crate::error::{CannotApply, Error, Result, inbox};
 use crate::folder::Name;
 use crate::folder::edits::{Record, content_hash};
 use crate::proposal::{MAX_BYTES, PatchKind, ProposalName};
-use crate::store::inbox::{InboxFiles, InboxItem};
+use crate::store::inbox::{InboxFiles, InboxItem, Written};
+
+/// The most entries that one call moves, and the most that it combines: each is moved and synced on its own.
+const MAX_CHECKED: usize = 200;
 
 /// The result of [`Inbox::check_written`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -20,6 +23,8 @@ pub struct CheckedInbox {
     pub aside: Vec<Quarantined>,
     /// The number of patches under other names that were combined with the patch of their kind.
     pub n_folded: usize,
+    /// The number of entries that are left for the next call: one call moves or combines at most 200 of each kind.
+    pub n_left: usize,
 }
 
 /// An entry that cannot be applied.
@@ -48,17 +53,23 @@ impl Inbox {
         let mut checked = CheckedInbox::default();
         inner.store.folder.edits().change(inner.clock.now(), || {
             let survey = self.examine_all()?;
-            for (path, reason) in survey.inapplicable.into_iter().filter(|(_, reason)| !reason.may_pass()) {
+            let mut inapplicable = survey.inapplicable.into_iter().filter(|(_, reason)| !reason.may_pass());
+            for (path, reason) in inapplicable.by_ref().take(MAX_CHECKED) {
                 checked.aside.push(self.quarantine(&path, reason)?);
             }
+            checked.n_left = inapplicable.count();
             Ok((None, ()))
         })?;
         // Each on its own: a patch that conflicts with the others affects only itself.
-        for written in inbox.list()? {
-            let InboxItem::Extra(kind) = &written.what else { continue };
-            let read = inbox.read(&written.name, MAX_BYTES);
+        let extra = |written: Written| match written.what {
+            InboxItem::Extra(kind) => Some((written.name, kind)),
+            _ => None,
+        };
+        let mut extras = inbox.list()?.into_iter().filter_map(extra);
+        for (name, kind) in extras.by_ref().take(MAX_CHECKED) {
+            let read = inbox.read(&name, MAX_BYTES);
             let folded = match &read {
-                Ok(bytes) => self.fold_in(kind, &written.name, bytes),
+                Ok(bytes) => self.fold_in(&kind, &name, bytes),
                 Err(reason) => Err(inbox::Error::cannot_apply(&"", reason.clone()).into()),
             };
             match folded {
@@ -66,11 +77,12 @@ impl Inbox {
                 // It stays, and `inapplicable` lists it.
                 Err(Error::Inbox(inbox::Error::CannotApply { reason, .. })) if reason.may_pass() => {}
                 Err(Error::Inbox(inbox::Error::CannotApply { reason, .. })) => {
-                    checked.aside.push(self.quarantine(&written.name, *reason)?);
+                    checked.aside.push(self.quarantine(&name, *reason)?);
                 }
                 Err(error) => return Err(error),
             }
         }
+        checked.n_left += extras.count();
         self.remember_bases()?;
         Ok(checked)
     }

@@ -3,6 +3,7 @@
 //! A proposal is a unified diff, a skill or a lesson. [`patch`] knows diffs, but not paths; [`target`] says which paths a diff of a
 //! kind may touch; [`pointer`] keeps the table of contents of the notes; [`show`] is what a person reads.
 
+mod look_alike;
 mod name;
 mod patch;
 mod plan;

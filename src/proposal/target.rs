@@ -6,8 +6,9 @@
 use std::path::{Path, PathBuf};
 
 use adage_redact::visible;
-use unicode_normalization::{UnicodeNormalization, is_nfc};
+use unicode_normalization::is_nfc;
 
+use super::look_alike::{is_alike, mixes_scripts};
 use super::name::PatchKind;
 use super::patch::FilePatch;
 use crate::error::{BadName, TargetError};
@@ -125,6 +126,11 @@ fn private(path: &Path, ground: &AllowedRoot, effect: Effect) -> Result<Located,
     }
     if is_instructions(name) {
         return Err(TargetError::Instructions { path: path.to_owned() });
+    }
+    // A note that a person named so can still be changed.
+    if effect == Effect::Makes && mixes_scripts(name) {
+        let name = path.to_string_lossy().into_owned();
+        return Err(TargetError::Name { name, why: BadName::LookAlike });
     }
     Ok(located(ground, &[name], effect))
 }
@@ -246,13 +252,9 @@ fn check_part(part: &str) -> Result<(), BadName> {
     Ok(())
 }
 
-/// A name as a system sees it that tells neither case nor ways of writing a letter.
-fn folded(name: &str) -> String {
-    name.nfkc().collect::<String>().to_lowercase().nfkc().collect()
-}
-
 fn is_instructions(name: &str) -> bool {
-    INSTRUCTIONS.contains(&folded(name).as_str())
+    // Both spellings: the letters that look alike are others in capitals.
+    INSTRUCTIONS.iter().any(|known| is_alike(name, known) || is_alike(name, &known.to_uppercase()))
 }
 
 /// Judges what stands at a target.
@@ -279,19 +281,16 @@ pub(crate) fn judge(located: &Located, view: &View) -> Result<(), TargetError> {
     }
     match (view.steps.last().copied().unwrap_or(Entry::Missing), effect) {
         (Entry::Missing, Effect::Changes) => Err(TargetError::Missing { path: path.clone() }),
-        (Entry::Missing, Effect::Makes) => {
-            let folded_name = folded(&name);
-            match view.siblings.iter().find(|sibling| folded(sibling) == folded_name) {
-                Some(found) => Err(TargetError::Alike { path: path.clone(), found: found.clone() }),
-                None => Ok(()),
-            }
-        }
+        (Entry::Missing, Effect::Makes) => match view.siblings.iter().find(|sibling| is_alike(sibling, &name)) {
+            Some(found) => Err(TargetError::Alike { path: path.clone(), found: found.clone() }),
+            None => Ok(()),
+        },
         (Entry::File { .. }, Effect::Makes) => Err(TargetError::Exists { path: path.clone() }),
         (Entry::File { n_links, .. }, _) if n_links > 1 => Err(TargetError::HardLinked { path: path.clone(), n_links }),
         (Entry::File { is_writable: false, .. }, _) => Err(TargetError::WriteProtected { path: path.clone() }),
         // A file under another name than the one in the folder: the system does not tell the two apart.
         (Entry::File { .. }, _) if !view.siblings.contains(&name) => {
-            let alike = view.siblings.iter().find(|sibling| folded(sibling) == folded(&name));
+            let alike = view.siblings.iter().find(|sibling| is_alike(sibling, &name));
             Err(TargetError::Alike { path: path.clone(), found: alike.cloned().unwrap_or_default() })
         }
         (Entry::File { .. }, _) => Ok(()),

@@ -8,7 +8,8 @@
 //! .inbox/aside/…                       what cannot be applied, each with a .reason
 //! ```
 
-use std::ffi::OsStr;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, FixedOffset};
@@ -236,8 +237,9 @@ impl InboxFiles<'_> {
         let readable = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_') { c } else { '-' };
         let called: String = Self::shown(name).chars().map(readable).take(100).collect();
         // A proposal's name may also end in `.reason`.
-        let is_taken = |n: usize| taken.iter().any(|taken| taken.to_string_lossy().starts_with(&format!("{n}-")));
-        let number = (1..=taken.len() + 1).find(|n| !is_taken(*n)).unwrap_or_default();
+        let number_of = |taken: &OsString| taken.to_str()?.split_once('-')?.0.parse::<usize>().ok();
+        let numbers: HashSet<usize> = taken.iter().filter_map(number_of).collect();
+        let number = (1..=taken.len() + 1).find(|n| !numbers.contains(n)).unwrap_or_default();
         let kept = folder.join(format!("{number}-{called}"));
         let reason_file = folder.join(format!("{number}-{called}.reason"));
         files.create(&reason_file, format!("{reason}\n").as_bytes())?;

@@ -74,14 +74,14 @@ impl<W: Watch> Disk for W {
     fn create_folder(&self, at: At<'_>) -> io::Result<()> {
         run(self, "create_folder", &at.path(), || RealDisk.create_folder(at))
     }
-    fn read(&self, at: At<'_>, offset: u64) -> io::Result<Vec<u8>> {
-        run(self, "read", &at.path(), || RealDisk.read(at, offset))
+    fn read(&self, at: At<'_>, offset: u64, max_bytes: u64) -> io::Result<Vec<u8>> {
+        run(self, "read", &at.path(), || RealDisk.read(at, offset, max_bytes))
     }
     fn read_start(&self, at: At<'_>, length: usize) -> io::Result<Vec<u8>> {
         run(self, "read", &at.path(), || RealDisk.read_start(at, length))
     }
-    fn map(&self, at: At<'_>) -> io::Result<Mapped> {
-        run(self, "map", &at.path(), || RealDisk.map(at))
+    fn map(&self, at: At<'_>, max_bytes: u64) -> io::Result<Mapped> {
+        run(self, "map", &at.path(), || RealDisk.map(at, max_bytes))
     }
     fn hold(&self, at: At<'_>) -> io::Result<HeldFile> {
         run(self, "hold", &at.path(), || RealDisk.hold(at))

@@ -15,6 +15,7 @@ use crate::embed::{Embedder, bundled};
 use crate::error::config;
 use crate::error::vector_memory::Result;
 use crate::folder::disk::{Disk, RealDisk};
+use crate::folder::limits::MAX_OF_DOCUMENTS;
 use crate::folder::{Access, Folder};
 use crate::setters::setters;
 use crate::store::documents::DocumentLog;
@@ -63,7 +64,9 @@ impl VectorMemoryBuilder {
     pub fn open(self) -> Result<VectorMemory> {
         self.index.validate().map_err(config::Error::from)?;
         let log = DocumentLog {
-            folder: Folder::open(&self.folder, self.disk, self.access)?.with_lock_timeout(self.lock_timeout),
+            folder: Folder::open(&self.folder, self.disk, self.access)?
+                .with_lock_timeout(self.lock_timeout)
+                .with_max_file(MAX_OF_DOCUMENTS),
         };
         let (view, stored_to) = match log.open_stored() {
             Some(opened) => {

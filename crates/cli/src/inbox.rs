@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::choice::{choice, id};
 use crate::global::{Access, Global};
-use crate::output::{Output, say, with};
+use crate::output::{Output, counted, say, with};
 use crate::result::{Done, chain, exit_code};
 
 #[derive(Args)]
@@ -249,6 +249,9 @@ fn check(inbox: &ReviewInbox, out: &mut Output) -> Done {
         let reason = aside.reason.to_string();
         out.object(&json!({ "name": aside.name, "kept_at": aside.kept_at, "reason": reason }))?;
         out.line(&format!("{} was moved to {}: {reason}", aside.name, aside.kept_at.display()))?;
+    }
+    if checked.n_left > 0 {
+        out.line(&format!("{} not checked yet; run it again", counted(checked.n_left, "file")))?;
     }
     if let Some(notice) = inbox.notice()? {
         out.line(&notice.to_string())?;

@@ -10,7 +10,7 @@ use adage::config::Selection;
 use adage::extract::Extraction;
 use adage::heuristics::Candidate;
 use adage::model::CancelToken;
-use adage::redact::one_line;
+use adage::redact::{mask, one_line};
 use adage::sessions::{DueSessions, Ineligible, Mined, NotDue, ReadState, RunEnd, Scan, SkipSelection};
 use adage::skills::AutoSaved;
 use adage::transcript::{Format, ReadReport, Reading, Transcript, TranscriptReader};
@@ -20,7 +20,7 @@ use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use crate::global::{self, Access, Global};
-use crate::output::{Output, counted, on_a_line, progress, say, with};
+use crate::output::{Output, counted, masked, on_a_line, progress, say, with};
 use crate::result::{Done, Usage, chain, exit_code};
 
 /// The exit code after an interrupt.
@@ -224,8 +224,11 @@ impl Miner<'_> {
                 let proposed = proposed.iter();
                 outcomes.extend(proposed.map(|lesson| Outcome::proposed(&lesson.draft.to_json(), learned.next())));
                 for refused in refused {
-                    let what =
-                        format!("{}: the model's {:?} was rejected", file.display(), one_line(&refused.rule, 60));
+                    let what = format!(
+                        "{}: the model's {:?} was rejected",
+                        file.display(),
+                        one_line(&mask(&refused.rule).text, 60)
+                    );
                     self.bar.suspend(|| say(&format!("{what}: {}", refused.because)));
                 }
             }
@@ -360,7 +363,7 @@ fn print(file: &Path, reading: &Reading, outcomes: &[Outcome], mined: &Mined, ou
     for Outcome { suggestion, title, learned } in outcomes {
         let learned = learned.as_ref().map(ToString::to_string);
         let object = json!({"file": file, "session": reading.transcript.session, "learned": learned});
-        let object = with(object, suggestion.clone());
+        let object = with(object, masked(suggestion.clone()));
         out.object(&object)?;
         let text = |key: &str| object.pointer(&format!("/lesson/{key}")).and_then(Value::as_str).unwrap_or_default();
         out.line(title)?;

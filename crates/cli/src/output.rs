@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use adage::redact::{printable, printable_json, printable_line};
+use adage::redact::{mask, printable, printable_json, printable_line};
 use anstream::AutoStream;
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -155,6 +155,17 @@ impl Output<Vec<u8>> {
 /// A number with its noun: `1 lesson`, `2 lessons`.
 pub(crate) fn counted(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+/// A value in which every text has the masks that a review has. The texts of skills, and of lessons that are not stored yet, are
+/// printed through it.
+pub(crate) fn masked(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(mask(&text).text),
+        Value::Array(list) => list.into_iter().map(masked).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(key, value)| (mask(&key).text, masked(value))).collect(),
+        other => other,
+    }
 }
 
 /// An object with the fields of another one added.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use adage::lesson::Trust;
-use adage::redact::one_line;
+use adage::redact::{mask, one_line};
 use adage::skills::Skills;
 use adage::{TextHash, Verification, skills};
 use clap::Subcommand;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::change::VERIFICATION;
 use crate::choice::choice;
 use crate::global::Global;
-use crate::output::{Output, counted, on_a_line, say, with};
+use crate::output::{Output, counted, masked, on_a_line, say, with};
 use crate::result::Done;
 use crate::skill_matching::{self, Match};
 
@@ -36,7 +36,12 @@ pub(crate) enum Command {
         name: Option<skills::Name>,
     },
     /// Copy a SKILL.md, or a folder with one and all its files, into the memory; it awaits review
-    Import { path: PathBuf },
+    Import {
+        path: PathBuf,
+        /// Import it although something in it looks like a secret: you have read it
+        #[arg(long)]
+        reveal: bool,
+    },
     /// Allow a skill to be shown: you have read exactly this text and its files
     Promote {
         name: String,
@@ -60,7 +65,7 @@ pub(crate) fn run(global: &Global, command: Command, out: &mut Output) -> Done {
         Command::List => list(&global.preview()?.skills(), out),
         Command::Show { name } => show(&global.preview()?.skills(), &name, out),
         Command::Export { lessons, to, name } => export(global, &lessons, &to, name.as_ref(), out),
-        Command::Import { path } => import(global, &path, out),
+        Command::Import { path, reveal } => import(global, &path, reveal, out),
         Command::Promote { name, text_hash } => {
             let skills = global.create()?.skills();
             let listed = match text_hash {
@@ -97,7 +102,7 @@ fn list(skills: &Skills, out: &mut Output) -> Done {
                 }
                 .to_owned(),
                 listed.used.count.to_string(),
-                one_line(&skill.description, 60),
+                one_line(&mask(&skill.description).text, 60),
             ]
         });
         out.table(&["name", "from", "quality", "shown", "used", "description"], rows)?;
@@ -115,7 +120,7 @@ fn list(skills: &Skills, out: &mut Output) -> Done {
 
 fn show(skills: &Skills, name: &str, out: &mut Output) -> Done {
     let listed = skills.get(name)?;
-    out.object(&with(row(&listed), json!({ "text": listed.skill.to_text() })))?;
+    out.object(&with(row(&listed), json!({ "text": mask(&listed.skill.to_text()).text })))?;
     out.text(listed.for_person().trim_end())?;
     let waits = if listed.needs_review { "; it awaits review: adage skills promote" } else { "" };
     let (file, from) = (on_a_line(&listed.path), listed.place.name());
@@ -139,8 +144,10 @@ fn export(global: &Global, lessons: &[String], to: &Path, name: Option<&skills::
     )
 }
 
-fn import(global: &Global, path: &Path, out: &mut Output) -> Done {
-    let (saved, notes) = match global.create()?.skills().import(path)? {
+fn import(global: &Global, path: &Path, reveal: bool, out: &mut Output) -> Done {
+    let skills = global.create()?.skills();
+    let imported = if reveal { skills.import_revealed(path) } else { skills.import(path) };
+    let (saved, notes) = match imported? {
         skills::Imported::Saved { saved, notes } => (saved, notes),
         skills::Imported::Refused { reason } => {
             out.object(&json!({"outcome": "refused", "why": reason.to_string()}))?;
@@ -171,10 +178,10 @@ fn row(listed: &skills::Listed) -> Value {
     let trust = if skill.provenance.trust == Trust::Tainted { "tainted" } else { "trusted" };
     let notes: Vec<String> = listed.notes.iter().map(ToString::to_string).collect();
     let not_covered = listed.not_covered.as_ref().map(ToString::to_string);
-    json!({
+    masked(json!({
         "name": skill.name.as_str(), "place": listed.place.name(), "path": listed.path, "description": skill.description,
         "quality": skill.quality.name(), "trust": trust, "needs_review": listed.needs_review, "has_failed": listed.has_failed, "auto_load": skill.auto_load,
         "topics": skill.topics, "actions": skill.actions, "lessons": skill.provenance.lessons, "sources": skill.provenance.sources,
         "used": listed.used, "files": listed.files, "not_covered": not_covered, "text_hash": listed.text_hash, "notes": notes,
-    })
+    }))
 }

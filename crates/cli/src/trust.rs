@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -202,8 +203,14 @@ pub(crate) fn init(global: &Global, shared: bool, out: &mut Output) -> Done {
     out.both(&object, &format!("{}: {who}", folder.display()))
 }
 
+/// The bytes that are read of a `.gitignore`.
+const MAX_IGNORE: u64 = 1 << 16;
+
 /// True if no `.gitignore` of the folder leaves out everything.
 fn is_shared(folder: &Path) -> bool {
-    let ignored = fs::read_to_string(folder.join(".gitignore")).unwrap_or_default();
+    let mut ignored = String::new();
+    // One that cannot be read, or is longer, is none of ours.
+    let read = |file: fs::File| file.take(MAX_IGNORE).read_to_string(&mut ignored);
+    let _ = fs::File::open(folder.join(".gitignore")).and_then(read);
     ignored.lines().all(|line| line.trim() != "*")
 }

@@ -73,6 +73,8 @@ fn measure_playbook(size: usize, kind: Option<IndexKind>) -> Result<(), Failure>
     let folder = tempfile::tempdir()?;
     write_playbook(folder.path(), size)?;
     let mut config = Config::default();
+    // A million lessons are longer than what is read by default.
+    config.store.max_file_bytes = 4 << 30;
     config.retention.capacity = size;
     config.index.kind = kind;
     let open = || Playbook::builder(folder.path()).with_embedder(Arc::new(Clusters)).with_config(config.clone()).open();

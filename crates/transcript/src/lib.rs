@@ -29,6 +29,7 @@ mod words;
 
 pub use command::{CommandLine, Relation, WordChange};
 pub use error::Error;
+pub use injected::without_harness_tags;
 pub use outcome::error_line;
 pub use readers::{Broken, BrokenReason, Format, Owner, ReadLimits, ReadReport, Reading, TranscriptReader};
 pub use tool_call::ToolCall;

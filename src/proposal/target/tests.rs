@@ -88,6 +88,11 @@ fn private_patches_lead_to_markdown_files_of_the_folder() {
         ("claude.md", "instructions of a project"),
         ("Gemini.md", "instructions of a project"),
         ("\u{ff21}GENTS.md", "instructions of a project"),
+        ("\u{410}GENTS.md", "instructions of a project"),
+        ("CL\u{410}UDE.md", "instructions of a project"),
+        ("AGENT\u{405}.md", "instructions of a project"),
+        ("\u{262}EMINI.md", "may be taken for another"),
+        ("n\u{43e}tes.md", "may be taken for another"),
     ] {
         check("private", &format!("/home/me/memory/{name}"), Makes, Err(expected));
     }
@@ -188,8 +193,9 @@ fn what_stands_there_decides() {
     let fixed = Entry::File { n_links: 1, n_bytes: 9, is_writable: false };
     check_view(Changes, &[fixed], memory, &["a.md"], is("/home/me/memory/a.md may not be written"));
     check_view(Changes, &[FILE], Some("/elsewhere"), &["a.md"], is("/home/me/memory leads elsewhere"));
-    let alike =
-        is("/home/me/memory/a.md would be in the same folder as \"A.md\", which some systems take for the same name");
+    let alike = is(
+        "/home/me/memory/a.md would be in the same folder as \"A.md\", which some systems or readers take for the same name",
+    );
     check_view(Makes, &[Entry::Missing], memory, &["A.md"], alike);
     check_view(Changes, &[FILE], memory, &["A.md"], alike);
 

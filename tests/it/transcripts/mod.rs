@@ -2,6 +2,7 @@
 //! names the folder) real sessions, which are not part of the repository.
 
 mod arbitrary;
+mod limits;
 mod measured;
 mod memory;
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use adage::TextHash;
+use adage::transcript::without_harness_tags;
 use serde_json::{Map, Value, json};
 
 use super::hash_of;
@@ -70,6 +71,8 @@ impl Agent {
 
     /// The answer in the agent's format; an empty object if there is none.
     pub(super) fn form(self, event: Event, context: &str, message: &str) -> Value {
+        // The harness encloses it in a tag of its own, which a lesson must not close.
+        let context = without_harness_tags(context);
         let mut answer = Map::new();
         if self == Self::Cursor {
             if !context.is_empty() && matches!(event, Event::SessionStart | Event::AfterTool) {

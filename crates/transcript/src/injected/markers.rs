@@ -57,6 +57,20 @@ pub(super) const HARNESS_TAGS: [&str; 47] = [
     "loaded_context",
 ];
 
+/// Tags in which models write calls, read results or are told who speaks.
+pub(super) const MODEL_TAGS: [&str; 10] = [
+    "function_calls",
+    "function_call",
+    "invoke",
+    "parameter",
+    "tool_use",
+    "tool_result",
+    "tool_call",
+    "system",
+    "assistant",
+    "antml",
+];
+
 /// The one tag that encloses a person's own words.
 pub(super) const TYPED_TAG: &str = "command-args";
 

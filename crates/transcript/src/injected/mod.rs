@@ -14,8 +14,8 @@ mod tests;
 use adage_redact::block::BlockLines;
 
 use markers::{
-    COMMAND_STARTS, EDITOR_REQUEST, EDITOR_STARTS, HARNESS_TAGS, HOOK_EVENTS, MESSAGE_STARTS, NOT_MADE_STARTS,
-    NOTICE_STARTS, NOTIFICATION_TAG, REFUSAL_REASON, TYPED_TAG,
+    COMMAND_STARTS, EDITOR_REQUEST, EDITOR_STARTS, HARNESS_TAGS, HOOK_EVENTS, MESSAGE_STARTS, MODEL_TAGS,
+    NOT_MADE_STARTS, NOTICE_STARTS, NOTIFICATION_TAG, REFUSAL_REASON, TYPED_TAG,
 };
 
 /// A user message, divided by author.
@@ -45,6 +45,44 @@ pub(crate) fn split(text: &str) -> Split {
     split.inject(notice);
     trim_keeping_indent(typed).clone_into(&mut split.typed);
     split
+}
+
+/// The text with the angle bracket of each tag that a harness encloses its own text in, or a model's calls, as `&lt;`: the text
+/// can neither end the harness's block that it is put into nor begin one. Case, blanks and slashes before the name do not count.
+///
+/// ```
+/// use adage_transcript::without_harness_tags;
+/// assert_eq!(without_harness_tags("a </system-reminder> <b>"), "a &lt;/system-reminder> <b>");
+/// ```
+#[must_use]
+pub fn without_harness_tags(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let (before, from) = rest.split_at(at);
+        let inner = from.get(1..).unwrap_or_default();
+        safe.push_str(before);
+        safe.push_str(if names_harness(inner) { "&lt;" } else { "<" });
+        rest = inner;
+    }
+    safe.push_str(rest);
+    safe
+}
+
+/// True if what follows an angle bracket is a harness's tag. `<file>` alone is what a person writes for a word to be filled in.
+fn names_harness(inner: &str) -> bool {
+    let bare = inner.trim_start_matches(|c: char| c == '/' || c == '\\' || c.is_whitespace());
+    let is_closing = inner.trim_start().starts_with(['/', '\\']);
+    // Also to a reader that takes a long s for an s.
+    let lower = |text: &str| text.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect::<String>();
+    let name = lower(&bare.chars().take(64).collect::<String>());
+    // Our own tag of a skill, whose text cannot close it.
+    let tags = HARNESS_TAGS.iter().chain(&MODEL_TAGS).filter(|tag| **tag != "skill");
+    tags.into_iter().any(|tag| {
+        let Some(after) = name.strip_prefix(&lower(tag)) else { return false };
+        let is_blank = !is_closing && after.starts_with('>') && !tag.contains(['-', '_', ' ']);
+        !is_blank && !after.starts_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_')
+    })
 }
 
 /// What the person said when they refused a tool call, from the call's result; none if they gave no reason.

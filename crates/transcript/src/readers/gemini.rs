@@ -17,13 +17,20 @@ use serde_json::Value;
 
 use super::Owner;
 use super::author::may_be_by_program;
-use super::recorder::{Recorder, str_of, text_of};
+use super::recorder::{Kept, Recorder, str_of, text_of};
 use crate::{Status, Turn};
 
-/// The messages so far, each with the turns made from it.
+/// A message with the turns made from it, and their size.
+struct Message {
+    id: String,
+    turns: Vec<Turn>,
+    kept: Kept,
+}
+
+/// The messages so far.
 #[derive(Default)]
 pub(super) struct Gemini {
-    messages: Vec<(String, Vec<Turn>)>,
+    messages: Vec<Message>,
     places: HashMap<String, usize>,
 }
 
@@ -31,8 +38,9 @@ impl Gemini {
     pub(super) fn read(&mut self, record: &Value, recorder: &mut Recorder) {
         if let Some(id) = record.get("$rewindTo").and_then(Value::as_str) {
             let place = self.places.get(id).copied().unwrap_or(0);
-            for (gone, _) in self.messages.drain(place..) {
-                self.places.remove(&gone);
+            for gone in self.messages.drain(place..) {
+                self.places.remove(&gone.id);
+                release(recorder, gone.kept);
             }
         } else if let Some(set) = record.get("$set") {
             head(set, recorder);
@@ -49,10 +57,11 @@ impl Gemini {
     }
 
     pub(super) fn finish(self, recorder: &mut Recorder) {
-        recorder.transcript.turns = self.messages.into_iter().flat_map(|(_, turns)| turns).collect();
+        recorder.transcript.turns = self.messages.into_iter().flat_map(|message| message.turns).collect();
     }
 
     fn message(&mut self, message: &Value, recorder: &mut Recorder) {
+        let before = recorder.kept;
         let content = message.get("displayContent").or(message.get("content")).unwrap_or(&Value::Null);
         match str_of(message, "type") {
             "user" if may_be_by_program(message) => recorder.say(content, Recorder::system),
@@ -69,15 +78,26 @@ impl Gemini {
         let turns = std::mem::take(&mut recorder.transcript.turns);
         recorder.header(None, None, message.get("timestamp"));
         let id = str_of(message, "id");
-        if let Some((_, known)) = self.places.get(id).and_then(|place| self.messages.get_mut(*place)) {
-            *known = turns;
+        // A message without turns takes a place too.
+        recorder.kept.n_turns += usize::from(turns.is_empty());
+        let (n_turns, n_bytes) = (recorder.kept.n_turns - before.n_turns, recorder.kept.n_bytes - before.n_bytes);
+        let new = Message { id: id.to_owned(), turns, kept: Kept { n_turns, n_bytes } };
+        if let Some(known) = self.places.get(id).and_then(|place| self.messages.get_mut(*place)) {
+            release(recorder, known.kept);
+            *known = new;
             return;
         }
         if !id.is_empty() {
             self.places.insert(id.to_owned(), self.messages.len());
         }
-        self.messages.push((id.to_owned(), turns));
+        self.messages.push(new);
     }
+}
+
+/// Makes room for what takes the place of turns that are kept no longer.
+fn release(recorder: &mut Recorder, gone: Kept) {
+    recorder.kept.n_turns -= gone.n_turns;
+    recorder.kept.n_bytes -= gone.n_bytes;
 }
 
 fn head(record: &Value, recorder: &mut Recorder) {

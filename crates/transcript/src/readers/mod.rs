@@ -48,11 +48,23 @@ pub struct ReadLimits {
     /// The maximum bytes kept of a tool result, of each text in a call's input, and of an assistant or system turn: half for
     /// the head, half for the tail, plus the line with the error. Default 8 KiB.
     pub max_kept_bytes: usize,
+    /// The maximum turns kept of a session; reading ends there, and that is reported. A compressed file of a megabyte can
+    /// hold millions. Default 100,000.
+    pub max_turns: usize,
+    /// The maximum bytes kept of a session, of all turns together; reading ends there, and that is reported. Default 128 MiB.
+    pub max_transcript_bytes: usize,
 }
 
 impl Default for ReadLimits {
     fn default() -> Self {
-        Self { max_record_bytes: 16 << 20, max_source_bytes: 2 << 30, max_user_bytes: 1 << 20, max_kept_bytes: 8 << 10 }
+        Self {
+            max_record_bytes: 16 << 20,
+            max_source_bytes: 2 << 30,
+            max_user_bytes: 1 << 20,
+            max_kept_bytes: 8 << 10,
+            max_turns: 100_000,
+            max_transcript_bytes: 128 << 20,
+        }
     }
 }
 
@@ -124,6 +136,8 @@ struct Session {
     records: Records,
     recorder: Recorder,
     limits: ReadLimits,
+    /// True once a record was left out because too much is kept.
+    is_cut: bool,
 }
 
 enum Records {
@@ -146,7 +160,7 @@ impl Session {
             Format::Anthropic => Records::Anthropic,
             Format::OpenAi | Format::Auto => Records::OpenAi,
         };
-        Self { records, recorder: Recorder::new(report, limits), limits }
+        Self { records, recorder: Recorder::new(report, limits), limits, is_cut: false }
     }
 
     fn lines(&mut self, mut source: impl BufRead, first: u64) -> std::io::Result<()> {
@@ -158,6 +172,9 @@ impl Session {
                     self.recorder.report.broken(number, BrokenReason::TooLong { max: self.limits.max_record_bytes });
                 }
                 Line::Whole => self.line(&String::from_utf8_lossy(&bytes), number),
+            }
+            if self.is_cut {
+                break;
             }
         }
         Ok(())
@@ -216,6 +233,13 @@ impl Session {
     }
 
     fn record(&mut self, record: &Value, line: u64) {
+        if self.recorder.is_full() {
+            if !std::mem::replace(&mut self.is_cut, true) {
+                let ReadLimits { max_turns, max_transcript_bytes: max_bytes, .. } = self.limits;
+                self.recorder.report.broken(line, BrokenReason::TooMuchKept { max_turns, max_bytes });
+            }
+            return;
+        }
         if !record.is_object() {
             self.recorder.report.broken(line, BrokenReason::NotAnObject);
             return;

@@ -30,6 +30,15 @@ pub(super) struct Recorder {
     seen: HashSet<u64>,
     /// Runs of words of what was cut out of results and texts: a person who repeats it pastes.
     unkept: HashSet<u64>,
+    /// What is kept so far.
+    pub(super) kept: Kept,
+}
+
+/// The size of the turns that are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kept {
+    pub(super) n_turns: usize,
+    pub(super) n_bytes: usize,
 }
 
 /// The most runs of words that are remembered of what was cut, some 350 KB of text: a person pastes what they saw last.
@@ -49,6 +58,23 @@ impl Recorder {
             open: HashMap::new(),
             seen: HashSet::new(),
             unkept: HashSet::new(),
+            kept: Kept::default(),
+        }
+    }
+
+    /// True if no more turns are kept.
+    pub(super) fn is_full(&self) -> bool {
+        self.kept.n_turns >= self.limits.max_turns || self.kept.n_bytes >= self.limits.max_transcript_bytes
+    }
+
+    /// Keeps a turn, unless there are too many.
+    fn keep(&mut self, turn: Turn, n_bytes: usize) {
+        if self.is_full() {
+            self.skip("turn past the limit");
+        } else {
+            self.kept.n_turns += 1;
+            self.kept.n_bytes += n_bytes;
+            self.transcript.turns.push(turn);
         }
     }
 
@@ -122,7 +148,9 @@ impl Recorder {
         if !typed.trim().is_empty() {
             let text = clip(&typed, self.limits.max_user_bytes, None);
             self.report.n_cut += u64::from(text.is_some());
-            self.transcript.turns.push(Turn::User(text.unwrap_or(typed)));
+            let text = text.unwrap_or(typed);
+            let n_bytes = text.len();
+            self.keep(Turn::User(text), n_bytes);
         }
     }
 
@@ -143,14 +171,16 @@ impl Recorder {
     pub(super) fn assistant(&mut self, text: &str) {
         if !text.trim().is_empty() {
             let text = self.clipped(text.trim(), self.limits.max_kept_bytes);
-            self.transcript.turns.push(Turn::Assistant(text));
+            let n_bytes = text.len();
+            self.keep(Turn::Assistant(text), n_bytes);
         }
     }
 
     pub(super) fn system(&mut self, text: &str) {
         if !text.trim().is_empty() {
             let text = self.clipped(text.trim(), self.limits.max_kept_bytes);
-            self.transcript.turns.push(Turn::System(text));
+            let n_bytes = text.len();
+            self.keep(Turn::System(text), n_bytes);
         }
     }
 
@@ -171,8 +201,9 @@ impl Recorder {
             row.entry("cwd").or_insert_with(|| self.folder.clone().into());
         }
         let tool = tool.chars().take(256).collect();
-        self.transcript.turns.push(Turn::ToolCall(ToolCall { tool, input, result: None, status: Status::Unknown }));
-        if !id.is_empty() {
+        let (n_bytes, n_turns) = (input.to_string().len(), self.transcript.turns.len());
+        self.keep(Turn::ToolCall(ToolCall { tool, input, result: None, status: Status::Unknown }), n_bytes);
+        if !id.is_empty() && self.transcript.turns.len() > n_turns {
             let place = self.transcript.turns.len() - 1;
             self.open.entry(id.to_owned()).or_default().push_back(place);
         }
@@ -209,7 +240,9 @@ impl Recorder {
                 None => Recorded::NoneOfOther,
             };
             call.status = status_of(output, recorded);
-            call.result = Some(cut.unwrap_or_else(|| output.to_owned()));
+            let kept = cut.unwrap_or_else(|| output.to_owned());
+            self.kept.n_bytes += kept.len();
+            call.result = Some(kept);
         }
         if self.has_person && is_not_made(output) {
             self.typed(said_at_refusal(output).unwrap_or_default());

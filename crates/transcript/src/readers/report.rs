@@ -87,6 +87,14 @@ pub enum BrokenReason {
     /// The document is invalid from here on; the part before it was read.
     #[error("the document breaks off: {0}")]
     BreaksOff(String),
+    /// The session has more than is kept of one; the part before it was read.
+    #[error("the session has more than {max_turns} turns, or {max_bytes} bytes of them: the rest was not read")]
+    TooMuchKept {
+        /// The maximum number of turns.
+        max_turns: usize,
+        /// The maximum bytes of all turns.
+        max_bytes: usize,
+    },
     /// The source is longer than the limit; the part before it was read.
     #[error("the source is longer than {max} bytes")]
     SourceTooLong {

@@ -61,7 +61,12 @@ struct Before<'t> {
     said: Option<&'t str>,
 }
 
-/// Every turn that a person typed, in order, with its probabilities. Linear in the length of the transcript.
+/// The most turns that are read as statements; of more, the last ones. Nobody types so many in a session, and each takes
+/// kilobytes.
+const MAX_READ: usize = 5_000;
+
+/// The turns that a person typed, in order, with their probabilities; of more than 5,000, the last ones. Linear in the length of the
+/// transcript.
 #[must_use]
 pub fn statements(transcript: &Transcript) -> Vec<Statement> {
     read_statements(transcript, &Typed::of(transcript))
@@ -71,6 +76,7 @@ pub(super) fn read_statements(transcript: &Transcript, own: &Typed) -> Vec<State
     let weights = Weights::fitted();
     let mut statements = Vec::new();
     let mut before = Before { is_first: true, ..Before::default() };
+    let mut n_unread = transcript.user_turns().count().saturating_sub(MAX_READ);
     for (turn, said) in transcript.turns.iter().enumerate() {
         match said {
             Turn::Assistant(text) => before.said = Some(text),
@@ -81,6 +87,10 @@ pub(super) fn read_statements(transcript: &Transcript, own: &Typed) -> Vec<State
                 before.is_interrupted |= call.result.as_deref().is_some_and(|r| r.contains("[Request interrupted"));
                 before.n_edits += usize::from(call.changes_files() && !is_refused);
                 before.n_commands += usize::from(call.command().is_some());
+            }
+            Turn::User(_) if n_unread > 0 => {
+                n_unread -= 1;
+                before = Before::default();
             }
             Turn::User(text) => {
                 let sentences = own.sentences(turn, text);

@@ -66,3 +66,10 @@ fn an_interruption_raises_the_probability() {
     assert!(stopped.cues.contains(&interrupted) && !not.cues.contains(&interrupted));
     assert!(stopped.probability > not.probability);
 }
+
+#[test]
+fn of_very_many_typed_turns_the_last_ones_are_read() {
+    let turns = (0..MAX_READ + 3).map(|n| Turn::User(format!("step {n}"))).collect();
+    let statements = statements(&Transcript { turns, ..Transcript::default() });
+    assert_eq!((statements.len(), statements[0].turn), (MAX_READ, 3));
+}

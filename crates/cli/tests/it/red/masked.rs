@@ -206,3 +206,67 @@ fn what_is_not_a_regular_file_is_neither_imported_nor_mined() {
         );
     }
 }
+
+/// All bytes below a folder, as text.
+fn all_below(folder: &std::path::Path) -> String {
+    let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    entries
+        .map(|path| {
+            if path.is_dir() {
+                all_below(&path)
+            } else {
+                String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned()
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn a_skill_with_a_secret_is_imported_only_when_it_was_read_and_is_masked_in_every_listing() {
+    let (mut succeeded, mut n_attacks) = (Vec::new(), 0);
+    for (name, disguise) in disguises() {
+        let one_line = disguise.replace('\n', " ");
+        let described =
+            format!("---\nname: deploy\ndescription: Deploy with {one_line}\n---\n\n# Steps\n\n1. Deploy it.\n");
+        let utf16: Vec<u8> =
+            [0xff, 0xfe].into_iter().chain(disguise.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+        for (place, text, beside) in [
+            ("its body", skill(&disguise), Vec::new()),
+            ("its description", described, Vec::new()),
+            ("a file beside it", skill(""), disguise.clone().into_bytes()),
+            ("a file in Latin-1", skill(""), [b"caf\xe9\n".as_slice(), disguise.as_bytes()].concat()),
+            ("a file in UTF-16", skill(""), utf16),
+        ] {
+            n_attacks += 1;
+            let world = World::new();
+            world.put("in/deploy/SKILL.md", text);
+            if !beside.is_empty() {
+                world.put("in/deploy/env.txt", beside);
+            }
+            let refused = world.run(&["skills", "import", "in/deploy"]);
+            let stored = all_below(&world.memory()).replace('\0', "");
+            if refused.code == Some(0) || !refused.err.contains("--reveal") || stored.contains(HIDDEN) {
+                succeeded.push(format!("{name} in {place} is imported: {}", refused.all()));
+            }
+            let imported = world.run(&["skills", "import", "in/deploy", "--reveal"]);
+            assert_eq!(imported.code, Some(0), "{name} in {place}: {}", imported.all());
+            for promoted in [false, true] {
+                for call in [
+                    &["skills", "list"][..],
+                    &["skills", "list", "--json"],
+                    &["skills", "show", "deploy"],
+                    &["skills", "show", "deploy", "--json"],
+                    &["skills", "match", "deploy the release", "--json"],
+                    &["skills", "match", "deploy the release", "--block"],
+                    &["skills", "promote", "deploy", "--json"],
+                ] {
+                    let shown = world.run(call).all();
+                    if shown.contains(HIDDEN) {
+                        succeeded.push(format!("{name} in {place}, promoted {promoted}: {call:?} prints it"));
+                    }
+                }
+            }
+        }
+    }
+    report(&succeeded, n_attacks);
+}

@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod ground;
+mod huge;
 mod import;
 #[cfg(unix)]
 mod links;
