@@ -39,7 +39,8 @@ pub struct LearnConfig {
     /// Whether drafts that do not read as a lesson are refused: those with a trigger such as "ok, try again", and those that
     /// have neither a mistake nor a rule. False; for English texts (docs/spec/playbook.md, 3.1).
     pub quality_gate: bool,
-    /// Maximum number of lessons learned from one session without review. 3; chosen (docs/spec/capture.md, 5.4).
+    /// Maximum number of lessons learned from one session without review, and as many again that await it. 3; chosen
+    /// (docs/spec/capture.md, 5.4).
     pub max_of_session: usize,
 }
 

@@ -267,11 +267,14 @@ impl<'a> Learner<'a> {
         if book.mined_texts.contains(&fingerprint) {
             return Some(Refusal::DrawnBefore { session: session.clone() });
         }
-        // A list of what was also said is never learned as a whole, so it takes no place.
+        // A list of what was also said is never learned as a whole, so it takes no place. Guesses, of which many may wait, take
+        // none of what the user's words confirm.
+        let is_confirmed = lesson.is_confirmed();
         let is_of_session = |other: &&Arc<Lesson>| {
             other.provenance.origin == Origin::Mined
                 && other.provenance.session == *session
                 && other.also_said().is_empty()
+                && other.is_confirmed() == is_confirmed
         };
         let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
         let max = self.config.learn.max_of_session;

@@ -238,6 +238,33 @@ fn the_list_of_what_a_session_also_said_takes_no_place_of_its_lessons() {
 }
 
 #[test]
+fn lessons_that_await_review_take_no_place_of_those_that_the_user_confirms() {
+    let mut bench = Bench::new();
+    bench.config.learn.max_of_session = 1;
+    bench.config.retention.capacity = 9;
+    let mined = |trigger: &str, evidence: &[&str]| {
+        let mut lesson = lesson(trigger, "s");
+        lesson.provenance.origin = Origin::Mined;
+        lesson.provenance.session = "s1".to_owned();
+        let quotes = evidence.iter().map(|quote| Evidence { quote: (*quote).to_owned(), turn: 1, range: (0, 1) });
+        lesson.provenance.evidence.extend(quotes);
+        lesson
+    };
+    let arrivals =
+        [mined("a", &[]), mined("b", &[]), mined("c", &["always c"]), mined("d", &["always d"]), mined("e", &[])];
+    let kinds: Vec<&str> = arrivals
+        .iter()
+        .map(|lesson| match bench.learn(lesson) {
+            LearnOutcome::Review { .. } => "waits",
+            LearnOutcome::Inserted { .. } => "learned",
+            LearnOutcome::Refused { reason: Refusal::TooManyOfSession { .. } } => "too many",
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(kinds, ["waits", "too many", "learned", "too many", "too many"]);
+}
+
+#[test]
 fn tainted_lessons_await_review_linked_to_similar_ones() {
     let mut bench = Bench::new();
     let trusted = bench.place(lesson("one thing", "do it well"), 0.0);

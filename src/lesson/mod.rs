@@ -267,6 +267,12 @@ impl Lesson {
         self.provenance.origin == Origin::Mined && self.confidence < SURE && !self.is_promoted()
     }
 
+    /// True for a mined lesson that the user's words confirm, which is learned without review.
+    pub(crate) fn is_confirmed(&self) -> bool {
+        let is_trusted = self.provenance.trust == Trust::Trusted;
+        is_trusted && !self.provenance.evidence.is_empty() && !self.is_unsure()
+    }
+
     /// True if this lesson may replace `old` automatically: both have the same realm, and `old` is mined and not verified.
     pub(crate) fn may_supersede(&self, old: &Self) -> bool {
         old.provenance.origin == Origin::Mined && !old.verified && old.realm == self.realm

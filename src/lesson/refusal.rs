@@ -88,8 +88,10 @@ pub enum Refusal {
         /// The session.
         session: String,
     },
-    /// The session has reached the maximum of lessons.
-    #[error("session {session} already has {max} lessons, learned or awaiting review, which is the limit per session")]
+    /// The session has reached the maximum of lessons. Those that the user's words confirm and the others are counted apart.
+    #[error(
+        "session {session} already has {max} lessons of this kind (confirmed by the user's words, or not), which is the limit per session"
+    )]
     TooManyOfSession {
         /// The session.
         session: String,

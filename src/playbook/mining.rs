@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Playbook;
 use super::known_lessons::KnownLesson;
-use crate::capture::{Author, Candidate, Explanation, suggest_after, taint};
+use crate::capture::{Author, Candidate, Explanation, Heuristic, suggest_after, taint};
 use crate::config::CaptureConfig;
 use crate::error::Result;
 use crate::gate;
@@ -84,12 +84,20 @@ impl Playbook {
 
     /// Learns candidates in one commit. A candidate is learned if it is confirmed by something the user said. It awaits review
     /// if it is not, or if it may come from untrusted content. It is refused if the session taught the same before, or has
-    /// reached its limit of lessons.
+    /// reached its limit of lessons. What the user asked to remember is learned first. The outcomes have the order of the
+    /// candidates.
     ///
     /// # Errors
     /// As [`Playbook::learn_lesson`].
     pub fn admit(&self, candidates: impl IntoIterator<Item = Candidate>) -> Result<Vec<LearnOutcome>> {
-        self.learn_lessons(candidates.into_iter().map(|candidate| candidate.draft))
+        // What the user asked to remember is learned before the session's limit is reached.
+        let mut candidates: Vec<(usize, Candidate)> = candidates.into_iter().enumerate().collect();
+        candidates.sort_by_key(|(_, candidate)| candidate.heuristic != Heuristic::ExplicitInstruction);
+        let order: Vec<usize> = candidates.iter().map(|(place, _)| *place).collect();
+        let outcomes = self.learn_lessons(candidates.into_iter().map(|(_, candidate)| candidate.draft))?;
+        let mut placed: Vec<(usize, LearnOutcome)> = order.into_iter().zip(outcomes).collect();
+        placed.sort_by_key(|(place, _)| *place);
+        Ok(placed.into_iter().map(|(_, outcome)| outcome).collect())
     }
 
     /// Records that a person does not want a suggestion; it is not made again for 30 days. Returns how often it was skipped so

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use adage_redact::one_line;
 use adage_transcript::command::slug;
 use regex::Regex;
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::session::{Session, TerminalCall};
 use super::user_correction::Subject;
@@ -18,6 +19,9 @@ const MAX_COMMANDS: usize = 8;
 const MAX_WORDS_CHARS: usize = 400;
 /// The initial confidence, above that of other mined lessons because the user asked for it.
 const CONFIDENCE: f64 = 0.6;
+
+/// The score of words that only point at what was done; a rule in words has 1.
+const POINTER_SCORE: f64 = 0.9;
 
 /// The pattern of an instruction, at the beginning of a sentence or clause, or after words such as "please".
 const INSTRUCTION: &str = r"(?ix)
@@ -84,23 +88,29 @@ fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
     let sentence = sentences.get(place)?;
     let after = sentence.text.get(start..)?;
 
-    let commands = surrounding(session, turn);
-    let topic = commands.first().map_or_else(|| "unknown".to_owned(), |call| call.line.topic());
     let named = lesson_name(after);
-
     // What is to be kept may follow: "remember this: …".
     let rest: Vec<&str> = sentences.iter().skip(place).map(|sentence| sentence.text).collect();
-    let words = one_line(&rest.join(" "), MAX_WORDS_CHARS);
+    let rest = rest.join(" ");
+    let words = one_line(without_request(&rest), MAX_WORDS_CHARS);
+    // A rule in words has nothing to do with what was run around it.
+    let is_rule = tells_a_rule(&rest, &words);
+    let commands = if is_rule { Vec::new() } else { surrounding(session, turn) };
     let steps: Vec<String> =
         commands.iter().zip(1..).map(|(call, number)| format!("{number}. `{}`", call.line.text())).collect();
-    let intent = session.intent(turn);
-    let subject = named.clone().map_or_else(|| topic.clone(), |name| name.replace('-', " "));
-    let trigger = if intent.is_empty() { subject } else { format!("{subject}: {intent}") };
+    let about = Subject::of(session, turn, &words, false);
+    let topic = commands.first().map_or_else(|| about.name(&words), |call| call.line.topic());
+    let trigger = if steps.is_empty() {
+        named.as_ref().map_or_else(|| about.trigger.clone(), |name| name.replace('-', " "))
+    } else {
+        let intent = session.intent(turn);
+        let subject = named.clone().map_or_else(|| topic.clone(), |name| name.replace('-', " "));
+        if intent.is_empty() { subject } else { format!("{subject}: {intent}") }
+    };
     let solution = if steps.is_empty() { words.clone() } else { format!("{words}\n{}", steps.join("\n")) };
     let (start, end) = char_range(text, sentence.start, sentence.end());
     let evidence = Evidence { quote: sentence.text.to_owned(), turn, range: (start, end) };
     // Files and programs that the words name say more than what was run around them.
-    let about = Subject::of(session, turn, &words, false);
     let is_named = !about.paths.is_empty() || !about.commands.is_empty();
     let trigger = if is_named && named.is_none() { about.trigger } else { trigger };
     let mut draft = build_lesson(trigger, solution).domains([topic.clone()]);
@@ -112,10 +122,48 @@ fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
         name: named.unwrap_or_else(|| slug(&topic)),
         draft: mined(draft, session, CONFIDENCE, vec![evidence]),
         turns: commands.iter().map(|call| call.turn).filter(|other| *other < turn).chain([turn]).collect(),
-        score: 1.0,
+        score: if is_rule { 1.0 } else { POINTER_SCORE },
         author: if steps.is_empty() { Author::Person } else { Author::Agent },
     };
     Some(Trial::fired(turn, candidate, FiredBecause::Instructed { n_commands: commands.len() }))
+}
+
+/// A rule without the words that ask to remember it: "Remember: use tabs" is the rule "Use tabs".
+fn without_request(text: &str) -> &str {
+    const OPENINGS: [&str; 9] = [
+        "remember this:",
+        "remember that:",
+        "remember:",
+        "keep in mind:",
+        "note for next time:",
+        "note for the future:",
+        "for next time:",
+        "for future reference:",
+        "# ",
+    ];
+    let text = text.trim_start();
+    let opening = OPENINGS
+        .iter()
+        .find(|opening| text.get(..opening.len()).is_some_and(|start| start.eq_ignore_ascii_case(opening)));
+    opening.and_then(|opening| text.get(opening.len()..)).map_or(text, str::trim_start)
+}
+
+/// True for words that say what is to be kept. "Save this" and "add a skill for that" mean what was done.
+fn tells_a_rule(asked: &str, words: &str) -> bool {
+    /// Of a request that is nothing but a pointer there are at most so many words: "remember this for next time please".
+    const MAX_POINTER_WORDS: usize = 6;
+    let lower = asked.to_lowercase();
+    let is_pointer = words.unicode_words().count() <= MAX_POINTER_WORDS && points_back(&lower);
+    let saves = lower.unicode_words().any(|word| matches!(word, "save" | "skill"));
+    (words.len() < asked.trim().len() || !is_pointer) && (!saves || asked.contains(':'))
+}
+
+/// True if what is to be remembered is only pointed at.
+fn points_back(lower: &str) -> bool {
+    let mut words = lower.unicode_words();
+    let object = words.by_ref().skip_while(|word| !matches!(*word, "this" | "that" | "it" | "so")).nth(1);
+    object.is_none_or(|next| matches!(next, "for" | "please" | "as" | "too" | "later" | "next" | "way"))
+        && lower.unicode_words().any(|word| matches!(word, "this" | "that" | "it" | "so"))
 }
 
 /// Words that may follow "as" or "about" without being a name.

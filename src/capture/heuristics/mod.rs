@@ -203,6 +203,13 @@ fn awaits_a_person(fired: &Fired) -> bool {
     matches!(fired.ground, FiredBecause::Proposed { .. } | FiredBecause::Gathered { .. })
 }
 
+/// True for a rule in words that the person asked to remember: they say several, and none takes the place of a guess.
+fn is_dictated(fired: &Fired) -> bool {
+    const MAX: usize = 3;
+    let Fired { candidate, place, .. } = fired;
+    candidate.heuristic == Heuristic::ExplicitInstruction && candidate.score >= 1.0 && *place < MAX
+}
+
 /// True for a fourth or fifth recovery that commands and settings alone prove, without anybody's words.
 fn is_proven(fired: &Fired) -> bool {
     const MAX: usize = 5;
@@ -243,7 +250,7 @@ impl Suggestions {
             n_best_left -= usize::from(is_best(&fired));
             let n_free = max.saturating_sub(n_taken);
             let heuristic = fired.candidate.heuristic;
-            let because = if awaits_a_person(&fired) {
+            let because = if awaits_a_person(&fired) || (fired.place > 0 && is_dictated(&fired)) {
                 self.candidates.push(fired.candidate);
                 Because::Fired(fired.ground)
             } else if !is_allowed(&fired) {

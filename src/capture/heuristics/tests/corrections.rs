@@ -42,7 +42,7 @@ fn a_rule_is_about_what_its_words_name() {
     // What holds always is not about the file that happens to be changed next.
     let said = "> no, always use the backoff of the client library for uploads, never a loop of our own";
     let found = all(&["> go on", "~ src/net.rs", said, "< You're right, good catch.", "~ src/net.rs", "$ cargo test"]);
-    assert_eq!(found[0]["trigger"], "backoff, client library, uploads, loop", "{found:?}");
+    assert_eq!(found[0]["trigger"], "work on backoff, client library, uploads and loop", "{found:?}");
     assert!(found[0]["paths"].is_null(), "{found:?}");
     let said = "> no, never commit without asking me first";
     let found = all(&["> go on", "~ src/net.rs", said, "< You're right, sorry.", "$ git status"]);

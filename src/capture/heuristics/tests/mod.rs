@@ -82,16 +82,17 @@ fn a_request_to_remember_makes_a_lesson() {
     check("save this as a skill please", &["docker"]);
     check("create skill about local databases", &["local-databases"]);
     check("Make a skill called \"dev up\" for this", &["dev-up"]);
-    check("remember this: the port is 8080", &["docker"]);
+    check("remember this: the port is 8080", &["port"]);
     check("can you add a skill for that?", &["docker"]);
     check("it was good, save as skill", &["docker"]);
-    check("remember to run the formatter before a commit", &["docker"]);
-    check("From now on the port is 8081", &["docker"]);
-    check("note for next time: the port is taken", &["docker"]);
-    check("# always start the database first", &["docker"]);
-    check("Merk dir: der Port ist 8081", &["docker"]);
-    check("recuerda que el puerto es 8081", &["docker"]);
-    check("记住端口是 8081", &["docker"]);
+    check("remember this for next time please", &["docker"]);
+    check("remember to run the formatter before a commit", &["formatter"]);
+    check("From now on the port is 8081", &["port"]);
+    check("note for next time: the port is taken", &["port"]);
+    check("# always start the database first", &["database"]);
+    check("Merk dir: der Port ist 8081", &["rule"]);
+    check("recuerda que el puerto es 8081", &["rule"]);
+    check("记住端口是 8081", &["rule"]);
     check("# Plan\nalways start the database first", &[]);
     check("do you remember to close it?", &[]);
     // Not addressed to the assistant's memory.
@@ -102,13 +103,35 @@ fn a_request_to_remember_makes_a_lesson() {
 }
 
 #[test]
-fn instructions_keep_the_commands_around_them() {
-    let lines = ["> one", "$ go build", "> Start the database.", "$ docker compose up", "> remember this: port 8080"];
+fn instructions_that_point_at_what_was_done_keep_the_commands_around_them() {
+    let lines = ["> one", "$ go build", "> Start the database.", "$ docker compose up", "> save this as docker-dev"];
     let found = lesson(Heuristic::ExplicitInstruction, &lines);
-    assert_eq!(found["correct_pattern"], "remember this: port 8080\n1. `docker compose up`");
-    assert_eq!(found["provenance"]["evidence"][0]["quote"], "remember this: port 8080");
-    let found = lesson(Heuristic::ExplicitInstruction, &["> remember this: run make first", "$ make"]);
-    assert_eq!(found["correct_pattern"], "remember this: run make first\n1. `make`");
+    assert_eq!(found["correct_pattern"], "save this as docker-dev\n1. `docker compose up`");
+    assert_eq!(found["provenance"]["evidence"][0]["quote"], "save this as docker-dev");
+    let found = lesson(Heuristic::ExplicitInstruction, &["> add a skill for that", "$ make"]);
+    assert_eq!(found["correct_pattern"], "add a skill for that\n1. `make`");
+}
+
+#[test]
+fn a_rule_in_words_has_no_commands_and_a_situation_of_its_own() {
+    let said = "> Remember: always run make fmt before you commit.";
+    let found = lesson(Heuristic::ExplicitInstruction, &["> fix it", "$ sed -i s/10/3/ a.py", "$ pytest a.py", said]);
+    assert_eq!(found["correct_pattern"], "always run make fmt before you commit.");
+    assert_eq!(found["trigger"], "running make; fmt, commit");
+    assert_eq!(found["commands"], json!(["make *", "git commit*"]));
+    assert_eq!(found["provenance"]["evidence"][0]["quote"], "Remember: always run make fmt before you commit.");
+    for (said, trigger) in [
+        ("> From now on commits are signed with the work key", "before a commit; signed, key"),
+        ("> remember this: retries need a delay", "work on retries and delay"),
+    ] {
+        assert_eq!(lesson(Heuristic::ExplicitInstruction, &[said, "$ ls -R"])["trigger"], trigger, "{said}");
+    }
+}
+
+#[test]
+fn several_rules_that_are_to_be_remembered_are_all_suggested() {
+    let lines = ["> Remember: tabs in Makefiles.", "> Remember: the port of the staging server is 8081."];
+    assert_eq!(names(&sketch(&lines), &CaptureConfig::default(), Heuristic::ExplicitInstruction).len(), 2);
 }
 
 /// Something of each rule, twice.

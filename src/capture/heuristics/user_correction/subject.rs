@@ -68,10 +68,24 @@ impl Subject {
 
     /// The trigger: what is being done and the topics of the words; the words themselves if neither is known.
     fn with_topics(&self, text: &str) -> String {
-        let topics = topics::of(text, self.doing.as_deref().unwrap_or_default());
-        let parts: Vec<String> =
-            self.doing.iter().cloned().chain(Some(topics).filter(|topics| !topics.is_empty())).collect();
-        if parts.is_empty() { one_line(text, 160) } else { parts.join("; ") }
+        let practice = || topics::practice(text).map(|practice| format!("before a {practice}"));
+        let doing = self.doing.clone().or_else(practice);
+        let topics = topics::of(text, doing.as_deref().unwrap_or_default());
+        match (doing, topics.is_empty()) {
+            (None, true) => one_line(text, 160),
+            (Some(doing), true) => doing,
+            (Some(doing), false) => format!("{doing}; {topics}"),
+            // A bare list of words is not a situation.
+            (None, false) => format!("{WORK_ON}{}", with_and(&topics)),
+        }
+    }
+
+    /// A short name: the topic, else the first noun phrase of the words, else "rule".
+    pub(in crate::capture::heuristics) fn name(&self, words: &str) -> String {
+        let phrases = topics::of(words, "commit push merge rebase");
+        let phrase =
+            phrases.split(", ").next().filter(|phrase| !phrase.is_empty() && phrase.is_ascii()).unwrap_or("rule");
+        if self.topic.is_empty() { phrase.to_owned() } else { self.topic.clone() }
     }
 
     /// Adds what was acted on next, otherwise just before. Returns what was being done.
@@ -93,6 +107,14 @@ impl Subject {
         self.commands.push(format!("{form}*"));
         Some(format!("running `{form}`"))
     }
+}
+
+/// The opening of a trigger that names only what the words are about.
+const WORK_ON: &str = "work on ";
+
+/// A list with "and" before its last name.
+fn with_and(list: &str) -> String {
+    list.rsplit_once(", ").map_or_else(|| list.to_owned(), |(names, last)| format!("{names} and {last}"))
 }
 
 /// A pattern that matches a file in any folder.
@@ -185,7 +207,9 @@ fn programs_in(text: &str, near: &[String]) -> Vec<String> {
     for name in names.filter(|name| name.len() > 1) {
         let quoted = format!("`{name}");
         let is_word = WORDS.contains(&name.as_str());
+        let is_run = || ["run", "running", "use"].iter().any(|verb| lower.contains(&format!(" {verb} {name} ")));
         let is_named = lower.contains(&quoted)
+            || (name == "make" && is_run())
             || !is_word && [" ", ",", ".", ";", "`", "'"].iter().any(|end| lower.contains(&format!(" {name}{end}")));
         if is_named && !found.contains(&name) && is_program(&name) {
             found.push(name);

@@ -174,7 +174,7 @@ pub(super) fn of(text: &str, known: &str) -> String {
     for chunk in text.split_whitespace() {
         let word = chunk.trim_matches(|c: char| !c.is_alphanumeric());
         // What is done with a file or program says so itself.
-        let is_known = known.split([' ', ',', ';']).any(|name| name == word);
+        let is_known = known.split([' ', ',', ';']).any(|name| name == word || word.strip_suffix('s') == Some(name));
         let word = if is_known { "" } else { word };
         let begins = chunk.starts_with(['(', '"', '\'', '`', '-', '*']);
         if begins || !is_topic(word) {
@@ -207,21 +207,29 @@ fn is_topic(word: &str) -> bool {
         || matches!(lower.as_str(), "test" | "build" | "commit" | "tests" | "push" | "merge")
 }
 
-/// Patterns of the commands by which what the words name is done: a rule about commits comes back before one.
-pub(super) fn commands_of_practices(text: &str) -> impl Iterator<Item = &'static str> {
-    const PRACTICES: [(&[&str], &str); 5] = [
-        (&["commit", "commits", "committing", "commited", "committed"], "git commit*"),
-        (&["push", "pushes", "pushing", "pushed"], "git push*"),
-        (&["rebase", "rebasing"], "git rebase*"),
-        (&["merge", "merging", "merges"], "git merge*"),
-        (&["pr", "prs"], "gh pr *"),
-    ];
+/// What is done to a repository: the words for it, the first of them its name, and the pattern of its commands.
+const PRACTICES: [(&[&str], &str); 5] = [
+    (&["commit", "commits", "committing", "commited", "committed"], "git commit*"),
+    (&["push", "pushes", "pushing", "pushed"], "git push*"),
+    (&["rebase", "rebasing"], "git rebase*"),
+    (&["merge", "merging", "merges"], "git merge*"),
+    (&["pr", "prs"], "gh pr *"),
+];
+
+fn practices_in(text: &str) -> impl Iterator<Item = (&'static [&'static str], &'static str)> {
     let lower = text.to_lowercase();
     let words: Vec<String> = lower.unicode_words().map(str::to_owned).collect();
-    PRACTICES
-        .into_iter()
-        .filter(move |(names, _)| words.iter().any(|word| names.contains(&word.as_str())))
-        .map(|(_, command)| command)
+    PRACTICES.into_iter().filter(move |(names, _)| words.iter().any(|word| names.contains(&word.as_str())))
+}
+
+/// Patterns of the commands by which what the words name is done: a rule about commits comes back before one.
+pub(super) fn commands_of_practices(text: &str) -> impl Iterator<Item = &'static str> {
+    practices_in(text).map(|(_, command)| command)
+}
+
+/// The first practice that the words name.
+pub(super) fn practice(text: &str) -> Option<&'static str> {
+    practices_in(text).find_map(|(names, _)| names.first().copied())
 }
 
 #[cfg(test)]
