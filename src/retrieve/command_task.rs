@@ -79,10 +79,12 @@ pub(super) fn is_on_a_command(lesson: &Lesson) -> bool {
         && !lesson.mistake.is_empty()
 }
 
-/// True for mined steps: a procedure, or how a project is checked. What a person said has their words as evidence.
+/// True for mined steps: a procedure, which has no mistake, or how a project is checked, which comes back for commands and files. What a
+/// person said has their words as evidence.
 fn is_of_steps(lesson: &Lesson) -> bool {
     let provenance = &lesson.provenance;
-    provenance.origin == Origin::Mined && lesson.mistake.is_empty() && provenance.evidence.is_empty()
+    let is_of_checks = !lesson.commands.is_empty() && !lesson.paths.is_empty();
+    provenance.origin == Origin::Mined && provenance.evidence.is_empty() && (lesson.mistake.is_empty() || is_of_checks)
 }
 
 /// True for a lesson whose sentence is judged.
@@ -270,11 +272,17 @@ mod tests {
             crate::testing::lesson("checking a change before it is committed", "Check with:\n1. `go test ./...`");
         steps.provenance.origin = Origin::Mined;
         let asks = |sentence: &str, steps: &Lesson| Task::of(sentence).names_command(steps);
-        let check = |sentence: &str, expected: Option<bool>| assert_eq!(asks(sentence, &steps), expected, "{sentence}");
-        check("Why does the check of the cache come first?", Some(false));
-        check("Which version of go is checked in CI?", Some(false));
-        check("how do I check my change?", None);
-        check("go over the change once more and commit it", None);
+        for (sentence, expected) in [
+            ("Why does the check of the cache come first?", Some(false)),
+            ("Which version of go is checked in CI?", Some(false)),
+            ("how do I check my change?", None),
+            ("go over the change once more and commit it", None),
+        ] {
+            assert_eq!(asks(sentence, &steps), expected, "{sentence}");
+        }
+        steps.mistake = "Committing without checking.".into();
+        (steps.commands, steps.paths) = (vec!["git commit*".into()], vec!["*.go".into()]);
+        assert_eq!(asks("Which version of go is checked in CI?", &steps), Some(false));
         // What a person said is not about steps.
         steps.provenance.evidence =
             vec![crate::lesson::Evidence { quote: "run the tests".into(), turn: 0, range: (0, 13) }];
@@ -290,7 +298,7 @@ mod tests {
         };
         assert_eq!(names(|_| ()), Some(true));
         assert_eq!(names(|lesson| lesson.provenance.origin = Origin::Hand), None);
-        assert_eq!(names(|lesson| lesson.paths = vec!["*.rs".into()]), None);
+        assert_eq!(names(|lesson| lesson.paths = vec!["*.rs".into()]), None, "steps, and it is a task");
         assert_eq!(names(|lesson| lesson.commands.clear()), None);
         assert_eq!(names(|lesson| lesson.mistake.clear()), None);
     }
