@@ -122,7 +122,7 @@ fn is_crossed(ours: &[Word<'_>], theirs: &[Word<'_>]) -> bool {
     })
 }
 
-/// Two names are in each other's place, and something other than "and" is between them: "use HashMap, not BTreeMap".
+/// Two names are in each other's place, and something other than "and" is between them: "use `HashMap`, not `BTreeMap`".
 fn are_names_exchanged(ours: &[Word<'_>], theirs: &[Word<'_>]) -> bool {
     let is_between = |word: &Word<'_>| !["and", "or", "und", "oder", "y", "o"].contains(&word.form.as_str());
     let (Some((first, behind)), Some((last, _))) = (ours.split_first(), ours.split_last()) else { return false };
