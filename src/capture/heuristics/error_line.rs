@@ -35,9 +35,16 @@ fn message(output: &str) -> Option<&str> {
     let is_sentence = |line: &&str| {
         let n_words =
             line.split(' ').filter(|word| word.chars().all(|c| c.is_alphabetic() || ".,:;'".contains(c))).count();
-        line.starts_with(char::is_alphabetic) && n_words >= MIN_WORDS
+        line.starts_with(char::is_alphabetic) && n_words >= MIN_WORDS && !is_logged(line)
     };
     lines().next().filter(|line| lines().count() <= MAX_LINES && is_sentence(line))
+}
+
+/// True for a line of a log below the level of an error: `INFO  [migration] Running upgrade`.
+fn is_logged(line: &str) -> bool {
+    const LEVELS: [&str; 6] = ["TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING"];
+    let first = line.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    LEVELS.contains(&first)
 }
 
 /// The message of a failed test below its name, without its place: `want 3, got 4` of `a_test.go:12: want 3, got 4`. None if another
@@ -259,6 +266,7 @@ mod tests {
             ("error Command failed with exit code 1.", None),
             ("Error: Process completed with exit code 2.", None),
             ("ERROR\n\nBuild failed.", None),
+            ("Exit code 1\nINFO  [migration] Running the upgrade to two of three", None),
             (
                 "StandardError: An error has occurred, all later migrations canceled\nSQLException: table \"a\" exists",
                 Some("SQLException: table \"a\" exists"),
