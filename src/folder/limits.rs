@@ -25,10 +25,13 @@ pub(super) fn max_bytes(path: &Path, max_file: u64) -> u64 {
         "archive.jsonl" | "receipts.jsonl" | "vectors.bin" => max_file.saturating_mul(4),
         "recall.bin" => max_file.saturating_mul(8),
         "mining.json" | "skills.json" => MAX_OF_STATE.min(max_file),
-        name if name.ends_with(".md") || name.ends_with(".patch") => MAX_OF_STATE.min(max_file),
-        name if name.starts_with("usage.") || name.ends_with(".usage") => MAX_OF_STATE.min(max_file),
+        name if name.starts_with("usage.") || has_ending(path, &["md", "patch", "usage"]) => MAX_OF_STATE.min(max_file),
         _ => max_file,
     }
+}
+
+fn has_ending(path: &Path, endings: &[&str]) -> bool {
+    path.extension().is_some_and(|ending| endings.iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
 #[cfg(test)]

@@ -93,6 +93,12 @@ pub struct SkillListing {
 }
 
 impl ListedSkill {
+    /// The file's text, in which what looks like a secret is masked in each field, as in a prompt.
+    #[must_use]
+    pub fn masked_text(&self) -> String {
+        self.skill.masked().0.to_text()
+    }
+
     /// The file's text as a person should read it before promoting it, then the files beside it: what cannot be seen is
     /// written out, and what looks like a secret is masked, as in a prompt.
     #[must_use]

@@ -120,7 +120,7 @@ fn list(skills: &Skills, out: &mut Output) -> Done {
 
 fn show(skills: &Skills, name: &str, out: &mut Output) -> Done {
     let listed = skills.get(name)?;
-    out.object(&with(row(&listed), json!({ "text": mask(&listed.skill.to_text()).text })))?;
+    out.object(&with(row(&listed), json!({ "text": listed.masked_text() })))?;
     out.text(listed.for_person().trim_end())?;
     let waits = if listed.needs_review { "; it awaits review: adage skills promote" } else { "" };
     let (file, from) = (on_a_line(&listed.path), listed.place.name());
