@@ -96,7 +96,7 @@ fn a_decision_of_the_host_is_for_its_handle() {
 #[test]
 fn a_new_folder_is_known_and_kept_out_of_repositories() {
     each(|memory, store| {
-        let caches = "lock\nmining.lock\n*.bin\n.adage-tmp-*\nquarantine/\n";
+        let caches = "lock\nmining.lock\nmining.json\n*.bin\n.adage-tmp-*\nquarantine/\n";
         for (name, sharing, expected) in [("private", Sharing::Private, "*\n"), ("shared", Sharing::Shared, caches)] {
             let folder = memory.with_file_name(name);
             let open = || builder(&folder, &store).sharing(sharing);

@@ -13,6 +13,7 @@ mod journals;
 mod poisoning;
 mod program;
 mod pulled;
+mod queued;
 mod repositories;
 mod restored;
 mod rows;
