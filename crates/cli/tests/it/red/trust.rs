@@ -23,3 +23,4 @@ mod shown;
 mod skills;
 mod state;
 mod team;
+mod writers;
