@@ -81,7 +81,7 @@ fn pulls(ground: &Ground, ours: &Path, theirs: &Path) {
 
 /// The user's session with this word was read.
 fn is_learned(ground: &Ground, ours: &Path, word: &str, case: &str) {
-    let said = ground.user.adage(ours, &["list", "--limit", "1000"]);
+    let said = ground.user.adage(ours, &["export"]);
     ground.claim(said.is_done() && said.says(word), format!("{case}: {word} is not learned: {}", said.brief()));
 }
 
@@ -92,10 +92,6 @@ fn reads_only_the_user_s(ground: &Ground, ours: &Path, case: &str) {
     ends_a_session(ground, &ground.user, ours, "gnu");
     ground.is_silent(&ground.user, ours, case);
     is_learned(ground, ours, "gnu", case);
-    let skills = fs::read_dir(ours.join(MEMORY).join("skills")).into_iter().flatten();
-    let texts = skills.filter_map(|skill| fs::read_to_string(skill.ok()?.path().join("SKILL.md")).ok());
-    let n_hostile = texts.filter(|text| text.contains(HOSTILE)).count();
-    ground.claim(n_hostile == 0, format!("{case}: {n_hostile} drafts of skills"));
 }
 
 fn pulled(is_shared: bool, record: impl Fn() -> String + 'static) -> impl Fn(&Ground) + 'static {
