@@ -65,6 +65,11 @@ fn flattened(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Files whose lessons are known: another lesson may have the same text.
+fn is_known(name: &Name) -> bool {
+    [PLAYBOOK, BACKUP, LOG, ARCHIVE].iter().any(|known| *name == Name::from(*known))
+}
+
 /// The depth to which folders are searched for texts.
 const MAX_DEPTH: usize = 6;
 
@@ -123,7 +128,7 @@ impl Store {
     /// caller holds the lock and has committed.
     pub(super) fn purge(&self, forgotten: &Words) -> Result<()> {
         for folder in [QUARANTINE, JOURNALS, SKILLS_ARCHIVE] {
-            for name in self.files_with(forgotten, folder.into(), 0)? {
+            for name in self.files_with(forgotten, &folder.into(), 0)? {
                 self.files().remove_if_exists(&name)?;
             }
         }
@@ -138,22 +143,17 @@ impl Store {
         self.purge(&words)?;
         // Ids stay: in the record of what was removed, in usage.
         words.texts.retain(|text| !words.ids.iter().any(|id| id.to_string() == *text));
-        let kept = self.files_with(&words, Name::TOP, 0)?;
-        Ok(kept.into_iter().filter(|name| !self.is_known(name)).map(|name| self.files().path_of(name)).collect())
-    }
-
-    /// Files whose lessons are known: another lesson may have the same text.
-    fn is_known(&self, name: &Name) -> bool {
-        [PLAYBOOK, BACKUP, LOG, ARCHIVE].iter().any(|known| *name == Name::from(*known))
+        let kept = self.files_with(&words, &Name::TOP, 0)?;
+        Ok(kept.into_iter().filter(|name| !is_known(name)).map(|name| self.files().path_of(name)).collect())
     }
 
     /// The files in a folder, and below it, that contain the texts. Links are not followed.
-    fn files_with(&self, words: &Words, folder: Name, depth: usize) -> Result<Vec<Name>> {
+    fn files_with(&self, words: &Words, folder: &Name, depth: usize) -> Result<Vec<Name>> {
         let mut found = Vec::new();
-        for name in self.files().list(&folder)? {
-            let name = Name::from(folder.clone()).join(name);
+        for name in self.files().list(folder)? {
+            let name = folder.clone().join(name);
             match self.files().entry(&name)? {
-                Entry::Folder if depth < MAX_DEPTH => found.extend(self.files_with(words, name, depth + 1)?),
+                Entry::Folder if depth < MAX_DEPTH => found.extend(self.files_with(words, &name, depth + 1)?),
                 Entry::File { .. } if words.is_in(&self.files().read_or_empty(&name, 0)?) => found.push(name),
                 _ => {}
             }

@@ -72,6 +72,11 @@ pub(crate) struct Guard {
     key: OnceLock<ExportKey>,
 }
 
+/// The folder's id, to which the code of a file is bound; empty if it has none.
+pub(crate) fn scope(folder: &Folder) -> String {
+    identity::read(folder.files()).ok().flatten().map(|id| id.to_string()).unwrap_or_default()
+}
+
 /// What a handle uses, by what is known now.
 #[derive(Clone, Copy)]
 struct Judged {
@@ -340,11 +345,6 @@ impl Guard {
                 Codes::Impossible
             }
         }
-    }
-
-    /// The folder's id, by which the code of a file is bound to the folder; empty if it has none.
-    pub(crate) fn scope(&self, folder: &Folder) -> String {
-        identity::read(folder.files()).ok().flatten().map(|id| id.to_string()).unwrap_or_default()
     }
 
     fn is_whole(&self) -> bool {

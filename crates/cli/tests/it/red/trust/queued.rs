@@ -43,10 +43,10 @@ fn ends_a_session(ground: &Ground, person: &Person, repository: &Path, word: &st
         "hook_event_name": "SessionEnd"});
     let said = person.adage_reads(repository, &["hook", "session-end"], &payload.to_string());
     ground.claim(said.is_done(), format!("the hook fails: {}", said.brief()));
-    // The hook has it read in the background: that run, or this one, reads all.
+    // The hook has it read in the background: that run, or this one, reads all that is queued.
     for _ in 0..100 {
-        let said = person.adage(repository, &["mine", "--queued"]);
-        if !said.says("is reading sessions") {
+        person.adage(repository, &["mine", "--queued"]);
+        if person.adage(repository, &["export"]).says(word) {
             break;
         }
         std::thread::sleep(Duration::from_millis(50));
