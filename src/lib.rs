@@ -106,6 +106,7 @@ mod store;
 mod testing;
 pub mod transcript;
 pub mod trust;
+mod user_key;
 pub mod vector_memory;
 
 /// The crate of the times in the interface.

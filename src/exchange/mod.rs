@@ -38,8 +38,9 @@ use serde::Serialize;
 use crate::lesson::{ChangeId, Lesson, LessonDraft};
 
 pub use crate::error::exchange::{Error, ExportRefused};
+pub use crate::user_key::ExportKey;
 pub(crate) use item::says_the_same;
-pub use seal::{ExportKey, Seal};
+pub use seal::Seal;
 pub(crate) use seal::{backup_code, is_backup_code};
 pub(crate) use target::into_file;
 

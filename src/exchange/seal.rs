@@ -3,14 +3,12 @@
 //! HMAC-SHA-256 (RFC 2104, FIPS 198-1) over the header's version and count and over each row as it is written, with its length
 //! before it. One code for the whole file: a code per row would let rows be left out, repeated, reordered and joined.
 
-use std::fmt;
-
 use hmac::{Hmac, Mac};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
-use uuid::Uuid;
+use sha2::Sha256;
 
 use super::Error;
+use crate::user_key::{ExportKey, KEY_BYTES, hex, read_hex};
 
 /// The key of the object that a sealed export begins with.
 const HEADER: &str = "adage_export";
@@ -18,53 +16,13 @@ const HEADER: &str = "adage_export";
 /// The version of the header; a later one is not recognised.
 const VERSION: u64 = 1;
 
-const KEY_BYTES: usize = 32;
-
-/// A user's secret, by which a playbook recognises the user's own exports.
-///
-/// The host keeps it outside every memory, readable by its user alone: who has it can pass off any lesson as the user's.
-///
-/// ```
-/// use adage::exchange::ExportKey;
-///
-/// let key = ExportKey::generate();
-/// assert_eq!(ExportKey::from_hex(&key.to_hex())?, key);
-/// assert!(ExportKey::from_hex("too short").is_err());
-/// # Ok::<(), adage::exchange::Error>(())
-/// ```
-#[derive(Clone, PartialEq, Eq)]
-pub struct ExportKey([u8; KEY_BYTES]);
-
 impl ExportKey {
-    /// A new key, from the operating system's randomness.
-    #[must_use]
-    pub fn generate() -> Self {
-        // 122 random bits each: more than the key has.
-        let random = (0..3).fold(Sha256::new(), |sha, _| sha.chain_update(Uuid::new_v4().as_bytes()));
-        Self(random.finalize().into())
-    }
-
     /// Parses a key from [`ExportKey::to_hex`]; surrounding white space is ignored.
     ///
     /// # Errors
     /// [`Error::BadKey`].
     pub fn from_hex(text: &str) -> Result<Self, Error> {
-        let text = text.trim();
-        let mut key = [0; KEY_BYTES];
-        read_hex(text, &mut key).map(|()| Self(key)).ok_or(Error::BadKey { expected: 2 * KEY_BYTES, found: text.len() })
-    }
-
-    /// The key as 64 hex digits.
-    #[must_use]
-    pub fn to_hex(&self) -> String {
-        hex(&self.0)
-    }
-}
-
-impl fmt::Debug for ExportKey {
-    /// Without the secret.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ExportKey")
+        Self::parse(text).ok_or(Error::BadKey { expected: 2 * KEY_BYTES, found: text.trim().len() })
     }
 }
 
@@ -128,10 +86,7 @@ fn sealed_code(header: &Value, n_rows: usize) -> Option<[u8; 32]> {
 }
 
 fn code(key: &ExportKey, rows: &[&str]) -> Hmac<Sha256> {
-    // A key shorter than a block is filled up with zeros, as HMAC says; a whole block cannot have the wrong length.
-    let mut block = [0; 64];
-    block.iter_mut().zip(key.0).for_each(|(byte, of_key)| *byte = of_key);
-    let mut mac = <Hmac<Sha256> as Mac>::new(&block.into());
+    let mut mac = key.mac();
     for number in [VERSION, rows.len() as u64] {
         mac.update(&number.to_le_bytes());
     }
@@ -140,22 +95,6 @@ fn code(key: &ExportKey, rows: &[&str]) -> Hmac<Sha256> {
         mac.update(row.as_bytes());
     }
     mac
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}
-
-/// Fills the bytes from exactly as many pairs of hex digits.
-fn read_hex(text: &str, bytes: &mut [u8]) -> Option<()> {
-    if text.len() != 2 * bytes.len() || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return None;
-    }
-    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-    }
-    Some(())
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ pub use inspect::{Check, Finding, Stats};
 pub use keeping::{FromQuarantine, Repair};
 pub use playbooks::{FolderCredit, Playbooks};
 pub use reading::{Listing, Window};
-pub use removal::{ChangeRecord, ChangedLesson};
+pub use removal::{ChangeRecord, ChangedLesson, ForgottenLesson};
 pub use trusting::{AwaitingTrust, lesson_for_person};
 
 /// A lesson playbook in one folder, which any number of threads and processes can share.

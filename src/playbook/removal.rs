@@ -1,5 +1,7 @@
 //! Permanent removal, and undo of changes (docs/spec/playbook.md, 7).
 
+use std::path::PathBuf;
+
 use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 
@@ -23,6 +25,16 @@ pub struct ChangeRecord {
     pub is_undone: bool,
     /// The lessons that it changed.
     pub lessons: Vec<ChangedLesson>,
+}
+
+/// A lesson that was deleted with its texts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ForgottenLesson {
+    /// Its id.
+    pub id: LessonId,
+    /// Files of the memory that still contain one of its texts: skills in use, notes and proposals, which a person keeps.
+    pub kept_in: Vec<PathBuf>,
 }
 
 /// A lesson that a change affected.
@@ -99,25 +111,29 @@ impl Playbook {
         Ok(removals)
     }
 
-    /// Deletes a lesson and its texts from every file: the playbook and its backup, the archive, the vectors, the log of
-    /// receipts, quarantine and the journals of edits. Its earlier versions are deleted too: lessons that it superseded, also by an
-    /// edit, and lessons that were merged into it. Only ids and the hashes of texts remain, so that no import, merge or mining
-    /// brings them back. This cannot be undone. A lesson that was removed before is found by its id.
+    /// Deletes a lesson and its texts: from the playbook and its backup, the archive, the vectors, the log of receipts,
+    /// quarantine, the journals of edits and archived skills, to which drafts of the lesson go first. Its earlier versions are
+    /// deleted too: lessons that it superseded, also by an edit, and lessons that were merged into it. Only ids and the hashes of
+    /// texts remain, so that no import, merge or mining brings them back. This cannot be undone. A lesson that was removed before
+    /// is found by its id.
     ///
-    /// Quarantined files and journals of edits are searched for texts of at least 16 bytes; a file that contains one is
-    /// deleted.
+    /// Quarantined files, journals of edits and archived skills are searched for texts of at least 16 bytes; a file that contains
+    /// one is deleted. Files that a person keeps are not: skills in use, notes and proposals that contain such a text are
+    /// returned. Copies outside the memory's folder are not searched.
     ///
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit. If the last step fails, call `forget` again.
-    pub fn forget(&self, lesson: impl Into<LessonRef>) -> Result<RemovedLesson> {
+    pub fn forget(&self, lesson: impl Into<LessonRef>) -> Result<ForgottenLesson> {
         let (inner, reference) = (&self.0, lesson.into());
-        let removal = inner.commit(|attempt| {
+        let (removal, forgotten) = inner.commit(|attempt| {
             let mut plan = inner.plan(attempt);
             let removal = learn::forget(&mut plan, &inner.store.archived()?, &reference)?;
-            Ok(Planned::Commit(plan, removal))
+            let forgotten = plan.forgotten.clone();
+            Ok(Planned::Commit(plan, (removal, forgotten)))
         })?;
         self.skills().archive_drafts_of_removed();
-        Ok(removal)
+        let kept_in = forgotten.map(|forgotten| inner.store.purge_again(&forgotten)).transpose()?.unwrap_or_default();
+        Ok(ForgottenLesson { id: removal.id, kept_in })
     }
 
     /// Accepts edits that were made in the playbook file: checks do not list them any more. Returns how many lessons were

@@ -188,7 +188,7 @@ impl Sessions {
     }
 
     pub(super) fn log(&self) -> MiningLog<'_> {
-        MiningLog::new(&self.inner().store.folder)
+        MiningLog::new(&self.inner().store.folder, &self.inner().store.guard)
     }
 
     pub(super) fn config(&self) -> &SessionsConfig {

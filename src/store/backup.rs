@@ -16,12 +16,13 @@ use crate::state::Book;
 /// The list of a backup's files. It is written last: a backup without it is incomplete.
 const MANIFEST: &str = "backup.json";
 /// Files that are not copied: locks, caches, quarantine, and the identity of this folder.
-const LEFT_OUT: [&str; 11] = [
+const LEFT_OUT: [&str; 12] = [
     "lock",
     "mining.lock",
     "vectors.bin",
     "words.bin",
     "recall.bin",
+    "recall-code.bin",
     "quarantine",
     "edits",
     "id",

@@ -15,7 +15,7 @@ use crate::skill::{Skill, SkillName};
 /// The prefix of a curation's description in its journal.
 const WHAT: &str = "curation: ";
 /// The folder of removed skills.
-const ARCHIVE: &str = "skills-archive";
+pub(super) const ARCHIVE: &str = "skills-archive";
 
 /// The edit of a skill's file.
 pub(crate) struct SkillEdit<'a> {

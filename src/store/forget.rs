@@ -1,13 +1,17 @@
 //! Permanent deletion: a lesson's texts are removed from every file of the folder, not only from the playbook.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use chrono::{DateTime, FixedOffset, TimeDelta};
 
-use super::{Store, archive};
+use super::commit_log::LOG;
+use super::curation::ARCHIVE as SKILLS_ARCHIVE;
+use super::{ARCHIVE, BACKUP, PLAYBOOK, Store, archive};
 use crate::config::StoreConfig;
 use crate::error::folder::Result;
-use crate::folder::Name;
+use crate::folder::edits::JOURNALS;
+use crate::folder::{Entry, Name, QUARANTINE};
 use crate::lesson::LessonId;
 use crate::state::{Change, Forgotten};
 
@@ -45,15 +49,29 @@ impl Words {
         Self { ids: forgotten.ids.clone(), texts }
     }
 
-    /// True if one of the texts is in these bytes, verbatim or as escaped by JSON.
+    /// True if one of the texts is in these bytes: verbatim, with other line breaks, or as escaped by JSON.
     fn is_in(&self, bytes: &[u8]) -> bool {
         let text = String::from_utf8_lossy(bytes);
+        let flat = flattened(&text);
         self.texts.iter().any(|words| {
             let escaped = serde_json::json!(words).to_string();
-            text.contains(words.as_str()) || text.contains(escaped.trim_matches('"'))
+            text.contains(escaped.trim_matches('"')) || flat.contains(&flattened(words))
         })
     }
 }
+
+/// The text with one space in place of all white space: a skill breaks lines where a lesson does not.
+fn flattened(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Files whose lessons are known: another lesson may have the same text.
+fn is_known(name: &Name) -> bool {
+    [PLAYBOOK, BACKUP, LOG, ARCHIVE].iter().any(|known| *name == Name::from(*known))
+}
+
+/// The depth to which folders are searched for texts.
+const MAX_DEPTH: usize = 6;
 
 impl Store {
     /// Rewrites the first `length` bytes of the archive without the forgotten lesson and with `changes` appended. Returns the
@@ -106,17 +124,40 @@ impl Store {
         Ok(bytes.len() as u64)
     }
 
-    /// Removes every other file that contains the texts: quarantined files and journals of edits. The caller holds the lock and
-    /// has committed.
+    /// Removes every file of adage's own that contains the texts: quarantined files, journals of edits, archived skills. The
+    /// caller holds the lock and has committed.
     pub(super) fn purge(&self, forgotten: &Words) -> Result<()> {
-        for folder in [crate::folder::QUARANTINE, crate::folder::edits::JOURNALS] {
-            for name in self.files().list(folder)? {
-                let name = Name::from(folder).join(name);
-                if forgotten.is_in(&self.files().read_or_empty(&name, 0)?) {
-                    self.files().remove_if_exists(&name)?;
-                }
+        for folder in [QUARANTINE, JOURNALS, SKILLS_ARCHIVE] {
+            for name in self.files_with(forgotten, &folder.into(), 0)? {
+                self.files().remove_if_exists(&name)?;
             }
         }
         Ok(())
+    }
+
+    /// Removes these files again, after skills of the lesson were archived, and returns the files of the folder that still contain
+    /// the texts: skills that a person keeps, notes and proposals.
+    pub(crate) fn purge_again(&self, forgotten: &Forgotten) -> Result<Vec<PathBuf>> {
+        let mut words = Words::of(forgotten);
+        let _lock = self.folder.lock()?;
+        self.purge(&words)?;
+        // Ids stay: in the record of what was removed, in usage.
+        words.texts.retain(|text| !words.ids.iter().any(|id| id.to_string() == *text));
+        let kept = self.files_with(&words, &Name::TOP, 0)?;
+        Ok(kept.into_iter().filter(|name| !is_known(name)).map(|name| self.files().path_of(name)).collect())
+    }
+
+    /// The files in a folder, and below it, that contain the texts. Links are not followed.
+    fn files_with(&self, words: &Words, folder: &Name, depth: usize) -> Result<Vec<Name>> {
+        let mut found = Vec::new();
+        for name in self.files().list(folder)? {
+            let name = folder.clone().join(name);
+            match self.files().entry(&name)? {
+                Entry::Folder if depth < MAX_DEPTH => found.extend(self.files_with(words, &name, depth + 1)?),
+                Entry::File { .. } if words.is_in(&self.files().read_or_empty(&name, 0)?) => found.push(name),
+                _ => {}
+            }
+        }
+        Ok(found)
     }
 }

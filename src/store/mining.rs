@@ -15,6 +15,7 @@ use crate::capture::{ReadState, SessionEntry, SessionSummary};
 use crate::config::SessionsConfig;
 use crate::error::folder::Result;
 use crate::folder::{Folder, JsonFile, JsonRecord, Lock};
+use crate::trust::{Guard, scope};
 
 /// The maximum number of recorded sessions, of files, and of skills with recorded use. The oldest beyond it are forgotten; such
 /// sessions are read once more if their files still exist.
@@ -200,23 +201,27 @@ pub(super) fn forget_oldest<K: Ord, V, T: Ord + Copy>(rows: &mut BTreeMap<K, V>,
 }
 
 /// The file `mining.json` of a folder, and the lock of a run.
+///
+/// Its queue names sessions whose user counts as the user. So it needs a code under the user's key where a user's decisions count:
+/// a pull, an archive or a patch may have brought it.
 pub(crate) struct MiningLog<'a> {
     folder: &'a Folder,
+    guard: &'a Guard,
     file: JsonFile<'a, Mining>,
 }
 
 impl<'a> MiningLog<'a> {
-    pub(crate) fn new(folder: &'a Folder) -> Self {
-        Self { folder, file: JsonFile::new(folder) }
+    pub(crate) fn new(folder: &'a Folder, guard: &'a Guard) -> Self {
+        Self { folder, guard, file: JsonFile::new(folder).within(scope(folder)) }
     }
 
     pub(crate) fn read(&self) -> Result<Mining> {
-        self.file.read()
+        self.file.read_by(&self.guard.codes())
     }
 
     /// Changes the newest version of the file.
     pub(crate) fn change<T>(&self, config: &SessionsConfig, change: impl FnOnce(&mut Mining) -> T) -> Result<T> {
-        self.file.change(|mining| {
+        self.file.change_by(&self.guard.codes_to_write(), |mining| {
             let value = change(mining);
             mining.trim(config);
             value
@@ -232,7 +237,7 @@ impl<'a> MiningLog<'a> {
 impl JsonRecord for Mining {
     const NAME: &'static str = "mining";
     const SCHEMA: u64 = 1;
-    const LOST: &'static str = "the record of read sessions was damaged and starts empty";
+    const LOST: &'static str = "the record of read sessions could not be used and starts empty";
 
     fn schema(&self) -> u64 {
         self.schema
@@ -243,15 +248,17 @@ impl JsonRecord for Mining {
 #[expect(clippy::disallowed_methods, reason = "the tests break files by themselves")]
 mod tests {
     use std::path::Path;
+    use std::sync::Arc;
 
     use super::*;
     use crate::error::FolderError;
     use crate::folder::Access;
     use crate::folder::disk::RealDisk;
     use crate::testing::at;
+    use crate::trust::TrustRequest;
 
-    fn open(folder: &Path, access: Access) -> Folder {
-        Folder::open(folder, Box::new(RealDisk), access).unwrap()
+    fn open(folder: &Path, access: Access) -> (Folder, Arc<Guard>) {
+        TrustRequest::default().open(folder, Box::new(RealDisk), access).unwrap()
     }
 
     fn outcome(seconds: i64, n_candidates: Option<usize>) -> SessionOutcome {
@@ -292,7 +299,7 @@ mod tests {
     fn the_record_is_bounded_and_survives() {
         let folder = tempfile::tempdir().unwrap();
         let folder = open(folder.path(), Access::ReadWrite);
-        let log = MiningLog::new(&folder);
+        let log = MiningLog::new(&folder.0, &folder.1);
         let config = SessionsConfig { max_runs: 2, ..SessionsConfig::default() };
         for n in 0..4 {
             let run = |mining: &mut Mining| {
@@ -316,11 +323,11 @@ mod tests {
         let path = folder.path().join("mining.json");
         std::fs::write(&path, b"{\"runs\": 3").unwrap();
         let reader = open(folder.path(), Access::ReadOnly);
-        let reader = MiningLog::new(&reader);
+        let reader = MiningLog::new(&reader.0, &reader.1);
         assert_eq!(reader.read().unwrap(), Mining::default());
         assert!(matches!(reader.change(&config, |_| ()), Err(FolderError::ReadOnly { .. })));
         let writer = open(folder.path(), Access::ReadWrite);
-        let writer = MiningLog::new(&writer);
+        let writer = MiningLog::new(&writer.0, &writer.1);
         writer.change(&config, |mining| mining.queued.push("a".into())).unwrap();
         assert_eq!(writer.read().unwrap().queued, [PathBuf::from("a")]);
         assert_eq!(std::fs::read_dir(folder.path().join("quarantine")).unwrap().count(), 1);
@@ -337,7 +344,7 @@ mod tests {
     fn one_handle_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let (one, two) = (open(folder.path(), Access::ReadWrite), open(folder.path(), Access::ReadWrite));
-        let (one, two) = (MiningLog::new(&one), MiningLog::new(&two));
+        let (one, two) = (MiningLog::new(&one.0, &one.1), MiningLog::new(&two.0, &two.1));
         let lock = one.lock().unwrap();
         assert!(lock.is_some());
         assert!(two.lock().unwrap().is_none());

@@ -397,7 +397,7 @@ impl Store {
     }
 
     fn vector_file(&self) -> VectorFile<'_> {
-        VectorFile(&self.folder)
+        VectorFile { folder: &self.folder, guard: &self.guard }
     }
 }
 

@@ -17,9 +17,19 @@ use crate::lesson::LessonId;
 use crate::sorted_blocks::StoredBytes;
 use crate::state::{Book, LessonsByTime, Piece, Pieces, RecallIndex, StoredPieces, StoredRecall};
 use crate::trust::Standing;
+use crate::user_key::Codes;
 
 /// The name of the file.
 pub(super) const RECALL: &str = "recall.bin";
+
+/// The file with the code of [`RECALL`]: by it, the file is recognised as one that the user's own program wrote.
+///
+/// The file is not read for it. The code covers its inode, length and times: no program can set the time of the last change, so
+/// a file that a pull, an archive or a patch put in its place has another.
+const RECALL_CODE: &str = "recall-code.bin";
+
+/// What the code is for.
+const PURPOSE: &str = "recall";
 
 /// The kind of its sections. It is raised whenever the encoding of lessons, words or vectors changes.
 pub(super) const FORMAT: u32 = 0x7265_0003;
@@ -109,6 +119,12 @@ impl Place {
         let modified = stamp.modified?.duration_since(UNIX_EPOCH).ok()?;
         Some(Self { inode: stamp.inode, length: stamp.length, changed: stamp.changed?, modified })
     }
+
+    fn to_bytes(self) -> Vec<u8> {
+        let Self { inode, length, changed: (seconds, nanos), modified } = self;
+        let numbers = [inode.to_le_bytes(), length.to_le_bytes(), seconds.to_le_bytes(), nanos.to_le_bytes()];
+        [numbers.as_flattened(), &modified.as_nanos().to_le_bytes()].concat()
+    }
 }
 
 /// An opened recall file.
@@ -141,8 +157,11 @@ pub(super) fn checked(sections: &mut std::vec::IntoIter<UncheckedSection>) -> Op
 }
 
 impl RecallFile {
-    /// None if there is no readable file.
+    /// None if there is no readable file that the user's own program wrote.
     fn open(store: &Store) -> Result<Option<Self>> {
+        if !store.is_own_recall()? {
+            return Ok(None);
+        }
         let mut rest = Sections::unchecked(store.files(), RECALL)?.into_iter();
         Ok(Self::read(&mut rest).map(|(head, others, lessons)| Self {
             is_used: false,
@@ -310,7 +329,30 @@ impl Store {
         let others = self.written(playbook_file::render(&others, 0))?;
         let temporary = Folder::temporary("recall");
         self.files().create(&temporary, &to_bytes(&head, others, &committed.book.lessons, recall))?;
-        self.files().rename(temporary, RECALL)
+        self.files().rename(temporary, RECALL)?;
+        self.seal_recall()
+    }
+
+    /// Whether the user's own program wrote the file, and nobody has since.
+    fn is_own_recall(&self) -> Result<bool> {
+        let Some(stamp) = self.files().stamp(RECALL)? else { return Ok(false) };
+        let codes = self.guard.codes();
+        if matches!(codes, Codes::Unneeded) {
+            return Ok(true);
+        }
+        let Some(place) = Place::of(&stamp) else { return Ok(false) };
+        let code = self.files().content(RECALL_CODE)?.and_then(|bytes| bytes.try_into().ok());
+        Ok(codes.believe(PURPOSE, &[&place.to_bytes()], code.as_ref()))
+    }
+
+    /// Writes the code of the file that is there. The caller holds the lock and has just written it.
+    fn seal_recall(&self) -> Result<()> {
+        let place = self.files().stamp(RECALL)?.as_ref().and_then(Place::of);
+        let code = place.and_then(|place| self.guard.codes_to_write().code(PURPOSE, &[&place.to_bytes()]));
+        let Some(code) = code else { return Ok(()) };
+        let temporary = Folder::temporary("recall-code");
+        self.files().create(&temporary, &code)?;
+        self.files().rename(temporary, RECALL_CODE)
     }
 
     /// Removes the file if its vectors are damaged, so that the next process writes it again.
@@ -325,6 +367,7 @@ impl Store {
     /// Removes the file, and the file of words of an earlier version: they may contain texts of a removed lesson.
     pub(super) fn drop_recall(&self) -> Result<()> {
         self.files().remove_if_exists(RECALL)?;
+        self.files().remove_if_exists(RECALL_CODE)?;
         self.files().remove_if_exists("words.bin")
     }
 }

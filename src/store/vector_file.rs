@@ -9,6 +9,7 @@ use crate::folder::Folder;
 use crate::hash::TextHash;
 use crate::lesson::Lesson;
 use crate::state::Book;
+use crate::trust::Guard;
 
 /// A vector cache is compacted when it is larger than this, in bytes …
 const MIN_BLOAT: u64 = 1 << 20;
@@ -17,25 +18,29 @@ const MAX_BLOAT: u64 = 4;
 
 /// The vector cache of a playbook in a folder.
 #[derive(Clone, Copy)]
-pub(super) struct VectorFile<'a>(pub(super) &'a Folder);
+pub(super) struct VectorFile<'a> {
+    pub(super) folder: &'a Folder,
+    pub(super) guard: &'a Guard,
+}
 
 impl VectorFile<'_> {
     /// Reads the vectors that were cached since the last read. Returns the length of the file.
     pub(super) fn read(self, cache: &mut VectorCache, model: TextHash) -> Result<u64> {
-        let Some(stamp) = self.0.files().stamp(VECTORS)? else { return Ok(0) };
+        let Some(stamp) = self.folder.files().stamp(VECTORS)? else { return Ok(0) };
         if cache.inode != Some(stamp.inode) || stamp.length < cache.read_to {
             cache.reread();
             cache.inode = Some(stamp.inode);
         }
         if stamp.length > cache.read_to {
-            cache.read(&self.0.files().read_or_empty(VECTORS, cache.read_to)?, model);
+            let bytes = self.folder.files().read_or_empty(VECTORS, cache.read_to)?;
+            cache.read(&bytes, model, &self.guard.codes());
         }
         Ok(stamp.length)
     }
 
     /// Writes the unsaved vectors. The caller holds the lock.
     pub(super) fn write(self, cache: &mut VectorCache, model: TextHash, forgets: bool, book: &Book) -> Result<()> {
-        let files = self.0.files();
+        let files = self.folder.files();
         let length = self.read(cache, model)?;
         if cache.read_to > 0 && length > cache.read_to {
             // The end cannot be read, and neither could anything appended after it.
@@ -54,7 +59,7 @@ impl VectorFile<'_> {
         }
         // A foreign cache or one of another version is replaced: its beginning was not recognised.
         let is_ours = cache.read_to > 0;
-        let records = cache.unsaved_records(model, !is_ours);
+        let records = cache.unsaved_records(model, !is_ours, &self.guard.codes_to_write());
         if is_ours {
             files.append(VECTORS, &records)?;
         } else {
@@ -68,8 +73,8 @@ impl VectorFile<'_> {
     /// Not changed in place: a vector memory may have mapped the file.
     fn replace(self, bytes: &[u8]) -> Result<()> {
         let temporary = Folder::temporary("vectors");
-        self.0.files().create(&temporary, bytes)?;
-        self.0.files().rename(temporary, VECTORS)
+        self.folder.files().create(&temporary, bytes)?;
+        self.folder.files().rename(temporary, VECTORS)
     }
 }
 

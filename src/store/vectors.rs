@@ -6,6 +6,7 @@ use adage_index::UnitVector;
 use bincode::config::{Configuration, Fixint, Limit, LittleEndian};
 
 use crate::lesson::TextHash;
+use crate::user_key::Codes;
 
 /// The magic number of the file, with its version.
 const MAGIC: &[u8; 8] = b"adagev\0\x01";
@@ -24,7 +25,13 @@ pub(super) fn codec() -> Configuration<LittleEndian, Fixint, Limit<MAX_RECORD>> 
 }
 
 /// One cached vector: the model's fingerprint, the text's hash, the components.
+///
+/// Where a user's decisions count, a code under the user's key follows: a pull may have brought the file, and vectors decide which
+/// lesson answers. Earlier versions ignore what follows.
 type Record = ([u8; 16], [u8; 16], Vec<f32>);
+
+/// What the codes of records are for.
+const PURPOSE: &str = "vector";
 
 /// The vectors of one model, and how far the file was read.
 #[derive(Debug, Default)]
@@ -67,8 +74,8 @@ impl VectorCache {
         }
     }
 
-    /// Reads the vectors of this model from where reading stopped.
-    pub(crate) fn read(&mut self, bytes: &[u8], fingerprint: TextHash) {
+    /// Reads the vectors of this model from where reading stopped. Those that the user's own programs did not write are left out.
+    pub(crate) fn read(&mut self, bytes: &[u8], fingerprint: TextHash, codes: &Codes) {
         let mut rest = bytes;
         if self.read_to == 0 {
             let Some(after) = rest.strip_prefix(MAGIC) else { return };
@@ -78,6 +85,7 @@ impl VectorCache {
         for (record, bytes) in records(rest) {
             if let Some((model, text, components)) = record
                 && &model == fingerprint.as_bytes()
+                && is_own(bytes, components.len(), codes)
                 && let Some(vector) = UnitVector::from_stored(components)
                 && self.dimension.is_none_or(|dimension| dimension == vector.as_slice().len())
             {
@@ -107,11 +115,12 @@ impl VectorCache {
     }
 
     /// The records of everything unsaved, preceded by the magic number if the file is new.
-    pub(crate) fn unsaved_records(&self, fingerprint: TextHash, is_new_file: bool) -> Vec<u8> {
+    pub(crate) fn unsaved_records(&self, fingerprint: TextHash, is_new_file: bool, codes: &Codes) -> Vec<u8> {
         let mut bytes = if is_new_file { MAGIC.to_vec() } else { Vec::new() };
         for text in &self.unsaved {
             if let Some(vector) = self.vectors.get(text) {
-                write_record(&mut bytes, &(*fingerprint.as_bytes(), *text.as_bytes(), vector.as_slice().to_vec()));
+                let record = (*fingerprint.as_bytes(), *text.as_bytes(), vector.as_slice().to_vec());
+                write_record(&mut bytes, &record, codes);
             }
         }
         bytes
@@ -168,9 +177,19 @@ fn next_record(bytes: &[u8]) -> Option<(Option<Record>, usize)> {
     Some((record.map(|(record, _)| record), HEADER + length))
 }
 
-fn write_record(bytes: &mut Vec<u8>, record: &Record) {
+/// Whether the user's own program wrote a whole record with this many components.
+fn is_own(record: &[u8], n_components: usize, codes: &Codes) -> bool {
+    // Two hashes, the number of components, the components.
+    let length = HEADER + 2 * 16 + 8 + 4 * n_components;
+    let Some((record, code)) = record.split_at_checked(length) else { return false };
+    let payload = record.get(HEADER..).unwrap_or_default();
+    codes.believe(PURPOSE, &[payload], code.try_into().ok().as_ref())
+}
+
+fn write_record(bytes: &mut Vec<u8>, record: &Record, codes: &Codes) {
     // Encoding into memory fails only past the size limit; such a vector is not cached.
-    let Ok(payload) = bincode::encode_to_vec(record, codec()) else { return };
+    let Ok(mut payload) = bincode::encode_to_vec(record, codec()) else { return };
+    payload.extend(codes.code(PURPOSE, &[&payload]).iter().flatten());
     let Ok(length) = u32::try_from(payload.len()) else { return };
     bytes.extend(length.to_le_bytes());
     bytes.extend(crc32fast::hash(&payload).to_le_bytes());
@@ -180,6 +199,7 @@ fn write_record(bytes: &mut Vec<u8>, record: &Record) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::user_key::ExportKey;
 
     fn unit(x: f32, y: f32) -> UnitVector {
         UnitVector::new(&[x, y]).unwrap()
@@ -193,12 +213,12 @@ mod tests {
         let mut cache = VectorCache::default();
         cache.put("a", unit(1.0, 0.0));
         cache.put("b", unit(3.0, 4.0));
-        cache.unsaved_records(model(), true)
+        cache.unsaved_records(model(), true, &Codes::Unneeded)
     }
 
     fn read(bytes: &[u8], fingerprint: TextHash) -> VectorCache {
         let mut cache = VectorCache::default();
-        cache.read(bytes, fingerprint);
+        cache.read(bytes, fingerprint, &Codes::Unneeded);
         cache
     }
 
@@ -232,7 +252,7 @@ mod tests {
         let mut cache = read(&whole[..whole.len() - 3], model());
         assert_eq!(cache.len(), 1);
         let rest = usize::try_from(cache.read_to).unwrap();
-        cache.read(&whole[rest..], model());
+        cache.read(&whole[rest..], model(), &Codes::Unneeded);
         assert_eq!(cache.len(), 2);
     }
 
@@ -242,5 +262,45 @@ mod tests {
         let kept = compacted(&file(), &live);
         assert_eq!((count(&file()), count(&kept)), ((2, 0), (1, 0)));
         assert!(read(&kept, model()).get("b").is_some());
+    }
+
+    #[test]
+    fn a_vector_is_believed_only_for_the_model_and_the_text_that_the_user_s_program_wrote_it_for() {
+        let own = Codes::Under(ExportKey::generate());
+        let other = Codes::Under(ExportKey::generate());
+        let written_by = |codes: &Codes| {
+            let mut cache = VectorCache::default();
+            cache.put("a", unit(1.0, 0.0));
+            cache.put("b", unit(3.0, 4.0));
+            cache.unsaved_records(model(), true, codes)
+        };
+        let n_believed = |bytes: &[u8], codes: &Codes| {
+            let mut cache = VectorCache::default();
+            cache.read(bytes, model(), codes);
+            cache.len()
+        };
+        let file = written_by(&own);
+        assert_eq!((n_believed(&file, &own), n_believed(&file, &Codes::Unneeded)), (2, 2));
+        for forged in [written_by(&other), written_by(&Codes::Unneeded), written_by(&Codes::Impossible)] {
+            assert_eq!((n_believed(&forged, &own), n_believed(&forged, &Codes::Unneeded)), (0, 2));
+        }
+        assert_eq!(n_believed(&file, &Codes::Impossible), 0);
+
+        // The components, the texts' hashes, the model or the codes of two records are exchanged, with right checksums.
+        let records: Vec<Vec<u8>> = records(&file[MAGIC.len()..]).map(|(_, bytes)| bytes[HEADER..].to_vec()).collect();
+        for part in [40..48, 16..32, 0..16, 48..80] {
+            let mut changed = records.clone();
+            let (first, second) = changed.split_at_mut(1);
+            first[0][part.clone()].swap_with_slice(&mut second[0][part.clone()]);
+            changed[0][part.start] ^= u8::from(part.start == 0);
+            let mut forged = MAGIC.to_vec();
+            for payload in &changed {
+                forged.extend(u32::try_from(payload.len()).unwrap().to_le_bytes());
+                forged.extend(crc32fast::hash(payload).to_le_bytes());
+                forged.extend(payload);
+            }
+            let n_right = usize::from(part.start == 0);
+            assert_eq!(n_believed(&forged, &own), n_right, "{part:?}");
+        }
     }
 }

@@ -11,8 +11,12 @@ use crate::error::FolderError;
 use crate::folder::disk::RealDisk;
 use crate::folder::{Access, Folder, JsonFile, JsonRecord};
 use crate::hash::TextHash;
+use crate::user_key::ExportKey;
 
-/// A store in a directory that only its user can read and write. The first decision creates it, with mode 0700 on Unix. An
+/// The file with the user's key.
+const KEY: &str = "key";
+
+/// A store in a directory that only its user can read and write, with the user's key in the file `key`. The first decision creates it, with mode 0700 on Unix. An
 /// unreadable record counts as none, and goes to quarantine when the folder is trusted again.
 #[derive(Clone, Debug)]
 pub struct FileTrustStore {
@@ -41,6 +45,13 @@ impl FileTrustStore {
 
     fn open(&self, access: Access) -> Result<Folder, FolderError> {
         Folder::open(&self.directory, Box::new(RealDisk), access)
+    }
+
+    fn read_key(state: &Folder) -> Result<Option<ExportKey>, FolderError> {
+        let Some(bytes) = state.files().content(KEY)? else { return Ok(None) };
+        let key = std::str::from_utf8(&bytes).ok().and_then(ExportKey::parse);
+        let reason = || "it has no key of 64 hex digits".to_owned();
+        key.map(Some).ok_or_else(|| FolderError::Unreadable { path: state.files().path_of(KEY), reason: reason() })
     }
 }
 
@@ -77,6 +88,30 @@ impl TrustStore for FileTrustStore {
             file.reach = file.reach.max(reach);
             file.admitted.extend(texts);
         })
+    }
+
+    fn key(&self) -> Result<Option<ExportKey>, FolderError> {
+        match Self::read_key(&self.open(Access::ReadOnly)?) {
+            Err(error) if super::identity::is_missing(&error) => Ok(None),
+            key => key,
+        }
+    }
+
+    fn create_key(&self) -> Result<Option<ExportKey>, FolderError> {
+        let state = self.open(Access::ReadWrite)?;
+        let _lock = state.lock()?;
+        if let Some(key) = Self::read_key(&state)? {
+            return Ok(Some(key));
+        }
+        let key = ExportKey::generate();
+        let temporary = state.write_temporary(KEY, format!("{}\n", key.to_hex()).as_bytes())?;
+        // An export creates the key without this lock; a link replaces no file.
+        let linked = state.files().link(&temporary, KEY);
+        state.files().remove_if_exists(temporary)?;
+        Ok(Some(
+            Self::read_key(&state)?
+                .ok_or_else(|| linked.err().unwrap_or(FolderError::NoTrustStore { path: self.directory.clone() }))?,
+        ))
     }
 }
 

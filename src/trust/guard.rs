@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
 
@@ -12,6 +12,7 @@ use crate::error::folder::{FolderError, Result};
 use crate::folder::disk::Disk;
 use crate::folder::{Access, Entry, Folder, Name, OwnEdits, Stamp};
 use crate::hash::TextHash;
+use crate::user_key::{Codes, ExportKey};
 
 /// The file that keeps a private folder, or the caches of a shared one, out of a repository.
 pub(super) const IGNORE: &str = ".gitignore";
@@ -67,6 +68,13 @@ pub(crate) struct Guard {
     /// The file with its id, as it was when it was read last.
     id_stamp: Mutex<Option<Stamp>>,
     admitted: RwLock<BTreeSet<TextHash>>,
+    /// The user's key, once it was needed.
+    key: OnceLock<ExportKey>,
+}
+
+/// The folder's id, to which the code of a file is bound; empty if it has none.
+pub(crate) fn scope(folder: &Folder) -> String {
+    identity::read(folder.files()).ok().flatten().map(|id| id.to_string()).unwrap_or_default()
 }
 
 /// What a handle uses, by what is known now.
@@ -162,6 +170,7 @@ impl TrustRequest {
             known: RwLock::default(),
             id_stamp: Mutex::default(),
             admitted: RwLock::default(),
+            key: OnceLock::new(),
         }
     }
 
@@ -311,6 +320,31 @@ impl Guard {
         }
         self.admitted.write().extend(record.admitted);
         Ok(())
+    }
+
+    /// By what a file of the folder is recognised as written by the user's own programs.
+    pub(crate) fn codes(&self) -> Codes {
+        self.codes_by(|store| store.key())
+    }
+
+    /// As [`Guard::codes`], for a write: the user's key is created if there is none.
+    pub(crate) fn codes_to_write(&self) -> Codes {
+        self.codes_by(|store| store.create_key())
+    }
+
+    fn codes_by(&self, find: fn(&dyn TrustStore) -> Result<Option<ExportKey>>) -> Codes {
+        let Some(store) = &self.store else { return Codes::Unneeded };
+        if let Some(key) = self.key.get() {
+            return Codes::Under(key.clone());
+        }
+        match find(store.as_ref()) {
+            Ok(Some(key)) => Codes::Under(self.key.get_or_init(|| key).clone()),
+            Ok(None) => Codes::Impossible,
+            Err(error) => {
+                tracing::warn!(%error, "the user's key cannot be used, so records and caches of the folder are not believed");
+                Codes::Impossible
+            }
+        }
     }
 
     fn is_whole(&self) -> bool {

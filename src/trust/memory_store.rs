@@ -7,19 +7,31 @@ use parking_lot::Mutex;
 use super::{FolderIdentity, Reach, TrustRecord, TrustStore};
 use crate::error::FolderError;
 use crate::hash::TextHash;
+use crate::user_key::ExportKey;
 
 /// A store in memory, for tests and for hosts that keep decisions elsewhere.
 #[derive(Debug, Default)]
-pub struct MemoryTrustStore(Mutex<BTreeMap<FolderIdentity, TrustRecord>>);
+pub struct MemoryTrustStore {
+    records: Mutex<BTreeMap<FolderIdentity, TrustRecord>>,
+    key: Mutex<Option<ExportKey>>,
+}
 
 impl TrustStore for MemoryTrustStore {
     fn find(&self, folder: &FolderIdentity) -> Result<Option<TrustRecord>, FolderError> {
-        Ok(self.0.lock().get(folder).cloned())
+        Ok(self.records.lock().get(folder).cloned())
     }
 
     fn admit(&self, folder: &FolderIdentity, reach: Reach, texts: &[TextHash]) -> Result<(), FolderError> {
-        let mut records = self.0.lock();
+        let mut records = self.records.lock();
         records.entry(folder.clone()).or_insert(TrustRecord { reach, ..TrustRecord::default() }).admit(reach, texts);
         Ok(())
+    }
+
+    fn key(&self) -> Result<Option<ExportKey>, FolderError> {
+        Ok(self.key.lock().clone())
+    }
+
+    fn create_key(&self) -> Result<Option<ExportKey>, FolderError> {
+        Ok(Some(self.key.lock().get_or_insert_with(ExportKey::generate).clone()))
     }
 }

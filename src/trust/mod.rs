@@ -41,12 +41,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::FolderError;
 use crate::hash::TextHash;
+use crate::user_key::ExportKey;
 
 pub use file_store::FileTrustStore;
 pub use identity::{FolderId, FolderIdentity};
 pub use memory_store::MemoryTrustStore;
 
-pub(crate) use guard::{AskTracking, Decision, Guard, TrustRequest};
+pub(crate) use guard::{AskTracking, Decision, Guard, TrustRequest, scope};
 
 /// The user's decisions about memory folders, kept outside the folders.
 pub trait TrustStore: Send + Sync {
@@ -61,6 +62,24 @@ pub trait TrustStore: Send + Sync {
     /// # Errors
     /// [`FolderError`] when the record cannot be written; nothing is admitted then.
     fn admit(&self, folder: &FolderIdentity, reach: Reach, texts: &[TextHash]) -> Result<(), FolderError>;
+
+    /// The user's key, if there is one. By codes under it, a handle recognises caches and records in a folder as written by the
+    /// user's own programs. What has no such code is not used: the queue of sessions to read, and vectors. Without a key, nothing
+    /// is recognised.
+    ///
+    /// # Errors
+    /// [`FolderError`] when the key cannot be read; then nothing is recognised.
+    fn key(&self) -> Result<Option<ExportKey>, FolderError> {
+        Ok(None)
+    }
+
+    /// As [`key`](Self::key), and creates a key if there is none. Called before something is written that needs a code.
+    ///
+    /// # Errors
+    /// [`FolderError`] when the key can neither be read nor created; what is written then has no code.
+    fn create_key(&self) -> Result<Option<ExportKey>, FolderError> {
+        self.key()
+    }
 }
 
 /// The record of a folder that a user created or trusted.
@@ -119,7 +138,7 @@ pub enum Sharing {
     /// Only its user: a `.gitignore` keeps it out of a repository.
     #[default]
     Private,
-    /// A team that shares the repository: a `.gitignore` keeps only locks, caches and broken files out of it.
+    /// A team that shares the repository: a `.gitignore` keeps only locks, caches, the record of read sessions and broken files out of it.
     Shared,
 }
 
@@ -128,7 +147,7 @@ impl Sharing {
     pub(crate) fn ignored(self) -> &'static str {
         match self {
             Self::Private => "*\n",
-            Self::Shared => "lock\nmining.lock\n*.bin\n.adage-tmp-*\nquarantine/\n",
+            Self::Shared => "lock\nmining.lock\nmining.json\n*.bin\n.adage-tmp-*\nquarantine/\n",
         }
     }
 }

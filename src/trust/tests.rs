@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::*;
+use crate::embed::HashingEmbedder;
 use crate::playbook::PlaybookBuilder;
 use crate::{NoMatchReason, Playbook, build_lesson};
 
@@ -96,7 +97,7 @@ fn a_decision_of_the_host_is_for_its_handle() {
 #[test]
 fn a_new_folder_is_known_and_kept_out_of_repositories() {
     each(|memory, store| {
-        let caches = "lock\nmining.lock\n*.bin\n.adage-tmp-*\nquarantine/\n";
+        let caches = "lock\nmining.lock\nmining.json\n*.bin\n.adage-tmp-*\nquarantine/\n";
         for (name, sharing, expected) in [("private", Sharing::Private, "*\n"), ("shared", Sharing::Shared, caches)] {
             let folder = memory.with_file_name(name);
             let open = || builder(&folder, &store).sharing(sharing);
@@ -295,5 +296,96 @@ fn a_skill_alone_has_a_tracked_folder_judged_again() {
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("SKILL.md"), "---\nname: docs\ndescription: quagga\n---\n# Docs\nCall it.\n").unwrap();
         assert!(playbook.skills().list().unwrap().skills[0].needs_review);
+    });
+}
+
+/// Every way in which others can have made a file of vectors: the user's own with the vectors exchanged, one without codes, and one
+/// with the codes of another user.
+fn forged_vectors(own: &[u8], without_codes: &[u8], of_another: &[u8]) -> [(&'static str, Vec<u8>); 3] {
+    const MAGIC: usize = 8;
+    let mut payloads: Vec<Vec<u8>> = Vec::new();
+    let mut rest = &own[MAGIC..];
+    while !rest.is_empty() {
+        let length = u32::from_le_bytes(rest[..4].try_into().unwrap()) as usize;
+        payloads.push(rest[8..8 + length].to_vec());
+        rest = &rest[8 + length..];
+    }
+    let vectors: Vec<Vec<u8>> = payloads.iter().rev().map(|payload| payload[32..].to_vec()).collect();
+    let mut exchanged = own[..MAGIC].to_vec();
+    for (payload, vector) in payloads.iter().zip(vectors) {
+        let payload = [&payload[..32], &vector].concat();
+        exchanged.extend(u32::try_from(payload.len()).unwrap().to_le_bytes());
+        exchanged.extend(crc32fast::hash(&payload).to_le_bytes());
+        exchanged.extend(payload);
+    }
+    [("exchanged", exchanged), ("no codes", without_codes.to_vec()), ("codes of another", of_another.to_vec())]
+}
+
+#[test]
+fn vectors_that_others_wrote_are_made_again() {
+    each(|memory, store| {
+        let open = |folder: &Path, store: &Arc<dyn TrustStore>| {
+            let embedder = Arc::new(HashingEmbedder);
+            Playbook::builder(folder).with_embedder(embedder).trust_store(Arc::clone(store)).open().unwrap()
+        };
+        let written = |folder: &Path, store: &Arc<dyn TrustStore>| {
+            let playbook = open(folder, store);
+            for (trigger, solution) in [("zip the docs", "okapi"), ("bake a loaf of bread", "rye")] {
+                playbook.learn_lesson(build_lesson(trigger, solution)).unwrap();
+            }
+            playbook.warm_up().unwrap();
+            fs::read(folder.join("vectors.bin")).unwrap()
+        };
+        let (ours, theirs) = (memory.with_file_name("ours"), memory.with_file_name("theirs"));
+        let own = written(&ours, &store);
+        let of_another = written(&theirs, &(Arc::new(MemoryTrustStore::default()) as Arc<dyn TrustStore>));
+        let plain = memory.with_file_name("plain");
+        let playbook = Playbook::builder(&plain).with_embedder(Arc::new(HashingEmbedder)).open().unwrap();
+        for (trigger, solution) in [("zip the docs", "okapi"), ("bake a loaf of bread", "rye")] {
+            playbook.learn_lesson(build_lesson(trigger, solution)).unwrap();
+        }
+        playbook.warm_up().unwrap();
+        let without_codes = fs::read(plain.join("vectors.bin")).unwrap();
+
+        assert_eq!(open(&ours, &store).texts_without_vector().unwrap(), 0, "the user's own");
+        for (name, forged) in forged_vectors(&own, &without_codes, &of_another) {
+            fs::write(ours.join("vectors.bin"), forged).unwrap();
+            let playbook = open(&ours, &store);
+            assert!(playbook.texts_without_vector().unwrap() >= 4, "{name}");
+            let context = playbook.get_playbook_context("bake bread").unwrap();
+            assert!(context.text.contains("rye"), "{name}: {context:?}");
+            playbook.warm_up().unwrap();
+            assert_eq!(open(&ours, &store).texts_without_vector().unwrap(), 0, "{name}: they are kept again");
+        }
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_recall_file_that_others_put_there_is_written_again() {
+    use std::os::unix::fs::MetadataExt;
+    each(|memory, store| {
+        let ours = memory.with_file_name("ours");
+        let recall = || {
+            let playbook = builder(&ours, &store).open().unwrap();
+            playbook.get_playbook_context("zip the docs of project 7").unwrap();
+            fs::metadata(ours.join("recall.bin")).unwrap().ino()
+        };
+        let drafts = (0..220).map(|n| build_lesson(format!("zip the docs of project {n}"), format!("okapi {n}")));
+        let config = crate::Config::default();
+        let config = crate::Config {
+            retention: crate::config::RetentionConfig { capacity: 1_000, ..config.retention },
+            ..config
+        };
+        builder(&ours, &store).with_config(config).open().unwrap().learn_lessons(drafts).unwrap();
+        let own = recall();
+        assert_eq!(recall(), own, "the user's own is used");
+        let (file, copy) = (ours.join("recall.bin"), ours.join("copy"));
+        fs::copy(&file, &copy).unwrap();
+        fs::rename(&copy, &file).unwrap();
+        let copied = fs::metadata(&file).unwrap().ino();
+        let again = recall();
+        assert!(again != copied, "the copy is not used");
+        assert_eq!(recall(), again, "the new one is");
     });
 }

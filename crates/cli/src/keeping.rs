@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::export_key;
 use crate::global::{Access, Global};
-use crate::output::{Output, counted};
+use crate::output::{Output, counted, on_a_line};
 use crate::result::Done;
 
 pub(crate) fn checkpoint(global: &Global, out: &mut Output) -> Done {
@@ -74,7 +74,16 @@ pub(crate) fn forget(global: &Global, lesson: &str, out: &mut Output) -> Done {
     let reference = global.lesson(lesson);
     // A lesson that was removed before is in no listing.
     let playbook = global.holder(&reference).or_else(|_| global.open())?;
-    let id = playbook.forget(reference)?.id;
-    let text = format!("forgot {id}: its words are deleted from every file of the memory; this cannot be undone");
-    out.both(&json!({"forgotten": id}), &text)
+    let forgotten = playbook.forget(reference)?;
+    let (id, kept_in) = (forgotten.id, &forgotten.kept_in);
+    let text = if kept_in.is_empty() {
+        format!("forgot {id}: its words are deleted from every file of the memory; this cannot be undone")
+    } else {
+        let files: Vec<String> = kept_in.iter().map(|path| on_a_line(path)).collect();
+        format!(
+            "forgot {id}, which cannot be undone; its words are still in files that you keep, edit or remove them: {}",
+            files.join(", ")
+        )
+    };
+    out.both(&json!({"forgotten": id, "kept_in": kept_in}), &text)
 }

@@ -37,6 +37,7 @@ mod skills;
 mod tracked;
 mod trust;
 mod user_state;
+mod writers;
 
 use std::error::Error;
 use std::process::ExitCode;

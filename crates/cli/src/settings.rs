@@ -13,6 +13,9 @@ use adage::config::CalibrationFit;
 use serde_json::{Map, Value as Json};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value};
 
+use crate::user_state::make_private;
+use crate::writers::other_writers;
+
 /// The maximum size of a settings file.
 const MAX_FILE: u64 = 1 << 20;
 
@@ -44,6 +47,8 @@ pub(crate) enum SettingsError {
     NoPlace,
     #[error("{} is {found}, it must be a file of at most {MAX_FILE} bytes", path.display())]
     NotAFile { path: PathBuf, found: String },
+    #[error("{} is not used, because others may have written it: {fault}; if all in it is yours, chmod go-w and chown it", path.display())]
+    OtherWriters { path: PathBuf, fault: String },
     #[error("{}: {key} must be {expected}", path.display())]
     Value { path: PathBuf, key: &'static str, expected: &'static str },
     #[error("{}", path.display())]
@@ -155,13 +160,16 @@ fn file_text(path: &Path) -> Result<Option<String>, SettingsError> {
         let found = if about.is_file() { format!("{} bytes long", about.len()) } else { "not a file".to_owned() };
         return Err(SettingsError::NotAFile { path: path.to_path_buf(), found });
     }
+    if let Some(fault) = other_writers(path) {
+        return Err(SettingsError::OtherWriters { path: path.to_path_buf(), fault });
+    }
     fs::read_to_string(path).map(Some).map_err(|source| SettingsError::Io { path: path.to_path_buf(), source })
 }
 
 /// Writes a file completely or not at all, and keeps its permissions.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
+    make_private(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;
     if let Ok(known) = fs::metadata(path) {

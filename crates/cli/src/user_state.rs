@@ -7,6 +7,8 @@ use std::fs::{self, DirBuilder, File, Metadata};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
+use crate::writers::other_writers;
+
 /// The maximum size of a file.
 const MAX_FILE: u64 = 4_096;
 /// The maximum size of the state of an agent's session.
@@ -42,7 +44,7 @@ pub(crate) fn fault(folder: &Path) -> Option<String> {
             return Some(format!("others have access (mode {mode:o}); if all in it is yours, chmod it to 700"));
         }
     }
-    None
+    other_writers(folder)
 }
 
 /// Reads a file of the user's state; none if it is missing.
@@ -96,7 +98,8 @@ pub(crate) fn remove(path: &Path) {
     let _ = fs::remove_file(path);
 }
 
-fn make_private(folder: &Path) -> io::Result<()> {
+/// Creates a folder, and those above it, for its user alone; one that exists keeps its mode.
+pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

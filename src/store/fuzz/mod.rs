@@ -19,6 +19,7 @@ use crate::ManualClock;
 use crate::config::FeedbackConfig;
 use crate::hash::TextHash;
 use crate::state::Book;
+use crate::user_key::Codes;
 
 fn clock() -> ManualClock {
     ManualClock::new(DateTime::UNIX_EPOCH.fixed_offset())
@@ -126,7 +127,7 @@ fn fuzz_vectors(bytes: &[u8]) {
     let (n_records, n_broken) = vectors::count(bytes);
     assert!(n_broken <= n_records + 1);
     let mut cache = vectors::VectorCache::default();
-    cache.read(bytes, TextHash::of(&["a model"]));
+    cache.read(bytes, TextHash::of(&["a model"]), &Codes::Unneeded);
     assert!(cache.read_to <= bytes.len() as u64);
     let none = vectors::compacted(bytes, &BTreeSet::new());
     assert_eq!(vectors::count(&none), (0, 0));

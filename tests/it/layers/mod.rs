@@ -18,7 +18,19 @@ use source::Sources;
 /// From the bottom to the top. A module may import those of its own layer, as long as there is no cycle.
 const LAYERS: [&[&str]; 7] = [
     // Words.
-    &["clock", "config", "document", "error", "hash", "id", "lesson", "setters", "sorted_blocks", "testing"],
+    &[
+        "clock",
+        "config",
+        "document",
+        "error",
+        "hash",
+        "id",
+        "lesson",
+        "setters",
+        "sorted_blocks",
+        "testing",
+        "user_key",
+    ],
     // Engines: they know text and numbers, never lessons.
     &["embed", "lexical", "model"],
     // What stages read, and what files are written through.

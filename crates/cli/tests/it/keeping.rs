@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::schemas::object;
 
@@ -79,6 +79,51 @@ fn a_forgotten_lesson_is_in_no_file_and_does_not_come_back() {
     assert_eq!(restored["n_kept_removed"], 1);
     assert_eq!(triggers(folder), ["compressing photographs"]);
     assert!(run(folder, &["check"])[0]["findings"].as_array().unwrap().is_empty());
+}
+
+/// A session in which the user states a rule.
+fn session(rule: &str) -> String {
+    let turns = ["Please deploy the widget server", "I will deploy it.", rule, "You're right, I will."];
+    let line = |(number, text): (usize, &&str)| {
+        let role = if number % 2 == 0 { "user" } else { "assistant" };
+        let message = json!({"role": role, "content": text});
+        let at = format!("2026-02-28T10:0{number}:00Z");
+        json!({"type": role, "sessionId": "s", "uuid": format!("u{number}"), "timestamp": at, "message": message})
+            .to_string()
+            + "\n"
+    };
+    turns.iter().enumerate().map(line).collect()
+}
+
+#[test]
+fn the_draft_of_a_forgotten_lesson_is_in_no_file() {
+    let home = tempfile::tempdir().unwrap();
+    let (folder, file) = (&home.path().join("memory"), home.path().join("session.jsonl"));
+    fs::write(&file, session("Remember: from now on always run quagga before you deploy the widget server.")).unwrap();
+    run(folder, &["mine", file.to_str().unwrap()]);
+    let lesson = run(folder, &["list"]).into_iter().find(|row| row["id"].is_string()).unwrap();
+    assert!(!files_with(&folder.join("skills"), "quagga").is_empty(), "a draft was made");
+    let forgotten = &run(folder, &["forget", lesson["id"].as_str().unwrap()])[0];
+    assert_eq!(files_with(folder, "quagga"), Vec::<String>::new());
+    assert_eq!(forgotten["kept_in"], json!([]));
+}
+
+#[test]
+fn files_that_a_person_keeps_are_named_when_a_lesson_is_forgotten() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = &home.path().join("memory");
+    let id = learn(folder, "parsing CSV exports", SECRET);
+    learn(folder, "parsing CSV imports", "Use a reader that knows quotes.");
+    run(folder, &["skills", "export", &id, "--to", folder.join("skills").to_str().unwrap()]);
+    fs::write(folder.join("notes.md"), SECRET.replacen(' ', "\n", 1)).unwrap();
+    let kept = files_with(&folder.join("skills"), SECRET);
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    let forgotten = &run(folder, &["forget", &id])[0];
+    let mut expected = [kept[0].clone(), folder.join("notes.md").display().to_string()];
+    expected.sort();
+    let mut named: Vec<&str> = forgotten["kept_in"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    named.sort_unstable();
+    assert_eq!(named, expected);
 }
 
 #[test]
