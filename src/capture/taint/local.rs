@@ -222,8 +222,15 @@ pub(super) fn is_local(command: &str, project: &str, branches: &Branches) -> boo
         && !reads_variable
         && !reads_input
         && !takes_foreign_names(command)
+        && !climbs_from_project(command, project)
         && !line.variables().any(is_unknown)
         && line.commands().all(|(program, arguments)| is_known(program, &arguments, project, branches))
+}
+
+/// True for a part of the project's own path: the folder above it.
+fn climbs_from_project(command: &str, project: &str) -> bool {
+    command.contains("${PWD")
+        || ["dirname ", "dirname \""].iter().any(|above| command.contains(&format!("{above}{project}")))
 }
 
 /// True for a variable that has its value from the line itself, or no path.

@@ -618,6 +618,8 @@ mod tests {
             "sort l | xargs -n1 head",
             "xargs cat",
             "find . -name a | xargs cat",
+            "cat \"${PWD%/*}\"/x",
+            "cat $(dirname $PWD)/x",
             "cat $(cat l)",
             "cat \"$(cat l)\"",
             "wc -l a; head `cat l`",

@@ -43,7 +43,7 @@ const FOREIGN: [&str; 34] = [
 ];
 
 /// Folders of what a program made, by names that a folder of sources may have too: not below `src`. Their content can be anybody's.
-const MADE: [&str; 26] = [
+const MADE: [&str; 28] = [
     "build",
     "out",
     "output",
@@ -70,6 +70,8 @@ const MADE: [&str; 26] = [
     "test-results",
     "playwright-report",
     "_build",
+    "storybook-static",
+    ".eggs",
 ];
 
 /// Devices that bring nothing in. `/dev/tcp/…` would.

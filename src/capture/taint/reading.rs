@@ -154,7 +154,6 @@ fn reads_input_by_pattern(command: &str) -> bool {
     };
     let line = CommandLine::parse(command);
     let Some((program, arguments)) = line.commands().next() else { return false };
-    let is_script = |word: &&&str| word.contains("BEGIN");
     let lists = |word: &&str| word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R']);
     match program {
         "jq" if arguments.iter().any(|word| matches!(*word, "-n" | "--null-input")) => {
@@ -168,7 +167,7 @@ fn reads_input_by_pattern(command: &str) -> bool {
         "grep" | "egrep" | "fgrep" | "sed" | "jq" | "awk" => {
             is_first(program)
                 && !arguments.iter().any(|word| matches!(*word, "--version" | "--help"))
-                && arguments.iter().find(is_script).is_none()
+                && !arguments.iter().any(|word| word.contains("BEGIN"))
                 && operands(program, &arguments).is_empty()
         }
         _ => false,
