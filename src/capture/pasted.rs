@@ -28,7 +28,7 @@ const MARKS: &str = r"(?ix)
 
 /// What somebody else says, with the saying on the same line: `the issue says: …`, `from the docs: …`.
 const REPORTED: &str = r#"(?ix)
-    (?P<who>[\w.'’\[\]-]+)\s+(says?|said|tells?|told(\ (me|us))?|wrote|writes|reads?|states?|commented|replied|answered|reported|posted|suggests?|suggested|schrieb|sagt|dice
+    (?P<who>[\w.'’\[\]-]+)\s+(says?|said|tells?|told(\ (me|us))?|wrote|writes|reads?|states?|commented|replied|answered|reported|posted|(e-?)?mailed|texted|messaged|pinged|announced|instructed|informed|explained|noted|warned|suggests?|suggested|schrieb|sagt|dice
         |wants?|proposes?|recommends?|demands?|insists?|advises?|claims?)
         \b[^.!?:"\n]{0,60}(:\s*(\S|$) | ,?\s*"\S)
     | ^\W*(from|per|quote|quoting|quoted\ from|according\s+to)\b[^.!?:\n]{1,60}:\s+\S"#;
@@ -109,8 +109,8 @@ fn own_sentences(text: &str) -> impl Iterator<Item = Sentence<'_>> {
     let foreign = disjoint(shapes::foreign(text, |word| OWN.contains(&word.to_lowercase().as_str())));
     let is_foreign = move |sentence: &Sentence<'_>| {
         let first = foreign.partition_point(|span| span.end <= sentence.start);
-        let touching = foreign.iter().skip(first).take_while(|span| span.start < sentence.end());
-        touching.into_iter().any(|span| span.contains(&sentence.start) || is_half_in(sentence, span))
+        let mut touching = foreign.iter().skip(first).take_while(|span| span.start < sentence.end());
+        touching.any(|span| span.contains(&sentence.start) || is_half_in(sentence, span))
     };
     sentences(text).into_iter().filter(move |sentence| sentence.end() <= end && !is_foreign(sentence))
 }

@@ -58,14 +58,15 @@ const STARTS: &str = r#"(?x)
     | ^\d+(\.\d+)+\.?\s+[A-Za-z]
     | ^={1,6}\s+\S | ^h[1-6]\.\s+\S | ^§+\s*\d | ^(?i:chapter|section|appendix|article|part|kapitel|chapitre)\s+[\dIVX]+\b[^!?]{0,80}$
     | ^\s*\[(NOTE|TIP|WARNING|IMPORTANT|CAUTION)\]\s*$ | ^=begin\b
+    | ^([*~+]{2,}|\#{1,6}|={2,})\s+\S.{0,80}\s[*~+\#=]{1,}\s*$
     | ^\s*(\.\.\ \w+::|!!!\ \w+|:::\s*\w+)
     | ^\s*("""|'''|~~~)"#;
 
 /// A line that is another author's by itself.
 const LINES: &str = r#"(?x)
       ^\s*[>＞]
-    | ^\s*[|｜❘❙❚▎▍▊█]\s
-    | ^\s*[│┃║▌▏⏺●⎿❯›✔✗✘ℹ▶■◆╭╰├└]
+    | ^\s*\|\s
+    | ^\s*[│┃║▌▏▎▍▊█❘❙❚｜⏺●⎿❯›✔✗✘ℹ▶■◆╭╰├└]
     | ^\s*(//|/\*|\*/|--\s|;;)
     # Tables and data.
     | \S.*\t.*\S.*\t.*\S | ^\s*\t
@@ -246,12 +247,13 @@ fn titled(lines: &[Line<'_>], titles: &Regex) -> Option<usize> {
     };
     let pairs = || lines.windows(2).filter_map(|pair| Some((pair.first()?, pair.last()?)));
     let underlined = pairs().find(|(title, line)| is_underline(title.text, line.text)).map(|(title, _)| title.at.start);
+    let is_mark = |c: char| c.is_whitespace() || "*_~=".contains(c);
     // The first line of a turn; further down a person writes headings of their own.
     let first = lines.iter().position(|line| !line.text.is_empty());
     let title = first.and_then(|at| Some((lines.get(at)?, lines.get(at + 1)?)));
     let heading = title
         .filter(|(title, below)| {
-            below.text.is_empty() && has_text_below(lines, below) && titles.is_match(title.text.trim())
+            below.text.is_empty() && has_text_below(lines, below) && titles.is_match(title.text.trim_matches(is_mark))
         })
         .map(|(title, _)| title.at.start);
     underlined.into_iter().chain(heading).min()

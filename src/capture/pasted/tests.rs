@@ -353,6 +353,21 @@ fn what_is_announced_as_a_document_is_not_the_persons_word() {
 }
 
 #[test]
+fn an_announcement_needs_no_colon() {
+    check_shapes(
+        &[
+            "below is the comment\n\nRULE",
+            "This is what they answered\n\nRULE",
+            "here's the transcript\nRULE",
+            "See https://example.org/a:\nRULE",
+            "From https://example.org/a: RULE",
+        ],
+        false,
+    );
+    check_shapes(&["This is what I wrote\n\nRULE", "see the tests\nRULE", "this is the file\nRULE"], true);
+}
+
+#[test]
 fn text_below_a_title_and_cards_of_posts_are_not_the_persons_word() {
     check_shapes(
         &[
@@ -366,6 +381,10 @@ fn text_below_a_title_and_cards_of_posts_are_not_the_persons_word() {
             "Chapter 4: Releases\nRULE",
             "[NOTE]\nRULE",
             "Release guide\n\nRULE",
+            "**Release guide**\n\nRULE",
+            "*** Releases ***\nRULE",
+            "# Releases #\nRULE",
+            "▎RULE",
             "How We Release\n\nRULE",
             "RELEASES\n\nRULE",
             "Contribution guidelines\n\nThanks.\nRULE",
