@@ -8,6 +8,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
+mod announced;
+mod quotations;
 mod shapes;
 
 use adage_transcript::{Transcript, Turn, is_echo, word_runs};
@@ -26,7 +28,7 @@ const MARKS: &str = r"(?ix)
 
 /// What somebody else says, with the saying on the same line: `the issue says: …`, `from the docs: …`.
 const REPORTED: &str = r#"(?ix)
-    (?P<who>[\w.'’\[\]-]+)\s+(says?|said|tells?|told(\ (me|us))?|wrote|writes|reads?|states?|commented|replied|answered|reported|posted|suggests?|suggested|schrieb|sagt|dice
+    (?P<who>[\w.'’\[\]-]+)\s+(says?|said|tells?|told(\ (me|us))?|wrote|writes|reads?|states?|commented|replied|answered|reported|posted|(e-?)?mailed|texted|messaged|pinged|announced|instructed|informed|explained|noted|warned|suggests?|suggested|schrieb|sagt|dice
         |wants?|proposes?|recommends?|demands?|insists?|advises?|claims?)
         \b[^.!?:"\n]{0,60}(:\s*(\S|$) | ,?\s*"\S)
     | ^\W*(from|per|quote|quoting|quoted\ from|according\s+to)\b[^.!?:\n]{1,60}:\s+\S"#;
@@ -91,21 +93,39 @@ fn own_sentences(text: &str) -> impl Iterator<Item = Sentence<'_>> {
     static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(MARKS).ok());
     let mut place = 0;
     let mut end = text.len();
+    let said = text.trim_end().len();
     for line in text.split_inclusive('\n') {
         place += line.len();
-        let has_rest = text.get(place..).is_some_and(|rest| !rest.trim().is_empty());
-        let is_mark = MARK.as_ref().is_none_or(|mark| mark.is_match(line.trim_end())) || is_reported(line.trim_end());
+        let has_rest = place < said;
+        let is_mark = MARK.as_ref().is_none_or(|mark| mark.is_match(line.trim_end()))
+            || is_reported(line.trim_end())
+            || announced::is_announced(line.trim_end());
         // A line that ends with a colon introduces; of one that is a mark by itself the line is not the person's either.
         if is_mark && (has_rest || !line.trim_end().ends_with(':')) {
             end = if line.trim_end().ends_with(':') { place } else { place - line.len() };
             break;
         }
     }
-    let foreign = shapes::foreign(text, |word| OWN.contains(&word.to_lowercase().as_str()));
+    let foreign = disjoint(shapes::foreign(text, |word| OWN.contains(&word.to_lowercase().as_str())));
     let is_foreign = move |sentence: &Sentence<'_>| {
-        foreign.iter().any(|span| span.contains(&sentence.start) || is_half_in(sentence, span))
+        let first = foreign.partition_point(|span| span.end <= sentence.start);
+        let mut touching = foreign.iter().skip(first).take_while(|span| span.start < sentence.end());
+        touching.any(|span| span.contains(&sentence.start) || is_half_in(sentence, span))
     };
     sentences(text).into_iter().filter(move |sentence| sentence.end() <= end && !is_foreign(sentence))
+}
+
+/// The spans in order, those that overlap as one: there can be as many as sentences.
+fn disjoint(mut spans: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    spans.sort_by_key(|span| span.start);
+    let mut joined: Vec<Range<usize>> = Vec::new();
+    for span in spans {
+        match joined.last_mut().filter(|last| span.start < last.end) {
+            Some(last) => last.end = last.end.max(span.end),
+            None => joined.push(span),
+        }
+    }
+    joined
 }
 
 /// True when a span covers half of a sentence or more: `commit it as "Always …"`.

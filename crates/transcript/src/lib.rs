@@ -19,6 +19,7 @@
 //! ```
 
 pub mod command;
+mod decode;
 mod error;
 mod injected;
 pub mod outcome;

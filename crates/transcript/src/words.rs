@@ -3,13 +3,16 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
 
+use crate::decode::decoded;
+
 /// The number of consecutive words that are compared; a shorter sentence is too common.
 const RUN: usize = 4;
 
-/// A hash for each run of four words, in order; none for a text of fewer. Case, signs and a page's tags and entities do not count.
+/// A hash for each run of four words, in order; none for a text of fewer. Case, signs, a page's tags and the way in which letters are
+/// encoded (entities, percent signs, escapes, compatibility forms) do not count.
 #[must_use]
 pub fn word_runs(text: &str) -> Vec<u64> {
-    words(text).windows(RUN).map(hash).collect()
+    words(&decoded(text)).windows(RUN).map(hash).collect()
 }
 
 /// True when at least half of the runs of words of a sentence are among those seen.
@@ -29,7 +32,11 @@ fn words(text: &str) -> Vec<u64> {
         if at < skipped {
             continue;
         }
-        skipped = at + markup(text.get(at..).unwrap_or_default());
+        let tag = text.get(at..).and_then(tag_at).unwrap_or_default();
+        skipped = at + tag.len();
+        if is_inline(tag) {
+            continue;
+        }
         let is_alone = matches!(c, '\u{3040}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}');
         if !c.is_alphanumeric() || is_alone {
             if !word.is_empty() {
@@ -49,23 +56,28 @@ fn words(text: &str) -> Vec<u64> {
     words
 }
 
-/// The length of the tag or entity that a text begins with; 0 if it begins with neither.
-fn markup(text: &str) -> usize {
+/// The tag or comment that a text begins with.
+fn tag_at(text: &str) -> Option<&str> {
     const LONGEST_TAG: usize = 300;
-    const LONGEST_ENTITY: usize = 8;
-    let (end, longest) = match text.as_bytes() {
-        [b'<', b'/' | b'a'..=b'z' | b'A'..=b'Z', ..] => ('>', LONGEST_TAG),
-        [b'&', b'#' | b'a'..=b'z' | b'A'..=b'Z', ..] => (';', LONGEST_ENTITY),
-        _ => return 0,
+    let (end, is_comment) = match text.as_bytes() {
+        [b'<', b'!', b'-', b'-', ..] => ("-->", true),
+        [b'<', b'/' | b'a'..=b'z' | b'A'..=b'Z', ..] => (">", false),
+        _ => return None,
     };
-    let head = text.get(..text.floor_char_boundary(longest)).unwrap_or_default();
-    let inner = head.get(1..).unwrap_or_default();
-    let Some(length) = inner.find(end) else { return 0 };
-    let is_whole = match end {
-        ';' => inner.chars().take(length).all(|c| c == '#' || c.is_ascii_alphanumeric()),
-        _ => !inner.get(..length).unwrap_or_default().contains(['<', '\n']),
-    };
-    if is_whole { length + 2 } else { 0 }
+    let head = text.get(..text.floor_char_boundary(LONGEST_TAG)).unwrap_or_default();
+    let tag = head.get(..head.find(end)? + end.len())?;
+    (is_comment || !tag.get(1..)?.contains(['<', '\n'])).then_some(tag)
+}
+
+/// True for a tag that a page may have within a word, and for a comment.
+fn is_inline(tag: &str) -> bool {
+    const INLINE: [&str; 19] = [
+        "a", "abbr", "b", "bdi", "bdo", "code", "em", "font", "i", "kbd", "mark", "s", "small", "span", "strong",
+        "sub", "sup", "u", "wbr",
+    ];
+    let name =
+        tag.trim_start_matches(['<', '/']).split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    tag.starts_with("<!") || INLINE.iter().any(|inline| inline.eq_ignore_ascii_case(name))
 }
 
 fn hash(value: impl Hash) -> u64 {
@@ -85,13 +97,15 @@ mod tests {
             "Always call the billing team first!",
             "always&nbsp;call <b>the</b> billing\nteam",
             "ok so always call the billing team",
+            "&#97;lways c&#x61;ll th%65 \\u0062illing &amp;#116;eam",
+            "al<b>ways</b> ca<!-- x -->ll the bil&shy;ling te<wbr>am",
+            "<td>always</td><td>call</td><td>the</td><td>billing</td><td>team</td>",
+            "ａｌｗａｙｓ call the billing team",
         ] {
             assert!(is_echo(again, &seen), "{again}");
         }
-        assert_eq!(
-            ["<b>x", "</a href=1>", "&nbsp;", "&#160;y", "a<b", "< b>", "&& x;", "<a\n>", "&longer name;"].map(markup),
-            [3, 11, 6, 6, 0, 0, 0, 0, 0]
-        );
+        let tag = |text| tag_at(text).map_or(0, str::len);
+        assert_eq!(["<b>x", "</a href=1>", "a<b", "< b>", "<a\n>", "<!-- x -->y"].map(tag), [3, 11, 0, 0, 0, 10]);
         for other in ["call the billing", "the team that is billing calls first, always", ""] {
             assert!(!is_echo(other, &seen), "{other}");
         }

@@ -3,13 +3,16 @@
 //! What has such a shape is not the person's word, even where it is: a sentence that is left out costs a lesson, one that is
 //! taken in from elsewhere plants one. Each shape was tried on the statements of real turns (docs/spec/capture.md, 5.2).
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 
-/// The number of words from which a quotation is a sentence of somebody.
-const QUOTED_WORDS: usize = 4;
+use super::quotations::quotations;
+
+/// How many of the last lines may be the foot of a post or a page.
+const FOOT_LINES: usize = 4;
 
 /// A line after which, where more follows, comes another author's text.
 const HEADS: &str = r"(?ix)
@@ -18,6 +21,10 @@ const HEADS: &str = r"(?ix)
     | ^[^.!?]{0,80}\b(\d+|an?|one|two)\s+(second|minute|hour|day|week|month|year)s?\s+ago\b.{0,30}$
     | ^[^.!?]{0,60}\b(\d{1,2}\.?\s+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\s+\d{1,2})(,?\s+\d{4})?\W*$
     | \b(a\s+écrit|escribió|scrisse|ha\s+scritto|schreef|skrev|napisał)\b .{0,20} :\s*$
+    # A card of a social program: a short time, alone or behind a name.
+    | ^(.{0,60}[·•|—–-]\s*)?\W{0,3}\d{1,3}\s?(s|m|h|d|w|y|mo|min|mins|hrs?|secs?|yrs?|days?|hours?|minutes?|weeks?)\.?(\s+ago)?(\s*[·•|].{0,40})?\W*$
+    | ^.{1,40}[·•|]\s*(yesterday|today|just\ now|edited|now)\b.{0,30}$
+    | ^\W*(yesterday|just\ now)\W*$
     # Headings of tickets.
     | ^\W*(steps\s+to\s+reproduce|(expected|actual|current)\s+(behaviou?r|results?)|acceptance\s+criteria|description
         |reproduction|environment|additional\s+context|user\s+story|definition\s+of\s+done|describe\s+the\s+(bug|issue|problem))\W*$
@@ -49,13 +56,17 @@ const STARTS: &str = r#"(?x)
     # Documents.
     | ^\#{2,6}\ \S
     | ^\d+(\.\d+)+\.?\s+[A-Za-z]
+    | ^={1,6}\s+\S | ^h[1-6]\.\s+\S | ^§+\s*\d | ^(?i:chapter|section|appendix|article|part|kapitel|chapitre)\s+[\dIVX]+\b[^!?]{0,80}$
+    | ^\s*\[(NOTE|TIP|WARNING|IMPORTANT|CAUTION)\]\s*$ | ^=begin\b
+    | ^([*~+]{2,}|\#{1,6}|={2,})\s+\S.{0,80}\s[*~+\#=]{1,}\s*$
     | ^\s*(\.\.\ \w+::|!!!\ \w+|:::\s*\w+)
     | ^\s*("""|'''|~~~)"#;
 
 /// A line that is another author's by itself.
 const LINES: &str = r#"(?x)
-      ^\s*>
-    | ^\s*[│┃║▌▏⏺●⎿❯›✔✗✘ℹ▶■◆╭╰├└]
+      ^\s*[>＞]
+    | ^\s*\|\s
+    | ^\s*[│┃║▌▏▎▍▊█❘❙❚｜⏺●⎿❯›✔✗✘ℹ▶■◆╭╰├└]
     | ^\s*(//|/\*|\*/|--\s|;;)
     # Tables and data.
     | \S.*\t.*\S.*\t.*\S | ^\s*\t
@@ -86,6 +97,27 @@ const SIGNATURES: &str = r"(?i)^\W*((best|kind|warm|many)\s+)?(regards|wishes|si
 /// How a mail may end before the name: `Thanks,` or `Yours`.
 const CLOSINGS: &str = r"(?i)^\W*(many |with )?(thanks|thank you|yours( \w+)?|greetings|danke|gracias|merci),?$";
 
+/// What is below a post or a page: all above it is one.
+const FEET: &str = r"(?ix)
+      ^\W*(like|reply|upvote|downvote|permalink|retweet|repost|see\ translation|show\ more\ replies|view\ replies|add\ a\ reaction|gefällt\ mir|antworten|j’aime|répondre|me\ gusta|responder)
+        (\s*[·•|]\s*\w+){0,4}(\s*\d+)?\W*$
+    | ^\W*\p{Extended_Pictographic}\x{fe0f}?\s*\d+(\s+\p{Extended_Pictographic}\x{fe0f}?\s*\d+)*\s*$
+    | ^\W*(copyright|©|all\ rights\ reserved|last\ (updated|modified|edited)|retrieved\ from|edit\ this\ page|was\ this\ page\ helpful|page\ \d+\ of\ \d+|licensed\ under)\b
+    | ^\W*(source|quelle|fuente|fonte|via)\s*:\s*\S
+    | ^[—–]\s*\S.{0,60}$ | ^\W*©";
+
+/// A title: a few words without an end, none of which speaks.
+const TITLES: &str = r"(?x)
+    ^(?:
+        # Every word of some length is capitalised, or all are.
+        (?:\p{Lu}[\w’'-]*|(?i:and|or|of|the|a|an|to|in|on|for|with|by|at|&|-|–|—))(?:\s+(?:\p{Lu}[\w’'-]*|(?i:and|or|of|the|a|an|to|in|on|for|with|by|at)|&|-|–|—|\d+)){1,7}
+        # Or it is called as documents are.
+      | \p{Lu}[^.!?:;,]{0,50}\b(?i:guide|guidelines|polic(?:y|ies)|rules|conventions|handbook|manual|overview|introduction|checklist|runbook|faq|documentation|docs|notes|procedures?|process
+            |readme|reference|tutorial|instructions|standards|practices|setup|basics|principles|requirements|workflow|how-?to|playbook|changelog)
+      | (?i:deployment|installation|configuration|usage|contributing|development|operations|maintenance|security|troubleshooting|testing|releases?|building|publishing|administration|background|summary|abstract|introduction)
+      | \p{Lu}{4,}
+    )$";
+
 /// `Name: text` or `name = text`; the name is of letters.
 const FIELD: &str = r"^\W{0,4}(?P<name>[\p{L}_][\p{L}_'’. -]{0,28}?)\**\s?:\**\s+\S";
 
@@ -99,10 +131,6 @@ const POSSESSION: &str = r"(?i)\b(?P<who>[\w.-]+)['’]s\s+(\w+\s+){0,2}\w+\s*:(
 const NOT_OWNERS: [&str; 13] =
     ["here", "there", "let", "it", "that", "this", "what", "who", "where", "how", "he", "she", "one"];
 
-/// Pairs of quotation marks that nothing else is written with.
-const QUOTES: [(char, char); 8] =
-    [('“', '”'), ('„', '“'), ('„', '”'), ('«', '»'), ('»', '«'), ('‹', '›'), ('「', '」'), ('『', '』')];
-
 /// The shapes, compiled once. A list that does not compile would let everything through, so there is none without all.
 struct Shapes {
     heads: Regex,
@@ -111,10 +139,13 @@ struct Shapes {
     logs: Regex,
     signatures: Regex,
     closings: Regex,
+    feet: Regex,
+    titles: Regex,
     field: Regex,
     deed: Regex,
     possession: Regex,
     tag: Regex,
+    closing: Regex,
 }
 
 fn shapes() -> Option<&'static Shapes> {
@@ -126,10 +157,13 @@ fn shapes() -> Option<&'static Shapes> {
             logs: Regex::new(LOGS).ok()?,
             signatures: Regex::new(SIGNATURES).ok()?,
             closings: Regex::new(CLOSINGS).ok()?,
+            feet: Regex::new(FEET).ok()?,
+            titles: Regex::new(TITLES).ok()?,
             field: Regex::new(FIELD).ok()?,
             deed: Regex::new(DEED).ok()?,
             possession: Regex::new(POSSESSION).ok()?,
             tag: Regex::new(r"[<\[]([A-Za-z][\w:.-]*)((\s|/)[^<>\[\]]*)?[>\]]|\{\{#(\w+)\}\}").ok()?,
+            closing: Regex::new(r"</([A-Za-z][\w:.-]*)>|\[/([A-Za-z][\w:.-]*)\]|\{\{/(\w+)\}\}").ok()?,
         })
     });
     SHAPES.as_ref()
@@ -150,7 +184,7 @@ pub(super) fn foreign(text: &str, is_own: impl Fn(&str) -> bool) -> Vec<Range<us
         lines.push(Line { at: start..start + line.len(), text: line.trim_end() });
     }
     let mut found = quotations(text);
-    found.extend(wrapped(text, &shapes.tag));
+    found.extend(wrapped(text, &shapes.tag, &shapes.closing));
     let is_of_somebody = |line: &Line<'_>| {
         let found = shapes.possession.captures(line.text);
         found.is_some_and(|found| !NOT_OWNERS.contains(&found["who"].to_lowercase().as_str()))
@@ -165,8 +199,9 @@ pub(super) fn foreign(text: &str, is_own: impl Fn(&str) -> bool) -> Vec<Range<us
             found.push(first.at.start..last.at.end);
         }
     }
+    let n_said = text.trim_end().len();
     let is_start = |line: &Line<'_>| {
-        let has_rest = text.get(line.at.end..).is_some_and(|rest| !rest.trim().is_empty());
+        let has_rest = line.at.end < n_said;
         let is_deed = || {
             let who = shapes.deed.captures(line.text);
             who.is_some_and(|found| !found["who"].split_whitespace().any(&is_own))
@@ -179,15 +214,54 @@ pub(super) fn foreign(text: &str, is_own: impl Fn(&str) -> bool) -> Vec<Range<us
     let is_title = text.trim_start().starts_with("# ")
         && lines.iter().skip_while(|line| line.text.is_empty()).nth(1).is_some_and(|line| line.text.is_empty());
     let document = headings.first().filter(|_| headings.len() > 1 || is_title).map(|line| line.at.start);
-    let start = lines.iter().find(|line| is_start(line)).map(|line| line.at.start).into_iter().chain(document).min();
+    let titled = titled(&lines, &shapes.titles);
+    let first = lines.iter().find(|line| is_start(line)).map(|line| line.at.start);
+    let start = first.into_iter().chain(document).chain(titled).min();
     let said: Vec<&Line<'_>> = lines.iter().filter(|line| !line.text.is_empty()).collect();
     let is_name =
         |line: &Line<'_>| line.text.split_whitespace().count() <= 4 && line.text.starts_with(char::is_uppercase);
     let is_closed =
         matches!(said.as_slice(), [.., closing, name] if shapes.closings.is_match(closing.text) && is_name(name));
     let is_mail = said.len() > 1 && (is_closed || said.iter().any(|line| shapes.signatures.is_match(line.text)));
+    // What ends as a post or a page does is one.
+    let n_lines_before = said.len().saturating_sub(FOOT_LINES).max(1);
+    let foot = said.iter().skip(n_lines_before).find(|line| shapes.feet.is_match(line.text));
+    found.extend(foot.map(|line| 0..line.at.end));
     found.extend(start.filter(|_| !is_mail).or(is_mail.then_some(0)).map(|start| start..text.len()));
     found
+}
+
+/// Where a document begins: at a line that is underlined, or at a title with an empty line below it.
+fn titled(lines: &[Line<'_>], titles: &Regex) -> Option<usize> {
+    let is_underline = |title: &str, line: &str| {
+        let mut signs = line.trim().chars();
+        let sign = signs.next().unwrap_or_default();
+        let n_signs = 1 + signs.clone().count();
+        // A line of hyphens also separates.
+        let fits = sign == '=' || title.trim().chars().count().abs_diff(n_signs) <= 2;
+        "=-~^*+#\"".contains(sign)
+            && n_signs >= 3
+            && signs.all(|other| other == sign)
+            && fits
+            && !title.trim().is_empty()
+    };
+    let pairs = || lines.windows(2).filter_map(|pair| Some((pair.first()?, pair.last()?)));
+    let underlined = pairs().find(|(title, line)| is_underline(title.text, line.text)).map(|(title, _)| title.at.start);
+    let is_mark = |c: char| c.is_whitespace() || "*_~=".contains(c);
+    // The first line of a turn; further down a person writes headings of their own.
+    let first = lines.iter().position(|line| !line.text.is_empty());
+    let title = first.and_then(|at| Some((lines.get(at)?, lines.get(at + 1)?)));
+    let heading = title
+        .filter(|(title, below)| {
+            below.text.is_empty() && has_text_below(lines, below) && titles.is_match(title.text.trim_matches(is_mark))
+        })
+        .map(|(title, _)| title.at.start);
+    underlined.into_iter().chain(heading).min()
+}
+
+/// True when text follows a line.
+fn has_text_below(lines: &[Line<'_>], line: &Line<'_>) -> bool {
+    lines.iter().rev().find(|other| !other.text.is_empty()).is_some_and(|last| last.at.start > line.at.start)
 }
 
 /// Lines of at least two different fields, one below the other: a record, or what several people said.
@@ -206,70 +280,29 @@ fn name<'t>(line: &Line<'t>, field: &Regex) -> Option<&'t str> {
     (name.split_whitespace().count() <= 3 && !line.text.contains("://")).then_some(name)
 }
 
-/// Where a sentence or more is in quotation marks.
-fn quotations(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    for mark in ['"', '\'', '`'] {
-        let (mut open, mut previous) = (None, ' ');
-        let mut chars = text.char_indices().peekable();
-        while let Some((at, c)) = chars.next() {
-            let next = chars.peek().map_or(' ', |(_, next)| *next);
-            match open {
-                None if c == mark && !previous.is_alphanumeric() && !next.is_whitespace() => open = Some(at),
-                Some(start) if c == mark && !next.is_alphanumeric() => {
-                    // In backticks is a command, unless they hold the whole line.
-                    let line = text.get(..start).and_then(|before| before.rsplit('\n').next()).unwrap_or_default();
-                    let is_quote = mark != '`' || !line.contains(char::is_alphanumeric);
-                    found.extend((is_quote && is_long(text, start..at)).then_some(start..at + 1));
-                    open = None;
-                }
-                // A quote does not reach over an empty line.
-                Some(_) if c == '\n' && next == '\n' => open = None,
-                _ => {}
-            }
-            previous = c;
-        }
-    }
-    for (left, right) in QUOTES {
-        let mut from = 0;
-        while let Some(start) = text.get(from..).and_then(|rest| rest.find(left)).map(|at| at + from) {
-            let inner = start + left.len_utf8();
-            let Some(end) = text.get(inner..).and_then(|rest| rest.find(right)).map(|at| at + inner) else { break };
-            found.extend(is_long(text, start..end).then_some(start..end + right.len_utf8()));
-            from = inner;
-        }
-    }
-    found
-}
-
-/// True for a quotation of a sentence; a script without blanks has no words to count.
-fn is_long(text: &str, range: Range<usize>) -> bool {
-    let inner = text.get(range).unwrap_or_default();
-    let n_alone = inner.chars().filter(|c| matches!(c, '\u{3040}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')).count();
-    inner.split_whitespace().count() + n_alone >= QUOTED_WORDS
-}
-
 /// What is between a tag and the last place where it is closed, whatever its name; a tag on a line of its own that nothing closes
-/// holds the rest.
-fn wrapped(text: &str, tag: &Regex) -> Vec<Range<usize>> {
-    let lower = text.to_lowercase();
-    // Lower case can change the length of a text; then places are not comparable.
-    let searched = if lower.len() == text.len() { lower.as_str() } else { text };
+/// holds the rest. The time is linear in the text.
+fn wrapped(text: &str, tag: &Regex, closing: &Regex) -> Vec<Range<usize>> {
+    let name = |found: &Captures<'_>| {
+        found.iter().skip(1).flatten().next().map_or_else(String::new, |name| name.as_str().to_lowercase())
+    };
+    let ends: HashMap<String, usize> =
+        closing.captures_iter(text).filter_map(|found| Some((name(&found), found.get(0)?.end()))).collect();
     let mut found: Vec<Range<usize>> = Vec::new();
     for opening in tag.captures_iter(text) {
         let Some(whole) = opening.get(0) else { continue };
         if found.last().is_some_and(|span| span.contains(&whole.start())) {
             continue;
         }
-        let name = opening.get(1).or(opening.get(4)).map_or("", |name| name.as_str()).to_lowercase();
-        let closings = [format!("</{name}>"), format!("[/{name}]"), format!("{{{{/{name}}}}}")];
-        let end = closings.iter().filter_map(|close| Some(searched.rfind(close.as_str())? + close.len())).max();
-        let before = text.get(..whole.start()).and_then(|before| before.rsplit('\n').next()).unwrap_or_default();
-        let after = text.get(whole.end()..).and_then(|after| after.split('\n').next()).unwrap_or_default();
-        let is_line = before.trim().is_empty() && after.trim().is_empty() && whole.as_str().starts_with('<');
-        match end {
-            Some(end) if end > whole.end() => found.push(whole.start()..end),
-            _ if is_line && !whole.as_str().ends_with("/>") => found.push(whole.start()..text.len()),
+        let is_blank = |c: char| c.is_whitespace() && c != '\n';
+        let before = text.get(..whole.start()).unwrap_or_default().trim_end_matches(is_blank);
+        let after = text.get(whole.end()..).unwrap_or_default().trim_start_matches(is_blank);
+        let is_line = (before.is_empty() || before.ends_with('\n')) && (after.is_empty() || after.starts_with('\n'));
+        match ends.get(&name(&opening)) {
+            Some(end) if *end > whole.end() => found.push(whole.start()..*end),
+            _ if is_line && whole.as_str().starts_with('<') && !whole.as_str().ends_with("/>") => {
+                found.push(whole.start()..text.len());
+            }
             _ => {}
         }
     }

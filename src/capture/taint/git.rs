@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use adage_transcript::{CommandLine, ToolCall};
 
+use super::paths::is_outside;
+
 /// Branches that a project's own work is on.
 const MAIN: [&str; 4] = ["main", "master", "develop", "trunk"];
 
@@ -17,8 +19,24 @@ const OWN_FOLDERS: [&str; 26] = [
     "tools",
 ];
 
+/// Of these, what branches are named after as well: `docs/typo`.
+const TOPICS: [&str; 8] = ["docs", "doc", "test", "tests", "config", "tools", "app", "web"];
+
 /// Subcommands that print no content of a ref, or send something away.
 const REF_BLIND: [&str; 5] = ["push", "rev-parse", "symbolic-ref", "config", "check-ignore"];
+
+/// Options of `git commit` that take a commit whose message is used.
+const TAKES_COMMIT: [&str; 6] = ["-C", "-c", "--reuse-message", "--reedit-message", "--fixup", "--squash"];
+
+/// Suffixes of files, none of which a branch is likely to have.
+const SUFFIXES: [&str; 88] = [
+    "rs", "toml", "lock", "md", "mdx", "txt", "json", "jsonl", "json5", "yaml", "yml", "xml", "html", "htm", "css",
+    "scss", "sass", "less", "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte", "astro", "py",
+    "pyi", "ipynb", "rb", "erb", "go", "mod", "sum", "java", "kt", "kts", "scala", "groovy", "gradle", "c", "h", "cc",
+    "cpp", "cxx", "hpp", "hh", "m", "mm", "swift", "cs", "fs", "vb", "csproj", "sln", "php", "pl", "lua", "ex", "exs",
+    "erl", "hs", "ml", "clj", "dart", "r", "jl", "zig", "nim", "sh", "bash", "zsh", "fish", "ps1", "bat", "sql",
+    "proto", "graphql", "tf", "ini", "cfg", "conf", "env", "csv", "tsv",
+];
 
 /// The branches that a session made from its own work.
 #[derive(Clone, Debug, Default)]
@@ -44,15 +62,41 @@ impl Branches {
         }
     }
 
-    /// True for a commit of the own branch, a branch that the session made, or a main one; also a range of these.
+    /// True for a commit of the own branch, a branch that the session made, or a main one; also for a range of these and a file of one.
+    /// What is not understood is not own.
     fn is_own_ref(&self, word: &str) -> bool {
-        let word = word.split(':').next().unwrap_or_default();
-        let parts = word.split("..").map(|part| part.trim_start_matches(['.', '^']));
-        parts.filter(|part| !part.is_empty()).all(|part| {
-            let name = part.split(['~', '^', '@']).next().unwrap_or_default();
-            let is_hash = (7..=40).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-            is_hash || matches!(name, "" | "HEAD") || MAIN.contains(&name) || self.0.contains(name)
-        })
+        if let Some((commit, path)) = word.split_once(':') {
+            // `:/text` is any commit whose message has the text, `:2:path` a side of a merge.
+            let is_indexed = commit.is_empty() && !path.starts_with('/');
+            return !path.contains(':') && !is_outside(path, "") && (is_indexed || self.is_own_commit(commit));
+        }
+        let sides = word.split_once("...").or_else(|| word.split_once(".."));
+        match sides {
+            Some((left, right)) => [left, right].iter().all(|side| side.is_empty() || self.is_own_commit(side)),
+            None => self.is_own_commit(word.strip_prefix('^').unwrap_or(word)),
+        }
+    }
+
+    /// True for a name that is own, and which of its ancestors along the first parent: `HEAD~2`, `main^`, `HEAD^{tree}`.
+    fn is_own_commit(&self, word: &str) -> bool {
+        let at = word.find(['~', '^']).unwrap_or(word.len());
+        let (name, mut steps) = word.split_at(at);
+        while !steps.is_empty() {
+            let known = ["^{}", "^{commit}", "^{tree}", "^{blob}", "^0", "^1", "^!"];
+            let rest = if let Some(rest) = known.iter().find_map(|step| steps.strip_prefix(*step)) {
+                rest
+            } else if let Some(rest) = steps.strip_prefix('~') {
+                rest.trim_start_matches(|c: char| c.is_ascii_digit())
+            } else {
+                steps.strip_prefix('^').filter(|rest| rest.is_empty() || rest.starts_with(['^', '~'])).unwrap_or("?")
+            };
+            if rest == "?" {
+                return false;
+            }
+            steps = rest;
+        }
+        let is_hash = (7..=40).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_hash || matches!(name, "HEAD" | "@") || MAIN.contains(&name) || self.0.contains(name)
     }
 }
 
@@ -98,6 +142,19 @@ pub(super) fn is_own(arguments: &[&str], branches: &Branches) -> bool {
                 && is_of_own_refs(&rest, branches)
                 && (takes_paths || rest.iter().all(|word| word.starts_with('-') || branches.is_own_ref(word)))
         }
+        // These print the subject of the commit that they name.
+        "commit" => {
+            let named = rest.iter().enumerate().filter_map(|(at, word)| match word.split_once('=') {
+                Some((option, value)) if TAKES_COMMIT.contains(&option) => Some(value),
+                _ if TAKES_COMMIT.contains(word) => rest.get(at + 1).copied().or(Some("?")),
+                _ => None,
+            });
+            named.map(|word| word.rsplit(':').next().unwrap_or(word)).all(|word| branches.is_own_ref(word))
+        }
+        // It checks out the branch that has the folder's name, if there is one.
+        "worktree" if matches!(rest, ["add", folder] if !folder.starts_with('-')) => {
+            rest.iter().skip(1).all(|folder| branches.is_own_ref(folder.rsplit('/').next().unwrap_or(folder)))
+        }
         "worktree" => match rest.split_first() {
             Some((&"add", rest)) => {
                 let made = made_branch(rest);
@@ -117,15 +174,22 @@ fn is_of_own_refs(rest: &[&str], branches: &Branches) -> bool {
     refs.filter(|word| !word.starts_with('-')).all(|word| branches.is_own_ref(word) || is_path(word))
 }
 
-/// True for a word that no ref is written like.
+/// True for a word that is surely a path: no ref, range or file of a ref is written so, and hardly a branch.
 fn is_path(word: &str) -> bool {
-    let parts: Vec<&str> = word.split('/').filter(|part| !part.is_empty()).collect();
-    let has_suffix = parts.last().is_some_and(|name| name.trim_start_matches('v').contains('.') || name.contains('*'));
-    let is_version =
-        parts.last().is_some_and(|name| name.trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit()));
-    word.ends_with('/')
-        || (has_suffix && !is_version)
-        || parts.first().is_some_and(|first| OWN_FOLDERS.contains(first) || *first == ".")
+    if word.contains(['^', '~', ':', '@', '\\']) || word.contains("..") {
+        return false;
+    }
+    let mut parts = word.split('/').filter(|part| !part.is_empty());
+    let (first, last) = (parts.next(), word.rsplit('/').next().unwrap_or_default());
+    let is_folder = word.ends_with('/') || first == Some(".");
+    let suffix = last.rsplit_once('.').map(|(_, suffix)| suffix.to_ascii_lowercase());
+    let is_file = suffix.is_some_and(|suffix| SUFFIXES.contains(&suffix.as_str()))
+        || (last.starts_with('.') && first == Some(last))
+        || last.contains('*');
+    // `docs/typo` is as good a name for a branch as for a file.
+    let is_own_folder = first.is_some_and(|first| OWN_FOLDERS.contains(&first));
+    let is_topic = first.is_some_and(|first| TOPICS.contains(&first)) && parts.count() == 1;
+    is_folder || is_file || (is_own_folder && !is_topic)
 }
 
 /// True for what a fetch leaves: `FETCH_HEAD`, an upstream, a branch of a remote.

@@ -1,9 +1,12 @@
 //! An allow list of commands that print only the project's own content. Other commands are untrusted.
 
+use std::collections::BTreeSet;
+
 use adage_transcript::CommandLine;
 
 use super::git::{self, Branches};
-use super::paths::is_outside;
+use super::paths::{is_made_by_program, is_outside};
+use super::reading::{lifts_ignore, reads_of_others, reads_own_input, takes_foreign_names};
 
 /// Programs that print what they are given, or the project's own files.
 const LOOKERS: [&str; 48] = [
@@ -198,7 +201,18 @@ pub(super) fn is_local(command: &str, project: &str, branches: &Branches) -> boo
         let name = word.rsplit('/').next().unwrap_or(word);
         FETCHERS.contains(&name.split('.').next().unwrap_or(name)) && !word.starts_with('-')
     });
-    let is_outside = words.any(|word| is_address(word) || is_outside(word, project));
+    // What a program makes and what is removed may be named; what is read may not.
+    let made: BTreeSet<String> = line
+        .commands()
+        .filter(|(program, _)| writes_only(program))
+        .flat_map(|(_, words)| words)
+        .map(str::to_owned)
+        .collect();
+    let is_outside = words.any(|word| {
+        is_address(word)
+            || is_outside(word, project)
+            || (is_made_by_program(word) && !made.iter().any(|made| made.contains(word)))
+    });
     let is_unknown = |(program, name): (&str, &str)| !is_builder(program) && !is_set_in(name, command);
     // What is read from a variable's place is not among the arguments.
     let reads_input = reads_own_input(command) || has_escapes(command);
@@ -207,8 +221,16 @@ pub(super) fn is_local(command: &str, project: &str, branches: &Branches) -> boo
         && !is_outside
         && !reads_variable
         && !reads_input
+        && !takes_foreign_names(command)
+        && !climbs_from_project(command, project)
         && !line.variables().any(is_unknown)
         && line.commands().all(|(program, arguments)| is_known(program, &arguments, project, branches))
+}
+
+/// True for a part of the project's own path: the folder above it.
+fn climbs_from_project(command: &str, project: &str) -> bool {
+    command.contains("${PWD")
+        || ["dirname ", "dirname \""].iter().any(|above| command.contains(&format!("{above}{project}")))
 }
 
 /// True for a variable that has its value from the line itself, or no path.
@@ -224,18 +246,6 @@ fn is_set_in(name: &str, command: &str) -> bool {
             before = word;
             is_set
         })
-}
-
-/// True when a program at the head of a pipe reads from where the session itself is fed: `cat`, `sort -`, `cat - | head`.
-fn reads_own_input(command: &str) -> bool {
-    const READERS: [&str; 13] =
-        ["cat", "head", "tail", "sort", "uniq", "nl", "less", "column", "paste", "tee", "tr", "cut", "wc"];
-    command.split([';', '\n', '(', '&']).any(|list| {
-        let first = list.split('|').next().unwrap_or_default();
-        let mut words = first.split_whitespace();
-        let reads = words.next().is_some_and(|program| READERS.contains(&program));
-        reads && !first.contains(['<', '>']) && words.all(|word| word.starts_with('-'))
-    })
 }
 
 /// True when the shell is to read characters by their number, so that a path is not to be seen: `$'\x2ftmp'`.
@@ -299,8 +309,11 @@ fn is_known(program: &str, arguments: &[&str], project: &str, branches: &Branche
     if program == "git" && (runs || !git::is_own(arguments, branches)) {
         return false;
     }
+    if lifts_ignore(&program, arguments) || prints_archive(&program, arguments) {
+        return false;
+    }
     if LOOKERS.contains(&program.as_str()) {
-        return !runs;
+        return !runs && !reads_of_others(&program, arguments, project);
     }
     if CHANGERS.contains(&program.as_str()) || BUILDERS.contains(&program.as_str()) {
         return true;
@@ -310,6 +323,27 @@ fn is_known(program: &str, arguments: &[&str], project: &str, branches: &Branche
     known.is_some_and(|(_, known)| {
         subcommand.is_some_and(|word| known.contains(&word.split(':').next().unwrap_or(word)))
     })
+}
+
+/// True for a program that prints what an archive holds.
+fn prints_archive(program: &str, arguments: &[&str]) -> bool {
+    let has = |letters: &[char]| {
+        arguments.iter().enumerate().any(|(at, word)| {
+            let is_options = word.starts_with('-') && !word.starts_with("--");
+            (is_options || (at == 0 && program == "tar")) && word.contains(letters)
+        })
+    };
+    match program {
+        "tar" => has(&['O']) || arguments.contains(&"--to-stdout"),
+        "unzip" => has(&['p', 'c']),
+        "gzip" | "gunzip" => has(&['c']) || arguments.contains(&"--stdout"),
+        _ => false,
+    }
+}
+
+/// True for a program whose arguments are not read to be shown.
+fn writes_only(program: &str) -> bool {
+    is_builder(program) || CHANGERS.contains(&program) || program == "echo" || program == "test"
 }
 
 /// True for `grep -r x .`: unlike `rg` and `git grep` it reads what the repository does not track.

@@ -42,6 +42,38 @@ const FOREIGN: [&str; 34] = [
     ".cache",
 ];
 
+/// Folders of what a program made, by names that a folder of sources may have too: not below `src`. Their content can be anybody's.
+const MADE: [&str; 28] = [
+    "build",
+    "out",
+    "output",
+    "obj",
+    "coverage",
+    "htmlcov",
+    ".build",
+    ".next",
+    ".nuxt",
+    ".output",
+    ".svelte-kit",
+    ".angular",
+    ".parcel-cache",
+    ".turbo",
+    ".vercel",
+    ".terraform",
+    ".serverless",
+    ".dart_tool",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    "__pycache__",
+    "DerivedData",
+    "test-results",
+    "playwright-report",
+    "_build",
+    "storybook-static",
+    ".eggs",
+];
+
 /// Devices that bring nothing in. `/dev/tcp/…` would.
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/stdout", "/dev/stderr", "/dev/random", "/dev/urandom"];
 
@@ -74,6 +106,30 @@ pub(super) fn is_outside(word: &str, project: &str) -> bool {
             _ => 0,
         };
         depth < 0
+    })
+}
+
+/// True for a path in or to a folder of other authors or of what was made, also one that is named alone.
+pub(super) fn is_of_others(word: &str) -> bool {
+    let is_foreign =
+        |part| matches!(part, Component::Normal(name) if FOREIGN.iter().any(|own| name.eq_ignore_ascii_case(own)));
+    Path::new(word).components().any(is_foreign) || is_in_made(word)
+}
+
+/// True for a path below a folder of what was made.
+pub(super) fn is_made_by_program(word: &str) -> bool {
+    word.contains('/') && !word.starts_with('/') && is_in_made(word)
+}
+
+fn is_in_made(word: &str) -> bool {
+    let names = Path::new(word).components().filter_map(|part| match part {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    });
+    names.take_while(|name| *name != "src").any(|name| {
+        let lower = name.to_lowercase();
+        let has_tool = ["cmake-build-", "bazel-"].iter().any(|tool| lower.starts_with(tool));
+        has_tool || MADE.iter().any(|made| made.eq_ignore_ascii_case(name))
     })
 }
 

@@ -99,8 +99,12 @@ pub(super) const MESSAGE_STARTS: [&str; 14] = [
 ];
 
 /// Beginnings of lines from which on a message is written by the harness.
-pub(super) const NOTICE_STARTS: [&str; 18] = [
+pub(super) const NOTICE_STARTS: [&str; 22] = [
     // Claude Code
+    "SYSTEM NOTIFICATION",
+    "Background command \"",
+    "Shell cwd was reset to ",
+    "Files mentioned by the user:",
     "Contents of /",
     "Another Claude session sent a message",
     "# claudeMd",

@@ -158,13 +158,17 @@ impl Split {
     fn cut_blocks(&mut self, text: &str) -> String {
         let mut kept = String::new();
         let mut cut = String::new();
+        // The lines of `cut` that are not blank.
+        let mut n_cut = 0;
         let mut block = BlockLines::default();
         for line in text.split_inclusive('\n') {
             // A real block has at least one item below its heading: after a bare heading, the line is part of an imitation.
-            let is_bare_heading = cut.trim_start().starts_with('#') && cut.trim().lines().count() == 1;
+            let is_bare_heading = n_cut == 1 && cut.trim_start().starts_with('#');
             if block.takes(line) || is_bare_heading {
+                n_cut += usize::from(!line.trim().is_empty());
                 cut.push_str(line);
             } else {
+                n_cut = 0;
                 self.inject(&std::mem::take(&mut cut));
                 kept.push_str(line);
             }
@@ -176,11 +180,11 @@ impl Split {
 
 /// The position of the next opening tag, and its name.
 fn next_tag(text: &str) -> Option<(usize, &'static str)> {
-    text.match_indices('<').find_map(|(at, _)| {
+    // Once for all tags: a text of tags that do not end is read in linear time.
+    let last_end = text.rfind('>')?;
+    text.match_indices('<').take_while(|(at, _)| *at < last_end).find_map(|(at, _)| {
         let inner = text.get(at + 1..)?;
-        let is_tag = |tag: &&str| {
-            inner.strip_prefix(*tag).is_some_and(|rest| rest.starts_with(['>', ' ', '\n']) && rest.contains('>'))
-        };
+        let is_tag = |tag: &&str| inner.strip_prefix(*tag).is_some_and(|rest| rest.starts_with(['>', ' ', '\n']));
         HARNESS_TAGS.iter().chain([&TYPED_TAG]).find(|tag| is_tag(tag)).map(|tag| (at, *tag))
     })
 }
@@ -204,7 +208,11 @@ fn notice_start(text: &str) -> usize {
 
 /// True for a line with which a harness begins: what follows was written or read by the harness.
 fn is_notice(line: &str) -> bool {
-    starts_with_any(line, &NOTICE_STARTS) || is_hook_notice(line) || is_tool_notice(line) || is_bracketed_notice(line)
+    starts_with_any(line, &NOTICE_STARTS)
+        || is_hook_notice(line)
+        || is_tool_notice(line)
+        || is_bracketed_notice(line)
+        || is_of_program(line)
 }
 
 /// `UserPromptSubmit hook success: …`
@@ -224,6 +232,32 @@ fn is_bracketed_notice(line: &str) -> bool {
     let words: Vec<&str> = inner.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let is_upper_case = words.len() > 1 && words.iter().all(|word| word.chars().all(char::is_uppercase));
     is_upper_case || after.trim_start().starts_with("Result:")
+}
+
+/// `[System] …`, `(tool) …`: a speaker that is no person.
+fn is_of_program(line: &str) -> bool {
+    const PROGRAMS: [&str; 11] = [
+        "system",
+        "assistant",
+        "developer",
+        "tool",
+        "hook",
+        "notification",
+        "agent",
+        "bot",
+        "automation",
+        "harness",
+        "scheduler",
+    ];
+    let speaker = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let speaker = speaker.or_else(|| line.strip_prefix('(').and_then(|rest| rest.split_once(')')));
+    // `[System](address)` is a link.
+    speaker.is_some_and(|(name, after)| {
+        let first = name.trim().split([' ', ':', '-', '_']).next().unwrap_or_default();
+        !after.starts_with('(')
+            && name.split_whitespace().count() <= 3
+            && PROGRAMS.iter().any(|program| program.eq_ignore_ascii_case(first))
+    })
 }
 
 /// The text without white space around it, except for the indent of a first line that is indented as code.

@@ -188,6 +188,13 @@ pub(super) fn has_results(content: &Value) -> bool {
     })
 }
 
+/// True if a text has a field beside it, even an empty list. Claude Code writes what a person types without any.
+pub(super) fn has_marked_text(content: &Value) -> bool {
+    let is_marked = |(field, value): (&String, &Value)| !matches!(field.as_str(), "type" | "text") && !value.is_null();
+    let mut texts = content.as_array().into_iter().flatten().filter(|part| str_of(part, "type") == "text");
+    texts.any(|part| part.as_object().is_some_and(|row| row.iter().any(is_marked)))
+}
+
 /// Appends, a line each, the texts that the agent sees of anything but typed text: a document, a search result, an attached file.
 pub(super) fn texts_in(value: &Value, texts: &mut String) {
     const SHOWN: [&str; 14] = [
@@ -289,6 +296,27 @@ mod tests {
         ] {
             assert_eq!(of_claude_code(&fields), [SAID], "{fields}");
         }
+    }
+
+    #[test]
+    fn a_record_of_claude_code_is_typed_only_in_the_users_role_and_as_plain_text() {
+        for role in ["assistant", "tool", "system", "developer", "function", ""] {
+            assert!(of_claude_code(&json!({"message": {"role": role, "content": SAID}})).is_empty(), "{role}");
+        }
+        let part = |extra: Value| {
+            let mut part = json!({"type": "text", "text": SAID});
+            part.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            of_claude_code(&json!({"message": {"role": "user", "content": [part]}}))
+        };
+        for extra in [
+            json!({"cache_control": {"type": "ephemeral"}}),
+            json!({"id": "x"}),
+            json!({"citations": []}),
+            json!({"index": 0}),
+        ] {
+            assert!(part(extra.clone()).is_empty(), "{extra}");
+        }
+        assert_eq!(part(json!({"citations": null})), [SAID]);
     }
 
     #[test]

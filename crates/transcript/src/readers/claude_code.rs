@@ -21,7 +21,7 @@
 use serde_json::Value;
 
 use super::anthropic::{blocks, ended};
-use super::author::{has_results, may_be_by_program, texts_in};
+use super::author::{has_marked_text, has_results, may_be_by_program, texts_in};
 use super::recorder::{Recorder, is_set, str_of};
 use super::{Owner, ReadLimits, ReadReport};
 use crate::Status;
@@ -95,7 +95,11 @@ fn turn(kind: &str, record: &Value, recorder: &mut Recorder) {
     }
     let message = record.get("message").unwrap_or(&missing);
     let content = message.get("content").unwrap_or(&missing);
-    if kind == "user" && (may_be_by_program(record) || may_be_by_program(message)) && !has_results(content) {
+    let is_by_program = || {
+        let is_other_role = message.get("role").is_some_and(|role| role != "user");
+        is_other_role || may_be_by_program(record) || may_be_by_program(message) || has_marked_text(content)
+    };
+    if kind == "user" && !has_results(content) && is_by_program() {
         return recorder.say(content, Recorder::system);
     }
     let id = str_of(message, "id");
