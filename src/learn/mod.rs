@@ -31,7 +31,7 @@ pub(crate) use learner::{Arrival, Comparison, Learner, Newcomer};
 pub use outcome::LearnOutcome;
 pub use removal::RemovedLesson;
 pub(crate) use removal::{forget, remove, retract};
-pub use retention::Pruned;
+pub use retention::{KeptBecause, KeptFromPruning, Pruned};
 pub(crate) use review::{ReviewedLesson, dismiss};
 pub use undo::Undone;
 pub(crate) use undo::undo;

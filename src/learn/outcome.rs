@@ -41,7 +41,7 @@ pub enum LearnOutcome {
         into: LessonId,
         /// The cosine distance of the whole texts, in [0, 2]; `None` if it was detected by task and trigger.
         distance: Option<f32>,
-        /// Lessons that were superseded, or evicted because the capacity had been lowered; they are archived.
+        /// Automatic lessons that were evicted because the capacity had been lowered; they are archived.
         evicted: Vec<LessonId>,
         /// The id for [`Playbook::undo`](crate::Playbook::undo).
         change: ChangeId,

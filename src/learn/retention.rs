@@ -24,10 +24,12 @@ pub(crate) enum Trim {
 ///
 /// The head is always kept; then verified lessons; then the others by utility. Ties are broken by id: the later one is kept. If
 /// the head and the verified lessons exceed the capacity, the verified lessons with the least utility are evicted. Only lessons
-/// with at most `backing` are evicted: what a person wrote is never evicted for anything else.
+/// with at most `backing` are evicted: what a person wrote is never evicted for anything else. Of lessons by hand, at most one
+/// is evicted for a new lesson and none for a merge: a realm filled under a larger capacity keeps the rest.
 pub(crate) fn trim(book: &Book, ranking: &Ranking, head: &Lesson, backing: Backing, config: &RetentionConfig) -> Trim {
     let ranks = ranking.of(&head.realm);
-    let n_others = ranks.map_or(0, |ranks| ranks.len() - usize::from(ranks.has(&ranking.rank(head), head)));
+    let is_known = ranks.is_some_and(|ranks| ranks.has(&ranking.rank(head), head));
+    let n_others = ranks.map_or(0, |ranks| ranks.len() - usize::from(is_known));
     let excess = (n_others + 1).saturating_sub(config.capacity);
     let Some(ranks) = ranks.filter(|_| excess > 0) else { return Trim::Evict(Vec::new()) };
     let victims: Vec<LessonId> = if ranking.ages() {
@@ -47,7 +49,17 @@ pub(crate) fn trim(book: &Book, ranking: &Ranking, head: &Lesson, backing: Backi
     } else {
         ranks.up_to(backing).map(|rank| rank.id).filter(|id| *id != head.id).take(excess).collect()
     };
-    if victims.len() < excess { Trim::NoRoomForHead } else { Trim::Evict(victims) }
+    if victims.len() < excess {
+        return Trim::NoRoomForHead;
+    }
+    let is_by_hand = |id: LessonId| book.get(id).is_some_and(|lesson| lesson.backing() == Backing::ByHand);
+    let mut n_by_hand_left = usize::from(!is_known);
+    let is_evicted = |id: &LessonId| {
+        let has_place = !is_by_hand(*id) || n_by_hand_left > 0;
+        n_by_hand_left -= usize::from(has_place && is_by_hand(*id));
+        has_place
+    };
+    Trim::Evict(victims.into_iter().filter(is_evicted).collect())
 }
 
 /// The result of a prune.
@@ -95,17 +107,54 @@ pub(crate) fn prunable(book: &Book, config: &RetentionConfig) -> Vec<LessonId> {
     ranked
         .into_iter()
         .take_while(|(utility, _)| *utility <= cutoff)
-        .filter(|(_, lesson)| {
-            let (shown, hit_rate) = judged(config.utility, lesson);
-            shown >= config.prune_min_retrievals
-                && !lesson.verified
-                && !lesson.is_by_hand()
-                && !lesson.is_quarantined()
-                && hit_rate < utility::STALE_HIT_RATE
-        })
+        .filter(|(_, lesson)| has_failed(lesson, config) && !lesson.verified && !lesson.is_by_hand())
         .take(most)
         .map(|(_, lesson)| lesson.id)
         .collect()
+}
+
+/// True for a lesson that was judged often enough, and rarely helped.
+fn has_failed(lesson: &Lesson, config: &RetentionConfig) -> bool {
+    let (shown, hit_rate) = judged(config.utility, lesson);
+    shown >= config.prune_min_retrievals && !lesson.is_quarantined() && hit_rate < utility::STALE_HIT_RATE
+}
+
+/// A lesson that rarely helped and that no prune removes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct KeptFromPruning {
+    /// The lesson.
+    pub id: LessonId,
+    /// Why it is kept.
+    pub because: KeptBecause,
+}
+
+/// Why a prune keeps a lesson that rarely helped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum KeptBecause {
+    /// A person wrote it.
+    ByHand,
+    /// A check of it passed.
+    Verified,
+    /// A playbook of fewer than 10 lessons is not pruned.
+    FewLessons,
+}
+
+/// The lessons that failed and that no prune removes, in the order of the book.
+pub(crate) fn kept_from_pruning(book: &Book, config: &RetentionConfig) -> Vec<KeptFromPruning> {
+    let has_few = book.lessons.len() < PRUNE_MIN_LESSONS;
+    let kept = |lesson: &Arc<Lesson>| {
+        let because = match lesson {
+            lesson if lesson.is_by_hand() => KeptBecause::ByHand,
+            lesson if lesson.verified => KeptBecause::Verified,
+            _ if has_few => KeptBecause::FewLessons,
+            _ => return None,
+        };
+        Some(KeptFromPruning { id: lesson.id, because })
+    };
+    book.lessons.iter().filter(|lesson| has_failed(lesson, config)).filter_map(kept).collect()
 }
 
 /// The retrievals by which a lesson is judged, and the fraction of them that helped. Retrievals with a helpful or harmful
@@ -159,7 +208,7 @@ mod tests {
         let book = book(others.iter().cloned().chain([head.clone()]));
         let config = RetentionConfig { capacity, ..standard() };
         let mut ranking = Ranking::new(config.utility);
-        for lesson in book.lessons.iter() {
+        for lesson in book.lessons.iter().filter(|lesson| lesson.id != head.id) {
             ranking.enter(lesson);
         }
         let evicted = match trim(&book, &ranking, head, head.backing(), &config) {
@@ -177,12 +226,19 @@ mod tests {
         let others = [sure("low", 0.1), sure("high", 0.9), verified("verified", 0.0)];
         check(4, &sure("head", 0.0), &others, Some(&[]));
         check(3, &sure("head", 0.0), &others, Some(&["low"]));
+        let others = [mined("low", 0.1), mined("high", 0.9), verified("verified", 0.0)];
         check(2, &sure("head", 0.0), &others, Some(&["low", "high"]));
         check(1, &sure("head", 0.0), &others, Some(&["low", "high", "verified"]));
     }
 
+    #[test]
+    fn of_lessons_by_hand_a_new_lesson_evicts_one_at_most() {
+        let others = [sure("low", 0.1), mined("mined", 0.2), sure("high", 0.9), verified("verified", 0.0)];
+        check(1, &sure("head", 0.0), &others, Some(&["low", "mined"]));
+    }
+
     /// A reference implementation of a trim: examine all others, sort, take.
-    fn naive_trim(book: &Book, head: &Lesson, config: &RetentionConfig) -> Trim {
+    fn naive_trim(book: &Book, head: &Lesson, max_by_hand: usize, config: &RetentionConfig) -> Trim {
         let others: Vec<&Arc<Lesson>> =
             book.lessons.iter().filter(|lesson| lesson.realm == head.realm && lesson.id != head.id).collect();
         let excess = (others.len() + 1).saturating_sub(config.capacity);
@@ -200,7 +256,13 @@ mod tests {
             return Trim::NoRoomForHead;
         }
         victims.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
-        Trim::Evict(victims.into_iter().take(excess).map(|(_, _, id)| id).collect())
+        let mut n_by_hand = 0;
+        let victims = victims.into_iter().take(excess).map(|(_, _, id)| id).filter(|id| {
+            let is_by_hand = book.get(*id).unwrap().backing() == Backing::ByHand;
+            n_by_hand += usize::from(is_by_hand);
+            !is_by_hand || n_by_hand <= max_by_hand
+        });
+        Trim::Evict(victims.collect())
     }
 
     fn any_lesson() -> impl Strategy<Value = (u8, bool, u8, bool, u64, u64)> {
@@ -244,10 +306,10 @@ mod tests {
     ranking.enter(lesson);
     }
                for head in &lessons {
-                   let expected = naive_trim(&book, head, &config);
-                   prop_assert_eq!(&trim(&book, &ranking, head, head.backing(), &config), &expected);
+                   let of = |max_by_hand| naive_trim(&book, head, max_by_hand, &config);
+                   prop_assert_eq!(&trim(&book, &ranking, head, head.backing(), &config), &of(0));
                    ranking.leave(head);
-                   prop_assert_eq!(&trim(&book, &ranking, head, head.backing(), &config), &expected);
+                   prop_assert_eq!(&trim(&book, &ranking, head, head.backing(), &config), &of(1));
                    ranking.enter(head);
                }
            }
@@ -280,7 +342,8 @@ mod tests {
 
     #[test]
     fn when_verified_lessons_exceed_the_capacity_the_least_useful_are_evicted() {
-        let others = [verified("a", 0.3), verified("b", 0.1), verified("c", 0.2)];
+        let proven = |trigger: &str, confidence| Lesson { verified: true, ..mined(trigger, confidence) };
+        let others = [proven("a", 0.3), proven("b", 0.1), proven("c", 0.2)];
         check(2, &sure("head", 0.0), &others, Some(&["b", "c"]));
     }
 
@@ -332,6 +395,30 @@ mod tests {
     }
 
     #[test]
+    fn lessons_that_failed_and_are_kept_have_a_reason() {
+        let by_hand = Lesson { retrievals: 9, ..sure("by hand", 0.5) };
+        let proven = Lesson { verified: true, ..shown("verified", 9, 0) };
+        let mut lessons = vec![by_hand, proven, shown("mined", 9, 0), shown("new", 0, 0)];
+        let kept = |lessons: &[Lesson]| -> Vec<(String, KeptBecause)> {
+            let book = book(lessons.iter().cloned());
+            let kept = kept_from_pruning(&book, &with_fraction(0.25)).into_iter();
+            let mut kept: Vec<_> =
+                kept.map(|kept| (book.get(kept.id).unwrap().trigger.clone(), kept.because)).collect();
+            kept.sort_by(|one, other| one.0.cmp(&other.0));
+            kept
+        };
+        let of = |trigger: &str, because| (trigger.to_owned(), because);
+        let expected = [
+            of("by hand", KeptBecause::ByHand),
+            of("mined", KeptBecause::FewLessons),
+            of("verified", KeptBecause::Verified),
+        ];
+        assert_eq!(kept(&lessons), expected);
+        lessons.extend(numbered(9, |trigger| shown(trigger, 0, 0)));
+        assert_eq!(kept(&lessons), [expected[0].clone(), expected[2].clone()]);
+    }
+
+    #[test]
     fn the_least_useful_of_the_failed_are_pruned_first() {
         let failed =
             |number: u32| Lesson { confidence: f64::from(number) / 20.0, ..shown(&format!("failed {number}"), 9, 0) };
@@ -379,7 +466,7 @@ mod tests {
             retrievals: 2,
             helpful_retrievals,
             shown_at_recall,
-            ..sure(trigger, 0.9)
+            ..mined(trigger, 0.9)
         };
         let (head, stale, used) = (sure("head", 0.0), aged("stale", 1, 0), aged("used", 9, 0));
         let mut book = book([head.clone(), stale, used, aged("helpful", 1, 2)]);

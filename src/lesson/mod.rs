@@ -267,6 +267,14 @@ impl Lesson {
         self.provenance.origin == Origin::Mined && self.confidence < SURE && !self.is_promoted()
     }
 
+    /// True if at least 5 of its uses were reported to have helped or done harm, and most of them did harm.
+    pub(crate) fn did_mostly_harm(&self) -> bool {
+        /// Fewer reports may be of one bad day; chosen.
+        const MIN_REPORTS: u64 = 5;
+        let (helpful, harmful) = (self.helpful_retrievals, self.harmful_retrievals);
+        helpful.saturating_add(harmful) >= MIN_REPORTS && harmful > helpful
+    }
+
     /// True for a mined lesson that the user's words confirm, which is learned without review.
     pub(crate) fn is_confirmed(&self) -> bool {
         let is_trusted = self.provenance.trust == Trust::Trusted;

@@ -4,7 +4,9 @@ use super::commit::{Attempt, VectorNeeds};
 use super::{Inner, Playbook};
 use crate::error::{Error, Result};
 use crate::gate;
-use crate::learn::{Arrival, Comparison, LearnOutcome, Learner, Newcomer, Pruned, Verification, feedback, retention};
+use crate::learn::{
+    Arrival, Comparison, KeptFromPruning, LearnOutcome, Learner, Newcomer, Pruned, Verification, feedback, retention,
+};
 use crate::lesson::{DraftOrigin, LessonDraft, LessonId, LessonRef, Realm, Refusal};
 use crate::retrieve::shown_tokens;
 use crate::state::Planned;
@@ -39,9 +41,14 @@ impl Playbook {
         }
         let budget = inner.config.retrieval.max_tokens;
         for newcomer in drafts.iter().flatten() {
-            let (id, tokens) = (newcomer.lesson.id, shown_tokens(&newcomer.lesson));
+            // It has no id yet.
+            let tokens = shown_tokens(&newcomer.lesson);
             if tokens > budget {
-                tracing::warn!(%id, tokens, budget, "the lesson is longer than the default token budget and will not be shown; shorten it");
+                tracing::warn!(
+                    tokens,
+                    budget,
+                    "the lesson is longer than the default token budget and will not be shown; shorten it"
+                );
             }
         }
         let needs = inner.needs_of(&drafts);
@@ -101,6 +108,14 @@ impl Playbook {
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn prunable(&self) -> Result<Vec<LessonId>> {
         Ok(retention::prunable(self.0.recount()?.snapshot.book(), &self.0.config.retention))
+    }
+
+    /// The lessons that rarely helped and that [`Playbook::prune_low_utility`] never archives, with the reason.
+    ///
+    /// # Errors
+    /// [`FolderError::Io`](crate::FolderError::Io).
+    pub fn kept_from_pruning(&self) -> Result<Vec<KeptFromPruning>> {
+        Ok(retention::kept_from_pruning(self.0.recount()?.snapshot.book(), &self.0.config.retention))
     }
 }
 

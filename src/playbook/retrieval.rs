@@ -174,7 +174,9 @@ impl Inner {
             let (setting, expected) = ("distance_threshold", "a cosine distance in [0, 2]");
             return Err(config::Error::Invalid { setting, value: threshold.to_string(), expected }.into());
         }
-        let Query::About(query) = &request.query else { return Ok(search.by_time()) };
+        let Query::About(query) = &request.query else {
+            return Ok(search.by_time(request.max_tokens.unwrap_or(config.max_tokens)));
+        };
         let is_classic = config.rule == RetrievalRule::Classic || request.distance_threshold.is_some();
         if request.tier != Some(TierChoice::Lexical) {
             let by_vector = || {

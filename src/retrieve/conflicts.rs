@@ -31,6 +31,8 @@ pub(crate) fn settle_conflicts(hits: &[Hit], book: &Book, realm: &Realm, limit: 
             None => settled.push(Hit { contradicted_by, ..hit.clone() }),
         }
     }
+    // A lesson that mostly did harm comes last, whatever its score.
+    settled.sort_by_key(|hit| hit.lesson.did_mostly_harm());
     settled.truncate(limit);
     settled
 }
@@ -54,6 +56,15 @@ mod tests {
     use super::*;
     use crate::lesson::Origin;
     use crate::testing::{at, lesson};
+
+    #[test]
+    fn a_lesson_that_mostly_did_harm_comes_last() {
+        let harmful = Lesson { harmful_retrievals: 5, ..lesson("first", "s") };
+        let hits = [harmful, lesson("second", "s"), lesson("third", "s")].map(|lesson| Hit::of(Arc::new(lesson)));
+        let settled = settle_conflicts(&hits, &Book::default(), &Realm::default(), 5);
+        let triggers: Vec<&str> = settled.iter().map(|hit| hit.lesson.trigger.as_str()).collect();
+        assert_eq!(triggers, ["second", "third", "first"]);
+    }
 
     const SITUATION: &str = "font sizes in the theme";
 

@@ -42,7 +42,8 @@ pub(crate) fn render(ranked: &Ranked, max_tokens: usize) -> Rendered {
         let lesson = hit.lesson.as_shown();
         let taken = estimated_tokens(&text);
         let fitting = [Code::Shown, Code::LeftOut].into_iter().find_map(|code| {
-            let parts = [item(&lesson, code)].into_iter().chain(contradiction(hit)).collect::<Vec<_>>().join("\n");
+            let remarks = contradiction(hit).into_iter().chain(harm(&hit.lesson));
+            let parts = [item(&lesson, code)].into_iter().chain(remarks).collect::<Vec<_>>().join("\n");
             let item = format!("\n{mark}{}", block::indented(&parts, mark.len()));
             let needed = taken + estimated_tokens(&item);
             smallest = smallest.min(needed);
@@ -90,6 +91,13 @@ fn contradiction(hit: &Hit) -> Option<String> {
             "CONTRADICTED: by a person's lesson on \"{trigger}\" ({day}; this one is a program's, of {own}). Follow the person's."
         )
     })
+}
+
+/// The line that says that a lesson did more harm than good.
+fn harm(lesson: &Lesson) -> Option<String> {
+    let Lesson { helpful_retrievals: helpful, harmful_retrievals: harmful, .. } = lesson;
+    let text = || format!("DID HARM: in {harmful} of {} reported uses. Doubt it.", helpful.saturating_add(*harmful));
+    lesson.did_mostly_harm().then(text)
 }
 
 /// An item without its number, indented as if the number had no width. The lesson is as it is shown.
@@ -217,6 +225,21 @@ mod tests {
         assert!(text.ends_with(&line), "{text}");
         let mut lines = BlockLines::default();
         assert!(text.lines().all(|line| lines.takes(line)), "{text}");
+    }
+
+    #[test]
+    fn a_lesson_that_mostly_did_harm_says_so() {
+        let with = |helpful_retrievals, harmful_retrievals| {
+            let lesson = Lesson { helpful_retrievals, harmful_retrievals, ..lesson("t", "s") };
+            block(Tier::Vector, &[lesson], 1_200).text
+        };
+        let text = with(2, 3);
+        assert!(text.ends_with("CORRECT-PATTERN: s\n   DID HARM: in 3 of 5 reported uses. Doubt it."), "{text}");
+        let mut lines = BlockLines::default();
+        assert!(text.lines().all(|line| lines.takes(line)), "{text}");
+        for (helpful, harmful) in [(0, 4), (3, 3), (9, 0)] {
+            assert!(!with(helpful, harmful).contains("HARM"), "{helpful} {harmful}");
+        }
     }
 
     #[test]

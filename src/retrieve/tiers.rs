@@ -6,6 +6,7 @@ use std::sync::Arc;
 use adage_index::{IndexKind, UnitVector};
 
 use super::calibration::Strongest;
+use super::render::shown_tokens;
 use super::{NoMatchReason, Scored, Tier};
 use crate::config::RetrievalConfig;
 use crate::lesson::{Lesson, LessonId, Realm};
@@ -141,10 +142,15 @@ impl Search<'_> {
         self.rank(Tier::Lexical, considered, none_because)
     }
 
-    /// The newest lessons (tier 3); only without a query.
-    pub(crate) fn by_time(self) -> Ranked {
-        let newest = self.recall.visible(self.realm).take(self.limit);
-        let hits: Vec<Hit> = newest.map(|lesson| Hit::of(Arc::clone(lesson))).collect();
+    /// The newest lessons (tier 3); only without a query. One that cannot be shown within the budget takes no place of others.
+    pub(crate) fn by_time(self, max_tokens: usize) -> Ranked {
+        let newest = || self.recall.visible(self.realm);
+        let fitting = newest().filter(|lesson| shown_tokens(lesson) <= max_tokens).take(self.limit);
+        let mut hits: Vec<Hit> = fitting.map(|lesson| Hit::of(Arc::clone(lesson))).collect();
+        if hits.is_empty() {
+            // The answer says what the smallest would need.
+            hits.extend(newest().take(self.limit).map(|lesson| Hit::of(Arc::clone(lesson))));
+        }
         let none_because = match self.recall.visible(self.realm).next() {
             None => Some(NoMatchReason::NoLessons),
             Some(_) => (self.limit == 0).then_some(NoMatchReason::LimitZero),
@@ -377,7 +383,7 @@ mod tests {
         let seen = |project: &str| {
             let realm = Realm::new(project, "");
             let mut seen: Vec<String> = Search { realm: &realm, ..search(&recall, 9) }
-                .by_time()
+                .by_time(1_200)
                 .hits
                 .iter()
                 .map(|hit| hit.lesson.trigger.clone())
@@ -394,7 +400,15 @@ mod tests {
     #[test]
     fn recency_is_newest_first_up_to_the_limit() {
         let (recall, _) = recall(&[("first", 0.0), ("second", 0.0), ("third", 0.0)]);
-        let hits = search(&recall, 2).by_time().hits;
+        let hits = search(&recall, 2).by_time(1_200).hits;
         assert_eq!(hits.iter().map(|hit| hit.lesson.trigger.as_str()).collect::<Vec<_>>(), ["third", "second"]);
+    }
+
+    #[test]
+    fn the_newest_lesson_takes_no_place_if_it_is_too_long_to_be_shown() {
+        let long = "word ".repeat(1_300);
+        let (recall, _) = recall(&[("first", 0.0), (&long, 0.0)]);
+        let newest = |max_tokens| search(&recall, 1).by_time(max_tokens).hits[0].lesson.trigger.clone();
+        assert_eq!((newest(1_200), newest(9_000), newest(1)), ("first".to_owned(), long.clone(), long.clone()));
     }
 }

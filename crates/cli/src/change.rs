@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use adage::learn::Undone;
+use adage::learn::{KeptBecause, Undone};
 use adage::redact::one_line;
 use adage::{ChangeId, Credited, Error, Feedback, LessonId, LessonRef, Playbook, ReceiptId, Verification};
 use clap::Args;
@@ -111,13 +111,23 @@ pub(crate) fn prune(global: &Global, asked: &Prune, out: &mut Output) -> Done {
         retention.prune_min_retrievals = min_retrievals.unwrap_or(retention.prune_min_retrievals);
         retention.prune_max_fraction = max_fraction.unwrap_or(retention.prune_max_fraction);
     })?;
+    let playbook = global.open_with(builder, if is_dry_run { Access::Read } else { Access::Write })?;
     let (lessons, change) = if is_dry_run {
-        (global.open_with(builder, Access::Read)?.prunable()?, None)
+        (playbook.prunable()?, None)
     } else {
-        let pruned = global.open_with(builder, Access::Write)?.prune_low_utility()?;
+        let pruned = playbook.prune_low_utility()?;
         (pruned.lessons, pruned.change)
     };
-    out.object(&json!({"pruned": lessons, "change": change, "dry_run": is_dry_run}))?;
+    let kept = playbook.kept_from_pruning()?;
+    out.object(&json!({"pruned": lessons, "kept": kept, "change": change, "dry_run": is_dry_run}))?;
+    for kept in &kept {
+        let why = match kept.because {
+            KeptBecause::ByHand => "it was written by hand; `adage remove` removes it",
+            KeptBecause::Verified => "it is verified; `adage remove` removes it",
+            _ => "a memory of fewer than 10 lessons is not pruned",
+        };
+        out.line(&format!("kept {}, which rarely helped: {why}", kept.id))?;
+    }
     for id in &lessons {
         out.line(&format!("{} {id}", if is_dry_run { "would archive" } else { "archived" }))?;
     }

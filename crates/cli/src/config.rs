@@ -174,7 +174,10 @@ fn change_folder(
     let text = settings::edited(&playbook.folder_config()?.unwrap_or_default(), edit)?;
     let config = Config::default().for_folder(&text)?;
     config.validate()?;
-    global.check_capacity(&playbook, config.retention.capacity)?;
+    // Another setting does not change what is archived.
+    if config.retention.capacity < playbook.config().retention.capacity {
+        global.check_capacity(&playbook, config.retention.capacity)?;
+    }
     playbook.set_folder_config(&text)?;
     Ok(path)
 }

@@ -176,10 +176,9 @@ impl Global {
     /// Refuses a capacity that would archive several lessons at once, unless the user agrees.
     pub(crate) fn check_capacity(&self, playbook: &Playbook, capacity: usize) -> Result<(), Box<dyn Error>> {
         let largest = playbook.stats()?.realms.into_values().max().unwrap_or_default();
-        // Learning one lesson archives at most one of a full memory.
         if largest > capacity && !self.yes {
             return Err(format!(
-                "a capacity of {capacity} would archive {} of the {} there; say --yes to let it, or leave it out",
+                "a capacity of {capacity} would archive up to {} of the {} there; say --yes to let it, or leave it out",
                 largest - capacity,
                 counted(largest, "lesson")
             )

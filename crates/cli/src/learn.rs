@@ -106,15 +106,23 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
     let mut is_done = true;
     for (number, line) in input.lock().split(b'\n').enumerate() {
         let line = line?;
+        // Some programs begin a stream with a byte order mark.
+        let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&line);
         if line.trim_ascii().is_empty() {
             continue;
         }
-        match serde_json::from_slice::<Map<String, Value>>(&line) {
+        match serde_json::from_slice::<Map<String, Value>>(line) {
             Ok(row) => {
                 let names = row.keys().cloned().collect::<Vec<_>>().join(", ");
+                let has = |keys: [&str; 2]| keys.iter().any(|key| row.contains_key(*key));
+                let is_complete = has(["trigger", "task"]) && has(["solution", "correct_pattern"]);
                 let is_learned = learn_one(global, &playbook, LessonDraft::from_program(row), out)?;
-                if !is_learned {
-                    say(&format!("line {} has the fields {names}; a lesson has {}", number + 1, EDITED.join(", ")));
+                if !is_learned && !is_complete {
+                    out.message(&format!(
+                        "line {} has the fields {names}; a lesson has {}",
+                        number + 1,
+                        EDITED.join(", ")
+                    ));
                 }
                 is_done &= is_learned;
             }
@@ -184,6 +192,9 @@ fn learn_one(
 ) -> Result<bool, Box<dyn Error>> {
     let learned = playbook.learn_lesson(draft.in_realm(&global.learning_realm()))?;
     let is_learned = tell(&learned, out)?;
+    if !learned.evicted().is_empty() {
+        warn_of_capacity(playbook, out)?;
+    }
     if let Some(lesson) = learned.id().and_then(|id| playbook.find(id).ok()) {
         let tokens = shown_tokens(&lesson);
         // If no context can show the lesson, the library logs a warning.
@@ -196,11 +207,25 @@ fn learn_one(
     Ok(is_learned)
 }
 
+/// Says that more lessons are kept than the capacity, because they were learned under a larger one.
+fn warn_of_capacity(playbook: &Playbook, out: &mut Output) -> Result<(), Box<dyn Error>> {
+    let largest = playbook.stats()?.realms.into_values().max().unwrap_or_default();
+    let capacity = playbook.config().retention.capacity;
+    if largest > capacity {
+        out.message(&format!(
+            "{largest} lessons are kept, more than the capacity of {capacity}; each new one replaces one of them, unless you set \
+             the capacity: adage config set retention.capacity {}",
+            largest + 1
+        ));
+    }
+    Ok(())
+}
+
 /// Prints the outcome of a lesson. False when it was refused.
 fn tell(learned: &LearnOutcome, out: &mut Output) -> Result<bool, Box<dyn Error>> {
     out.object(&object(learned))?;
     if let LearnOutcome::Refused { .. } = learned {
-        say(&learned.to_string());
+        out.message(&learned.to_string());
         return Ok(false);
     }
     let undo = learned.change().map(|change| format!(" (undo {change})")).unwrap_or_default();

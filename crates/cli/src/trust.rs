@@ -130,7 +130,7 @@ pub(crate) fn trust(global: &Global, asked: &Trust, out: &mut Output) -> Done {
     let waiting = playbook.awaiting_trust()?;
     let folder = playbook.trust()?;
     let object = json!({
-        "trusted": folder, "lessons": waiting.lessons.len(), "skills": waiting.skills.len(),
+        "trusted": folder.path, "lessons": waiting.lessons.len(), "skills": waiting.skills.len(),
         "config": waiting.config.is_some(), "edits_set_aside": waiting.edits.len(),
     });
     out.both(&object, &format!("trusted: {}, {}", folder.path.display(), in_words(&waiting)))?;

@@ -19,12 +19,13 @@ pub const EMPTY_PLAYBOOK: &str = "No lessons learned yet.";
 pub const NO_FAILURES: &str = "No recent failures recorded.";
 
 /// The starts of parts. A line of a lesson that begins like one is escaped by a backslash.
-const LABELS: [&str; 11] = [
+const LABELS: [&str; 12] = [
     "TRIGGER (",
     "DOMAINS:",
     "ANTI-PATTERN:",
     "CORRECT-PATTERN:",
     "CONTRADICTED:",
+    "DID HARM:",
     "CODE:",
     "SITUATION:",
     "PREVIOUS MISTAKE:",

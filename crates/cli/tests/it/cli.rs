@@ -285,6 +285,30 @@ fn realms_are_taken_from_the_command_line() {
 }
 
 #[test]
+fn prune_says_which_harmful_lessons_it_keeps() {
+    let shell = Shell::new();
+    let learned = shell.learn("deploying", "restart twice");
+    for _ in 0..5 {
+        shell.json(&["harmful", "deploying"]);
+    }
+    assert_eq!(shell.json(&["prune"])["kept"], json!([{"id": learned["id"], "because": "by_hand"}]));
+    assert!(shell.call(&["prune"]).out.contains("it was written by hand; `adage remove` removes it"));
+    assert!(shell.call(&["context", "deploying"]).out.contains("DID HARM: in 5 of 5 reported uses."));
+}
+
+#[test]
+fn a_refusal_in_json_is_an_object_alone_and_a_byte_order_mark_is_no_error() {
+    let shell = Shell::new();
+    let row = "\u{feff}{\"trigger\": \"deploying\", \"solution\": \"restart once\"}\n";
+    assert!(shell.run(&["learn"], row).out.starts_with("inserted"));
+    let said = shell.call(&["learn", "--trigger", "deploying", "--json"]);
+    assert_eq!((said.code, said.err.as_str(), said.objects().len()), (1, "", 1), "{}", said.out);
+    let long = json!({"trigger": "x", "solution": "y".repeat(40_000)}).to_string();
+    let said = shell.run(&["learn"], &long);
+    assert!(said.code == 1 && !said.err.contains("has the fields"), "{}", said.err);
+}
+
+#[test]
 fn failures_prune_check_and_doctor_report() {
     let shell = Shell::new();
     shell.json(&["learn", "--task", "dates", "--mistake", "guessed", "--solution", "ask"]);

@@ -43,14 +43,18 @@ fn a_configured_capacity_is_used_and_a_smaller_one_needs_consent() {
     let shell = with_lessons(4);
     let said = shell.call(&["config", "set", "retention.capacity", "2"]);
     assert!(
-        said.code == 1 && said.err.contains("archive 2 of the 4 lessons") && said.err.contains("--yes"),
+        said.code == 1 && said.err.contains("archive up to 2 of the 4 lessons") && said.err.contains("--yes"),
         "{}",
         said.err
     );
     assert_eq!(setting(&shell, "retention.capacity").0, json!(50));
     shell.json(&["config", "set", "retention.capacity", "2", "--yes"]);
-    shell.learn("deploying on a Friday", "do not");
-    assert_eq!(shell.call(&["list", "--json"]).objects().len(), 2);
+    // Another setting changes nothing of that, and a lesson replaces one by hand, not three.
+    shell.json(&["config", "set", "retrieval.limit", "3"]);
+    let said = shell.call(&["learn", "--trigger", "deploying on a Friday", "--solution", "do not"]);
+    assert!(said.code == 0 && said.err.contains("config set retention.capacity 5"), "{}", said.err);
+    assert_eq!(said.out.matches("evicted").count(), 1, "{}", said.out);
+    assert_eq!(shell.call(&["list", "--json"]).objects().len(), 4);
 }
 
 #[test]

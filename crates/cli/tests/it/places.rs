@@ -247,7 +247,7 @@ fn mined_lessons_come_back_without_flags() {
 }
 
 #[test]
-fn a_smaller_capacity_archives_several_lessons_only_when_the_user_agrees() {
+fn a_smaller_capacity_needs_consent_and_does_not_archive_several_lessons_by_hand() {
     let home = Home::new();
     let root = home.repository("shop");
     for n in 0..4 {
@@ -260,5 +260,5 @@ fn a_smaller_capacity_archives_several_lessons_only_when_the_user_agrees() {
     assert_eq!(home.done(&root, &["list", "--json"]).objects().len(), 4);
     assert_eq!(home.done(&root, &["learn", "--trigger", "x y", "--solution", "z", "--capacity", "4"]).code, 0);
     assert_eq!(home.done(&root, &[&more[..], &["--yes"]].concat()).code, 0);
-    assert_eq!(home.done(&root, &["list", "--json"]).objects().len(), 2);
+    assert_eq!(home.done(&root, &["list", "--json"]).objects().len(), 4);
 }
