@@ -35,6 +35,7 @@ fn has_ending(path: &Path, endings: &[&str]) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the tests make and remove files by themselves")]
 mod tests {
     use super::*;
     use crate::error::folder::FolderError;
@@ -82,11 +83,11 @@ mod tests {
                 ("map", files.map(name).err()),
             ];
             for (how, error) in refused {
-                let Some(FolderError::TooLarge { path: named, size, limit: told }) = error else {
+                let Some(FolderError::TooLarge { path: in_error, size, limit: limit_in_error }) = error else {
                     panic!("{name}: {how}: {error:?}")
                 };
                 let from = if how == "read a part" { 6 } else { 0 };
-                assert_eq!((named, size, told), (path.clone(), limit + 7 - from, limit), "{how}");
+                assert_eq!((in_error, size, limit_in_error), (path.clone(), limit + 7 - from, limit), "{how}");
             }
             assert_eq!(
                 files.read_or_empty(name, limit).unwrap(),

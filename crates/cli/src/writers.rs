@@ -14,7 +14,7 @@ pub(crate) fn other_writers(path: &Path) -> Option<String> {
     // What does not exist says nothing; what cannot be looked at cannot be read either.
     let known = parts.filter_map(|part| Some((part, std::fs::symlink_metadata(part).ok()?)));
     let mut faults = known.filter_map(|(part, about)| {
-        let why = fault(about.uid(), about.mode(), own)?;
+        let why = fault([about.uid(), about.gid()], about.mode(), own)?;
         Some(format!("{why}: {} has mode {:o} and owner {}", part.display(), about.mode() & 0o7777, about.uid()))
     });
     faults.next()
@@ -26,9 +26,10 @@ pub(crate) fn other_writers(_: &Path) -> Option<String> {
     None
 }
 
-/// What is wrong with the owner and the mode of a file, a folder or a link, for the user `own`.
+/// What is wrong with the owner, the group and the mode of a file, a folder or a link, for the user `own`. A group with the user's own
+/// number is the one that many systems create for each user, and which has nobody else.
 #[cfg(unix)]
-fn fault(owner: u32, mode: u32, own: u32) -> Option<&'static str> {
+fn fault([owner, group]: [u32; 2], mode: u32, own: u32) -> Option<&'static str> {
     const ROOT: u32 = 0;
     const KIND: u32 = 0o170_000;
     const FOLDER: u32 = 0o040_000;
@@ -39,7 +40,8 @@ fn fault(owner: u32, mode: u32, own: u32) -> Option<&'static str> {
     }
     // In a sticky folder, others can neither rename nor remove what is not theirs. The mode of a link means nothing.
     let is_kept = mode & KIND == LINK || (mode & KIND == FOLDER && mode & STICKY != 0);
-    (mode & 0o022 != 0 && !is_kept).then_some("others can write to it")
+    let of_others = if group == own && own != ROOT { 0o002 } else { 0o022 };
+    (mode & of_others != 0 && !is_kept).then_some("others can write to it")
 }
 
 #[cfg(all(test, unix))]
@@ -67,7 +69,21 @@ mod tests {
             (4001, 0o120_777, 4001, None),
             (4002, 0o120_777, 4001, other),
         ] {
-            assert_eq!(fault(owner, mode, own), expected, "owner {owner}, mode {mode:o}, user {own}");
+            let found = fault([owner, 100], mode, own);
+            assert_eq!(found, expected, "owner {owner}, mode {mode:o}, user {own}");
+        }
+    }
+
+    #[test]
+    fn a_group_of_the_user_alone_may_write() {
+        for (owner, group, mode, own, expected) in [
+            (4001, 4001, 0o100_664, 4001, None),
+            (4001, 4001, 0o040_775, 4001, None),
+            (4001, 4001, 0o100_666, 4001, Some("others can write to it")),
+            (0, 0, 0o100_664, 0, Some("others can write to it")),
+            (0, 4001, 0o040_775, 4001, None),
+        ] {
+            assert_eq!(fault([owner, group], mode, own), expected, "group {group}, mode {mode:o}, user {own}");
         }
     }
 }

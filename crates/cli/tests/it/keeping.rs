@@ -85,10 +85,10 @@ fn a_forgotten_lesson_is_in_no_file_and_does_not_come_back() {
 fn session(rule: &str) -> String {
     let turns = ["Please deploy the widget server", "I will deploy it.", rule, "You're right, I will."];
     let line = |(number, text): (usize, &&str)| {
-        let role = if number % 2 == 0 { "user" } else { "assistant" };
-        let message = json!({"role": role, "content": text});
+        let author = if number % 2 == 0 { "user" } else { "assistant" };
+        let message = json!({"role": author, "content": text});
         let at = format!("2026-02-28T10:0{number}:00Z");
-        json!({"type": role, "sessionId": "s", "uuid": format!("u{number}"), "timestamp": at, "message": message})
+        json!({"type": author, "sessionId": "s", "uuid": format!("u{number}"), "timestamp": at, "message": message})
             .to_string()
             + "\n"
     };

@@ -4,6 +4,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use super::checks::{attack, check};
 use super::ground::{Ground, OWN, write};
 use super::rows::plant;
@@ -16,7 +18,7 @@ fn settings(ground: &Ground) -> (PathBuf, PathBuf) {
     let hostile = ground.folder("hostile");
     plant(&ground.other, &hostile);
     let file = ground.user.home.join("config/adage/config.toml");
-    write(&file, format!("trust = [{:?}]\n", hostile.join(".adage")));
+    write(&file, format!("trust = [{}]\n", json!(hostile.join(".adage"))));
     (hostile, file)
 }
 
@@ -59,12 +61,16 @@ fn above(n_steps: usize) -> impl Fn(&Path) -> PathBuf {
 
 #[test]
 fn settings_that_others_can_write_are_refused() {
+    // A group with the number of its user is the user's alone.
+    let home = tempfile::tempdir().unwrap();
+    let about = fs::metadata(home.path()).unwrap();
+    let of_group = |mode| if about.uid() != 0 && about.gid() == about.uid() { mode | 0o002 } else { mode };
     check(&[
         attack("everybody can write to the file", with_mode(above(0), 0o666)),
-        attack("its group can write to the file", with_mode(above(0), 0o620)),
+        attack("its group can write to the file", with_mode(above(0), of_group(0o620))),
         attack("others, but not its group, can write to the file", with_mode(above(0), 0o602)),
         attack("everybody can write to its folder", with_mode(above(1), 0o777)),
-        attack("its group can write to its folder", with_mode(above(1), 0o775)),
+        attack("its group can write to its folder", with_mode(above(1), of_group(0o775))),
         attack("everybody can write to the folder above", with_mode(above(2), 0o777)),
         attack("everybody can write to the home folder", with_mode(above(3), 0o777)),
         attack("it is a link to a file that everybody can write to", |ground| {
