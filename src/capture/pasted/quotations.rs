@@ -11,7 +11,7 @@ const QUOTED_WORDS: usize = 4;
 /// Marks by family: a quotation reaches from one to the next of its family, since which of them opens depends on the language. The last
 /// family is what else Unicode lists as opening or closing punctuation, without the brackets of prose and code.
 const FAMILIES: [&str; 6] = [
-    r#"[“”„‟❝❞❠〝〞〟″‶ʺˮ˝＂⹂\x{1F676}-\x{1F678}]|``|''|,,"#,
+    r"[“”„‟❝❞❠〝〞〟″‶ʺˮ˝＂⹂\x{1F676}-\x{1F678}]|``|''|,,",
     "[«»⟪⟫《》≪≫]|<<|>>",
     "[‹›〈〉⟨⟩\u{2329}\u{232a}❮❯❬❭❰❱]",
     "[「」『』｢｣﹁﹂﹃﹄⸢⸣⸤⸥]",
@@ -40,7 +40,7 @@ fn of_ascii(text: &str, mark: char) -> Vec<Range<usize>> {
         let next = chars.peek().map_or(' ', |(_, next)| *next);
         match open {
             None if c == mark && !previous.is_alphanumeric() && !next.is_whitespace() => {
-                open = Some((at, is_line_empty))
+                open = Some((at, is_line_empty));
             }
             Some((start, is_alone)) if c == mark && !next.is_alphanumeric() => {
                 // In backticks is a command, unless they hold the whole line.
