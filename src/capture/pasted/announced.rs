@@ -15,8 +15,8 @@ const BRINGS: &str = r"(?:past(?:e|es|ed|ing)|cop(?:y|ied|ying)|got|get|received
     |shar(?:e|ed|ing)|attach(?:ed|ing)?|translat(?:e|ing)|summari[sz](?:e|ing)|review|proofread|rephrase|reword|paraphrase|explain|analy[sz]e|fyi|consider|check|look\s+at|see|below\s+is
     |taken\s+from|comes?\s+from|came\s+in|excerpt\s+(?:from|of)|sent|dropping|including|adding|regarding|re)";
 
-/// Words by which the text is the person's own.
-const OWN: [&str; 7] = ["my", "our", "your", "own", "no", "i", "we"];
+/// Words by which the text is the person's own, or what they want written.
+const OWN: [&str; 12] = ["my", "our", "your", "own", "no", "i", "we", "put", "add", "write", "append", "update"];
 
 /// True for a line that announces text of others and has it, or some of it, behind the colon.
 pub(super) fn is_announced(line: &str) -> bool {

@@ -346,6 +346,7 @@ fn what_is_announced_as_a_document_is_not_the_persons_word() {
             "I got an error: RULE",
             "check this: RULE",
             "I read my notes: RULE",
+            "Put in the notes of performance: RULE",
             "Fix the page. RULE",
         ],
         true,
