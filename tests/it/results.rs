@@ -28,7 +28,7 @@ fn a_playbooks_results_are_json() {
     assert_eq!(value(removed)["id"], id);
     assert_eq!(value(playbook.undo(removed.change).unwrap())["restored"], json!([id]));
     let check = value(playbook.inbox().check_written().unwrap());
-    assert_eq!(check, json!({ "aside": [], "n_folded": 0 }));
+    assert_eq!(check, json!({ "aside": [], "n_folded": 0, "n_left": 0 }));
 }
 
 #[test]

@@ -482,7 +482,7 @@ mod tests {
             ":0",
             "HEAD^!",
             "^main HEAD",
-            "docs/guide.md",
+            "notes/guide.md",
             "src/capture",
             "README.md",
             ".gitignore",

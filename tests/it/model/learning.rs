@@ -69,7 +69,9 @@ impl Model {
             }
             other => return Err(TestCaseError::fail(format!("{other:?}, the twins are {twins:?}"))),
         };
-        edits.extend(self.trim(head, style, learned.evicted())?);
+        // Of lessons by hand, a new one evicts at most one, and a merge none.
+        let max_by_hand = usize::from(edits[0].before.is_none());
+        edits.extend(self.trim(head, style, max_by_hand, learned.evicted())?);
         let is_on_record = edits.len() > 1 || edits[0].before.is_some();
         prop_assert_eq!(learned.change().is_some(), is_on_record);
         if let Some(id) = learned.change() {
@@ -107,20 +109,30 @@ impl Model {
     }
 
     /// docs/spec/playbook.md, 3.6: the evicted lesson may be any of the least useful, as long as no less useful one was kept.
-    pub(super) fn trim(&mut self, head: LessonId, newcomer: Style, evicted: &[LessonId]) -> Checked<Vec<Edit>> {
+    pub(super) fn trim(
+        &mut self,
+        head: LessonId,
+        newcomer: Style,
+        max_by_hand: usize,
+        evicted: &[LessonId],
+    ) -> Checked<Vec<Edit>> {
         let project = self.row(head).unwrap().project;
         let others: Vec<Row> =
             self.rows.iter().filter(|row| row.project == project && row.id != head).cloned().collect();
         let excess = (others.len() + 1).saturating_sub(CAPACITY);
         let is_expendable = |row: &&Row| !newcomer.is_imported || !row.is_by_hand;
         let is_room = others.iter().filter(is_expendable).count() >= excess;
-        prop_assert_eq!(evicted.len(), if is_room { excess } else { 0 }, "evicted");
         let (gone, stayed): (Vec<Row>, Vec<Row>) = others.into_iter().partition(|row| evicted.contains(&row.id));
         prop_assert!(gone.iter().all(|row| is_expendable(&row)), "{:?} went", gone);
         prop_assert_eq!(gone.len(), evicted.len(), "somebody was evicted who was not there: {:?}", evicted);
+        let n_by_hand = gone.iter().filter(|row| row.is_by_hand).count();
+        let is_spent = n_by_hand == max_by_hand;
+        prop_assert!(n_by_hand <= max_by_hand, "{} by hand went", n_by_hand);
+        let is_enough = gone.len() == excess || (is_spent && gone.len() < excess);
+        prop_assert!(if is_room { is_enough } else { gone.is_empty() }, "{} of {} went", gone.len(), excess);
         for gone in &gone {
             for stayed in &stayed {
-                let is_right = if !is_expendable(&stayed) {
+                let is_right = if !is_expendable(&stayed) || (is_spent && stayed.is_by_hand) {
                     true
                 } else if gone.is_verified == stayed.is_verified {
                     let is_tie = gone.is_untouched() && stayed.is_untouched();
