@@ -132,8 +132,9 @@ impl Playbook {
             Ok(Planned::Commit(plan, (removal, forgotten)))
         })?;
         self.skills().archive_drafts_of_removed();
-        let kept_in = forgotten.map(|forgotten| inner.store.purge_again(&forgotten)).transpose()?.unwrap_or_default();
-        Ok(ForgottenLesson { id: removal.id, kept_in })
+        let Some(forgotten) = forgotten else { return Ok(ForgottenLesson { id: removal.id, kept_in: Vec::new() }) };
+        self.skills().forget_names_of_drafts(forgotten.texts.iter().map(|lesson| lesson.text_hash()))?;
+        Ok(ForgottenLesson { id: removal.id, kept_in: inner.store.purge_again(&forgotten)? })
     }
 
     /// Accepts edits that were made in the playbook file: checks do not list them any more. Returns how many lessons were

@@ -207,6 +207,36 @@ impl Skills {
         }
     }
 
+    /// Removes the names of archived drafts, which are words of their lessons, from the record of skills. That a draft was made
+    /// of each text stays recorded.
+    pub(super) fn forget_names_of_drafts(&self, texts: impl Iterator<Item = TextHash>) -> Result<()> {
+        const FORGOTTEN: &str = "forgotten";
+        let drawn = self.state().read()?.drawn;
+        let in_use: Vec<String> = self.own().into_iter().map(|found| found.skill.name.to_string()).collect();
+        let is_gone = |name: &str| !in_use.iter().any(|used| used == name);
+        let gone: BTreeMap<TextHash, String> = texts
+            .filter_map(|text| Some((text, drawn.get(&text)?.name.clone())))
+            .filter(|(_, name)| is_gone(name))
+            .collect();
+        if gone.is_empty() {
+            return Ok(());
+        }
+        self.state().change(|state| {
+            let is_kept = |name: &str| !gone.values().any(|gone| gone == name);
+            state.saved.retain(|name, _| is_kept(name));
+            state.used.retain(|name, _| is_kept(name));
+            state.promoted.retain(|_, note| is_kept(&note.name));
+            state.checked.retain(|_, checked| is_kept(&checked.note.name));
+            state.kept.retain(|_, note| is_kept(&note.name));
+            for (text, note) in &mut state.drawn {
+                if gone.contains_key(text) {
+                    FORGOTTEN.clone_into(&mut note.name);
+                }
+            }
+        })?;
+        Ok(())
+    }
+
     /// The plan of a curation now. Nothing is changed.
     ///
     /// # Errors
