@@ -87,9 +87,13 @@ fn is_of_steps(lesson: &Lesson) -> bool {
     provenance.origin == Origin::Mined && provenance.evidence.is_empty() && (lesson.mistake.is_empty() || is_of_checks)
 }
 
-/// True for a lesson whose sentence is judged.
-pub(super) fn is_judged(lesson: &Lesson) -> bool {
-    is_on_a_command(lesson) || is_of_steps(lesson)
+/// Whether the sentence of a task names what the lesson's command does, or the command. Of steps it is only known that a sentence
+/// which runs nothing does not ask for them. None for any other lesson, for which the task is not read.
+pub(super) fn names_command<'t>(lesson: &Lesson, task: impl FnOnce() -> &'t Task) -> Option<bool> {
+    if is_of_steps(lesson) {
+        return task().runs_nothing.then_some(false);
+    }
+    is_on_a_command(lesson).then(|| task().names_command_of(lesson))
 }
 
 /// A query as the sentence of a task.
@@ -109,19 +113,11 @@ impl Task {
         Self { purposes: purposes.map(|(at, _)| 1 << at).sum(), runs_nothing: runs_nothing(&words), words }
     }
 
-    /// Whether the sentence names what the lesson's command does, or the command. Of steps it is only known that a sentence which
-    /// runs nothing does not ask for them. None for any other lesson.
-    pub(super) fn names_command(&self, lesson: &Lesson) -> Option<bool> {
-        if is_of_steps(lesson) {
-            return self.runs_nothing.then_some(false);
-        }
-        if !is_on_a_command(lesson) {
-            return None;
-        }
+    fn names_command_of(&self, lesson: &Lesson) -> bool {
         let commands: Vec<Command<'_>> = lesson.commands.iter().map(|pattern| Command::of(pattern)).collect();
         let only_looks = commands.iter().all(|command| lists(LOOKING, command.program));
         let is_named = |command: &Command<'_>| command.purposes & self.purposes != 0 || self.has_one_of(&command.names);
-        Some((only_looks || !self.runs_nothing) && commands.iter().any(is_named))
+        (only_looks || !self.runs_nothing) && commands.iter().any(is_named)
     }
 
     fn has_one_of(&self, names: &BTreeSet<String>) -> bool {
@@ -215,8 +211,13 @@ mod tests {
         lesson
     }
 
+    fn asks(sentence: &str, lesson: &Lesson) -> Option<bool> {
+        let task = Task::of(sentence);
+        names_command(lesson, || &task)
+    }
+
     fn check(pattern: &str, sentence: &str, expected: bool) {
-        let found = Task::of(sentence).names_command(&on_a_command(pattern));
+        let found = asks(sentence, &on_a_command(pattern));
         assert_eq!(found, Some(expected), "{pattern}: {sentence}");
     }
 
@@ -271,7 +272,6 @@ mod tests {
         let mut steps =
             crate::testing::lesson("checking a change before it is committed", "Check with:\n1. `go test ./...`");
         steps.provenance.origin = Origin::Mined;
-        let asks = |sentence: &str, steps: &Lesson| Task::of(sentence).names_command(steps);
         for (sentence, expected) in [
             ("Why does the check of the cache come first?", Some(false)),
             ("Which version of go is checked in CI?", Some(false)),
@@ -294,7 +294,7 @@ mod tests {
         let names = |change: fn(&mut Lesson)| {
             let mut lesson = on_a_command("git push*");
             change(&mut lesson);
-            Task::of("push it").names_command(&lesson)
+            asks("push it", &lesson)
         };
         assert_eq!(names(|_| ()), Some(true));
         assert_eq!(names(|lesson| lesson.provenance.origin = Origin::Hand), None);

@@ -8,7 +8,7 @@ use adage_index::{IndexKind, UnitVector};
 use serde::Serialize;
 
 use super::calibration::{Calibration, Situation};
-use super::command_task::{Task, is_judged};
+use super::command_task::{Task, names_command};
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, Scored, Tier};
 use crate::lesson::{Lesson, LessonId};
@@ -33,8 +33,8 @@ pub struct Evidence {
     pub coverage: f32,
     /// Whether the query equals the trigger or the task, ignoring case, white space and punctuation.
     pub is_title: bool,
-    /// For a mined lesson on a mistake in a command: whether the query names what the command does, or the command. None for other
-    /// lessons.
+    /// For a mined lesson on a mistake in a command: whether the query names what the command does, or the command. False for mined
+    /// steps, if the query asks about something and runs nothing. None for other lessons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names_command: Option<bool>,
 }
@@ -151,7 +151,7 @@ impl Search<'_> {
                 grams: words.grams(lesson),
                 coverage: of_words.mass,
                 is_title: of_words.mass > ALL && (is_title(&lesson.trigger) || is_title(&lesson.task)),
-                names_command: is_judged(lesson).then(|| task.names_command(lesson)).flatten(),
+                names_command: names_command(lesson, || &task),
             };
             let (lesson, score) = (Arc::clone(lesson), calibration.score(&evidence));
             Some(Candidate { lesson, evidence, score, probability: 0.0, passed: false })
