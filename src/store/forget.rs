@@ -144,16 +144,17 @@ impl Store {
         // Ids stay: in the record of what was removed, in usage.
         words.texts.retain(|text| !words.ids.iter().any(|id| id.to_string() == *text));
         let kept = self.files_with(&words, &Name::TOP, 0)?;
-        Ok(kept.into_iter().filter(|name| !is_known(name)).map(|name| self.files().path_of(name)).collect())
+        Ok(kept.into_iter().map(|name| self.files().path_of(name)).collect())
     }
 
-    /// The files in a folder, and below it, that contain the texts. Links are not followed.
+    /// The files in a folder, and below it, that contain the texts, without those whose lessons are known. Links are not followed.
     fn files_with(&self, words: &Words, folder: &Name, depth: usize) -> Result<Vec<Name>> {
         let mut found = Vec::new();
         for name in self.files().list(folder)? {
             let name = folder.clone().join(name);
             match self.files().entry(&name)? {
                 Entry::Folder if depth < MAX_DEPTH => found.extend(self.files_with(words, &name, depth + 1)?),
+                Entry::File { .. } if is_known(&name) => {}
                 Entry::File { .. } if words.is_in(&self.files().read_or_empty(&name, 0)?) => found.push(name),
                 _ => {}
             }
