@@ -60,17 +60,13 @@ pub(super) fn versions(text: &str) -> Option<[String; 2]> {
                 part = Part::Both;
                 n_conflicts += 1;
             }
-            _ => {
-                for (version, is_in) in [
-                    (&mut ours, matches!(part, Part::Both | Part::Ours)),
-                    (&mut theirs, matches!(part, Part::Both | Part::Theirs)),
-                ] {
-                    if is_in {
-                        version.push_str(line);
-                        version.push('\n');
-                    }
-                }
+            Part::Both => {
+                ours.extend([line, "\n"]);
+                theirs.extend([line, "\n"]);
             }
+            Part::Ours => ours.extend([line, "\n"]),
+            Part::Theirs => theirs.extend([line, "\n"]),
+            Part::Ancestor => {}
         }
     }
     (n_conflicts > 0 && matches!(part, Part::Both)).then_some([ours, theirs])
