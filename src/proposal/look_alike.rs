@@ -9,7 +9,7 @@ pub(super) fn is_alike(one: &str, other: &str) -> bool {
     one.iter().any(|form| other.contains(form))
 }
 
-/// A name without case and without what cannot be told apart by looking. Case goes first once and last once: a capital I looks
+/// A name without case and without what cannot be distinguished by looking. Case goes first once and last once: a capital I looks
 /// like a small l, a small i does not.
 fn forms(name: &str) -> [String; 3] {
     let folded = |text: &str| text.nfkc().collect::<String>().to_lowercase().nfkc().collect::<String>();

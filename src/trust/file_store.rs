@@ -16,8 +16,8 @@ use crate::user_key::ExportKey;
 /// The file with the user's key.
 const KEY: &str = "key";
 
-/// A store in a directory that only its user can read and write, with the user's key in the file `key`. The first decision creates it, with mode 0700 on Unix. An
-/// unreadable record counts as none, and goes to quarantine when the folder is trusted again.
+/// A store in a directory that only its user can read and write, with the user's key in the file `key`. The first decision creates
+/// the directory, with mode 0700 on Unix. An unreadable record counts as none, and goes to quarantine when the folder is trusted again.
 #[derive(Clone, Debug)]
 pub struct FileTrustStore {
     directory: PathBuf,

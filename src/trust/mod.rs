@@ -138,7 +138,8 @@ pub enum Sharing {
     /// Only its user: a `.gitignore` keeps it out of a repository.
     #[default]
     Private,
-    /// A team that shares the repository: a `.gitignore` keeps only locks, caches, the record of read sessions and broken files out of it.
+    /// A team that shares the repository: a `.gitignore` keeps only locks, caches, the record of read sessions and broken files
+    /// out of it.
     Shared,
 }
 

@@ -30,7 +30,7 @@ pub(super) fn is_announced(line: &str) -> bool {
             format!(r"(?ix)^\W*(?:here(?:'|’)?s|here\s+(?:is|are)|below\s+(?:is|are)|this\s+is|see)\s+(?:(?:the|a|an|their|his|her)\s+(?:\w+\s+){{0,2}}{DOCUMENTS}|what\s+(?P<between>\w+)\s+(?:answered|said|wrote|replied|sent))\W*$"),
             // "slack message from the team: …"
             format!(r"(?ix)^\W*(?P<between>(?:[\w-]+\s+){{0,3}}){DOCUMENTS}\s+(?:from|by|of|on|in)\b[^.!?:\n]{{1,50}}:\s+\S"),
-            // "pasting the ticket: …", "fyi from slack: …". What is one's own is no announcement.
+            // "pasting the ticket: …", "fyi from slack: …". What is one's own is not an announcement.
             format!(r"(?ix)^(?:[^.!?:\n]{{0,40}}\b)?{BRINGS}\b(?P<between>[^.!?:\n]{{0,60}}?)\b{DOCUMENTS}\b[^.!?:\n]{{0,40}}:\s+\S"),
             // "quote: …", "ticket text: …"
             r"(?ix)^\W*(?:quote|quotation|citation|excerpt|extract|snippet|transcript|e-?mail|mail|ticket|thread|article|wiki|readme|docs?|documentation|paste|pasted|clipboard|forwarded|tweet|memo

@@ -66,7 +66,7 @@ const READS_NOTHING: [&str; 14] = [
 /// Programs that print names of files which the project has, or which they were given.
 const LISTS: [&str; 10] = ["git", "rg", "fd", "ls", "find", "grep", "echo", "printf", "basename", "dirname"];
 
-/// Programs whose output is no text of a file.
+/// Programs whose output is not the text of a file.
 const PRINTS_NO_TEXT: [&str; 7] = ["pwd", "date", "seq", "nproc", "mktemp", "realpath", "wc"];
 
 /// True when a program that reads is given a folder of others or of what was made.

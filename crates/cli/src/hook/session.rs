@@ -12,7 +12,8 @@ use crate::user_state;
 
 /// The folder of these files in the user's state.
 const FOLDER: &str = "hooks";
-/// The maximum numbers of remembered lessons, receipts, failed calls and expected lessons of a session; beyond them, the oldest are dropped.
+/// The maximum numbers of remembered lessons, receipts, failed calls and expected lessons of a session; beyond them, the oldest
+/// are dropped.
 const MAX_SHOWN: usize = 400;
 const MAX_RECEIPTS: usize = 100;
 const MAX_FAILED: usize = 200;

@@ -97,7 +97,7 @@ fn each_event_of_each_agent_is_answered_in_its_format() {
         assert_eq!(
             agent("a").text_for("session-start", "").contains(ADVICE),
             name != "cursor",
-            "{name}: it starts anew"
+            "{name}: it starts again"
         );
         if name != "cursor" {
             assert!(agent("b").text_for("prompt", "install the HTTP library").contains(ADVICE), "{name}");

@@ -176,7 +176,7 @@ pub(super) fn is_escaped_text(value: &str) -> bool {
     value.contains("\\u") && parts.next().is_some_and(is_text) && parts.all(is_escape)
 }
 
-/// True for a value with a word in capitals that says that it is no key, as people write in tests. Random characters
+/// True for a value with a word in capitals that says that it is not a key, as people write in tests. Random characters
 /// have such a word once in 100,000 values.
 pub(super) fn is_marked_fake(value: &str) -> bool {
     value.len() <= 128

@@ -234,7 +234,7 @@ fn is_bracketed_notice(line: &str) -> bool {
     is_upper_case || after.trim_start().starts_with("Result:")
 }
 
-/// `[System] …`, `(tool) …`: a speaker that is no person.
+/// `[System] …`, `(tool) …`: a speaker that is not a person.
 fn is_of_program(line: &str) -> bool {
     const PROGRAMS: [&str; 11] = [
         "system",

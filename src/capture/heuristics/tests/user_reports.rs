@@ -167,6 +167,6 @@ fn a_report_of_another_failure_closes_the_one_before() {
     none(&[told, why, edit, "> still not there"]);
     none(&[told, why, edit, "> now it does not find posts/_row in the mail"]);
     none(&[told, "< Let me fix it.", edit, next]);
-    // It has no name by which the two could be told apart.
+    // It has no name that would distinguish the two.
     none(&[TOLD, WHY, EDIT, next]);
 }
