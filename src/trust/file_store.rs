@@ -105,7 +105,7 @@ impl TrustStore for FileTrustStore {
         }
         let key = ExportKey::generate();
         let temporary = state.write_temporary(KEY, format!("{}\n", key.to_hex()).as_bytes())?;
-        // An export creates the key without this lock; a link replaces no file.
+        // An earlier version creates the key without this lock; a link replaces no file.
         let linked = state.files().link(&temporary, KEY);
         state.files().remove_if_exists(temporary)?;
         Ok(Some(

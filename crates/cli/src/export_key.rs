@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use adage::exchange::ExportKey;
+use adage::trust::{FileTrustStore, TrustStore};
 
 use crate::output::say;
 use crate::user_state;
@@ -12,7 +13,7 @@ use crate::user_state;
 pub(crate) fn for_export() -> Option<ExportKey> {
     usable("the export is not sealed, so an import of it awaits review", |path| match read(path)? {
         Some(key) => Ok(Some(key)),
-        None => create(path),
+        None => create(),
     })
 }
 
@@ -39,11 +40,8 @@ fn read(path: &Path) -> io::Result<Option<ExportKey>> {
     user_state::read(path)?.map(parse).transpose()
 }
 
-fn create(path: &Path) -> io::Result<Option<ExportKey>> {
-    let key = ExportKey::generate();
-    match user_state::create(path, &format!("{}\n", key.to_hex())) {
-        // Another process created its key first: that is the user's key.
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => read(path),
-        done => done.map(|()| Some(key)),
-    }
+/// Creates the key as the store of trust does, which uses the same one.
+fn create() -> io::Result<Option<ExportKey>> {
+    let Some(folder) = user_state::folder() else { return Ok(None) };
+    FileTrustStore::new(folder).create_key().map_err(io::Error::other)
 }

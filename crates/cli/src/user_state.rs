@@ -68,20 +68,6 @@ pub(crate) fn read_up_to(path: &Path, max: u64) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// Creates a file of the user's state, completely or not at all.
-///
-/// # Errors
-/// [`io::ErrorKind::AlreadyExists`] when it exists; the errors of a write.
-pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    make_private(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist_noclobber(path)?;
-    Ok(())
-}
-
 /// Replaces a file of the user's state, completely or not at all.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
