@@ -10,7 +10,7 @@ const MAX_PHRASES: usize = 4;
 const MAX_WORDS: usize = 4;
 
 /// Words that order, judge or place something, and are never what a sentence is about.
-const RULING: [&str; 142] = [
+const RULING: [&str; 124] = [
     "able",
     "actually",
     "affect",
@@ -19,7 +19,6 @@ const RULING: [&str; 142] = [
     "always",
     "am",
     "anything",
-    "aren't",
     "ask",
     "asks",
     "assume",
@@ -32,7 +31,6 @@ const RULING: [&str; 142] = [
     "being",
     "between",
     "both",
-    "can't",
     "cannot",
     "care",
     "changing",
@@ -42,10 +40,7 @@ const RULING: [&str; 142] = [
     "contains",
     "current",
     "did",
-    "didn't",
     "different",
-    "doesn't",
-    "don't",
     "done",
     "dont",
     "during",
@@ -65,13 +60,8 @@ const RULING: [&str; 142] = [
     "going",
     "hand",
     "how",
-    "i'd",
-    "i'll",
-    "i'm",
-    "i've",
     "implement",
     "instead",
-    "isn't",
     "keeps",
     "kept",
     "know",
@@ -80,7 +70,6 @@ const RULING: [&str; 142] = [
     "made",
     "making",
     "modify",
-    "mustn't",
     "needed",
     "needs",
     "never",
@@ -111,13 +100,11 @@ const RULING: [&str; 142] = [
     "says",
     "see",
     "seems",
-    "shouldn't",
     "simply",
     "since",
     "something",
     "specified",
     "sure",
-    "there's",
     "think",
     "through",
     "throws",
@@ -133,10 +120,7 @@ const RULING: [&str; 142] = [
     "want",
     "wanted",
     "wants",
-    "we'll",
-    "we've",
     "what",
-    "what's",
     "when",
     "whenever",
     "where",
@@ -146,11 +130,9 @@ const RULING: [&str; 142] = [
     "why",
     "within",
     "without",
-    "won't",
     "work",
     "working",
     "works",
-    "wouldn't",
     "writes",
     "written",
 ];
@@ -202,9 +184,19 @@ pub(super) fn of(text: &str, known: &str) -> String {
 
 fn is_topic(word: &str) -> bool {
     let lower = word.to_lowercase().replace('\u{2019}', "'");
+    let Some(stem) = uncontracted(&lower) else { return false };
     let is_adverb = lower.len() > 5 && lower.ends_with("ly");
-    request::is_content(&lower) && !RULING.contains(&lower.as_str()) && !cues::is_verb(&lower) && !is_adverb
-        || matches!(lower.as_str(), "test" | "build" | "commit" | "tests" | "push" | "merge")
+    request::is_content(stem) && !RULING.contains(&stem) && !cues::is_verb(stem) && !is_adverb
+        || matches!(stem, "test" | "build" | "commit" | "tests" | "push" | "merge")
+}
+
+/// A word in lower case without the verb that is contracted with it: "that" of "that's". `None` for a negation ("don't").
+fn uncontracted(lower: &str) -> Option<&str> {
+    match lower.split_once('\'') {
+        Some((_, "t")) => None,
+        Some((stem, "s" | "d" | "m" | "re" | "ve" | "ll")) => Some(stem),
+        _ => Some(lower),
+    }
 }
 
 /// What is done to a repository: the words for it, the first of them its name, and the pattern of its commands.
@@ -248,6 +240,8 @@ mod tests {
             ("`AuthUser` keeps its shape", "AuthUser, shape"),
             ("Never edit src/a.rs, the generator writes it", "generator"),
             ("don't do that", ""),
+            ("That's the only change we'd make to the release", "release"),
+            ("it\u{2019}s the customer's invoice", "customer's invoice"),
             ("siempre razone antes de ejecutar, que la prueba está para eso", ""),
             ("以后默认用 pnpm 安装依赖", ""),
         ] {
