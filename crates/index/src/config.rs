@@ -83,13 +83,14 @@ impl IndexConfig {
     /// # Errors
     /// [`InvalidSetting`] names the first setting that is out of range, its value and what it may be.
     pub fn validate(&self) -> Result<(), InvalidSetting> {
+        let Self { kind: _, coarse_from, graph_from, links, ef_construction, ef, build_threads } = *self;
         let sizes = [
-            ("index.coarse_from", self.coarse_from, 1..=usize::MAX, "at least 1"),
-            ("index.graph_from", self.graph_from, 1..=usize::MAX, "at least 1"),
-            ("index.links", self.links, 4..=64, "in 4..=64"),
-            ("index.ef_construction", self.ef_construction, 8..=2_000, "in 8..=2,000"),
-            ("index.ef", self.ef, 1..=10_000, "in 1..=10,000"),
-            ("index.build_threads", self.build_threads, 1..=MOST_THREADS, "in 1..=64"),
+            ("index.coarse_from", coarse_from, 1..=usize::MAX, "at least 1"),
+            ("index.graph_from", graph_from, 1..=usize::MAX, "at least 1"),
+            ("index.links", links, 4..=64, "in 4..=64"),
+            ("index.ef_construction", ef_construction, 8..=2_000, "in 8..=2,000"),
+            ("index.ef", ef, 1..=10_000, "in 1..=10,000"),
+            ("index.build_threads", build_threads, 1..=MOST_THREADS, "in 1..=64"),
         ];
         match sizes.into_iter().find(|(_, value, range, _)| !range.contains(value)) {
             Some((setting, value, _, expected)) => Err(InvalidSetting { setting, value: value.to_string(), expected }),
