@@ -77,9 +77,22 @@ pub enum FiredBecause {
     },
     /// The user asked for it.
     Instructed {
+        /// What the request refers to.
+        kind: Instruction,
         /// Commands that it stands on.
         n_commands: usize,
     },
+}
+
+/// What a request to remember something refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Instruction {
+    /// A rule in the user's words: "remember: use tabs".
+    Rule,
+    /// What was just done: "save this as a skill".
+    Pointer,
 }
 
 /// Why a rule did not fire.

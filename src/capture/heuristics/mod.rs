@@ -19,7 +19,7 @@ mod wording;
 use crate::config::{CaptureConfig, Selection};
 use crate::lesson::{Evidence, LessonDraft, Origin, Provenance};
 
-pub use explain::{Because, Explanation, FiredBecause, RejectedBecause};
+pub use explain::{Because, Explanation, FiredBecause, Instruction, RejectedBecause};
 pub use statement::{StatedSentence, Statement, statements};
 pub(crate) use user_correction::picked_lesson;
 pub use user_correction::{StatedLine, stated_lines};
@@ -206,8 +206,7 @@ fn awaits_a_person(fired: &Fired) -> bool {
 /// True for a rule in words that the person asked to remember: they say several, and none takes the place of a guess.
 fn is_dictated(fired: &Fired) -> bool {
     const MAX: usize = 3;
-    let Fired { candidate, place, .. } = fired;
-    candidate.heuristic == Heuristic::ExplicitInstruction && candidate.score >= 1.0 && *place < MAX
+    matches!(fired.ground, FiredBecause::Instructed { kind: Instruction::Rule, .. }) && fired.place < MAX
 }
 
 /// True for a fourth or fifth recovery that commands and settings alone prove, without anybody's words.
