@@ -72,11 +72,6 @@ pub(crate) struct Guard {
     key: OnceLock<ExportKey>,
 }
 
-/// The folder's id, to which the code of a file is bound; empty if it has none.
-pub(crate) fn scope(folder: &Folder) -> String {
-    identity::read(folder.files()).ok().flatten().map(|id| id.to_string()).unwrap_or_default()
-}
-
 /// What a handle uses, by what is known now.
 #[derive(Clone, Copy)]
 struct Judged {
@@ -345,6 +340,14 @@ impl Guard {
                 Codes::Impossible
             }
         }
+    }
+
+    /// The folder's id, to which the code of a file is bound; empty if it has none. It is read only if the folder was not
+    /// recognised by it.
+    pub(crate) fn scope(&self, folder: &Folder) -> String {
+        let known = self.known.read().as_ref().map(|known| known.id);
+        let id = known.or_else(|| identity::read(folder.files()).ok().flatten());
+        id.map(|id| id.to_string()).unwrap_or_default()
     }
 
     fn is_whole(&self) -> bool {
