@@ -138,7 +138,15 @@ impl VectorIndex {
         shortlist.decide(vector, self.kernel, |row| self.row(row as usize), |row| self.fetch(row as usize))
     }
 
-    /// `None` if a scan is faster.
+    /// The number of rows that a search in the graph may score before a scan is faster. `None` if a scan is faster in any case.
+    fn graph_budget(&self, ef: usize, among: SearchScope<'_>) -> Option<usize> {
+        let SearchScope::Only(keys) = among else { return Some(usize::MAX) };
+        let share = keys.len() as f32 / self.n_live as f32;
+        let n_expected = PICKS_A_CANDIDATE * ef as f32 / share;
+        (n_expected <= keys.len() as f32).then(|| keys.len() / PICKS_A_STEP)
+    }
+
+    /// The rows that a search in the graph finds, and the best of those that have not joined it. `None` if a scan is faster.
     fn by_graph(
         &self,
         #[cfg_attr(not(feature = "hnsw_rs"), expect(unused_variables))] vector: &[f32],
@@ -152,17 +160,7 @@ impl VectorIndex {
             return None;
         }
         let ef = self.config.ef.max(k);
-        let budget = match among {
-            SearchScope::All => usize::MAX,
-            SearchScope::Only(keys) => {
-                let share = keys.len() as f32 / self.n_live as f32;
-                if PICKS_A_CANDIDATE * ef as f32 / share > keys.len() as f32 {
-                    return None;
-                }
-                keys.len() / PICKS_A_STEP
-            }
-        };
-        let limits = (ef, budget);
+        let limits = (ef, self.graph_budget(ef, among)?);
         let n_reranked = RERANKED.max(3 * k);
         let mut shortlist = self.shortlist(query, k);
         match links {
