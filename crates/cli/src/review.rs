@@ -133,10 +133,7 @@ fn ask_about<W: Write>(
         out.line(&format!("({number}) {}: {}", proposal.name, proposal.summary))?;
         out.text("")?;
         out.diff(&shown)?;
-        if !picked.is_empty() {
-            let numbers: Vec<String> = picked.iter().map(ToString::to_string).collect();
-            out.line(&format!("picked: {}", numbers.join(", ")))?;
-        }
+        print_picked(&picked, out)?;
         let answer = answer(person, out)?;
         match answer {
             Answer::NotNow | Answer::Quit => return Ok(answer),
@@ -159,6 +156,14 @@ fn ask_about<W: Write>(
             },
         }
     }
+}
+
+fn print_picked<W: Write>(picked: &BTreeSet<usize>, out: &mut Output<W>) -> io::Result<()> {
+    if picked.is_empty() {
+        return Ok(());
+    }
+    let numbers: Vec<String> = picked.iter().map(ToString::to_string).collect();
+    out.line(&format!("picked: {}", numbers.join(", ")))
 }
 
 /// Applies a proposal, or the lines picked of it, or dismisses it. Returns the answer, or [`Answer::NotNow`] after an error.
