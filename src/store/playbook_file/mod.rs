@@ -318,6 +318,8 @@ fn read_waiting(row: &Value, clock: &dyn Clock) -> Option<Waiting> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::UNIX_EPOCH;
+
     use super::*;
     use crate::clock::ManualClock;
     use crate::testing::{at, lesson};
