@@ -1,4 +1,4 @@
-//! A hierarchical navigable small world graph (Malkov and Yashunin, 2018, algorithms 1, 2, 4 and 5) over the codes of rows.
+//! A hierarchical navigable small world graph (HNSW; Malkov and Yashunin, 2018, algorithms 1, 2, 4 and 5) over the codes of rows.
 //!
 //! Links are in one block of memory, a fixed number per row. Rows join in the order of their numbers, and the level of a row
 //! follows from its number: the same rows give the same graph, whatever batches they join in.
@@ -26,9 +26,9 @@ const MAX_LEVEL: u8 = 15;
 /// The settings of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GraphShape {
-    /// The most links of a row on an upper level, and of a new row; on the lowest level a row has room for twice as many.
+    /// The maximum links of a row on an upper level, and of a new row (M). On the lowest level a row has room for twice as many.
     pub(crate) links: usize,
-    /// The number of candidates for a new row's links.
+    /// The number of candidates for a new row's links (efConstruction).
     pub(crate) ef_construction: usize,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Graph {
     top: u8,
 }
 
-/// The working memory of a search; the next one uses it again.
+/// The working memory of a search, which the next search reuses.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     seen: Vec<u64>,
@@ -168,7 +168,7 @@ impl Graph {
         self.spread(rows, focus, (0, entry), budget, is_wanted, scratch)
     }
 
-    /// The row that a greedy walk reaches, from the entry down to the level above `level`.
+    /// The nearest row that a greedy walk finds, from the entry down to the level above `level`.
     fn descend(&self, rows: &Rows, focus: Focus<'_>, level: u8, scratch: &mut Scratch) -> Scored {
         scratch.batch.clear();
         scratch.batch.push(self.entry);
@@ -194,7 +194,7 @@ impl Graph {
         best
     }
 
-    /// Algorithm 2, into the pool. Returns false if more than `budget` rows would be scored.
+    /// Algorithm 2: a best-first search on one level, into the pool. Returns false if more than `budget` rows would be scored.
     #[inline]
     fn spread(
         &self,
@@ -248,7 +248,7 @@ impl Graph {
         }
     }
 
-    /// The range of a row's links in the block of a level.
+    /// The range of a row's links among those of a level.
     #[inline]
     fn span(&self, level: u8, row: u32) -> std::ops::Range<usize> {
         let m = self.shape.links;
@@ -274,7 +274,7 @@ impl Graph {
     }
 }
 
-/// ⌊−ln(u) / ln(m)⌋ with u in (0, 1] from the row's number.
+/// The highest level of a row: ⌊−ln(u) / ln(m)⌋, with u in (0, 1] from the row's number.
 fn level_of(row: u32, m: usize) -> u8 {
     // SplitMix64 (Steele, Lea and Flood, 2014).
     let mut z = u64::from(row).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
