@@ -11,19 +11,19 @@ use crate::graph::GraphShape;
 pub enum IndexKind {
     /// Every row is scored: the answer is exact.
     Exact,
-    /// A navigable graph over the rows: the answer is exact but for a small share, which `ef` governs.
+    /// A navigable graph over the rows: the answer is exact except for a small share, which `ef` controls.
     Graph,
-    /// Each row's product is estimated from the signs of its components after a rotation, a bit each, and the rows that may be near by that
-    /// estimate are scored as in an exact search: exact but for a very small share, whatever the vectors are.
-    /// Vectors with more than 17,472 components are each scored.
+    /// Each row's product is estimated from the signs of its components after a rotation, one bit per component. Rows that may be near
+    /// by that estimate are scored as in an exact search: exact except for a very small share, whatever the vectors are. Vectors with more
+    /// than 17,472 components are all scored.
     Coarse,
-    /// The graph of the crate `hnsw_rs`, to compare with: as exact, slower, and several times as large. Its documentation does
-    /// not say that the same rows always give the same graph, so answers may differ from run to run. Used only when it is named.
+    /// The graph of the crate `hnsw_rs`, for comparison: as exact, slower, and several times as large. Its documentation does not
+    /// say that the same rows always give the same graph, so answers may differ from run to run. Used only if it is named.
     #[cfg(feature = "hnsw_rs")]
     HnswRs,
 }
 
-/// How an index searches.
+/// Settings of an index: how it searches, and from how many rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct IndexConfig {
@@ -47,7 +47,7 @@ pub struct IndexConfig {
     pub build_threads: usize,
 }
 
-/// The most threads that link rows.
+/// The maximum threads that link rows.
 pub(crate) const MOST_THREADS: usize = 64;
 
 impl Default for IndexConfig {
@@ -105,7 +105,7 @@ impl IndexConfig {
         }
     }
 
-    /// True where rows have signs: so many of them, and so many of these in a graph.
+    /// True if `n_rows` rows, of which `n_joined` are in a graph, have signs.
     pub(crate) fn has_signs(&self, n_rows: usize, n_joined: usize) -> bool {
         match self.kind {
             Some(kind) => kind == IndexKind::Coarse,
@@ -113,7 +113,7 @@ impl IndexConfig {
         }
     }
 
-    /// What a graph is made with, within what makes sense.
+    /// The shape of a graph, clamped to the valid ranges.
     pub(crate) fn shape(&self) -> GraphShape {
         GraphShape { links: self.links.clamp(4, 64), ef_construction: self.ef_construction.clamp(8, 2_000) }
     }

@@ -1,4 +1,4 @@
-//! Numbers in memory or in a section of a file, where they stay until they are changed.
+//! Numbers in memory, or in a section of a file until they are changed.
 
 use std::ops::Deref;
 use std::sync::Arc;

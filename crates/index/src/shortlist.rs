@@ -34,7 +34,7 @@ impl Shortlist {
         Self { k, slack, floor: f32::NEG_INFINITY, room, found: Vec::with_capacity(room) }
     }
 
-    /// How many are asked for.
+    /// The number of rows asked for.
     pub(crate) fn k(&self) -> usize {
         self.k
     }

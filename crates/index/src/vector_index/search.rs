@@ -14,15 +14,15 @@ use crate::{IndexKind, UnitVector, VectorError};
 /// How many rows are scored by one call of a kernel.
 const GATHER: usize = 256;
 
-/// The most rows that a search in the graph scores again by their floats, unless three times `k` is more.
+/// The maximum rows that a search in the graph scores again by their floats, unless three times `k` is more.
 const RERANKED: usize = 30;
 
 /// Rows that are picked and scored in the time that a search in the graph takes for a candidate. Measured with 100,000 rows of
-/// 384: 15 ns a row, 1.1 µs a candidate.
+/// 384: 15 ns per row, 1.1 µs per candidate.
 const PICKS_A_CANDIDATE: f32 = 73.0;
 
-/// Rows that are picked and scored in the time of a row that the graph leads to, twice over: a search that turns out to be the
-/// longer way costs a half of a scan. Measured as above: 45 ns.
+/// Twice the number of rows that are picked and scored in the time of one row in the graph: an abandoned search costs half of a scan.
+/// Measured as above: 45 ns.
 const PICKS_A_STEP: usize = 6;
 
 /// Packs of queries that are scored on some rows before the next rows are read: the rows come from memory once for all of them.
@@ -244,7 +244,7 @@ impl VectorIndex {
         shortlist
     }
 
-    /// Scores a range of rows, one behind the other. `first` is the number of the first row of `rows` in the index.
+    /// Scores a range of adjacent rows. `first` is the number of the first row of `rows` in the index.
     fn scan(
         &self,
         rows: &Rows,
