@@ -47,6 +47,15 @@ pub(crate) struct Graph {
     top: u8,
 }
 
+/// How much a search in a graph may do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// The number of nearest rows that are kept while searching.
+    pub(crate) ef: usize,
+    /// The number of rows scored after which the search is abandoned.
+    pub(crate) budget: usize,
+}
+
 /// The working memory of a search, which the next search reuses.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
@@ -150,22 +159,22 @@ impl Graph {
         (next == upper.len() && has_entry && is_top).then_some(Self { shape, ground, starts, upper, entry, top })
     }
 
-    /// Finds the nearest rows that `is_wanted` accepts: `ef` of them, or all that are reached if there are fewer; see
-    /// [`Scratch::found`]. Returns false, and finds nothing useful, if more than `budget` rows would be scored.
+    /// Finds the nearest rows that `is_wanted` accepts: [`Effort::ef`] of them, or all that are reached if there are fewer; see
+    /// [`Scratch::found`]. Returns false, and finds nothing useful, if more than [`Effort::budget`] rows would be scored.
     pub(crate) fn search(
         &self,
         rows: &Rows,
         focus: Focus<'_>,
-        (ef, budget): (usize, usize),
+        effort: Effort,
         is_wanted: impl Fn(u32) -> bool,
         scratch: &mut Scratch,
     ) -> bool {
-        scratch.begin(self.len(), ef);
+        scratch.begin(self.len(), effort.ef);
         if self.entry == NONE {
             return true;
         }
         let entry = self.descend(rows, focus, 0, scratch);
-        self.spread(rows, focus, (0, entry), budget, is_wanted, scratch)
+        self.spread(rows, focus, (0, entry), effort.budget, is_wanted, scratch)
     }
 
     /// The nearest row that a greedy walk finds, from the entry down to the level above `level`.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::sieve::Sifted;
 use super::{Base, Links, SCRATCH, VectorIndex, row_number};
-use crate::graph::{Focus, Graph, Scratch};
+use crate::graph::{Effort, Focus, Graph, Scratch};
 use crate::kernels::PACK;
 use crate::key_set::KeySet;
 use crate::rows::{Codes, Rows};
@@ -160,12 +160,12 @@ impl VectorIndex {
             return None;
         }
         let ef = self.config.ef.max(k);
-        let limits = (ef, self.graph_budget(ef, among)?);
+        let effort = Effort { ef, budget: self.graph_budget(ef, among)? };
         let n_reranked = RERANKED.max(3 * k);
         let mut shortlist = self.shortlist(query, k);
         match links {
             Links::Own(graph) => SCRATCH.with_borrow_mut(|scratch| {
-                if !self.walk(graph, query, limits, among, scratch) {
+                if !self.walk(graph, query, effort, among, scratch) {
                     return None;
                 }
                 for scored in scratch.found().take(n_reranked) {
@@ -179,7 +179,7 @@ impl VectorIndex {
                 let is_wanted = |row: u32| self.is_wanted(base, row as usize, among);
                 let takes_all = matches!(among, SearchScope::All) && self.n_rows() == self.n_live;
                 let filter: Option<&dyn Fn(u32) -> bool> = if takes_all { None } else { Some(&is_wanted) };
-                for scored in graph.search(vector, limits, filter)?.into_iter().take(n_reranked) {
+                for scored in graph.search(vector, effort, filter)?.into_iter().take(n_reranked) {
                     shortlist.offer(scored.score, scored.row);
                 }
             }
@@ -194,7 +194,7 @@ impl VectorIndex {
         &self,
         graph: &Graph,
         query: &Codes,
-        limits: (usize, usize),
+        effort: Effort,
         among: SearchScope<'_>,
         scratch: &mut Scratch,
     ) -> bool {
@@ -203,11 +203,11 @@ impl VectorIndex {
         let has_dead = self.n_rows() > self.n_live;
         let is_live = |row: u32| !self.is_dead(row as usize);
         match among {
-            SearchScope::All if !has_dead => graph.search(rows, focus, limits, |_| true, scratch),
-            SearchScope::All => graph.search(rows, focus, limits, is_live, scratch),
+            SearchScope::All if !has_dead => graph.search(rows, focus, effort, |_| true, scratch),
+            SearchScope::All => graph.search(rows, focus, effort, is_live, scratch),
             SearchScope::Only(keys) => {
                 let is_wanted = |row: u32| is_live(row) && keys.contains(rows.key(row as usize));
-                graph.search(rows, focus, limits, is_wanted, scratch)
+                graph.search(rows, focus, effort, is_wanted, scratch)
             }
         }
     }
