@@ -108,7 +108,7 @@ fn no_fuzz_and_no_other_place() {
 fn new_and_changed_files_are_told_apart() {
     let new = "--- /dev/null\n+++ a\n@@ -0,0 +1 @@\n+one\n";
     check(new, Some("x\n"), Err("the patch makes a new file, but there is one of 2 bytes"));
-    check(&of_a("@@ -0,0 +1 @@\n+one\n"), None, Err("the patch changes a file that is not there"));
+    check(&of_a("@@ -0,0 +1 @@\n+one\n"), None, Err("the patch changes a file that does not exist"));
     check(
         "--- /dev/null\n+++ a\n@@ -1 +1,2 @@\n one\n+two\n",
         None,
