@@ -115,12 +115,7 @@ impl Skills {
     }
 
     /// Why a procedure makes no draft: there is one. If another session suggested that one, it now counts as evidence for it.
-    fn earlier_draft(
-        &self,
-        skill: &Skill,
-        drawn: Option<&Note>,
-        outcome: &mut AutoSaved,
-    ) -> Result<Option<Declined>> {
+    fn earlier_draft(&self, skill: &Skill, drawn: Option<&Note>, outcome: &mut AutoSaved) -> Result<Option<Declined>> {
         let made_before = drawn.and_then(|note| note.name.parse().ok()).map(Declined::MadeBefore);
         let counted = if self.0.0.config.auto_save.enabled { self.count_session(skill)? } else { None };
         if let Some(CountedSession { draft, .. }) = counted.as_ref().filter(|counted| counted.is_new) {

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::graph::GraphShape;
-
 /// Which way of searching answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -62,6 +60,15 @@ impl Default for IndexConfig {
             build_threads: 1,
         }
     }
+}
+
+/// The settings of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GraphShape {
+    /// The maximum links of a row on an upper level, and of a new row (M). On the lowest level a row has room for twice as many.
+    pub(crate) links: usize,
+    /// The number of candidates for a new row's links (efConstruction).
+    pub(crate) ef_construction: usize,
 }
 
 /// A setting that is out of range.

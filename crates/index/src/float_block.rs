@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::snapshot::Bytes;
+use crate::shared::Bytes;
 
 /// Rows per block. A full block is never copied again.
 pub(crate) const BLOCK_ROWS: usize = 1024;

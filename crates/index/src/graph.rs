@@ -5,13 +5,15 @@
 #![expect(clippy::indexing_slicing, reason = "row numbers are below `len`: made here, or checked by `from_parts`")]
 
 mod build;
+mod builder;
 mod cells;
 mod pool;
 
 use pool::Pool;
 
-pub(crate) use build::Builder;
+pub(crate) use builder::Builder;
 
+use super::config::GraphShape;
 use super::kernels::{Kernel, Line, prefetch};
 use super::rows::Rows;
 use super::shared::Shared;
@@ -22,15 +24,6 @@ const NONE: u32 = u32::MAX;
 
 /// No row has a higher level: with 8 links, one row in 8¹⁶ would.
 const MAX_LEVEL: u8 = 15;
-
-/// The settings of a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct GraphShape {
-    /// The maximum links of a row on an upper level, and of a new row (M). On the lowest level a row has room for twice as many.
-    pub(crate) links: usize,
-    /// The number of candidates for a new row's links (efConstruction).
-    pub(crate) ef_construction: usize,
-}
 
 /// The links of the rows that have joined.
 #[derive(Clone, Debug)]

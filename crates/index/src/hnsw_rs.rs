@@ -11,7 +11,8 @@ use ::hnsw_rs::anndists::dist::distances::Distance;
 use ::hnsw_rs::hnsw::{Hnsw, Point};
 use parking_lot::Mutex;
 
-use super::graph::{Effort, GraphShape};
+use super::config::GraphShape;
+use super::graph::Effort;
 use super::kernels::Kernel;
 use super::rows::Rows;
 use super::shortlist::Scored;

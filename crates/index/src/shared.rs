@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use bytemuck::AnyBitPattern;
 
-use crate::snapshot::Bytes;
+/// The bytes of a section, in memory or in a mapped file; aligned to 64.
+pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// A list of numbers. Clones of a stored one share it.
 #[derive(Clone)]

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::build::Builder;
+use super::builder::{Builder, number};
 use super::pool::{falling, score_of};
 use crate::kernels::{LINE, Line, PACK, Pack, PackScores};
 use crate::rows::{Codes, Rows};
@@ -289,11 +289,6 @@ fn offer(search: &mut Search, members: &[u32], scores: &[f32; PACK], n: usize) {
     if search.found.len() + PACK > 2 * n.max(PACK) {
         search.keep_best(n);
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "an index has less than 2^32 rows, as keys are u32")]
-pub(super) fn number(row: usize) -> u32 {
-    row as u32
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use crate::{IndexConfig, UnitVector, VectorError};
 use links::Links;
 use sieve::SieveFrom;
 
-pub use search::{Neighbour, SearchResult, SearchScope};
+pub use search::{SearchResult, SearchScope};
 
 /// No row.
 const NONE: u32 = u32::MAX;

@@ -8,7 +8,7 @@ use crate::graph::{Effort, Focus, Graph, Scratch};
 use crate::kernels::PACK;
 use crate::key_set::KeySet;
 use crate::rows::{Codes, Rows};
-use crate::shortlist::Shortlist;
+use crate::shortlist::{Neighbour, Shortlist};
 use crate::{IndexKind, UnitVector, VectorError};
 
 /// How many rows are scored by one call of a kernel.
@@ -27,16 +27,6 @@ const PICKS_A_STEP: usize = 6;
 
 /// Packs of queries that are scored on some rows before the next rows are read: the rows come from memory once for all of them.
 const PACKS: usize = 16;
-
-/// A neighbour: the key it was put under, and its cosine distance `1 − cos`, in [0, 2], smaller is nearer.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Neighbour {
-    /// The key.
-    pub key: u32,
-    /// The distance, of the floats, not of their codes.
-    pub distance: f32,
-}
 
 /// The rows of the base or of the tail, and the number of the first of them in the index.
 #[derive(Clone, Copy)]
