@@ -33,7 +33,7 @@ pub struct CaptureConfig {
     pub min_calls: usize,
     /// Minimum number of successes of a repeated command. 2, at least 2; the earlier system's.
     pub min_repeats: usize,
-    /// Maximum number of suggestions per transcript, beside what a person said and decides about. 5; the earlier system's.
+    /// Maximum number of suggestions per transcript, excluding what a person said and decides about. 5; the earlier system's.
     pub max_candidates: usize,
     /// Which candidates are suggested. `max_candidates` applies to [`Selection::Best`] only.
     pub selection: Selection,

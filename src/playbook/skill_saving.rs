@@ -124,7 +124,7 @@ impl Skills {
         Ok(made_before.or_else(|| counted.map(|counted| Declined::SameAs(counted.draft))))
     }
 
-    /// The draft, reworded by the model if it may still be saved beside the `n_drafts` before it.
+    /// The draft, reworded by the model if it may still be saved in addition to `n_drafts` others.
     fn worded(
         &self,
         skill: Skill,

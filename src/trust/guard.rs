@@ -61,7 +61,7 @@ pub(crate) struct Guard {
     judged: RwLock<Judged>,
     store: Option<Arc<dyn TrustStore>>,
     tracking: AskTracking,
-    /// True where the host trusts the folder, whatever the store says.
+    /// True if the host trusts the folder, whatever the store says.
     is_trusted_by_host: bool,
     /// The folder's identity, if the store knows it.
     known: RwLock<Option<FolderIdentity>>,
@@ -76,7 +76,7 @@ pub(crate) struct Guard {
 #[derive(Clone, Copy)]
 struct Judged {
     standing: Standing,
-    /// True where the user's decision is about the whole folder, whatever is in it.
+    /// True if the user's decision is about the whole folder, whatever is in it.
     is_whole: bool,
 }
 

@@ -79,7 +79,7 @@ pub enum FiredBecause {
     Instructed {
         /// What the request refers to.
         kind: Instruction,
-        /// Commands that it stands on.
+        /// The number of commands that it is based on.
         n_commands: usize,
     },
 }
@@ -168,7 +168,7 @@ pub enum RejectedBecause {
         /// How many edits came between.
         n_edited: usize,
     },
-    /// What mended it cannot be told: nothing changed, too much, or edits of which the record does not say what they changed.
+    /// The remedy is unknown: nothing changed, too much did, or the record does not say what the edits changed.
     NothingTold {
         /// Edits and commands between the failure and the success that may have mended it.
         n_between: usize,
@@ -215,7 +215,7 @@ pub enum RejectedBecause {
         /// How often it succeeded.
         times: usize,
     },
-    /// It only builds, lints, formats and tests: that is told once for the project, with its other checks.
+    /// It only builds, lints, formats and tests: that is one lesson of the project, with its other checks.
     OnlyChecks,
     /// Another candidate of the same rule is better.
     Outdone {

@@ -175,7 +175,7 @@ struct Line<'t> {
     text: &'t str,
 }
 
-/// Where a text has the shape of something copied. `is_own` tells the words with which a person speaks of themselves.
+/// Where a text has the shape of something copied. `is_own` is true for words with which a person speaks of themselves.
 pub(super) fn foreign(text: &str, is_own: impl Fn(&str) -> bool) -> Vec<Range<usize>> {
     let Some(shapes) = shapes() else { return std::iter::once(0..text.len()).collect() };
     let lines = lines_of(text);

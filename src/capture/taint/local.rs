@@ -76,7 +76,7 @@ const BUILDERS: [&str; 50] = [
     "nextest",
 ];
 
-/// Programs with subcommands that build, test or look, beside others that fetch.
+/// Programs with subcommands that build, test or look, and others that fetch.
 const SUBCOMMANDS: [(&str, &[&str]); 12] = [
     (
         "git",
@@ -191,7 +191,7 @@ const RUNNERS: [&str; 12] = [
     "--textconv",
 ];
 
-/// True for a command line of which every command is known to print the project's own text at most.
+/// True for a command line whose commands are all known to print nothing but the project's own text.
 pub(super) fn is_local(command: &str, project: &str, branches: &Branches) -> bool {
     let command = &command.replace("${PWD}", "$PWD").replace("$PWD", if project.is_empty() { "." } else { project });
     let line = CommandLine::parse(command);

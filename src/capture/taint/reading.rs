@@ -57,7 +57,7 @@ const GIVES_PATTERN: [&str; 7] = ["-e", "--regexp", "--expression", "-f", "--fil
 /// Options by which names are left out, for programs whose arguments are otherwise paths.
 const LEAVES_OUT: [&str; 4] = ["--exclude", "--exclude-dir", "--ignore", "-I"];
 
-/// Programs of which no argument is a path that they read.
+/// Programs that read no path from their arguments.
 const READS_NOTHING: [&str; 14] = [
     "echo", "printf", "tr", "seq", "test", "[", "date", "sleep", "basename", "dirname", "realpath", "which", "type",
     "pwd",

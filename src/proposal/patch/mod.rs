@@ -111,7 +111,7 @@ impl FilePatch {
         self.line
     }
 
-    /// The content of the file after the diff; `None` as the base stands for a missing file. Every hunk must match at its
+    /// The content of the file after the diff; A base of `None` is a missing file. Every hunk must match at its
     /// stated line, and must show at least one line of context if the file keeps any lines.
     ///
     /// # Errors
