@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::commit::Extent;
 use super::{Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, UsageLog, archive, playbook_file};
 use crate::error::folder::{FolderError, Result};
 use crate::exchange::{ExportKey, backup_code, is_backup_code};
@@ -198,7 +199,7 @@ impl Store {
         let (n_files, n_files_kept) = self.restore_missing_files(&source, &record)?;
         file.archive_length = archive::whole_length(&self.read_archive()?);
         file.usage = self.usage_files().end()?.unwrap_or_default();
-        self.replace_file(&mut snapshot, file, false)?;
+        self.replace_file(&mut snapshot, file, Extent::Needed)?;
         drop(lock);
         let restored = Restored {
             n_lessons,

@@ -24,6 +24,15 @@ fn now() -> SystemTime {
     SystemTime::now()
 }
 
+/// How much of a new state is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// What differs from the state before, if the log continues from that.
+    Needed,
+    /// A new log and the playbook file: no forgotten text remains in them, and the file is current.
+    Whole,
+}
+
 /// Gives lessons of an older schema the present one.
 fn migrate(book: &mut Book) {
     let older = book.lessons.iter().filter(|lesson| lesson.schema_version != SCHEMA_VERSION);
@@ -87,7 +96,8 @@ impl Store {
             self.drop_recall()?;
             self.receipt_file().forget_removed(&file.book)?;
         }
-        self.replace_file(snapshot, file, writes_file || forgotten.is_some())?;
+        let extent = if writes_file || forgotten.is_some() { Extent::Whole } else { Extent::Needed };
+        self.replace_file(snapshot, file, extent)?;
         self.mark_committed(&changes, snapshot.file.generation);
         if let Some(forgotten) = forgotten {
             self.purge(&forgotten)?;
@@ -209,9 +219,10 @@ impl Store {
     }
 
     /// Makes a state the newest one: by a line of the log if the log continues from the state before, otherwise by a new log;
-    /// and by the playbook file if that is large. If `is_whole`, both are written completely. The steps after the commit serve
-    /// readers and later commits; their failure does not change the result.
-    pub(super) fn replace_file(&self, snapshot: &mut Snapshot, file: PlaybookFile, is_whole: bool) -> Result<()> {
+    /// and by the playbook file if that is large. The steps after the commit serve readers and later commits; their failure does not
+    /// change the result.
+    pub(super) fn replace_file(&self, snapshot: &mut Snapshot, file: PlaybookFile, extent: Extent) -> Result<()> {
+        let is_whole = extent == Extent::Whole;
         let length = snapshot.version.stamp.map_or(0, |stamp| stamp.length);
         let is_logged = snapshot.is_logged && !is_whole && !snapshot.commits.is_full(length);
         let record =
