@@ -144,7 +144,7 @@ impl VectorIndex {
         k: usize,
         among: SearchScope<'_>,
     ) -> Option<Shortlist> {
-        let Base { rows, links, .. } = &*self.base;
+        let links = &self.base.links;
         let n_joined = links.len();
         if n_joined == 0 || self.config.kind == Some(IndexKind::Exact) {
             return None;
@@ -174,8 +174,7 @@ impl VectorIndex {
                 }
             }
         }
-        self.scan(rows, 0, n_joined..rows.len(), query, among, &mut shortlist);
-        self.scan(&self.tail, rows.len(), 0..self.tail.len(), query, among, &mut shortlist);
+        self.scan_from(n_joined, query, among, &mut shortlist);
         Some(shortlist)
     }
 
@@ -209,11 +208,9 @@ impl VectorIndex {
         if n_sifted == 0 {
             return None;
         }
-        let rows = &self.base.rows;
         let mut shortlist = self.shortlist(query, k);
         self.sift(&mut [Sifted::new(query, &mut shortlist)], among);
-        self.scan(rows, 0, n_sifted..rows.len(), query, among, &mut shortlist);
-        self.scan(&self.tail, rows.len(), 0..self.tail.len(), query, among, &mut shortlist);
+        self.scan_from(n_sifted, query, among, &mut shortlist);
         Some(shortlist)
     }
 
@@ -222,16 +219,19 @@ impl VectorIndex {
     }
 
     fn by_scan(&self, query: &Codes, k: usize, among: SearchScope<'_>) -> Shortlist {
-        let rows = &self.base.rows;
         let mut shortlist = self.shortlist(query, k);
         match among {
             SearchScope::Only(keys) if keys.len() < self.n_rows() / 2 => self.pick(keys, query, &mut shortlist),
-            _ => {
-                self.scan(rows, 0, 0..rows.len(), query, among, &mut shortlist);
-                self.scan(&self.tail, rows.len(), 0..self.tail.len(), query, among, &mut shortlist);
-            }
+            _ => self.scan_from(0, query, among, &mut shortlist),
         }
         shortlist
+    }
+
+    /// Scores the rows from number `start` of the base on, and those of the tail.
+    fn scan_from(&self, start: usize, query: &Codes, among: SearchScope<'_>, shortlist: &mut Shortlist) {
+        let rows = &self.base.rows;
+        self.scan(rows, 0, start..rows.len(), query, among, shortlist);
+        self.scan(&self.tail, rows.len(), 0..self.tail.len(), query, among, shortlist);
     }
 
     /// Scores a range of adjacent rows. `first` is the number of the first row of `rows` in the index.
