@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, FixedOffset};
 
-use super::commit_log::SMALL_FILE;
+use super::commit_log::{Record, SMALL_FILE};
 use super::forget::Words;
 use super::playbook_file::WrittenRows;
 use super::{
@@ -80,13 +80,10 @@ impl Store {
         if accepts_edits {
             file.edited.clear();
         }
-        let length = snapshot.file.archive_length;
+        let (length, generation) = (snapshot.file.archive_length, file.generation);
         file.archive_length = match &forgotten {
-            None => {
-                let length = self.write_archive(length, &changes, file.generation)?;
-                self.shorten_archive(length, file.generation)?
-            }
-            Some(forgotten) => self.rewrite_archive(length, &changes, file.generation, forgotten)?,
+            None => self.shorten_archive(self.write_archive(length, &changes, generation)?, generation)?,
+            Some(forgotten) => self.rewrite_archive(length, &changes, generation, forgotten)?,
         };
         file.usage = self.rotate(snapshot.log.end)?;
         if let Some((cache, fingerprint)) = vectors {
@@ -222,9 +219,8 @@ impl Store {
     /// and by the playbook file if that is large. The steps after the commit serve readers and later commits; their failure does not
     /// change the result.
     pub(super) fn replace_file(&self, snapshot: &mut Snapshot, file: PlaybookFile, extent: Extent) -> Result<()> {
-        let is_whole = extent == Extent::Whole;
         let length = snapshot.version.stamp.map_or(0, |stamp| stamp.length);
-        let is_logged = snapshot.is_logged && !is_whole && !snapshot.commits.is_full(length);
+        let is_logged = snapshot.is_logged && extent == Extent::Needed && !snapshot.commits.is_full(length);
         let record =
             if is_logged { self.written(playbook_file::difference(&snapshot.committed, &file))? } else { None };
         if let Some(record) = record.as_ref().filter(|_| length > SMALL_FILE) {
@@ -233,12 +229,23 @@ impl Store {
             snapshot.advance(file);
             return Ok(());
         }
+        self.write_whole(snapshot, file, record, extent)
+    }
+
+    /// Writes the playbook file of a new state. The commit is the record, or a new log if there is none; of a large file, its rename.
+    fn write_whole(
+        &self,
+        snapshot: &mut Snapshot,
+        file: PlaybookFile,
+        record: Option<Record>,
+        extent: Extent,
+    ) -> Result<()> {
         let files = self.files();
         let (temporary, bytes) = self.write_temporary(&file)?;
         let (generation, hash, is_large) = (file.generation, TextHash::of(&[&bytes]), bytes.len() as u64 > SMALL_FILE);
         let previous = self.link_previous(snapshot)?;
         let known = snapshot.version.clone();
-        let is_copied = is_whole || is_large || known.is_ours || previous.is_none();
+        let is_copied = extent == Extent::Whole || is_large || known.is_ours || previous.is_none();
         if is_large {
             self.rename_synced(&temporary)?;
         } else if let Some(record) = record {
