@@ -147,8 +147,7 @@ fn ask_about<W: Write>(
             Answer::Edit => match edited(playbook, &inbox, &proposal, person) {
                 Ok(Edited::Again(changed)) => proposal = changed,
                 Ok(Edited::Learned(learned)) => {
-                    let undo = learned.change().map(|change| format!("; undo with: adage undo {change}"));
-                    out.line(&format!("as you wrote it: {learned}{}", undo.unwrap_or_default()))?;
+                    print_learned(&learned, out)?;
                     return Ok(Answer::Yes);
                 }
                 Ok(Edited::Not) => out.line("nothing was edited")?,
@@ -156,6 +155,11 @@ fn ask_about<W: Write>(
             },
         }
     }
+}
+
+fn print_learned<W: Write>(learned: &LearnOutcome, out: &mut Output<W>) -> io::Result<()> {
+    let undo = learned.change().map(|change| format!("; undo with: adage undo {change}"));
+    out.line(&format!("as you wrote it: {learned}{}", undo.unwrap_or_default()))
 }
 
 fn print_picked<W: Write>(picked: &BTreeSet<usize>, out: &mut Output<W>) -> io::Result<()> {
