@@ -136,8 +136,8 @@ fn every_count_holds() {
 fn nothing_stands_beside_the_diffs() {
     let good = of_a("@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
     for (patch, expected) in [
-        ("", "there is no diff"),
-        ("\n\r\n\n", "there is no diff"),
+        ("", "it contains no diff"),
+        ("\n\r\n\n", "it contains no diff"),
         ("Here is the patch:\n", "line 1 is \"Here is the patch:\", expected `--- `"),
         (&format!("```diff\n{good}```\n"), "line 1 is \"```diff\""),
         (&format!("{good}```\n"), "line 7 is \"```\""),

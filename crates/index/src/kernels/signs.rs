@@ -97,13 +97,19 @@ pub(crate) fn place_of(row: usize) -> usize {
 /// One bit per row of a block, for each query of a pack.
 pub(crate) type Passed = [u64; TOGETHER];
 
-/// A block of rows, and its scales and margins.
-pub(super) type Block<'a> = (&'a [Line], &'a [f32; LINE], &'a [f32; LINE]);
+/// Sixty-four rows: their lines of signs, and a scale and a margin per row.
+#[derive(Clone, Copy)]
+pub(super) struct Block<'a> {
+    pub(super) lines: &'a [Line],
+    pub(super) scales: &'a [f32; LINE],
+    pub(super) margins: &'a [f32; LINE],
+}
 
 impl<'a> SignRows<'a> {
     fn blocks(self, n_lines: usize) -> impl Iterator<Item = Block<'a>> {
         let numbers = self.scales.as_chunks::<LINE>().0.iter().zip(self.margins.as_chunks::<LINE>().0);
-        self.lines.chunks_exact(n_lines.max(1)).zip(numbers).map(|(lines, (scales, margins))| (lines, scales, margins))
+        let lines = self.lines.chunks_exact(n_lines.max(1));
+        lines.zip(numbers).map(|(lines, (scales, margins))| Block { lines, scales, margins })
     }
 }
 
@@ -146,15 +152,15 @@ mod portable {
             let mut sums = vec![[0_u16; LINE]; blocks.len()];
             for (nth, tables) in pack.tables.as_chunks::<2>().0.iter().enumerate() {
                 let entries = joined(tables, lane);
-                for (sums, ((lines, ..), _)) in sums.iter_mut().zip(&blocks) {
-                    let signs = lines.get(nth).map_or(&[0; LINE], |line| &line.0);
+                for (sums, (block, _)) in sums.iter_mut().zip(&blocks) {
+                    let signs = block.lines.get(nth).map_or(&[0; LINE], |line| &line.0);
                     for (sum, signs) in sums.iter_mut().zip(signs) {
                         let entry = entries.get(usize::from(signs.cast_unsigned()));
                         *sum += u16::from(entry.copied().unwrap_or(0));
                     }
                 }
             }
-            for (sums, ((_, scales, margins), out)) in sums.iter().zip(&mut blocks) {
+            for (sums, (Block { scales, margins, .. }, out)) in sums.iter().zip(&mut blocks) {
                 let mut passed = 0;
                 for (row, (scale, margin)) in scales.iter().zip(*margins).enumerate() {
                     let sum = sums.get(place_of(row)).copied().unwrap_or(0);

@@ -59,7 +59,7 @@ fn signs_512<const Q: usize, const N: usize>(
     let (nibble, low) = (_mm512_set1_epi8(15), _mm512_set1_epi16(255));
     let mut even = [[_mm512_setzero_si512(); N]; Q];
     let mut odd = even;
-    let lines: [&[Line]; N] = std::array::from_fn(|nth| blocks[nth].0.0);
+    let lines: [&[Line]; N] = std::array::from_fn(|nth| blocks[nth].0.lines);
     for (nth, tables) in pack.tables.as_chunks::<{ 2 * ADDED }>().0.iter().enumerate() {
         let mut sums = [[_mm512_setzero_si512(); N]; Q];
         for (line, tables) in tables.as_chunks::<2>().0.iter().enumerate() {
@@ -87,7 +87,7 @@ fn signs_512<const Q: usize, const N: usize>(
             }
         }
     }
-    for (nth, ((_, scales, margins), out)) in blocks.into_iter().enumerate() {
+    for (nth, (Block { scales, margins, .. }, out)) in blocks.into_iter().enumerate() {
         for lane in 0..Q {
             let limits = [pack.steps[lane], pack.offsets[lane], limits[lane].floor, limits[lane].spread];
             out[lane] = passed_512([even[lane][nth], odd[lane][nth]], scales, margins, limits);
@@ -151,7 +151,7 @@ pub(super) fn scan_signs_avx2<'a>(
 )]
 fn signs_256<const Q: usize>(
     pack: &SignPack,
-    (lines, scales, margins): Block<'_>,
+    Block { lines, scales, margins }: Block<'_>,
     out: &mut Passed,
     limits: &[Limit; TOGETHER],
 ) {

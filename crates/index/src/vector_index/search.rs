@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::sieve::Sifted;
-use super::{Base, Links, SCRATCH, VectorIndex, row_number};
+use super::{Links, SCRATCH, VectorIndex, row_number};
 use crate::graph::{Effort, Focus, Graph, Scratch};
 use crate::kernels::PACK;
 use crate::key_set::KeySet;
