@@ -14,6 +14,6 @@
 //! ```
 
 pub use crate::capture::{
-    Author, Because, Candidate, Explanation, FiredBecause, Heuristic, RejectedBecause, StatedLine, StatedSentence,
-    Statement, Suggestions, stated_lines, statements, suggest,
+    Author, Because, Candidate, Explanation, FiredBecause, Heuristic, Instruction, RejectedBecause, StatedLine,
+    StatedSentence, Statement, Suggestions, stated_lines, statements, suggest,
 };

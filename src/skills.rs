@@ -19,10 +19,11 @@
 //! A skill from a project's folder is listed, but never shown before a person has promoted exactly its text.
 
 pub use crate::error::skills::Error;
-pub use crate::playbook::skill_curation::{AutoSaved, Curated};
+pub use crate::playbook::skill_curation::Curated;
 pub use crate::playbook::skill_exchange::{ExportedSkill as Exported, ImportedSkill as Imported, SavedSkill as Saved};
 pub use crate::playbook::skill_listing::{ListedSkill as Listed, SkillListing as Listing, SkillPlace as Place};
 pub use crate::playbook::skill_matching::TaskSkills;
+pub use crate::playbook::skill_saving::AutoSaved;
 pub use crate::playbook::skills::Skills;
 pub use crate::skill::{
     AutoSave, BadSkillName as BadName, CurationPlan, CurationStep, Declined, Fallback, IndexedSkill as Indexed,

@@ -16,8 +16,8 @@ pub use extract::{
     Existing, ExtractRequest, Extracted, Extraction, Refused, RefusedBecause, Unreadable, extract_lessons,
 };
 pub use heuristics::{
-    Author, Because, Candidate, Explanation, FiredBecause, Heuristic, RejectedBecause, StatedLine, StatedSentence,
-    Statement, Suggestions, stated_lines, statements, suggest,
+    Author, Because, Candidate, Explanation, FiredBecause, Heuristic, Instruction, RejectedBecause, StatedLine,
+    StatedSentence, Statement, Suggestions, stated_lines, statements, suggest,
 };
 pub(crate) use heuristics::{picked_lesson, project_checks, suggest_after};
 pub use sessions::{Ineligible, ReadState, Recurrence, Ripeness, SessionEntry, SessionSummary, index, recurring};

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::range::{at_least_one, at_least_two, check, within};
 use super::seconds;
+use crate::error::config::Error;
 
 /// Which of the candidates found in a transcript are suggested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,7 +33,7 @@ pub struct CaptureConfig {
     pub min_calls: usize,
     /// Minimum number of successes of a repeated command. 2, at least 2; the earlier system's.
     pub min_repeats: usize,
-    /// Maximum number of suggestions per transcript, beside what a person said and decides about. 5; the earlier system's.
+    /// Maximum number of suggestions per transcript, excluding what a person said and decides about. 5; the earlier system's.
     pub max_candidates: usize,
     /// Which candidates are suggested. `max_candidates` applies to [`Selection::Best`] only.
     pub selection: Selection,
@@ -61,6 +63,28 @@ impl Default for CaptureConfig {
             skip_for: Duration::from_hours(30 * 24),
             skip_threshold: 1,
         }
+    }
+}
+
+impl CaptureConfig {
+    pub(super) fn validate(&self) -> Result<(), Error> {
+        let Self {
+            min_run,
+            recovery_window,
+            min_calls: _,
+            min_repeats,
+            max_candidates: _,
+            selection: _,
+            untrusted_tools: _,
+            untrusted_programs: _,
+            skip_for: _,
+            skip_threshold,
+        } = self;
+        // One command is not a run, and one success is not a repetition.
+        at_least_two("capture.min_run", *min_run)?;
+        at_least_one("capture.recovery_window", *recovery_window)?;
+        at_least_two("capture.min_repeats", *min_repeats)?;
+        at_least_one("capture.skip_threshold", *skip_threshold)
     }
 }
 
@@ -107,6 +131,27 @@ impl Default for SessionsConfig {
             max_depth: 8,
             max_file_bytes: 256 << 20,
         }
+    }
+}
+
+impl SessionsConfig {
+    pub(super) fn validate(&self) -> Result<(), Error> {
+        let Self {
+            min_idle: _,
+            min_user_turns: _,
+            min_tool_calls: _,
+            min_gap: _,
+            max_per_run,
+            max_lines,
+            max_attempts,
+            max_runs,
+            max_depth: _,
+            max_file_bytes: _,
+        } = self;
+        at_least_one("sessions.max_per_run", *max_per_run)?;
+        at_least_one("sessions.max_lines", *max_lines)?;
+        at_least_one("sessions.max_attempts", *max_attempts)?;
+        at_least_one("sessions.max_runs", *max_runs)
     }
 }
 
@@ -163,6 +208,30 @@ impl Default for ExtractConfig {
     }
 }
 
+impl ExtractConfig {
+    pub(super) fn validate(&self) -> Result<(), Error> {
+        let Self {
+            max_lessons,
+            max_existing: _,
+            max_user_turn_chars,
+            max_other_turn_chars: _,
+            max_session_chars,
+            max_tokens: _,
+            max_reply_bytes: _,
+            temperature,
+            time_limit: _,
+            retry_delay: _,
+            max_retry_delay: _,
+        } = self;
+        at_least_one("extract.max_lessons", *max_lessons)?;
+        // A turn escaped in JSON at most doubles in length, so the last correction always fits.
+        let least = 1_000.max(max_user_turn_chars.saturating_mul(4));
+        let expected = "at least 1,000 and four times extract.max_user_turn_chars";
+        check("extract.max_session_chars", max_session_chars, *max_session_chars >= least, expected)?;
+        within("extract.temperature", *temperature, 0.0..=2.0, "in [0, 2]")
+    }
+}
+
 /// Limits of an agent that the host runs over past sessions (docs/spec/skills.md, 5).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -183,5 +252,13 @@ pub struct AgentConfig {
 impl Default for AgentConfig {
     fn default() -> Self {
         Self { max_turns: 30, time_limit: Duration::from_mins(30), max_skills: 2, max_patches: 5, min_sessions: 2 }
+    }
+}
+
+impl AgentConfig {
+    pub(super) fn validate(&self) -> Result<(), Error> {
+        let Self { max_turns, time_limit: _, max_skills: _, max_patches: _, min_sessions } = self;
+        at_least_one("agent.max_turns", *max_turns)?;
+        at_least_one("agent.min_sessions", *min_sessions)
     }
 }

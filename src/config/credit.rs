@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::range::{at_least_two, within};
+use crate::error::config::Error;
+
 /// The log of receipts, and random withholding (docs/spec/playbook.md, 6.7). Off by default. A folder's own settings cannot
 /// change it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -23,5 +26,14 @@ pub struct CreditConfig {
 impl Default for CreditConfig {
     fn default() -> Self {
         Self { log_receipts: false, dropout: 0.0, max_receipts: 10_000, seed: None }
+    }
+}
+
+impl CreditConfig {
+    pub(super) fn validate(&self) -> Result<(), Error> {
+        let Self { log_receipts: _, dropout, max_receipts, seed: _ } = self;
+        within("credit.dropout", *dropout, 0.0..=0.9, "in [0, 0.9]")?;
+        // One receipt has no newer half.
+        at_least_two("credit.max_receipts", *max_receipts)
     }
 }

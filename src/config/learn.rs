@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::range::{at_least_one, distance, share};
 use super::seconds;
+use crate::error::config::Error;
 use crate::lesson::Lesson;
 
 /// How duplicates are detected.
@@ -57,6 +59,16 @@ impl Default for LearnConfig {
     }
 }
 
+impl LearnConfig {
+    pub(super) fn validate(&self) -> Result<(), Error> {
+        let Self { duplicate_distance, dedup: _, max_field_bytes, verified_bonus, quality_gate: _, max_of_session: _ } =
+            self;
+        distance("learn.duplicate_distance", *duplicate_distance)?;
+        at_least_one("learn.max_field_bytes", *max_field_bytes)?;
+        share("learn.verified_bonus", *verified_bonus)
+    }
+}
+
 /// The default capacity of a realm, in lessons; the earlier system's.
 pub const PLAYBOOK_MAX: usize = 50;
 
@@ -105,6 +117,14 @@ impl Default for RetentionConfig {
     }
 }
 
+impl RetentionConfig {
+    pub(super) fn validate(&self) -> Result<(), Error> {
+        let Self { capacity, utility: _, prune_min_retrievals: _, prune_max_fraction, max_waiting: _ } = self;
+        at_least_one("retention.capacity", *capacity)?;
+        share("retention.prune_max_fraction", *prune_max_fraction)
+    }
+}
+
 /// Settings of feedback (docs/spec/playbook.md, 6).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -121,5 +141,13 @@ pub struct FeedbackConfig {
 impl Default for FeedbackConfig {
     fn default() -> Self {
         Self { helpful_step: 0.05, harmful_step: 0.1, credit_window: Duration::from_mins(5) }
+    }
+}
+
+impl FeedbackConfig {
+    pub(super) fn validate(&self) -> Result<(), Error> {
+        let Self { helpful_step, harmful_step, credit_window: _ } = self;
+        share("feedback.helpful_step", *helpful_step)?;
+        share("feedback.harmful_step", *harmful_step)
     }
 }

@@ -40,6 +40,7 @@
 mod capture;
 mod credit;
 mod learn;
+mod range;
 mod retrieval;
 pub(crate) mod seconds;
 mod skills;
@@ -169,98 +170,41 @@ impl Config {
     /// # Errors
     /// [`Error::Invalid`] names the first setting that is out of range, its value and what it may be.
     pub fn validate(&self) -> Result<(), Error> {
-        self.check_numbers()?;
-        self.check_counts()?;
-        let (extract, retrieval) = (&self.extract, &self.retrieval);
-        // A turn escaped in JSON at most doubles in length, so the last correction always fits.
-        let (session, turn) = (extract.max_session_chars, extract.max_user_turn_chars);
-        let expected = "at least 1,000 and four times extract.max_user_turn_chars";
-        check("extract.max_session_chars", &session, session >= 1_000.max(turn.saturating_mul(4)), expected)?;
-        let staleness = self.curation.staleness.as_secs() / (24 * 60 * 60);
-        check("curation.staleness", &format!("{staleness} days"), staleness > 0, "at least a day")?;
-        let weight = retrieval.overlap_weight;
-        check("retrieval.overlap_weight", &weight, weight.is_finite() && weight >= 0.0, "finite and not negative")?;
-        self.index.validate()?;
-        retrieval.calibration.iter().try_for_each(|(embedder, fit)| check_fit(embedder, *fit))
+        let Self {
+            learn,
+            retention,
+            retrieval,
+            feedback,
+            index,
+            capture,
+            sessions,
+            extract,
+            agent,
+            matching,
+            auto_save,
+            curation,
+            skills,
+            credit,
+            store,
+        } = self;
+        learn.validate()?;
+        retention.validate()?;
+        retrieval.validate()?;
+        feedback.validate()?;
+        index.validate()?;
+        capture.validate()?;
+        sessions.validate()?;
+        extract.validate()?;
+        agent.validate()?;
+        matching.validate()?;
+        curation.validate()?;
+        credit.validate()?;
+        // Every value of these is valid.
+        let AutoSaveConfig { enabled: _, max_per_run: _, require_llm: _ } = auto_save;
+        let SkillsConfig { max_auto_load: _ } = skills;
+        let StoreConfig { lock_timeout: _, max_file_bytes: _, archive_max_bytes: _, archive_max_age: _ } = store;
+        Ok(())
     }
-
-    fn check_numbers(&self) -> Result<(), Error> {
-        let Self { learn, retention, retrieval, feedback, extract, matching, credit, .. } = self;
-        let distance = (0.0..=2.0, "a cosine distance in [0, 2]");
-        let share = (0.0..=1.0, "in [0, 1]");
-        let numbers = [
-            ("learn.duplicate_distance", f64::from(learn.duplicate_distance), &distance),
-            ("retrieval.distance_threshold", f64::from(retrieval.distance_threshold), &distance),
-            ("retrieval.domain_distance", f64::from(retrieval.domain_distance.unwrap_or_default()), &distance),
-            ("learn.verified_bonus", learn.verified_bonus, &share),
-            ("retention.prune_max_fraction", retention.prune_max_fraction, &share),
-            ("retrieval.lexical_floor", f64::from(retrieval.lexical_floor), &share),
-            ("retrieval.min_share", f64::from(retrieval.min_share), &share),
-            ("retrieval.answer_from", f64::from(retrieval.answer_from.unwrap_or_default()), &share),
-            ("feedback.helpful_step", feedback.helpful_step, &share),
-            ("feedback.harmful_step", feedback.harmful_step, &share),
-            ("credit.dropout", credit.dropout, &(0.0..=0.9, "in [0, 0.9]")),
-            ("extract.temperature", extract.temperature, &(0.0..=2.0, "in [0, 2]")),
-            ("matching.cosine_floor", f64::from(matching.cosine_floor), &(-1.0..=1.0, "a cosine in [-1, 1]")),
-        ];
-        numbers.into_iter().try_for_each(|(setting, value, (range, expected))| {
-            check(setting, &value, range.contains(&value), expected)
-        })
-    }
-
-    fn check_counts(&self) -> Result<(), Error> {
-        let Self { learn, retention, retrieval, capture, sessions, extract, agent, matching, curation, credit, .. } =
-            self;
-        let counts = [
-            ("learn.max_field_bytes", learn.max_field_bytes),
-            ("retention.capacity", retention.capacity),
-            ("retrieval.limit", retrieval.limit),
-            ("retrieval.candidates", retrieval.candidates),
-            ("retrieval.max_tokens", retrieval.max_tokens),
-            ("capture.recovery_window", capture.recovery_window),
-            ("capture.skip_threshold", usize::try_from(capture.skip_threshold).unwrap_or(usize::MAX)),
-            ("sessions.max_per_run", sessions.max_per_run),
-            ("sessions.max_lines", sessions.max_lines),
-            ("sessions.max_attempts", sessions.max_attempts as usize),
-            ("sessions.max_runs", sessions.max_runs),
-            ("extract.max_lessons", extract.max_lessons),
-            ("agent.max_turns", agent.max_turns),
-            ("agent.min_sessions", agent.min_sessions),
-            ("matching.threshold", matching.threshold as usize),
-            ("matching.max_tokens", matching.max_tokens),
-            ("curation.min_shared_topics", curation.min_shared_topics),
-        ];
-        counts.into_iter().try_for_each(|(setting, value)| check(setting, &value, value > 0, "at least 1"))?;
-        // One command is not a run, one success is not a repetition, and one receipt has no newer half.
-        let plurals = [
-            ("capture.min_run", capture.min_run),
-            ("capture.min_repeats", capture.min_repeats),
-            ("credit.max_receipts", credit.max_receipts),
-        ];
-        plurals.into_iter().try_for_each(|(setting, value)| check(setting, &value, value > 1, "at least 2"))
-    }
-}
-
-fn check<T: ToString + ?Sized>(
-    setting: &'static str,
-    value: &T,
-    holds: bool,
-    expected: &'static str,
-) -> Result<(), Error> {
-    if holds { Ok(()) } else { Err(Error::Invalid { setting, value: value.to_string(), expected }) }
-}
-
-/// Checks one of `retrieval.calibration`.
-fn check_fit(embedder: &str, fit: CalibrationFit) -> Result<(), Error> {
-    let is_fingerprint = embedder.len() == 32 && embedder.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    let is_known = is_fingerprint || embedder == CalibrationFit::WORDS;
-    check("retrieval.calibration", embedder, is_known, "by the 32 hex digits of an embedder's fingerprint, or words")?;
-    let CalibrationFit { scale, offset, n_pairs } = fit;
-    let is_scale = CalibrationFit::SCALES.contains(&scale);
-    check("retrieval.calibration.scale", &scale, is_scale, "in [0.05, 20]")?;
-    let is_offset = CalibrationFit::OFFSETS.contains(&offset);
-    check("retrieval.calibration.offset", &offset, is_offset, "in [-20, 20]")?;
-    check("retrieval.calibration.n_pairs", &n_pairs, n_pairs > 0, "at least 1")
 }
 
 /// Overrides settings with those of another value.

@@ -5,6 +5,9 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+use super::range::{at_least_one, check, distance, share};
+use crate::error::config::Error;
+
 /// How lessons are ranked, and which of them are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -90,5 +93,49 @@ impl Default for RetrievalConfig {
             lexical_floor: 0.30,
             calibration: BTreeMap::new(),
         }
+    }
+}
+
+impl RetrievalConfig {
+    pub(super) fn validate(&self) -> Result<(), Error> {
+        let Self {
+            rule: _,
+            answer_from,
+            min_share,
+            candidates,
+            distance_threshold,
+            domain_distance,
+            overlap_weight,
+            limit,
+            min_neighbours: _,
+            max_tokens,
+            lexical_floor,
+            calibration,
+        } = self;
+        share("retrieval.answer_from", answer_from.unwrap_or_default())?;
+        share("retrieval.min_share", *min_share)?;
+        at_least_one("retrieval.candidates", *candidates)?;
+        distance("retrieval.distance_threshold", *distance_threshold)?;
+        distance("retrieval.domain_distance", domain_distance.unwrap_or_default())?;
+        let is_weight = overlap_weight.is_finite() && *overlap_weight >= 0.0;
+        check("retrieval.overlap_weight", overlap_weight, is_weight, "finite and not negative")?;
+        at_least_one("retrieval.limit", *limit)?;
+        at_least_one("retrieval.max_tokens", *max_tokens)?;
+        share("retrieval.lexical_floor", *lexical_floor)?;
+        calibration.iter().try_for_each(|(embedder, fit)| fit.validate(embedder))
+    }
+}
+
+impl CalibrationFit {
+    fn validate(self, embedder: &str) -> Result<(), Error> {
+        let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        let is_fingerprint = embedder.len() == 32 && embedder.bytes().all(is_digit);
+        let is_known = is_fingerprint || embedder == Self::WORDS;
+        let expected = "by the 32 hex digits of an embedder's fingerprint, or words";
+        check("retrieval.calibration", embedder, is_known, expected)?;
+        let Self { scale, offset, n_pairs } = self;
+        check("retrieval.calibration.scale", &scale, Self::SCALES.contains(&scale), "in [0.05, 20]")?;
+        check("retrieval.calibration.offset", &offset, Self::OFFSETS.contains(&offset), "in [-20, 20]")?;
+        at_least_one("retrieval.calibration.n_pairs", n_pairs)
     }
 }

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::range::{at_least_one, check, within};
 use super::seconds;
+use crate::error::config::Error;
 
 /// Settings of matching skills to a task (docs/spec/skills.md, 2).
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -26,6 +28,15 @@ pub struct MatchConfig {
 impl Default for MatchConfig {
     fn default() -> Self {
         Self { max_slots: 5, threshold: 3, cosine_floor: 0.35, time_limit: Duration::from_secs(2), max_tokens: 6_000 }
+    }
+}
+
+impl MatchConfig {
+    pub(super) fn validate(&self) -> Result<(), Error> {
+        let Self { max_slots: _, threshold, cosine_floor, time_limit: _, max_tokens } = self;
+        at_least_one("matching.threshold", *threshold)?;
+        within("matching.cosine_floor", *cosine_floor, -1.0..=1.0, "a cosine in [-1, 1]")?;
+        at_least_one("matching.max_tokens", *max_tokens)
     }
 }
 
@@ -66,6 +77,15 @@ pub struct CurationConfig {
 impl Default for CurationConfig {
     fn default() -> Self {
         Self { auto_curate: true, staleness: Duration::from_hours(90 * 24), auto_prune: false, min_shared_topics: 2 }
+    }
+}
+
+impl CurationConfig {
+    pub(super) fn validate(&self) -> Result<(), Error> {
+        let Self { auto_curate: _, staleness, auto_prune: _, min_shared_topics } = self;
+        let n_days = staleness.as_secs() / (24 * 60 * 60);
+        check("curation.staleness", &format_args!("{n_days} days"), n_days > 0, "at least a day")?;
+        at_least_one("curation.min_shared_topics", *min_shared_topics)
     }
 }
 

@@ -19,7 +19,7 @@ const TURNS: [&str; 16] = [
 /// True if the later lesson contradicts the earlier one: it has another value, or mentions the earlier advice as a mistake or
 /// to reject it. The caller ensures that both are about similar situations.
 ///
-/// Advice that only adds to the other does not mention it, and a lesson that tells the same again in other words rejects nothing.
+/// Advice that only adds to the other does not mention it, and a lesson that says the same again in other words rejects nothing.
 pub(crate) fn contradicts(later: &Lesson, earlier: &Lesson) -> bool {
     !is_other_situation(later, earlier)
         && (is_corrected(later, earlier) || (takes_up(later, earlier) && !restates(later, earlier)))

@@ -173,7 +173,7 @@ fn is_quoted(chunk: &str) -> bool {
     chunk.len() > 2 && chunk.starts_with('"') && chunk.ends_with('"')
 }
 
-/// True for a name with a letter that tells it from its siblings: "node-a", "plan-B".
+/// True for a name with a letter that distinguishes it from its siblings: "node-a", "plan-B".
 fn is_lettered(chunk: &str) -> bool {
     let is_name = |name: &str| name.len() > 1 && name.chars().all(|c| c.is_alphanumeric() || c == '-');
     chunk.rsplit_once('-').is_some_and(|(name, letter)| {

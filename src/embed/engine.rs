@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// use adage::embed::{Engine, Model};
 /// let engine = Engine::OnnxRuntime("/path/to/onnxruntime/capi/libonnxruntime.so.1.31.1".into());
 /// let embedder = OnnxEmbedder::new(Model::bundled(), engine);
-/// embedder.warm_up()?; // told here if it is not there, too old, or not the one that this process has
+/// embedder.warm_up()?; // fails here if it is missing, too old, or not the one that this process has
 /// let playbook = Playbook::builder("memory").with_embedder(std::sync::Arc::new(embedder)).open()?;
 /// # }
 /// # Ok::<(), adage::Error>(())

@@ -43,7 +43,7 @@ pub enum Error {
         line: usize,
     },
     /// The lesson that a line names does not exist or is ambiguous.
-    #[error("line {line}: {query:?} wants {lesson}")]
+    #[error("line {line}: {query:?} names {lesson}")]
     NoLesson {
         /// The line.
         line: usize,
@@ -56,7 +56,7 @@ pub enum Error {
     },
     /// The lesson that a line names exists, but is not shown in this realm.
     #[error(
-        "line {line}: {query:?} wants {lesson}, which is not shown here: it awaits review or belongs to another realm"
+        "line {line}: {query:?} names {lesson}, which is not shown here: it awaits review or belongs to another realm"
     )]
     NotShown {
         /// The line.
@@ -67,7 +67,7 @@ pub enum Error {
         lesson: LessonRef,
     },
     /// Two lines have the same query; one names a lesson, the other none.
-    #[error("lines {line} and {other} contradict each other: {query:?} wants {lesson} and no lesson")]
+    #[error("lines {line} and {other} contradict each other: {query:?} names {lesson} and no lesson")]
     Contradiction {
         /// The later line.
         line: usize,

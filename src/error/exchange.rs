@@ -50,7 +50,7 @@ pub enum ExportRefused {
         line: usize,
     },
     /// It is not text.
-    #[error("it is not a file of UTF-8 text")]
+    #[error("it is not UTF-8 text")]
     NotText,
     /// It is a file of the memory itself; name another one.
     #[error("it is a file of the memory itself; name another one")]

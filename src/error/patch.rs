@@ -8,7 +8,7 @@ use serde::Serialize;
 #[non_exhaustive]
 pub enum PatchError {
     /// It contains no diff of a file.
-    #[error("there is no diff of a file in it")]
+    #[error("it contains no diff of a file")]
     Empty,
     /// It exceeds a limit of patches.
     #[error("it has {found} {what}, at most {limit} are read")]
@@ -99,7 +99,7 @@ pub enum PatchError {
         n_bytes: usize,
     },
     /// The patch changes a missing file.
-    #[error("the patch changes a file that is not there")]
+    #[error("the patch changes a file that does not exist")]
     Missing,
     /// Two proposals change the same lines differently.
     #[error("it changes lines that the waiting proposal changes differently")]

@@ -59,7 +59,7 @@ pub(crate) enum Access {
 }
 
 impl Access {
-    /// The same, for a folder that is not created before it is known what it is.
+    /// The same, for a folder that is not created before it is judged.
     pub(crate) fn without_creating(self) -> Self {
         if self == Self::ReadWrite { Self::Existing } else { self }
     }
@@ -137,7 +137,7 @@ impl Folder {
         }
     }
 
-    /// From now on this handle is of the folder that it opened, or opens first, whatever the path leads to later.
+    /// From now on this handle remains with the folder that it opened, or opens first, even if the path leads elsewhere later.
     pub(crate) fn keep(&mut self) {
         self.directory.keep();
         self.is_kept = true;
@@ -201,7 +201,7 @@ impl Folder {
         self
     }
 
-    /// The same folder, of which only those journals of edits are followed that its user wrote.
+    /// The same folder, which follows only the journals of edits that its user wrote.
     pub(crate) fn with_own_edits(self, own_edits: OwnEdits) -> Self {
         Self { own_edits: Some(own_edits), ..self }
     }

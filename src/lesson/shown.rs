@@ -165,7 +165,7 @@ impl Lesson {
 
 impl Lesson {
     /// The hash of all that the lesson says: what is shown, where it holds, where it comes from, and what this version does not know.
-    /// Not of its id, its times, its counts, its checks and the lessons beside it.
+    /// It does not cover the id, times, counts, checks and near lessons.
     ///
     /// In a folder that others write to, a lesson is used only if its user wrote or admitted this hash (see
     /// [`trust`](crate::trust)).

@@ -155,15 +155,7 @@ fn examine(
             plan_patch(folder, kind, grounds, plan, (&written.name, &bytes)).map(Some)
         }
         InboxItem::Skill(name) => {
-            let names = inbox
-                .names_in(&written.name)
-                .map_err(|_| CannotApply::NotAFile { path: written.name.as_path().to_owned() })?;
-            if names != [SKILL_FILE] {
-                let names: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
-                let reason = format!("its folder holds {}, not only {SKILL_FILE}", for_person(&names.join(", ")).0);
-                return Err(CannotApply::Skill { reason });
-            }
-            let name_of_file = written.name.join(SKILL_FILE);
+            let name_of_file = file_of_skill(&inbox, written)?;
             let bytes = inbox.read(&name_of_file, MAX_FILE_BYTES)?;
             check_skill(name, &bytes)?;
             let target = skill_target(folder, grounds, name)?;
@@ -174,6 +166,18 @@ fn examine(
             Ok(Some(Ready { proposal, diffs, leaving }))
         }
     }
+}
+
+/// The only file that the folder of a proposed skill may have.
+fn file_of_skill(inbox: &InboxFiles<'_>, written: &Written) -> Result<Name, CannotApply> {
+    let names =
+        inbox.names_in(&written.name).map_err(|_| CannotApply::NotAFile { path: written.name.as_path().to_owned() })?;
+    if names != [SKILL_FILE] {
+        let names: Vec<String> = names.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+        let reason = format!("its folder holds {}, not only {SKILL_FILE}", for_person(&names.join(", ")).0);
+        return Err(CannotApply::Skill { reason });
+    }
+    Ok(written.name.join(SKILL_FILE))
 }
 
 /// Adds a patch of the inbox, with its pointers, to a plan. The patch applies at exactly its lines, so it is shown unchanged:

@@ -152,7 +152,7 @@ impl Playbook {
 }
 
 /// The room for lessons that await review. Once it is full, the rest of a file is neither cleaned nor embedded nor compared:
-/// that would take minutes for a long file, of which nothing could come in.
+/// that would take minutes for a long file, none of whose rows could be imported.
 struct Room {
     max: usize,
     n_left: usize,

@@ -7,7 +7,7 @@ use adage_transcript::Transcript;
 use serde::Serialize;
 
 use super::mining::Mined;
-use super::skill_curation::AutoSaved;
+use super::skill_saving::AutoSaved;
 use super::{Inner, Playbook, View};
 use crate::capture::{Existing, ExtractRequest, Extracted, Extraction, extract_lessons, taint};
 use crate::embed::{Role, embed_units};

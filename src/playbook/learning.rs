@@ -5,7 +5,7 @@ use super::{Inner, Playbook};
 use crate::error::{Error, Result};
 use crate::gate;
 use crate::learn::{
-    Arrival, Comparison, KeptFromPruning, LearnOutcome, Learner, Newcomer, Pruned, Verification, feedback, retention,
+    Arrival, Comparison, KeptFromPruning, LearnOutcome, Learner, Newcomer, Pruned, Verification, feedback, pruning,
 };
 use crate::lesson::{DraftOrigin, LessonDraft, LessonId, LessonRef, Realm, Refusal};
 use crate::retrieve::shown_tokens;
@@ -97,7 +97,7 @@ impl Playbook {
     /// The errors of a commit.
     pub fn prune_low_utility(&self) -> Result<Pruned> {
         let inner = &self.0;
-        let pruned = inner.commit(|attempt| Ok(retention::prune(inner.plan(attempt), &inner.config.retention)))?;
+        let pruned = inner.commit(|attempt| Ok(pruning::prune(inner.plan(attempt), &inner.config.retention)))?;
         pruned.lessons.iter().for_each(|id| tracing::info!(%id, "pruned"));
         Ok(pruned)
     }
@@ -107,7 +107,7 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn prunable(&self) -> Result<Vec<LessonId>> {
-        Ok(retention::prunable(self.0.recount()?.snapshot.book(), &self.0.config.retention))
+        Ok(pruning::prunable(self.0.recount()?.snapshot.book(), &self.0.config.retention))
     }
 
     /// The lessons that rarely helped and that [`Playbook::prune_low_utility`] never archives, with the reason.
@@ -115,7 +115,7 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn kept_from_pruning(&self) -> Result<Vec<KeptFromPruning>> {
-        Ok(retention::kept_from_pruning(self.0.recount()?.snapshot.book(), &self.0.config.retention))
+        Ok(pruning::kept_from_pruning(self.0.recount()?.snapshot.book(), &self.0.config.retention))
     }
 }
 

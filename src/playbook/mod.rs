@@ -49,6 +49,7 @@ mod skill_drafts;
 pub(crate) mod skill_exchange;
 pub(crate) mod skill_listing;
 pub(crate) mod skill_matching;
+pub(crate) mod skill_saving;
 pub(crate) mod skills;
 mod stored_recall;
 mod trusting;

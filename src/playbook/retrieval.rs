@@ -82,19 +82,7 @@ impl Answer {
             contradicted_by: hit.contradicted_by.map(|by| by.id),
         });
         let mut text = if is_empty_start { EMPTY_PLAYBOOK.to_owned() } else { rendered.text };
-        let mut skills = Vec::new();
-        for playbook in playbooks {
-            let room = request.max_tokens.map(|max| max.saturating_sub(estimated_tokens(&text)));
-            let loaded = playbook.skills().always_loaded(room).unwrap_or_else(|error| {
-                tracing::warn!(%error, "the auto-loaded skills are left out of the context");
-                RenderedSkills::default()
-            });
-            if !loaded.text.is_empty() {
-                text.extend((!text.is_empty()).then_some('\n'));
-                text.push_str(&loaded.text);
-            }
-            skills.extend(loaded.shown.into_iter().map(|name| name.to_string()));
-        }
+        let skills = append_skills(&mut text, request, playbooks);
         Context {
             text,
             skills,
@@ -110,6 +98,24 @@ impl Answer {
                 .collect(),
         }
     }
+}
+
+/// Appends the skills that are part of every context, within the request's budget. Returns their names.
+fn append_skills(text: &mut String, request: &Request, playbooks: &[Playbook]) -> Vec<String> {
+    let mut skills = Vec::new();
+    for playbook in playbooks {
+        let room = request.max_tokens.map(|max| max.saturating_sub(estimated_tokens(text)));
+        let loaded = playbook.skills().always_loaded(room).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the auto-loaded skills are left out of the context");
+            RenderedSkills::default()
+        });
+        if !loaded.text.is_empty() {
+            text.extend((!text.is_empty()).then_some('\n'));
+            text.push_str(&loaded.text);
+        }
+        skills.extend(loaded.shown.into_iter().map(|name| name.to_string()));
+    }
+    skills
 }
 
 impl Inner {
@@ -167,6 +173,8 @@ impl Inner {
         Ok(search.with_matched(request, self.find(pool, request, search)?))
     }
 
+    /// The lessons by the tier that the request chooses: by vectors, or by words if there is no embedder or it fails; the newest
+    /// without a query.
     fn find(&self, pool: Pool<'_>, request: &Request, search: Search<'_>) -> Result<Ranked> {
         let config = search.config;
         let threshold = request.distance_threshold.unwrap_or(config.distance_threshold);
@@ -179,23 +187,7 @@ impl Inner {
         };
         let is_classic = config.rule == RetrievalRule::Classic || request.distance_threshold.is_some();
         if request.tier != Some(TierChoice::Lexical) {
-            let by_vector = || {
-                let vector = self.query_vector(query, request)?;
-                let dimension = vector.as_slice().len();
-                let triggers = pool.vectors(self, EmbeddedText::Trigger, dimension)?;
-                if is_classic {
-                    return Ok(search.by_vector(&triggers, VectorQuery { text: query, vector: &vector, threshold }));
-                }
-                let wholes = pool.vectors(self, EmbeddedText::Whole, dimension)?;
-                let mistakes = pool.vectors(self, EmbeddedText::Mistake, dimension)?;
-                let vectors =
-                    QueryVectors { vector: &vector, triggers: &triggers, wholes: &wholes, mistakes: &mistakes };
-                let fingerprint = self.fingerprint().ok_or(Error::NoEmbedder)?;
-                let fit = config.calibration.get(&fingerprint.to_string());
-                let calibration = Calibration::of(fingerprint).fitted(fit);
-                Ok(search.by_evidence(query, Some(vectors), &calibration))
-            };
-            match by_vector() {
+            match self.find_by_vector(pool, request, query, search, is_classic.then_some(threshold)) {
                 Ok(ranked) => return Ok(ranked),
                 Err(error @ Error::Vector(_)) => return Err(error),
                 Err(error) if request.tier == Some(TierChoice::Vector) => return Err(error),
@@ -210,6 +202,30 @@ impl Inner {
         }
         let calibration = Calibration::WORDS.fitted(config.calibration.get(CalibrationFit::WORDS));
         Ok(search.by_evidence(query, None, &calibration))
+    }
+
+    /// The answer of the first tier; under the classic rule if there is a threshold of the distance.
+    fn find_by_vector(
+        &self,
+        pool: Pool<'_>,
+        request: &Request,
+        query: &str,
+        search: Search<'_>,
+        classic: Option<f32>,
+    ) -> Result<Ranked> {
+        let vector = self.query_vector(query, request)?;
+        let dimension = vector.as_slice().len();
+        let triggers = pool.vectors(self, EmbeddedText::Trigger, dimension)?;
+        if let Some(threshold) = classic {
+            return Ok(search.by_vector(&triggers, VectorQuery { text: query, vector: &vector, threshold }));
+        }
+        let wholes = pool.vectors(self, EmbeddedText::Whole, dimension)?;
+        let mistakes = pool.vectors(self, EmbeddedText::Mistake, dimension)?;
+        let vectors = QueryVectors { vector: &vector, triggers: &triggers, wholes: &wholes, mistakes: &mistakes };
+        let fingerprint = self.fingerprint().ok_or(Error::NoEmbedder)?;
+        let fit = search.config.calibration.get(&fingerprint.to_string());
+        let calibration = Calibration::of(fingerprint).fitted(fit);
+        Ok(search.by_evidence(query, Some(vectors), &calibration))
     }
 
     fn query_vector(&self, query: &str, request: &Request) -> Result<UnitVector> {

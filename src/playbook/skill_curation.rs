@@ -1,4 +1,4 @@
-//! Saving suggested skills, and curation of the saved drafts (docs/spec/skills.md, 3).
+//! Curation of the memory's own drafts of skills (docs/spec/skills.md, 3).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,18 +7,12 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::mining::is_in_force;
-use super::skill_drafts::CountedSession;
-use super::skill_exchange::{SavedSkill, checked_text};
+use super::skill_exchange::checked_text;
 use super::skill_listing::{ListedSkill, listed};
 use super::{SkillPlace, Skills};
-use crate::capture::Candidate;
-use crate::error::{Error, Result, skills};
+use crate::error::Result;
 use crate::lesson::{ChangeId, TextHash};
-use crate::model::{CancelToken, LanguageModel};
-use crate::skill::{
-    AutoSave, CurationPlan, CurationStep, Declined, NotWorded, ProtectedBecause, Skill, SkillLife, SkillName,
-    auto_save, curate, word_skill,
-};
+use crate::skill::{CurationPlan, CurationStep, ProtectedBecause, Skill, SkillLife, SkillName, curate};
 use crate::store::curation::{CurationFiles, SkillEdit};
 use crate::store::skill_state::{Note, SkillState};
 
@@ -32,22 +26,6 @@ pub struct Curated {
     pub change: Option<ChangeId>,
 }
 
-/// The results of saving suggested skills.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct AutoSaved {
-    /// The skills that were saved or were there already.
-    pub saved: Vec<SavedSkill>,
-    /// The skills that were not saved, with the reason.
-    pub declined: Vec<(SkillName, Declined)>,
-    /// Existing drafts of the suggested procedures, which now have one more session as evidence.
-    pub recurred: Vec<SkillName>,
-    /// The curation that followed, if there was one.
-    pub curated: Option<Curated>,
-    /// The error of a write that ended the saving. The next session that is read tries again.
-    pub failed: Option<String>,
-}
-
 /// A skill of the memory itself, with its file and the file's content.
 struct Own {
     path: PathBuf,
@@ -55,140 +33,7 @@ struct Own {
     life: SkillLife,
 }
 
-/// Drafts that may be saved.
-#[derive(Default)]
-struct Drafts {
-    skills: Vec<Skill>,
-    /// The source text of each draft, by the hash of the draft's body: its name may still change.
-    texts: BTreeMap<TextHash, TextHash>,
-}
-
-impl Drafts {
-    fn push(&mut self, skill: Skill, text: TextHash) {
-        self.texts.insert(body_hash(&skill), text);
-        self.skills.push(skill);
-    }
-}
-
 impl Skills {
-    /// Saves suggestions of sessions as draft skills: at most three by default, and only those that pass the
-    /// [`quality_gate`](crate::skills::quality_gate). A suggestion that is tainted, too thin or already saved is declined with
-    /// the reason. If a draft was saved and the settings say so, a curation follows.
-    ///
-    /// A draft is shown to a model when a second session suggests the same procedure, when its lesson is admitted, or when a
-    /// person promotes it.
-    ///
-    /// # Errors
-    /// The errors of a write; drafts saved before it are kept.
-    pub fn save_suggested<'a>(&self, candidates: impl IntoIterator<Item = &'a Candidate>) -> Result<AutoSaved> {
-        self.save_worded(candidates, None, &CancelToken::default())
-    }
-
-    /// As [`save_suggested`](Self::save_suggested), with each draft first reworded by a model ([`word_skill`]). If the model
-    /// fails, the original draft is saved, unless `auto_save.require_llm` is set.
-    ///
-    /// # Errors
-    /// The errors of a write; drafts saved before it are kept.
-    pub fn save_worded<'a>(
-        &self,
-        candidates: impl IntoIterator<Item = &'a Candidate>,
-        model: Option<&dyn LanguageModel>,
-        cancel: &CancelToken,
-    ) -> Result<AutoSaved> {
-        let inner = &self.0.0;
-        let mut outcome = AutoSaved::default();
-        let drafts = self.drafts_of(candidates, model, cancel, &mut outcome)?;
-        if drafts.skills.is_empty() {
-            return Ok(outcome);
-        }
-        self.save_drafts(drafts, &mut outcome)?;
-        if !outcome.saved.is_empty() && inner.config.curation.auto_curate {
-            outcome.curated = Some(self.curate()?);
-        }
-        Ok(outcome)
-    }
-
-    /// The drafts of candidates, reworded by the model. The outcome gets those that are declined.
-    fn drafts_of<'a>(
-        &self,
-        candidates: impl IntoIterator<Item = &'a Candidate>,
-        model: Option<&dyn LanguageModel>,
-        cancel: &CancelToken,
-        outcome: &mut AutoSaved,
-    ) -> Result<Drafts> {
-        let inner = &self.0.0;
-        let config = &inner.config.auto_save;
-        let drawn = self.state().read()?.drawn;
-        let mut drafts = Drafts::default();
-        for candidate in candidates {
-            let (skill, text) = match Skill::from_candidate(candidate, &inner.config.learn) {
-                Ok((skill, text)) => (skill.standardised(), text),
-                Err(refusal) => {
-                    outcome.declined.extend(SkillName::slug(&candidate.name).map(|name| (name, refusal.into())));
-                    continue;
-                }
-            };
-            let made_before = drawn.get(&text).and_then(|note| note.name.parse().ok()).map(Declined::MadeBefore);
-            let counted = if config.enabled { self.count_session(&skill)? } else { None };
-            if let Some(CountedSession { draft, .. }) = counted.as_ref().filter(|counted| counted.is_new) {
-                outcome.recurred.push(draft.clone());
-            }
-            if let Some(why) = made_before.or_else(|| counted.map(|counted| Declined::SameAs(counted.draft))) {
-                outcome.declined.push((skill.name, why));
-                continue;
-            }
-            let may_save = config.enabled && drafts.skills.len() < config.max_per_run;
-            let worded = match model.filter(|_| may_save) {
-                Some(model) => word_skill(model, &skill, cancel, &inner.config.extract),
-                None => Err(NotWorded::NoModel),
-            };
-            match worded {
-                // Without rewording, it must not fill the place of a draft that was declined for saying too little.
-                Err(why) if config.require_llm && config.enabled => {
-                    let max = config.max_per_run;
-                    let why = if may_save { why.into() } else { Declined::Enough { max } };
-                    outcome.declined.push((skill.name, why));
-                }
-                worded => drafts.push(worded.unwrap_or(skill), text),
-            }
-        }
-        Ok(drafts)
-    }
-
-    /// Saves the drafts that pass the quality gate, and notes which texts they were made from.
-    fn save_drafts(&self, drafts: Drafts, outcome: &mut AutoSaved) -> Result<()> {
-        let (config, now) = (&self.0.0.config.auto_save, self.0.0.clock.now());
-        let listing = self.list()?;
-        let listed = listing.skills.iter().chain(listing.shadowed.iter().map(|(listed, _)| listed));
-        let known: Vec<Skill> = listed.map(|listed| Skill::clone(&listed.skill)).collect();
-        let AutoSave { saved, declined } = auto_save(drafts.skills, &known, config);
-        outcome.declined.extend(declined);
-        let mut made = Vec::new();
-        for skill in saved {
-            match self.save(&skill) {
-                Ok(saved) => {
-                    made.extend(drafts.texts.get(&body_hash(&skill)).map(|text| (*text, skill.name.to_string())));
-                    outcome.saved.push(saved);
-                }
-                // Another process has taken the name.
-                Err(Error::Skill(skills::Error::Exists { .. })) => {
-                    outcome.declined.push((skill.name, Declined::NameTaken));
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        if outcome.saved.is_empty() {
-            return Ok(());
-        }
-        self.state().change(|state| {
-            for SavedSkill::Written { name, .. } | SavedSkill::Unchanged { name, .. } in &outcome.saved {
-                state.saved.insert(name.to_string(), now);
-            }
-            state.drawn.extend(made.into_iter().map(|(text, name)| (text, Note { name, at: now })));
-        })?;
-        Ok(())
-    }
-
     /// Archives drafts of lessons that a person has removed. After a failure, the next curation does it.
     pub(super) fn archive_drafts_of_removed(&self) {
         let inner = &self.0.0;
@@ -269,7 +114,7 @@ impl Skills {
     /// ```
     ///
     /// # Errors
-    /// [`Error::FileChanged`] when another program wrote to a skill meanwhile; the errors of a write. No skill was changed
+    /// [`Error::FileChanged`](crate::Error::FileChanged) when another program wrote to a skill meanwhile; the errors of a write. No skill was changed
     /// then.
     pub fn curate(&self) -> Result<Curated> {
         let inner = &self.0.0;
@@ -301,7 +146,7 @@ impl Skills {
     /// Reverts a curation: every skill gets its former content, to the byte. Later curations do not change the restored drafts.
     ///
     /// # Errors
-    /// [`Error::NoSuchChange`]; [`Error::FileChanged`] when one of the files was changed since, and then no file is restored;
+    /// [`Error::NoSuchChange`](crate::Error::NoSuchChange); [`Error::FileChanged`](crate::Error::FileChanged) when one of the files was changed since, and then no file is restored;
     /// [`inbox::Error::CannotApply`](crate::inbox::Error::CannotApply) when the journal names a file outside the memory's
     /// skills; the errors of a write.
     pub fn undo_curation(&self, change: ChangeId) -> Result<ChangeId> {
@@ -357,11 +202,6 @@ impl Skills {
         let own = self.own().into_iter().filter(|found| guard.admits(|| found.text_hash));
         own.map(|found| (Arc::clone(&found.skill), listed(found, SkillPlace::User, state, guard))).unzip()
     }
-}
-
-/// A suggested skill is identified by its content; its name may still change.
-fn body_hash(skill: &Skill) -> TextHash {
-    TextHash::of(&[&skill.body])
 }
 
 /// Adds the use of merged skills to the skill that remains.

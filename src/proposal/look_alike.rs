@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_security::{RestrictionLevel, RestrictionLevelDetection, skeleton};
 
-/// True if a system that tells neither case nor ways of writing a letter takes one name for the other, or a reader does.
+/// True if one name may be taken for the other, by a reader or by a system that ignores case and Unicode forms.
 pub(super) fn is_alike(one: &str, other: &str) -> bool {
     let (one, other) = (forms(one), forms(other));
     one.iter().any(|form| other.contains(form))

@@ -82,7 +82,7 @@ fn masked(text: &str, n_hidden: &mut usize) -> String {
     written_out(&text)
 }
 
-/// What a reviewer is told of masks in a text that is rendered with the same masks.
+/// What a reviewer learns about masks in a text that is rendered with the same masks.
 pub(crate) fn hidden_in_prompts(n_hidden: usize) -> String {
     format!("{n_hidden} characters that look like secrets are masked here, and in every prompt")
 }

@@ -91,7 +91,7 @@ pub(crate) struct View {
 /// Judges the spelling.
 ///
 /// # Errors
-/// Every `TargetError` that can be told without looking at files.
+/// Every `TargetError` that can be detected without looking at files.
 pub(crate) fn locate(kind: &PatchKind, file: &FilePatch, grounds: &AllowedRoots) -> Result<Located, TargetError> {
     let name = file.new_name();
     if let Some(old) = file.old_name().filter(|old| *old != name) {
@@ -257,7 +257,7 @@ fn is_instructions(name: &str) -> bool {
     INSTRUCTIONS.iter().any(|known| is_alike(name, known) || is_alike(name, &known.to_uppercase()))
 }
 
-/// Judges what stands at a target.
+/// Judges what is at a target.
 ///
 /// # Errors
 /// The other `TargetError`s.

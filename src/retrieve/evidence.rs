@@ -91,17 +91,12 @@ impl Search<'_> {
         let probabilities = calibration.shared_out(any, &scores);
         let best = probabilities.first().copied().unwrap_or_default();
         let best_one = lessons.first().map(|best| (Arc::clone(&best.lesson), best.evidence.trigger));
-        let is_of_best_trigger = |candidate: &Candidate| {
-            best_one.as_ref().is_some_and(|(best, cosine)| {
-                let apart = cosine.unwrap_or_default() - candidate.evidence.trigger.unwrap_or_default();
-                // Words are compared only if the scores are close: it is the slower test.
-                apart.abs() < 0.1 && bare_words(&best.trigger).eq(bare_words(&candidate.lesson.trigger))
-            })
-        };
         for (candidate, probability) in lessons.iter_mut().zip(probabilities) {
             candidate.probability = probability;
+            let has_best_trigger =
+                || best_one.as_ref().is_some_and(|(best, cosine)| candidate.has_trigger_of(best, *cosine));
             let is_near_best = probability >= self.config.min_share * best;
-            candidate.passed = any > answer_from && (is_near_best || is_of_best_trigger(candidate));
+            candidate.passed = any > answer_from && (is_near_best || has_best_trigger());
         }
         let none_because = match lessons.first() {
             None => Some(NoMatchReason::NoLessons),
@@ -161,6 +156,13 @@ impl Search<'_> {
 }
 
 impl Candidate {
+    /// True if the trigger has the same words as another lesson's, whose cosine to the query is `cosine`.
+    fn has_trigger_of(&self, other: &Lesson, cosine: Option<f32>) -> bool {
+        let apart = cosine.unwrap_or_default() - self.evidence.trigger.unwrap_or_default();
+        // Words are compared only if the scores are close: it is the slower test.
+        apart.abs() < 0.1 && bare_words(&other.trigger).eq(bare_words(&self.lesson.trigger))
+    }
+
     fn hit(&self) -> Hit {
         Hit {
             distance: self.distance(),

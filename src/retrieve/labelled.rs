@@ -152,11 +152,11 @@ mod tests {
         assert_eq!(asked[0].lessons, ["deploying".into(), "releasing".into()]);
         check(
             &[pairs(20, 20), vec![LabelledPair::unanswered("some 1")]].concat(),
-            Err("lines 41 and 2 contradict each other: \"some 1\" wants trigger \"deploying\" and no lesson"),
+            Err("lines 41 and 2 contradict each other: \"some 1\" names trigger \"deploying\" and no lesson"),
         );
         check(
             &[pairs(20, 20), vec![LabelledPair::answered_by("none 0", "deploying")]].concat(),
-            Err("lines 41 and 21 contradict each other: \"none 0\" wants trigger \"deploying\" and no lesson"),
+            Err("lines 41 and 21 contradict each other: \"none 0\" names trigger \"deploying\" and no lesson"),
         );
         check(&[LabelledPair::unanswered("  ")], Err("line 1: the query is blank"));
     }

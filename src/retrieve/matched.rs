@@ -43,7 +43,7 @@ impl Request {
             .or_else(|| self.expected_for(lesson))
     }
 
-    /// The pattern of an expected lesson of which the program and the subcommand are about to run.
+    /// The pattern of an expected lesson whose program and subcommand are about to run.
     fn expected_for<'a>(&self, lesson: &'a Lesson) -> Option<&'a str> {
         // A program alone is run for many purposes.
         let is_subcommand = |stem: &&str| stem.trim().contains(' ');

@@ -83,7 +83,7 @@ pub enum TierChoice {
     Lexical,
 }
 
-/// What patterns of files and commands decide, beside which lessons come first.
+/// What patterns of files and commands decide, in addition to which lessons come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PatternRule {
     /// Nothing else.
@@ -173,7 +173,7 @@ impl Request {
         self
     }
 
-    /// Leaves out lessons that have `paths` or `commands` of which none matches: such a lesson is about another file or command,
+    /// Leaves out lessons that have `paths` or `commands` if none of these matches: such a lesson is about another file or command,
     /// even if it shares words with the request. Replaces [`commands_later`](Self::commands_later).
     #[must_use]
     pub const fn by_patterns_first(mut self) -> Self {
@@ -198,9 +198,9 @@ impl Request {
     }
 
     setters! {
-        /// Lessons of this project too, beside the global ones.
+        /// Lessons of this project, in addition to the global ones.
         project(project: impl Into<String>) => realm.project = as_shown(&project.into());
-        /// Lessons of this role too, beside the global ones.
+        /// Lessons of this role, in addition to the global ones.
         role(role: impl Into<String>) => realm.role = as_shown(&role.into());
         /// Lessons that this realm sees: its own and the global ones.
         in_realm(realm: &Realm) => realm = realm.as_shown();

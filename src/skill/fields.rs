@@ -9,7 +9,7 @@ use super::front_matter::Node;
 use super::read::{SkillNote, SkillRefused};
 use super::standard::{MAX_DESCRIPTION_CHARS, distinct, first_paragraph, is_blank, keep, own_words};
 use super::write::Key;
-use super::{Quality, Skill, SkillName};
+use super::{Quality, Skill, SkillName, SkillProvenance};
 use crate::lesson::{LessonId, Trust};
 
 /// The entries of a front matter that have not been taken yet.
@@ -169,20 +169,7 @@ impl Fields {
             skill.quality = Quality::parse(&node.into_text());
         }
         if let Some(Node::Map(mut provenance)) = take_map(&mut entries, "provenance") {
-            for key in ["untrusted", "needs_review"] {
-                // Only an explicit no counts as no.
-                if take(&mut provenance, key).is_some_and(|node| !is_false(&node.into_text())) {
-                    skill.provenance.trust = Trust::Tainted;
-                }
-            }
-            if let Some(node) = take(&mut provenance, "sources")
-                && skill.provenance.sources.is_empty()
-            {
-                skill.provenance.sources = match node {
-                    Node::List(items) => distinct(items.into_iter().map(Node::into_text)),
-                    node => distinct(node.into_text().split([',', ' ']).map(str::to_owned)),
-                };
-            }
+            take_provenance(&mut skill.provenance, &mut provenance);
             put_back(&mut entries, "provenance", provenance);
         }
         for (key, node) in entries {
@@ -190,6 +177,24 @@ impl Fields {
             let kept_as = keep(metadata, &format!("odek-{key}"), text);
             self.notes.push(SkillNote::Moved { key: format!("odek.{key}"), kept_as });
         }
+    }
+}
+
+/// Reads the origin of a skill in the earlier format.
+fn take_provenance(provenance: &mut SkillProvenance, entries: &mut Vec<(String, Node)>) {
+    for key in ["untrusted", "needs_review"] {
+        // Only an explicit no counts as no.
+        if take(entries, key).is_some_and(|node| !is_false(&node.into_text())) {
+            provenance.trust = Trust::Tainted;
+        }
+    }
+    if let Some(node) = take(entries, "sources")
+        && provenance.sources.is_empty()
+    {
+        provenance.sources = match node {
+            Node::List(items) => distinct(items.into_iter().map(Node::into_text)),
+            node => distinct(node.into_text().split([',', ' ']).map(str::to_owned)),
+        };
     }
 }
 

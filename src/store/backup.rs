@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::commit::Extent;
 use super::{Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, UsageLog, archive, playbook_file};
 use crate::error::folder::{FolderError, Result};
 use crate::exchange::{ExportKey, backup_code, is_backup_code};
@@ -104,17 +105,7 @@ impl Store {
             let error = std::io::Error::new(std::io::ErrorKind::DirectoryNotEmpty, "it is not empty");
             return Err(FolderError::io("back up to", path)(error));
         }
-        let mut round = 0;
-        let (snapshot, files) = loop {
-            round += 1;
-            let _lock = if round > MAX_ROUNDS { Some(self.folder.lock()?) } else { None };
-            let snapshot = self.load(UsageFrom::Start)?;
-            let mut files = Vec::new();
-            self.collect(&Name::TOP, &mut files)?;
-            if self.refresh(&snapshot)?.is_none() || round > MAX_ROUNDS {
-                break (snapshot, files);
-            }
-        };
+        let (snapshot, files) = self.read_at_rest()?;
         let mut record = BackupRecord {
             generation: snapshot.file.generation,
             n_lessons: snapshot.book().lessons.len(),
@@ -140,6 +131,21 @@ impl Store {
         target.sync(MANIFEST)?;
         target.sync_directory(Name::TOP)?;
         Ok(record)
+    }
+
+    /// A state and all files of it: read again while other handles write, in the end under the lock.
+    fn read_at_rest(&self) -> Result<(Snapshot, Vec<(Name, Vec<u8>)>)> {
+        let mut round = 0;
+        loop {
+            round += 1;
+            let _lock = if round > MAX_ROUNDS { Some(self.folder.lock()?) } else { None };
+            let snapshot = self.load(UsageFrom::Start)?;
+            let mut files = Vec::new();
+            self.collect(&Name::TOP, &mut files)?;
+            if self.refresh(&snapshot)?.is_none() || round > MAX_ROUNDS {
+                return Ok((snapshot, files));
+            }
+        }
     }
 
     fn collect(&self, folder: &Name, files: &mut Vec<(Name, Vec<u8>)>) -> Result<()> {
@@ -193,7 +199,7 @@ impl Store {
         let (n_files, n_files_kept) = self.restore_missing_files(&source, &record)?;
         file.archive_length = archive::whole_length(&self.read_archive()?);
         file.usage = self.usage_files().end()?.unwrap_or_default();
-        self.replace_file(&mut snapshot, file, false)?;
+        self.replace_file(&mut snapshot, file, Extent::Needed)?;
         drop(lock);
         let restored = Restored {
             n_lessons,

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use chrono::{DateTime, FixedOffset};
 
-use super::commit_log::SMALL_FILE;
+use super::commit_log::{Record, SMALL_FILE};
 use super::forget::Words;
 use super::playbook_file::WrittenRows;
 use super::{
@@ -24,6 +24,23 @@ fn now() -> SystemTime {
     SystemTime::now()
 }
 
+/// How much of a new state is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// What differs from the state before, if the log continues from that.
+    Needed,
+    /// A new log and the playbook file: no forgotten text remains in them, and the file is current.
+    Whole,
+}
+
+/// Gives lessons of an older schema the present one.
+fn migrate(book: &mut Book) {
+    let older = book.lessons.iter().filter(|lesson| lesson.schema_version != SCHEMA_VERSION);
+    for id in older.map(|lesson| lesson.id).collect::<Vec<_>>() {
+        book.update(id, |lesson| lesson.schema_version = SCHEMA_VERSION);
+    }
+}
+
 impl Store {
     /// Decides on the newest state under the lock, and commits the plan if there is one.
     pub(crate) fn commit<T>(
@@ -39,28 +56,34 @@ impl Store {
         self.refuse_newer(&snapshot)?;
         self.folder.sweep();
         let (plan, value) = decide(&snapshot)?;
-        let Some(Plan { mut book, changes, forgets_vectors, forgotten, accepts_edits, writes_file, .. }) = plan else {
-            return Ok((snapshot, value));
-        };
+        if let Some(plan) = plan {
+            self.carry_out(&mut snapshot, plan, vectors)?;
+        }
+        drop(lock);
+        Ok((snapshot, value))
+    }
+
+    /// Writes the files of a plan. What must not be missing once the plan is committed is written before [`Store::replace_file`],
+    /// which commits; the rest after it.
+    fn carry_out(
+        &self,
+        snapshot: &mut Snapshot,
+        plan: Plan,
+        vectors: Option<(&parking_lot::RwLock<VectorCache>, TextHash)>,
+    ) -> Result<()> {
+        let Plan { mut book, changes, forgets_vectors, forgotten, accepts_edits, writes_file, .. } = plan;
         let forgotten = forgotten.as_ref().map(Words::of);
         self.note_own(snapshot.book(), &book)?;
-        let older = book.lessons.iter().filter(|lesson| lesson.schema_version != SCHEMA_VERSION);
-        for id in older.map(|lesson| lesson.id).collect::<Vec<_>>() {
-            book.update(id, |lesson| lesson.schema_version = SCHEMA_VERSION);
-        }
+        migrate(&mut book);
         let mut file = PlaybookFile { book: Arc::new(book), ..PlaybookFile::clone(&snapshot.file) };
         file.generation += 1;
         if accepts_edits {
             file.edited.clear();
         }
+        let (length, generation) = (snapshot.file.archive_length, file.generation);
         file.archive_length = match &forgotten {
-            None => {
-                let length = self.write_archive(snapshot.file.archive_length, &changes, file.generation)?;
-                self.shorten_archive(length, file.generation)?
-            }
-            Some(forgotten) => {
-                self.rewrite_archive(snapshot.file.archive_length, &changes, file.generation, forgotten)?
-            }
+            None => self.shorten_archive(self.write_archive(length, &changes, generation)?, generation)?,
+            Some(forgotten) => self.rewrite_archive(length, &changes, generation, forgotten)?,
         };
         file.usage = self.rotate(snapshot.log.end)?;
         if let Some((cache, fingerprint)) = vectors {
@@ -70,15 +93,15 @@ impl Store {
             self.drop_recall()?;
             self.receipt_file().forget_removed(&file.book)?;
         }
-        self.replace_file(&mut snapshot, file, writes_file || forgotten.is_some())?;
+        let extent = if writes_file || forgotten.is_some() { Extent::Whole } else { Extent::Needed };
+        self.replace_file(snapshot, file, extent)?;
         self.mark_committed(&changes, snapshot.file.generation);
         if let Some(forgotten) = forgotten {
             self.purge(&forgotten)?;
         }
-        self.drop_spent_segments(&mut snapshot);
-        self.shorten_receipts(&snapshot);
-        drop(lock);
-        Ok((snapshot, value))
+        self.drop_spent_segments(snapshot);
+        self.shorten_receipts(snapshot);
+        Ok(())
     }
 
     /// Records the user's own rows before they are written, so that they are not treated as another's when the file is read
@@ -193,37 +216,38 @@ impl Store {
     }
 
     /// Makes a state the newest one: by a line of the log if the log continues from the state before, otherwise by a new log;
-    /// and by the playbook file if that is large. If `is_whole`, both are written completely. The steps after the commit serve
-    /// readers and later commits; their failure does not change the result.
-    pub(super) fn replace_file(&self, snapshot: &mut Snapshot, file: PlaybookFile, is_whole: bool) -> Result<()> {
+    /// and by the playbook file if that is large. The steps after the commit serve readers and later commits; their failure does not
+    /// change the result.
+    pub(super) fn replace_file(&self, snapshot: &mut Snapshot, file: PlaybookFile, extent: Extent) -> Result<()> {
         let length = snapshot.version.stamp.map_or(0, |stamp| stamp.length);
-        let goes_on = snapshot.is_logged && !is_whole && !snapshot.commits.is_full(length);
-        let record = if goes_on { self.written(playbook_file::difference(&snapshot.committed, &file))? } else { None };
+        let is_logged = snapshot.is_logged && extent == Extent::Needed && !snapshot.commits.is_full(length);
+        let record =
+            if is_logged { self.written(playbook_file::difference(&snapshot.committed, &file))? } else { None };
         if let Some(record) = record.as_ref().filter(|_| length > SMALL_FILE) {
             self.check_unedited(snapshot)?;
             snapshot.commits = self.append_commit(&snapshot.commits, &record.line(None), file.generation)?;
             snapshot.advance(file);
             return Ok(());
         }
+        self.write_whole(snapshot, file, record, extent)
+    }
+
+    /// Writes the playbook file of a new state. The commit is the record, or a new log if there is none; of a large file, its rename.
+    fn write_whole(
+        &self,
+        snapshot: &mut Snapshot,
+        file: PlaybookFile,
+        record: Option<Record>,
+        extent: Extent,
+    ) -> Result<()> {
         let files = self.files();
         let (temporary, bytes) = self.write_temporary(&file)?;
         let (generation, hash, is_large) = (file.generation, TextHash::of(&[&bytes]), bytes.len() as u64 > SMALL_FILE);
-        let previous = Folder::temporary("previous");
-        let has_previous = snapshot.version.stamp.is_some();
-        if has_previous {
-            files.remove_if_exists(&previous)?;
-            files.link(PLAYBOOK, &previous)?;
-        }
-        if let Err(error) = self.check_unedited(snapshot) {
-            let _ = files.remove_if_exists(&previous);
-            return Err(error);
-        }
+        let previous = self.link_previous(snapshot)?;
         let known = snapshot.version.clone();
-        let is_copied = is_whole || is_large || known.is_ours || !has_previous;
+        let is_copied = extent == Extent::Whole || is_large || known.is_ours || previous.is_none();
         if is_large {
-            files.sync(&temporary)?;
-            files.rename(&temporary, PLAYBOOK)?;
-            files.sync_directory(Name::TOP).inspect_err(|_| files.stop_writes())?;
+            self.rename_synced(&temporary)?;
         } else if let Some(record) = record {
             snapshot.commits = self.append_commit(&snapshot.commits, &record.line(Some(hash)), generation)?;
         } else {
@@ -233,18 +257,44 @@ impl Store {
         snapshot.advance(file);
         if let Err(error) = self.after_commit(snapshot, &temporary, &bytes, hash) {
             tracing::warn!(%error, "the playbook file could not be written; its log is up to date");
-            for left in [&temporary, &previous] {
+            for left in [Some(temporary), previous].into_iter().flatten() {
                 let _ = files.remove_if_exists(left);
             }
             return Ok(());
         }
-        if has_previous && let Err(error) = self.keep_previous(&previous, known.stamp.as_ref(), !is_copied) {
+        if let Some(previous) = previous
+            && let Err(error) = self.keep_previous(&previous, known.stamp.as_ref(), !is_copied)
+        {
             tracing::warn!(%error, "the previous playbook file could not be kept");
         }
         if is_copied && let Err(error) = self.back_up(&bytes) {
             tracing::warn!(%error, "the backup of the playbook could not be written");
         }
         Ok(())
+    }
+
+    /// Puts a large playbook file in its place. Nothing may be written if the new name may be lost.
+    fn rename_synced(&self, temporary: &Name) -> Result<(), FolderError> {
+        let files = self.files();
+        files.sync(temporary)?;
+        files.rename(temporary, PLAYBOOK)?;
+        files.sync_directory(Name::TOP).inspect_err(|_| files.stop_writes())
+    }
+
+    /// Gives the playbook file that will be replaced a second name; none if there is no file. An edited file is refused.
+    fn link_previous(&self, snapshot: &Snapshot) -> Result<Option<Name>> {
+        let files = self.files();
+        if snapshot.version.stamp.is_none() {
+            return self.check_unedited(snapshot).map(|()| None);
+        }
+        let previous = Folder::temporary("previous");
+        files.remove_if_exists(&previous)?;
+        files.link(PLAYBOOK, &previous)?;
+        if let Err(error) = self.check_unedited(snapshot) {
+            let _ = files.remove_if_exists(&previous);
+            return Err(error);
+        }
+        Ok(Some(previous))
     }
 
     /// An editor does not use the lock. If its change is detected in time, the commit fails and nothing is changed.

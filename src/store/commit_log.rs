@@ -234,31 +234,9 @@ impl CommitLog {
         }
         let after: Vec<&Record> = self.records.iter().filter(|record| record.generation > generation).collect();
         let Some(Value::Array(rows)) = keys.remove(LESSONS) else { return false };
-        let mut rows: Vec<Option<Value>> = rows.into_iter().map(Some).collect();
-        let mut places: BTreeMap<String, usize> =
-            rows.iter().enumerate().filter_map(|(place, row)| Some((id_of(row.as_ref()?)?, place))).collect();
-        let is_kept = |row: &Option<Value>| {
-            is_edited && row.as_ref().is_some_and(|row| checksum::take(LESSONS, &mut row.clone()) != Seal::Whole)
-        };
+        let mut rows = Rows::new(rows, is_edited);
         for record in after {
-            let new: BTreeSet<&str> = record.list(NEW).filter_map(Value::as_str).collect();
-            for row in record.list(LESSONS) {
-                let Some(id) = id_of(row) else { continue };
-                match places.get(&id).and_then(|place| rows.get_mut(*place)) {
-                    Some(present) if is_kept(present) => {}
-                    Some(present) => *present = Some(row.clone()),
-                    None if is_edited && !new.contains(id.as_str()) => {}
-                    None => {
-                        places.insert(id, rows.len());
-                        rows.push(Some(row.clone()));
-                    }
-                }
-            }
-            for id in record.list(GONE).filter_map(Value::as_str) {
-                if let Some(row) = places.remove(id).and_then(|place| rows.get_mut(place)) {
-                    *row = None;
-                }
-            }
+            rows.apply(record);
             for key in record.list(EMPTIED).filter_map(Value::as_str) {
                 keys.remove(key);
             }
@@ -268,9 +246,50 @@ impl CommitLog {
             );
             keys.insert(GENERATION.to_owned(), record.generation.into());
         }
-        keys.insert(LESSONS.to_owned(), rows.into_iter().flatten().collect());
+        keys.insert(LESSONS.to_owned(), rows.rows.into_iter().flatten().collect());
         true
     }
+}
+
+/// The lessons of a playbook file, to which commits are applied.
+struct Rows {
+    /// None for a row that was removed.
+    rows: Vec<Option<Value>>,
+    places: BTreeMap<String, usize>,
+    is_edited: bool,
+}
+
+impl Rows {
+    fn new(rows: Vec<Value>, is_edited: bool) -> Self {
+        let places = rows.iter().enumerate().filter_map(|(place, row)| Some((id_of(row)?, place))).collect();
+        Self { rows: rows.into_iter().map(Some).collect(), places, is_edited }
+    }
+
+    fn apply(&mut self, record: &Record) {
+        let new: BTreeSet<&str> = record.list(NEW).filter_map(Value::as_str).collect();
+        for row in record.list(LESSONS) {
+            let Some(id) = id_of(row) else { continue };
+            match self.places.get(&id).and_then(|place| self.rows.get_mut(*place)) {
+                Some(present) if self.is_edited && is_foreign(present.as_ref()) => {}
+                Some(present) => *present = Some(row.clone()),
+                None if self.is_edited && !new.contains(id.as_str()) => {}
+                None => {
+                    self.places.insert(id, self.rows.len());
+                    self.rows.push(Some(row.clone()));
+                }
+            }
+        }
+        for id in record.list(GONE).filter_map(Value::as_str) {
+            if let Some(row) = self.places.remove(id).and_then(|place| self.rows.get_mut(place)) {
+                *row = None;
+            }
+        }
+    }
+}
+
+/// True for a row that a person wrote or edited: its checksum is wrong.
+fn is_foreign(row: Option<&Value>) -> bool {
+    row.is_some_and(|row| checksum::take(LESSONS, &mut row.clone()) != Seal::Whole)
 }
 
 /// The generation stated in a playbook file; 0 if there is none.

@@ -19,8 +19,17 @@ use crate::state::{Change, Forgotten};
 #[derive(Clone, Debug)]
 pub(super) struct Words {
     ids: BTreeSet<LessonId>,
-    /// Texts that other files are searched for.
-    texts: Vec<String>,
+    /// What other files are searched for.
+    sought: Vec<Sought>,
+}
+
+/// A text in the forms in which a file may contain it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Sought {
+    /// As JSON escapes it.
+    escaped: String,
+    /// With one space for all white space.
+    flat: String,
 }
 
 /// The age of the archive is checked at every 64th commit.
@@ -42,21 +51,33 @@ impl Words {
                 &lesson.task,
             ]
         });
-        let fields = fields.filter(|text| text.len() >= MIN_WORDS).cloned();
-        let mut texts: Vec<String> = fields.chain(forgotten.ids.iter().map(LessonId::to_string)).collect();
-        texts.sort_unstable();
-        texts.dedup();
-        Self { ids: forgotten.ids.clone(), texts }
+        let fields = fields.filter(|text| text.len() >= MIN_WORDS).map(|text| Sought::of(text));
+        let ids = forgotten.ids.iter().map(|id| Sought::of(&id.to_string()));
+        let mut sought: Vec<Sought> = fields.chain(ids).collect();
+        sought.sort_unstable();
+        sought.dedup();
+        Self { ids: forgotten.ids.clone(), sought }
+    }
+
+    /// The texts only. Ids remain: in the record of what was removed, in usage.
+    fn without_ids(mut self) -> Self {
+        let ids: BTreeSet<String> = self.ids.iter().map(LessonId::to_string).collect();
+        self.sought.retain(|sought| !ids.contains(&sought.flat));
+        self
     }
 
     /// True if one of the texts is in these bytes: verbatim, with other line breaks, or as escaped by JSON.
     fn is_in(&self, bytes: &[u8]) -> bool {
         let text = String::from_utf8_lossy(bytes);
         let flat = flattened(&text);
-        self.texts.iter().any(|words| {
-            let escaped = serde_json::json!(words).to_string();
-            text.contains(escaped.trim_matches('"')) || flat.contains(&flattened(words))
-        })
+        self.sought.iter().any(|sought| text.contains(&sought.escaped) || flat.contains(&sought.flat))
+    }
+}
+
+impl Sought {
+    fn of(text: &str) -> Self {
+        let json = serde_json::json!(text).to_string();
+        Self { escaped: json.trim_matches('"').to_owned(), flat: flattened(text) }
     }
 }
 
@@ -138,12 +159,10 @@ impl Store {
     /// Removes these files again, after skills of the lesson were archived, and returns the files of the folder that still contain
     /// the texts: skills that a person keeps, notes and proposals.
     pub(crate) fn purge_again(&self, forgotten: &Forgotten) -> Result<Vec<PathBuf>> {
-        let mut words = Words::of(forgotten);
+        let words = Words::of(forgotten);
         let _lock = self.folder.lock()?;
         self.purge(&words)?;
-        // Ids stay: in the record of what was removed, in usage.
-        words.texts.retain(|text| !words.ids.iter().any(|id| id.to_string() == *text));
-        let kept = self.files_with(&words, &Name::TOP, 0)?;
+        let kept = self.files_with(&words.without_ids(), &Name::TOP, 0)?;
         Ok(kept.into_iter().map(|name| self.files().path_of(name)).collect())
     }
 

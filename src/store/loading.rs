@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::commit_log::{self, CommitLog, LOG};
+use serde_json::{Map, Value};
+
+use super::commit_log::{self, CommitLog, LOG, LogBytes};
 use super::usage_reading::UsageFrom;
 use super::{
     BACKUP, FileVersion, PLAYBOOK, PlaybookFile, START_BYTES, Snapshot, Store, is_alike, is_missing, playbook_file,
@@ -34,6 +36,29 @@ fn nothing_in(file: &PlaybookFile) -> Option<String> {
         Some(format!("none of its {} rows is a lesson", unread.len()))
     } else {
         file.is_unmarked.then(|| "it is an empty list".to_owned())
+    }
+}
+
+/// Which commit wrote a playbook file, and what happened since.
+#[derive(Clone, Debug, Default)]
+struct Origin {
+    /// The generation that the file states.
+    generation: u64,
+    /// True if the log says that exactly this file was written for that generation.
+    is_known: bool,
+    /// True if the log has later commits, and they were applied.
+    is_advanced: bool,
+    /// True if nobody modified the file since.
+    is_untouched: bool,
+}
+
+impl Origin {
+    /// Applies later commits of the log to the keys of a file.
+    fn advance(keys: &mut Map<String, Value>, log: &CommitLog, content: TextHash) -> Self {
+        let generation = commit_log::generation_of(keys);
+        let is_known = log.has_written(generation, content);
+        let is_advanced = log.generation() > generation && log.advance(keys, !is_known);
+        Self { generation, is_known, is_advanced, is_untouched: false }
     }
 }
 
@@ -75,7 +100,7 @@ impl Store {
     pub(super) fn parse_then(
         &self,
         bytes: &[u8],
-        advance: impl FnOnce(&mut serde_json::Map<String, serde_json::Value>),
+        advance: impl FnOnce(&mut Map<String, Value>),
     ) -> std::result::Result<playbook_file::Parsed, String> {
         playbook_file::parse_then(bytes, self.clock.as_ref(), &|lesson| self.admits(lesson), advance)
     }
@@ -106,41 +131,21 @@ impl Store {
         // Read before the file: if a commit is written in between, the file is newer than the log, not older.
         let log = self.log_bytes()?;
         let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent(&log.read(None)) };
-        let bytes = match self.files().read_or_empty(PLAYBOOK, 0) {
-            Err(FolderError::Irregular { found: Irregular::Folder, .. }) if self.has_committed(&log.read(None))? => {
-                return Err(self.unreadable("it is a folder".to_owned()));
-            }
-            read => read?,
-        };
+        let bytes = self.read_playbook(&log)?;
         let mut version = FileVersion::new(Some(stamp), &bytes);
         let log = log.read(Some(version.content));
-        let (mut own, mut is_known, mut is_advanced) = (0, false, false);
-        let parsed = self.parse_then(&bytes, |keys| {
-            own = commit_log::generation_of(keys);
-            is_known = log.has_written(own, version.content);
-            is_advanced = log.generation() > own && log.advance(keys, !is_known);
-        });
-        let playbook_file::Parsed { mut file, newer, seals } = parsed.map_err(|reason| self.unreadable(reason))?;
+        let mut origin = Origin::default();
+        let advance = |keys: &mut Map<String, Value>| origin = Origin::advance(keys, &log, version.content);
+        let parsed = self.parse_then(&bytes, advance).map_err(|reason| self.unreadable(reason))?;
+        let playbook_file::Parsed { mut file, newer, seals } = parsed;
         if newer.is_none() {
-            let is_untouched = seals.is_untouched(stamp.modified);
-            if is_untouched && !seals.is_whole() {
+            origin.is_untouched = seals.is_untouched(stamp.modified);
+            if origin.is_untouched && !seals.is_whole() {
                 return Err(self.unreadable(DAMAGED.to_owned()));
             }
-            // True if the log continues from the file: the last commit did not write it, it is a large file that is not written
-            // at every commit, or a person edited such a file.
-            let goes_on = log.needs_file() && own == log.base && (is_known || !is_untouched);
-            // The backup is written after the file. If the backup is not newer, no later commit wrote the file either.
-            let is_last = is_known
-                && is_untouched
-                && is_advanced
-                && (own + 1 == log.generation() || self.backup_generation()? == Some(own));
-            let is_left_behind = is_advanced && (goes_on || is_last);
-            let newest = if is_left_behind { self.newer_backup(&file)? } else { self.newer_than(own, &log)? };
-            if let Some(newest) = newest {
-                return Err(self.unreadable(format!("{OLDER}: generation {own} after {newest}")));
-            }
-            version.is_ours = is_untouched;
-            if seals.written.is_some() && !is_untouched {
+            self.refuse_older(&file, &origin, &log)?;
+            version.is_ours = origin.is_untouched;
+            if seals.written.is_some() && !origin.is_untouched {
                 file.edited.extend(seals.foreign);
             }
         }
@@ -149,13 +154,42 @@ impl Store {
         {
             return Err(self.unreadable(reason));
         }
-        let is_logged = is_known && log.leads_to(file.generation);
+        let is_logged = origin.is_known && log.leads_to(file.generation);
         if file.is_unmarked {
             file = self.mark(file)?;
         } else if newer.is_none() {
-            self.apply_later_removals(&mut file, is_known)?;
+            self.apply_later_removals(&mut file, origin.is_known)?;
         }
         Ok(Snapshot { commits: log.end, is_logged, ..Snapshot::new(file, version, newer) })
+    }
+
+    /// The bytes of the playbook file. A folder in its place, where there was a playbook, is unreadable.
+    fn read_playbook(&self, log: &LogBytes) -> Result<Vec<u8>> {
+        match self.files().read_or_empty(PLAYBOOK, 0) {
+            Err(FolderError::Irregular { found: Irregular::Folder, .. }) if self.has_committed(&log.read(None))? => {
+                Err(self.unreadable("it is a folder".to_owned()))
+            }
+            read => read,
+        }
+    }
+
+    /// An error for a playbook file that was put back: the log or the backup has a later commit that the file lacks.
+    fn refuse_older(&self, file: &PlaybookFile, origin: &Origin, log: &CommitLog) -> Result<()> {
+        let Origin { generation, is_known, is_advanced, is_untouched } = *origin;
+        // True if the log continues from the file: the last commit did not write it, it is a large file that is not written
+        // at every commit, or a person edited such a file.
+        let goes_on = log.needs_file() && generation == log.base && (is_known || !is_untouched);
+        // The backup is written after the file. If the backup is not newer, no later commit wrote the file either.
+        let is_last = is_known
+            && is_untouched
+            && is_advanced
+            && (generation + 1 == log.generation() || self.backup_generation()? == Some(generation));
+        let is_left_behind = is_advanced && (goes_on || is_last);
+        let newest = if is_left_behind { self.newer_backup(file)? } else { self.newer_than(generation, log)? };
+        match newest {
+            Some(newest) => Err(self.unreadable(format!("{OLDER}: generation {generation} after {newest}"))),
+            None => Ok(()),
+        }
     }
 
     /// The state that the log of commits leads to, if the log contains all of it.

@@ -15,7 +15,7 @@ use crate::capture::{ReadState, SessionEntry, SessionSummary};
 use crate::config::SessionsConfig;
 use crate::error::folder::Result;
 use crate::folder::{Folder, JsonFile, JsonRecord, Lock};
-use crate::trust::{Guard, scope};
+use crate::trust::Guard;
 
 /// The maximum number of recorded sessions, of files, and of skills with recorded use. The oldest beyond it are forgotten; such
 /// sessions are read once more if their files still exist.
@@ -212,7 +212,7 @@ pub(crate) struct MiningLog<'a> {
 
 impl<'a> MiningLog<'a> {
     pub(crate) fn new(folder: &'a Folder, guard: &'a Guard) -> Self {
-        Self { folder, guard, file: JsonFile::new(folder).within(scope(folder)) }
+        Self { folder, guard, file: JsonFile::new(folder).within(guard.scope(folder)) }
     }
 
     pub(crate) fn read(&self) -> Result<Mining> {

@@ -97,18 +97,17 @@ impl Store {
             lessons = recovery.n_lessons,
             "the playbook file was broken"
         );
-        let snapshot = if is_writable {
-            self.load(UsageFrom::Start)?
-        } else {
-            let stamp = self.files().stamp(PLAYBOOK).ok().flatten();
-            let version = FileVersion::new(stamp, &self.bytes_of(PLAYBOOK)?);
-            let commits = self.read_log()?.end;
-            self.with_usage(
-                Snapshot { commits, is_provisional: true, ..Snapshot::new(file, version, None) },
-                UsageFrom::Start,
-            )?
-        };
+        let snapshot = if is_writable { self.load(UsageFrom::Start)? } else { self.provisional(file)? };
         Ok((snapshot, Some(recovery)))
+    }
+
+    /// A recovered state that may be read but not committed on.
+    fn provisional(&self, file: PlaybookFile) -> Result<Snapshot> {
+        let stamp = self.files().stamp(PLAYBOOK).ok().flatten();
+        let version = FileVersion::new(stamp, &self.bytes_of(PLAYBOOK)?);
+        let commits = self.read_log()?.end;
+        let snapshot = Snapshot { commits, is_provisional: true, ..Snapshot::new(file, version, None) };
+        self.with_usage(snapshot, UsageFrom::Start)
     }
 
     /// True for a file that only this program wrote and whose checksums are wrong.

@@ -61,7 +61,7 @@ pub(crate) struct Guard {
     judged: RwLock<Judged>,
     store: Option<Arc<dyn TrustStore>>,
     tracking: AskTracking,
-    /// True where the host trusts the folder, whatever the store says.
+    /// True if the host trusts the folder, whatever the store says.
     is_trusted_by_host: bool,
     /// The folder's identity, if the store knows it.
     known: RwLock<Option<FolderIdentity>>,
@@ -72,16 +72,11 @@ pub(crate) struct Guard {
     key: OnceLock<ExportKey>,
 }
 
-/// The folder's id, to which the code of a file is bound; empty if it has none.
-pub(crate) fn scope(folder: &Folder) -> String {
-    identity::read(folder.files()).ok().flatten().map(|id| id.to_string()).unwrap_or_default()
-}
-
 /// What a handle uses, by what is known now.
 #[derive(Clone, Copy)]
 struct Judged {
     standing: Standing,
-    /// True where the user's decision is about the whole folder, whatever is in it.
+    /// True if the user's decision is about the whole folder, whatever is in it.
     is_whole: bool,
 }
 
@@ -345,6 +340,14 @@ impl Guard {
                 Codes::Impossible
             }
         }
+    }
+
+    /// The folder's id, to which the code of a file is bound; empty if it has none. It is read only if the folder was not
+    /// recognised by it.
+    pub(crate) fn scope(&self, folder: &Folder) -> String {
+        let known = self.known.read().as_ref().map(|known| known.id);
+        let id = known.or_else(|| identity::read(folder.files()).ok().flatten());
+        id.map(|id| id.to_string()).unwrap_or_default()
     }
 
     fn is_whole(&self) -> bool {

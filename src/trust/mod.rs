@@ -47,7 +47,7 @@ pub use file_store::FileTrustStore;
 pub use identity::{FolderId, FolderIdentity};
 pub use memory_store::MemoryTrustStore;
 
-pub(crate) use guard::{AskTracking, Decision, Guard, TrustRequest, scope};
+pub(crate) use guard::{AskTracking, Decision, Guard, TrustRequest};
 
 /// The user's decisions about memory folders, kept outside the folders.
 pub trait TrustStore: Send + Sync {

@@ -104,36 +104,41 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
     }
     let playbook = global.create()?;
     let mut is_done = true;
-    for (number, line) in input.lock().split(b'\n').enumerate() {
+    for (line, number) in input.lock().split(b'\n').zip(1..) {
         let line = line?;
         // Some programs begin a stream with a byte order mark.
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&line);
-        if line.trim_ascii().is_empty() {
-            continue;
-        }
-        match serde_json::from_slice::<Map<String, Value>>(line) {
-            Ok(row) => {
-                let names = row.keys().cloned().collect::<Vec<_>>().join(", ");
-                let has = |keys: [&str; 2]| keys.iter().any(|key| row.contains_key(*key));
-                let is_complete = has(["trigger", "task"]) && has(["solution", "correct_pattern"]);
-                let is_learned = learn_one(global, &playbook, LessonDraft::from_program(row), out)?;
-                if !is_learned && !is_complete {
-                    out.message(&format!(
-                        "line {} has the fields {names}; a lesson has {}",
-                        number + 1,
-                        EDITED.join(", ")
-                    ));
-                }
-                is_done &= is_learned;
-            }
-            Err(error) => {
-                let example = r#"{"trigger": "when it applies", "correct_pattern": "what to do"}"#;
-                say(&format!("line {}: {error}; a lesson is a line such as {example}", number + 1));
-                is_done = false;
-            }
+        if !line.trim_ascii().is_empty() {
+            is_done &= learn_line(global, &playbook, line, number, out)?;
         }
     }
     Ok(exit_code(is_done))
+}
+
+/// Learns the lesson of a line of standard input. Returns whether it was learned; if not, a message says why.
+fn learn_line(
+    global: &Global,
+    playbook: &Playbook,
+    line: &[u8],
+    number: usize,
+    out: &mut Output,
+) -> Result<bool, Box<dyn Error>> {
+    let row = match serde_json::from_slice::<Map<String, Value>>(line) {
+        Ok(row) => row,
+        Err(error) => {
+            let example = r#"{"trigger": "when it applies", "correct_pattern": "what to do"}"#;
+            say(&format!("line {number}: {error}; a lesson is a line such as {example}"));
+            return Ok(false);
+        }
+    };
+    let names = row.keys().cloned().collect::<Vec<_>>().join(", ");
+    let has = |keys: [&str; 2]| keys.iter().any(|key| row.contains_key(*key));
+    let is_complete = has(["trigger", "task"]) && has(["solution", "correct_pattern"]);
+    let is_learned = learn_one(global, playbook, LessonDraft::from_program(row), out)?;
+    if !is_learned && !is_complete {
+        out.message(&format!("line {number} has the fields {names}; a lesson has {}", EDITED.join(", ")));
+    }
+    Ok(is_learned)
 }
 
 /// Changes a lesson by flags, or in an editor if there are none.

@@ -239,6 +239,17 @@ impl Miner<'_> {
             // Nothing was to be learned, or there is no model.
             _ => {}
         }
+        self.count(&outcomes);
+        let out = &mut *self.out;
+        self.bar.suspend(|| {
+            print(file, reading, &outcomes, &lessons.suggested, out)?;
+            print_skills(&lessons.skills, out)
+        })?;
+        failed.map_or(Ok(outcomes.len()), |failed| Err(failed.into()))
+    }
+
+    /// Adds a session to the totals.
+    fn count(&mut self, outcomes: &[Outcome]) {
         self.n_sessions += 1;
         self.n_suggested += outcomes.len();
         for learned in outcomes.iter().filter_map(|outcome| outcome.learned.as_ref()) {
@@ -251,12 +262,6 @@ impl Miner<'_> {
                     | LearnOutcome::Distinct { .. }
             ));
         }
-        let out = &mut *self.out;
-        self.bar.suspend(|| {
-            print(file, reading, &outcomes, &lessons.suggested, out)?;
-            print_skills(&lessons.skills, out)
-        })?;
-        failed.map_or(Ok(outcomes.len()), |failed| Err(failed.into()))
     }
 
     /// The lessons of a session; nothing is learned on a dry run.

@@ -3,10 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::repository::{Repository, exists, is_real_folder};
+use crate::repository::{NAME, Repository, exists, is_real_folder};
 
-/// The name of a project's memory folder.
-pub(crate) const NAME: &str = ".adage";
 /// The environment variable that names a folder.
 pub(crate) const VARIABLE: &str = "ADAGE_DIR";
 

@@ -5,7 +5,8 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::place::NAME;
+/// The name of a project's memory folder.
+pub(crate) const NAME: &str = ".adage";
 
 /// The maximum size of a git file that contains a path.
 const MAX_FILE: u64 = 8_192;

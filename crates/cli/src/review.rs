@@ -133,10 +133,7 @@ fn ask_about<W: Write>(
         out.line(&format!("({number}) {}: {}", proposal.name, proposal.summary))?;
         out.text("")?;
         out.diff(&shown)?;
-        if !picked.is_empty() {
-            let numbers: Vec<String> = picked.iter().map(ToString::to_string).collect();
-            out.line(&format!("picked: {}", numbers.join(", ")))?;
-        }
+        print_picked(&picked, out)?;
         let answer = answer(person, out)?;
         match answer {
             Answer::NotNow | Answer::Quit => return Ok(answer),
@@ -150,8 +147,7 @@ fn ask_about<W: Write>(
             Answer::Edit => match edited(playbook, &inbox, &proposal, person) {
                 Ok(Edited::Again(changed)) => proposal = changed,
                 Ok(Edited::Learned(learned)) => {
-                    let undo = learned.change().map(|change| format!("; undo with: adage undo {change}"));
-                    out.line(&format!("as you wrote it: {learned}{}", undo.unwrap_or_default()))?;
+                    print_learned(&learned, out)?;
                     return Ok(Answer::Yes);
                 }
                 Ok(Edited::Not) => out.line("nothing was edited")?,
@@ -159,6 +155,19 @@ fn ask_about<W: Write>(
             },
         }
     }
+}
+
+fn print_learned<W: Write>(learned: &LearnOutcome, out: &mut Output<W>) -> io::Result<()> {
+    let undo = learned.change().map(|change| format!("; undo with: adage undo {change}"));
+    out.line(&format!("as you wrote it: {learned}{}", undo.unwrap_or_default()))
+}
+
+fn print_picked<W: Write>(picked: &BTreeSet<usize>, out: &mut Output<W>) -> io::Result<()> {
+    if picked.is_empty() {
+        return Ok(());
+    }
+    let numbers: Vec<String> = picked.iter().map(ToString::to_string).collect();
+    out.line(&format!("picked: {}", numbers.join(", ")))
 }
 
 /// Applies a proposal, or the lines picked of it, or dismisses it. Returns the answer, or [`Answer::NotNow`] after an error.
@@ -335,7 +344,7 @@ mod tests {
         // As a whole it stays; then one line is picked, left again, and the other learned. There is no ninth.
         let (tally, said) = check(&memory, "y", &mut no_editor);
         assert_eq!(tally, Tally { left: 1, ..Tally::default() });
-        assert!(said.contains("not done: ") && said.contains("nothing of it is proposed"), "{said}");
+        assert!(said.contains("not done: ") && said.contains("lines is proposed"), "{said}");
         let (tally, said) = check(&memory, "1219y", &mut no_editor);
         assert_eq!(tally, Tally { applied: 1, ..Tally::default() });
         assert!(said.contains("picked: 1, 2\n") && said.contains("picked: 2\n"), "{said}");

@@ -6,18 +6,18 @@ use super::rotation::{STRETCH, rotate};
 use super::rows::Rows;
 use super::shared::Shared;
 
-/// Rows a block.
+/// Rows per block.
 pub(crate) const BLOCK: usize = LINE;
 
 /// Sixty-four rows side by side: each byte of a line holds eight signs of one row.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Coarse {
     lines: Shared<Line>,
-    /// One a row; what the sum of signed components is multiplied by.
+    /// The factor of the sum of signed components, per row.
     scales: Vec<f32>,
-    /// One a row; how much more than the sum says a product may be.
+    /// How far a product may exceed its estimate, per row.
     margins: Vec<f32>,
-    /// One a block: the first row's key, where the keys of its rows follow each other.
+    /// The first row's key, per block, if the keys of its rows are consecutive.
     first_keys: Vec<Option<u32>>,
 }
 
@@ -33,7 +33,7 @@ impl Coarse {
         size_of_val(&self.lines[..]) + numbers + size_of_val(&self.first_keys[..])
     }
 
-    /// Takes in the whole blocks of rows that are not in yet; none where a row is too long.
+    /// Makes the signs of the whole blocks of rows that have none yet. Rows that are too long get none.
     pub(crate) fn join(&mut self, rows: &Rows) {
         if rows.lines_per_row() > MOST_LINES {
             return;

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::graph::GraphShape;
-
 /// Which way of searching answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -11,19 +9,19 @@ use crate::graph::GraphShape;
 pub enum IndexKind {
     /// Every row is scored: the answer is exact.
     Exact,
-    /// A navigable graph over the rows: the answer is exact but for a small share, which `ef` governs.
+    /// A navigable graph over the rows: the answer is exact except for a small share, which `ef` controls.
     Graph,
-    /// Each row's product is estimated from the signs of its components after a rotation, a bit each, and the rows that may be near by that
-    /// estimate are scored as in an exact search: exact but for a very small share, whatever the vectors are.
-    /// Vectors with more than 17,472 components are each scored.
+    /// Each row's product is estimated from the signs of its components after a rotation, one bit per component. Rows that may be near
+    /// by that estimate are scored as in an exact search: exact except for a very small share, whatever the vectors are. Vectors with more
+    /// than 17,472 components are all scored.
     Coarse,
-    /// The graph of the crate `hnsw_rs`, to compare with: as exact, slower, and several times as large. Its documentation does
-    /// not say that the same rows always give the same graph, so answers may differ from run to run. Used only when it is named.
+    /// The graph of the crate `hnsw_rs`, for comparison: as exact, slower, and several times as large. Its documentation does not
+    /// say that the same rows always give the same graph, so answers may differ from run to run. Used only if it is named.
     #[cfg(feature = "hnsw_rs")]
     HnswRs,
 }
 
-/// How an index searches.
+/// Settings of an index: how it searches, and from how many rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct IndexConfig {
@@ -47,7 +45,7 @@ pub struct IndexConfig {
     pub build_threads: usize,
 }
 
-/// The most threads that link rows.
+/// The maximum threads that link rows.
 pub(crate) const MOST_THREADS: usize = 64;
 
 impl Default for IndexConfig {
@@ -62,6 +60,15 @@ impl Default for IndexConfig {
             build_threads: 1,
         }
     }
+}
+
+/// The settings of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GraphShape {
+    /// The maximum links of a row on an upper level, and of a new row (M). On the lowest level a row has room for twice as many.
+    pub(crate) links: usize,
+    /// The number of candidates for a new row's links (efConstruction).
+    pub(crate) ef_construction: usize,
 }
 
 /// A setting that is out of range.
@@ -83,13 +90,14 @@ impl IndexConfig {
     /// # Errors
     /// [`InvalidSetting`] names the first setting that is out of range, its value and what it may be.
     pub fn validate(&self) -> Result<(), InvalidSetting> {
+        let Self { kind: _, coarse_from, graph_from, links, ef_construction, ef, build_threads } = *self;
         let sizes = [
-            ("index.coarse_from", self.coarse_from, 1..=usize::MAX, "at least 1"),
-            ("index.graph_from", self.graph_from, 1..=usize::MAX, "at least 1"),
-            ("index.links", self.links, 4..=64, "in 4..=64"),
-            ("index.ef_construction", self.ef_construction, 8..=2_000, "in 8..=2,000"),
-            ("index.ef", self.ef, 1..=10_000, "in 1..=10,000"),
-            ("index.build_threads", self.build_threads, 1..=MOST_THREADS, "in 1..=64"),
+            ("index.coarse_from", coarse_from, 1..=usize::MAX, "at least 1"),
+            ("index.graph_from", graph_from, 1..=usize::MAX, "at least 1"),
+            ("index.links", links, 4..=64, "in 4..=64"),
+            ("index.ef_construction", ef_construction, 8..=2_000, "in 8..=2,000"),
+            ("index.ef", ef, 1..=10_000, "in 1..=10,000"),
+            ("index.build_threads", build_threads, 1..=MOST_THREADS, "in 1..=64"),
         ];
         match sizes.into_iter().find(|(_, value, range, _)| !range.contains(value)) {
             Some((setting, value, _, expected)) => Err(InvalidSetting { setting, value: value.to_string(), expected }),
@@ -104,7 +112,7 @@ impl IndexConfig {
         }
     }
 
-    /// True where rows have signs: so many of them, and so many of these in a graph.
+    /// True if `n_rows` rows, of which `n_joined` are in a graph, have signs.
     pub(crate) fn has_signs(&self, n_rows: usize, n_joined: usize) -> bool {
         match self.kind {
             Some(kind) => kind == IndexKind::Coarse,
@@ -112,7 +120,7 @@ impl IndexConfig {
         }
     }
 
-    /// What a graph is made with, within what makes sense.
+    /// The shape of a graph, clamped to the valid ranges.
     pub(crate) fn shape(&self) -> GraphShape {
         GraphShape { links: self.links.clamp(4, 64), ef_construction: self.ef_construction.clamp(8, 2_000) }
     }

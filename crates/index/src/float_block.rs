@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::snapshot::Bytes;
+use crate::shared::Bytes;
 
-/// Rows a block. A full block is never copied again.
+/// Rows per block. A full block is never copied again.
 pub(crate) const BLOCK_ROWS: usize = 1024;
 
 /// A block of whole rows. Clones share it.
@@ -23,15 +23,15 @@ pub(crate) struct StoredFloats {
     range: Range<usize>,
     /// The checksum of each row.
     sums: Vec<u32>,
-    /// A bit a row: it was found to fit its checksum.
+    /// One bit per row: set once the row was found to match its checksum.
     checked: [AtomicU64; BLOCK_ROWS / 64],
     mended: OnceLock<Mended>,
 }
 
-/// A block of which some row did not fit its checksum.
+/// A block with a row that did not match its checksum.
 struct Mended {
     floats: Vec<f32>,
-    /// Which rows are what their codes say.
+    /// The rows that were replaced by what their codes represent.
     damaged: Vec<usize>,
 }
 
@@ -105,7 +105,7 @@ impl FloatBlock {
         }
     }
 
-    /// The rows' checksums: the stored ones, so that damage stays known.
+    /// The rows' checksums: the stored ones, so that damage remains detectable.
     pub(crate) fn sums(&self, dimension: usize) -> Vec<u32> {
         match self {
             Self::Own(floats) => floats.chunks_exact(dimension).map(row_sum).collect(),

@@ -1,17 +1,19 @@
-//! A hierarchical navigable small world graph (Malkov and Yashunin, 2018, algorithms 1, 2, 4 and 5) over the codes of rows.
+//! A hierarchical navigable small world graph (HNSW; Malkov and Yashunin, 2018, algorithms 1, 2, 4 and 5) over the codes of rows.
 //!
 //! Links are in one block of memory, a fixed number per row. Rows join in the order of their numbers, and the level of a row
 //! follows from its number: the same rows give the same graph, whatever batches they join in.
 #![expect(clippy::indexing_slicing, reason = "row numbers are below `len`: made here, or checked by `from_parts`")]
 
 mod build;
+mod builder;
 mod cells;
 mod pool;
 
 use pool::Pool;
 
-pub(crate) use build::Builder;
+pub(crate) use builder::Builder;
 
+use super::config::GraphShape;
 use super::kernels::{Kernel, Line, prefetch};
 use super::rows::Rows;
 use super::shared::Shared;
@@ -22,15 +24,6 @@ const NONE: u32 = u32::MAX;
 
 /// No row has a higher level: with 8 links, one row in 8¹⁶ would.
 const MAX_LEVEL: u8 = 15;
-
-/// The settings of a graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct GraphShape {
-    /// The most links of a row on an upper level, and of a new row; on the lowest level a row has room for twice as many.
-    pub(crate) links: usize,
-    /// The number of candidates for a new row's links.
-    pub(crate) ef_construction: usize,
-}
 
 /// The links of the rows that have joined.
 #[derive(Clone, Debug)]
@@ -47,7 +40,16 @@ pub(crate) struct Graph {
     top: u8,
 }
 
-/// The working memory of a search; the next one uses it again.
+/// How much a search in a graph may do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Effort {
+    /// The number of nearest rows that are kept while searching.
+    pub(crate) ef: usize,
+    /// The number of rows scored after which the search is abandoned.
+    pub(crate) budget: usize,
+}
+
+/// The working memory of a search, which the next search reuses.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     seen: Vec<u64>,
@@ -150,25 +152,25 @@ impl Graph {
         (next == upper.len() && has_entry && is_top).then_some(Self { shape, ground, starts, upper, entry, top })
     }
 
-    /// Finds the nearest rows that `is_wanted` accepts: `ef` of them, or all that are reached if there are fewer; see
-    /// [`Scratch::found`]. Returns false, and finds nothing useful, if more than `budget` rows would be scored.
+    /// Finds the nearest rows that `is_wanted` accepts: [`Effort::ef`] of them, or all that are reached if there are fewer; see
+    /// [`Scratch::found`]. Returns false, and finds nothing useful, if more than [`Effort::budget`] rows would be scored.
     pub(crate) fn search(
         &self,
         rows: &Rows,
         focus: Focus<'_>,
-        (ef, budget): (usize, usize),
+        effort: Effort,
         is_wanted: impl Fn(u32) -> bool,
         scratch: &mut Scratch,
     ) -> bool {
-        scratch.begin(self.len(), ef);
+        scratch.begin(self.len(), effort.ef);
         if self.entry == NONE {
             return true;
         }
         let entry = self.descend(rows, focus, 0, scratch);
-        self.spread(rows, focus, (0, entry), budget, is_wanted, scratch)
+        self.spread(rows, focus, (0, entry), effort.budget, is_wanted, scratch)
     }
 
-    /// The row that a greedy walk reaches, from the entry down to the level above `level`.
+    /// The nearest row that a greedy walk finds, from the entry down to the level above `level`.
     fn descend(&self, rows: &Rows, focus: Focus<'_>, level: u8, scratch: &mut Scratch) -> Scored {
         scratch.batch.clear();
         scratch.batch.push(self.entry);
@@ -194,7 +196,7 @@ impl Graph {
         best
     }
 
-    /// Algorithm 2, into the pool. Returns false if more than `budget` rows would be scored.
+    /// Algorithm 2: a best-first search on one level, into the pool. Returns false if more than `budget` rows would be scored.
     #[inline]
     fn spread(
         &self,
@@ -248,7 +250,7 @@ impl Graph {
         }
     }
 
-    /// The range of a row's links in the block of a level.
+    /// The range of a row's links among those of a level.
     #[inline]
     fn span(&self, level: u8, row: u32) -> std::ops::Range<usize> {
         let m = self.shape.links;
@@ -274,7 +276,7 @@ impl Graph {
     }
 }
 
-/// ⌊−ln(u) / ln(m)⌋ with u in (0, 1] from the row's number.
+/// The highest level of a row: ⌊−ln(u) / ln(m)⌋, with u in (0, 1] from the row's number.
 fn level_of(row: u32, m: usize) -> u8 {
     // SplitMix64 (Steele, Lea and Flood, 2014).
     let mut z = u64::from(row).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);

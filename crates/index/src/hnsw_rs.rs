@@ -11,7 +11,8 @@ use ::hnsw_rs::anndists::dist::distances::Distance;
 use ::hnsw_rs::hnsw::{Hnsw, Point};
 use parking_lot::Mutex;
 
-use super::graph::GraphShape;
+use super::config::GraphShape;
+use super::graph::Effort;
 use super::kernels::Kernel;
 use super::rows::Rows;
 use super::shortlist::Scored;
@@ -111,7 +112,7 @@ impl HnswRs {
     pub(crate) fn search(
         &self,
         query: &[f32],
-        (ef, budget): (usize, usize),
+        Effort { ef, budget }: Effort,
         is_wanted: Option<&dyn Fn(u32) -> bool>,
     ) -> Option<Vec<Scored>> {
         let n_asked = Cell::new(0_usize);
@@ -163,7 +164,7 @@ mod tests {
     }
 
     fn found(graph: &HnswRs, query: [f32; 2], ef: usize, is_wanted: impl Fn(u32) -> bool) -> Vec<u32> {
-        let found = graph.search(&query, (ef, usize::MAX), Some(&is_wanted)).unwrap();
+        let found = graph.search(&query, Effort { ef, budget: usize::MAX }, Some(&is_wanted)).unwrap();
         found.into_iter().map(|near| near.row).collect()
     }
 

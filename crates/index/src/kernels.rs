@@ -1,8 +1,8 @@
-//! Sums of products, as fast as the processor allows. Machine instructions are in this file and the ones below it, nowhere else in
-//! this crate: [`products`] of one row, [`packs`] of queries, [`signs`] of rows, and the [`registers`] that they share.
+//! Sums of products, as fast as the processor allows: [`products`] of one row with others, [`packs`] of sixteen queries, and [`signs`]
+//! of rows. Processor instructions are used in this file and its folder, nowhere else in this crate.
 //!
-//! Every kernel gives the same bits as the portable one. Of integers that is so by nature; the kernels of floats keep sixteen
-//! sums side by side, never fuse a multiplication with an addition, and add the sixteen up in the same order.
+//! Every kernel gives the same bits as the portable one. Sums of integers are exact. The kernels of floats keep sixteen sums side by
+//! side, never fuse a multiplication with an addition, and add up the sixteen in the same order.
 #![expect(unsafe_code, reason = "vector instructions; each use says why it is sound")]
 
 mod packs;
@@ -18,39 +18,39 @@ pub(crate) use signs::{Limit, MOST_LINES, Passed, SignPack, SignRows, TOGETHER, 
 
 use bytemuck::{Pod, Zeroable};
 
-/// Sixty-four codes: a cache line, and one register of the widest kernel.
+/// Sixty-four codes: a cache line, and one register of the widest kernel. A row of codes is a whole number of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub(crate) struct Line(pub(crate) [i8; LINE]);
 
-// SAFETY: sixty-four bytes, any of which may be zero.
+// SAFETY: a line is sixty-four bytes, and zero is a valid code.
 unsafe impl Zeroable for Line {}
-// SAFETY: as many bytes as its alignment, so none is padding, and each pattern of bits is a code.
+// SAFETY: its size is its alignment, so it has no padding, and every bit pattern is a valid code.
 unsafe impl Pod for Line {}
 
-/// Codes a line.
+/// Codes per line.
 pub(crate) const LINE: usize = 64;
 
-/// Which instructions are used.
+/// The instructions that are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kernel {
-    /// Whatever the compiler makes of plain Rust.
+    /// Plain Rust.
     Portable,
-    /// 256 bits.
+    /// AVX2: 256 bits.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// 512 bits, four products of codes and their sum in one step.
+    /// AVX-512 with VNNI: 512 bits; four products of codes and their sum in one instruction.
     #[cfg(target_arch = "x86_64")]
     Avx512Vnni,
 }
 
 impl Kernel {
-    /// The fastest that this processor runs.
+    /// The fastest kernel that this processor runs.
     pub(crate) fn best() -> Self {
         Self::available().last().copied().unwrap_or(Self::Portable)
     }
 
-    /// Those that this processor runs, the slowest first.
+    /// The kernels that this processor runs, slowest first.
     pub(crate) fn available() -> &'static [Self] {
         #[cfg(target_arch = "x86_64")]
         {
@@ -69,12 +69,12 @@ impl Kernel {
     }
 }
 
-/// Asks the processor to bring what is behind this reference closer.
+/// Asks the processor to bring the value into its caches.
 #[inline]
 pub(crate) fn prefetch<T>(data: Option<&T>) {
     #[cfg(target_arch = "x86_64")]
     if let Some(data) = data {
-        // SAFETY: a prefetch reads nothing, and the address is of something that lives.
+        // SAFETY: a prefetch reads nothing, and the address is that of a live value.
         unsafe {
             core::arch::x86_64::_mm_prefetch(std::ptr::from_ref(data).cast::<i8>(), core::arch::x86_64::_MM_HINT_T0);
         };

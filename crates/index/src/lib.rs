@@ -50,8 +50,9 @@ mod vector_index;
 
 pub use config::{IndexConfig, IndexKind, InvalidSetting};
 pub use key_set::KeySet;
+pub use shortlist::Neighbour;
 pub use unit_vector::{UnitVector, VectorError};
-pub use vector_index::{Neighbour, SearchResult, SearchScope, VectorIndex};
+pub use vector_index::{SearchResult, SearchScope, VectorIndex};
 
 /// The README's example is a test.
 #[cfg(doctest)]

@@ -1,7 +1,7 @@
 //! A fixed rotation of codes, after which each component is a mixture of all: what their signs say of a product holds for any vectors.
 //!
 //! Twice, signs are turned at random and each sixty-four components are mixed by a Hadamard matrix; in between, the components of all lines
-//! change places. Numbers stay whole, so the result is exact. It is longer by [`STRETCH`], and has the components behind the last one too.
+//! change places. Numbers stay whole, so the result is exact. It is longer by [`STRETCH`], and includes the padding after the last component.
 
 use super::kernels::{LINE, Line};
 use super::rows::Codes;

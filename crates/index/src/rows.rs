@@ -16,7 +16,7 @@ pub(crate) struct Codes {
 }
 
 impl Codes {
-    /// The largest component becomes 127; what is behind the last component up to a whole line is 0.
+    /// The largest component becomes 127. The last line is filled up with 0.
     pub(crate) fn of(vector: &[f32]) -> Self {
         let largest = vector.iter().fold(0.0_f32, |largest, component| largest.max(component.abs()));
         // A unit vector has a component that is not zero.
@@ -29,7 +29,7 @@ impl Codes {
                 for (code, component) in line.0.iter_mut().zip(chunk) {
                     let rounded = (component / scale).round();
                     square += (component - rounded * scale).powi(2);
-                    #[expect(clippy::cast_possible_truncation, reason = "it lies in -127..=127")]
+                    #[expect(clippy::cast_possible_truncation, reason = "it is in -127..=127")]
                     let narrow = rounded as i8;
                     *code = narrow;
                 }
@@ -40,11 +40,11 @@ impl Codes {
     }
 }
 
-/// Rows one behind the other. Row numbers are places; the owner of a row knows it by its key.
+/// Rows stored one after the other, numbered from 0. Each has a key of the caller's.
 #[derive(Clone)]
 pub(crate) struct Rows {
     dimension: usize,
-    /// Lines a row.
+    /// Lines of codes per row.
     lines: usize,
     codes: Shared<Line>,
     scales: Vec<f32>,
@@ -90,7 +90,7 @@ impl Rows {
         }
     }
 
-    /// Takes over rows behind its own. Whole blocks on both sides are shared, not copied.
+    /// Appends the rows of another. Whole blocks of floats are shared, not copied, if its own blocks are whole.
     pub(crate) fn append(&mut self, other: &Self) {
         self.codes.to_mut().extend_from_slice(&other.codes);
         self.scales.extend_from_slice(&other.scales);
@@ -139,7 +139,7 @@ impl Rows {
                 rows.scales.push(codes.scale);
                 rows.error = rows.error.max(codes.error);
             }
-            // There were no codes yet that could stand for a damaged row.
+            // There were no stored codes to replace a damaged row by.
             if rows.is_damaged() {
                 return None;
             }
@@ -173,7 +173,7 @@ impl Rows {
         self.error
     }
 
-    /// The row's components; of a stored row that is damaged, what its codes stand for.
+    /// The row's components; of a stored row that is damaged, what its codes represent.
     pub(crate) fn floats(&self, row: usize) -> &[f32] {
         let place = row % BLOCK_ROWS;
         match self.full.get(row / BLOCK_ROWS) {
@@ -182,7 +182,7 @@ impl Rows {
         }
     }
 
-    /// The components that the row's codes stand for.
+    /// The components that the row's codes represent.
     fn decoded(&self, row: usize) -> Vec<f32> {
         let scale = self.scale(row);
         let codes = self.codes_of(row).iter().flat_map(|line| line.0);
@@ -191,7 +191,7 @@ impl Rows {
         components
     }
 
-    /// Asks for the row's components before they are needed.
+    /// Prefetches the row's components.
     pub(crate) fn fetch_floats(&self, row: usize) {
         let (block, start) = (self.full.get(row / BLOCK_ROWS), row % BLOCK_ROWS * self.dimension);
         let floats = block.map_or(&self.open[..], FloatBlock::raw).get(start..start + self.dimension);
@@ -200,7 +200,7 @@ impl Rows {
         }
     }
 
-    /// Asks for the row's codes before they are needed.
+    /// Prefetches the row's codes.
     #[inline]
     pub(crate) fn fetch_codes(&self, row: usize) {
         for line in self.codes_of(row) {
@@ -212,7 +212,7 @@ impl Rows {
         self.keys.get(row).copied().unwrap_or(u32::MAX)
     }
 
-    /// All codes, `lines_per_row` lines a row.
+    /// All codes, `lines_per_row` lines per row.
     pub(crate) fn codes(&self) -> &[Line] {
         &self.codes
     }
@@ -240,9 +240,9 @@ impl Rows {
         self.scales.get(row).copied().unwrap_or(0.0)
     }
 
-    /// How far the product of codes may lie from the product of the vectors, for a query of this quantisation error.
+    /// How far the product of codes may be from the product of the vectors, for a query of this quantisation error.
     ///
-    /// With q̂ and r̂ the vectors that the codes stand for: q·r − q̂·r̂ = (q − q̂)·r + q̂·(r − r̂), so by Cauchy and Schwarz at
+    /// With q̂ and r̂ the vectors that the codes represent: q·r − q̂·r̂ = (q − q̂)·r + q̂·(r − r̂), so by Cauchy and Schwarz at
     /// most `e_q · 1 + (1 + e_q) · e_r`. What rounding the floats adds is below 10⁻⁵.
     pub(crate) fn slack(&self, query_error: f32) -> f32 {
         query_error + (1.0 + query_error) * self.error + 1e-5

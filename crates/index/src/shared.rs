@@ -1,11 +1,12 @@
-//! Numbers in memory or in a section of a file, where they stay until they are changed.
+//! Numbers in memory, or in a section of a file until they are changed.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use bytemuck::AnyBitPattern;
 
-use crate::snapshot::Bytes;
+/// The bytes of a section, in memory or in a mapped file; aligned to 64.
+pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// A list of numbers. Clones of a stored one share it.
 #[derive(Clone)]

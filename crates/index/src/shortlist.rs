@@ -1,7 +1,18 @@
 //! From products of codes to the nearest rows: the candidates that may be among them, decided by the floats.
 
+use serde::Serialize;
+
 use super::kernels::Kernel;
-use super::vector_index::Neighbour;
+
+/// A neighbour: the key it was put under, and its cosine distance `1 − cos`, in [0, 2], smaller is nearer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Neighbour {
+    /// The key.
+    pub key: u32,
+    /// The distance, of the floats, not of their codes.
+    pub distance: f32,
+}
 
 /// A row, and how near it seems: larger is nearer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,7 +45,7 @@ impl Shortlist {
         Self { k, slack, floor: f32::NEG_INFINITY, room, found: Vec::with_capacity(room) }
     }
 
-    /// How many are asked for.
+    /// The number of rows asked for.
     pub(crate) fn k(&self) -> usize {
         self.k
     }

@@ -11,8 +11,9 @@
 use std::sync::Arc;
 
 use super::coarse::Coarse;
+use super::config::GraphShape;
 use super::float_block::{BLOCK_ROWS, FloatBlock, StoredFloats, floats_of};
-use super::graph::{Graph, GraphShape};
+use super::graph::Graph;
 use super::rows::Rows;
 use super::shared::Shared;
 use crate::{IndexConfig, VectorIndex};
@@ -59,9 +60,7 @@ impl Part {
 }
 
 pub use super::float_block::row_sum;
-
-/// The bytes of a section, in memory or in a mapped file; aligned to 64.
-pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+pub use super::shared::Bytes;
 
 /// A section and its pieces, in order.
 pub type Section<'a> = (Part, Vec<&'a [u8]>);

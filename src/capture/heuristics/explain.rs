@@ -77,9 +77,22 @@ pub enum FiredBecause {
     },
     /// The user asked for it.
     Instructed {
-        /// Commands that it stands on.
+        /// What the request refers to.
+        kind: Instruction,
+        /// The number of commands that it is based on.
         n_commands: usize,
     },
+}
+
+/// What a request to remember something refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Instruction {
+    /// A rule in the user's words: "remember: use tabs".
+    Rule,
+    /// What was just done: "save this as a skill".
+    Pointer,
 }
 
 /// Why a rule did not fire.
@@ -155,7 +168,7 @@ pub enum RejectedBecause {
         /// How many edits came between.
         n_edited: usize,
     },
-    /// What mended it cannot be told: nothing changed, too much, or edits of which the record does not say what they changed.
+    /// The remedy is unknown: nothing changed, too much did, or the record does not say what the edits changed.
     NothingTold {
         /// Edits and commands between the failure and the success that may have mended it.
         n_between: usize,
@@ -202,7 +215,7 @@ pub enum RejectedBecause {
         /// How often it succeeded.
         times: usize,
     },
-    /// It only builds, lints, formats and tests: that is told once for the project, with its other checks.
+    /// It only builds, lints, formats and tests: that is one lesson of the project, with its other checks.
     OnlyChecks,
     /// Another candidate of the same rule is better.
     Outdone {

@@ -10,7 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::session::{Session, TerminalCall};
 use super::user_correction::Subject;
 use super::wording::{Sentence, char_range};
-use super::{Author, Candidate, FiredBecause, Heuristic, Trial, mined};
+use super::{Author, Candidate, FiredBecause, Heuristic, Instruction, Trial, mined};
 use crate::lesson::{Evidence, build_lesson};
 
 /// The maximum number of commands in a lesson. The last ones are kept.
@@ -19,9 +19,6 @@ const MAX_COMMANDS: usize = 8;
 const MAX_WORDS_CHARS: usize = 400;
 /// The initial confidence, above that of other mined lessons because the user asked for it.
 const CONFIDENCE: f64 = 0.6;
-
-/// The score of words that only point at what was done; a rule in words has 1.
-const POINTER_SCORE: f64 = 0.9;
 
 /// The pattern of an instruction, at the beginning of a sentence or clause, or after words such as "please".
 const INSTRUCTION: &str = r"(?ix)
@@ -81,51 +78,98 @@ pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
     session.user_turns().filter_map(|(turn, text)| judge(session, turn, text)).collect()
 }
 
+impl Instruction {
+    /// A rule in words is worth more than a pointer.
+    fn score(self) -> f64 {
+        match self {
+            Self::Rule => 1.0,
+            Self::Pointer => 0.9,
+        }
+    }
+}
+
+/// A request to remember something, and what it is about.
+struct Asked<'s, 't> {
+    turn: usize,
+    kind: Instruction,
+    /// The name that it gives the lesson, as a slug.
+    named: Option<String>,
+    /// The user's words, without those that ask.
+    words: String,
+    /// What the words are about.
+    about: Subject,
+    /// What was run around a pointer.
+    commands: Vec<&'s TerminalCall<'t>>,
+}
+
 /// The lesson of one user turn. None if it is not an instruction.
 fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
     let sentences = session.typed.sentences(turn, text);
     let (place, start) = place(text, &sentences)?;
     let sentence = sentences.get(place)?;
-    let after = sentence.text.get(start..)?;
-
-    let named = lesson_name(after);
+    let named = lesson_name(sentence.text.get(start..)?);
     // What is to be kept may follow: "remember this: …".
     let rest: Vec<&str> = sentences.iter().skip(place).map(|sentence| sentence.text).collect();
     let rest = rest.join(" ");
     let words = one_line(without_request(&rest), MAX_WORDS_CHARS);
-    // A rule in words has nothing to do with what was run around it.
-    let is_rule = tells_a_rule(&rest, &words);
-    let commands = if is_rule { Vec::new() } else { surrounding(session, turn) };
-    let steps: Vec<String> =
-        commands.iter().zip(1..).map(|(call, number)| format!("{number}. `{}`", call.line.text())).collect();
+    let kind = kind_of(&rest, &words);
+    let commands = match kind {
+        // A rule in words has nothing to do with what was run around it.
+        Instruction::Rule => Vec::new(),
+        Instruction::Pointer => surrounding(session, turn),
+    };
     let about = Subject::of(session, turn, &words, false);
-    let topic = commands.first().map_or_else(|| about.name(&words), |call| call.line.topic());
-    let trigger = if steps.is_empty() {
-        named.as_ref().map_or_else(|| about.trigger.clone(), |name| name.replace('-', " "))
-    } else {
-        let intent = session.intent(turn);
-        let subject = named.clone().map_or_else(|| topic.clone(), |name| name.replace('-', " "));
-        if intent.is_empty() { subject } else { format!("{subject}: {intent}") }
-    };
-    let solution = if steps.is_empty() { words.clone() } else { format!("{words}\n{}", steps.join("\n")) };
-    let (start, end) = char_range(text, sentence.start, sentence.end());
-    let evidence = Evidence { quote: sentence.text.to_owned(), turn, range: (start, end) };
-    // Files and programs that the words name say more than what was run around them.
-    let is_named = !about.paths.is_empty() || !about.commands.is_empty();
-    let trigger = if is_named && named.is_none() { about.trigger } else { trigger };
-    let mut draft = build_lesson(trigger, solution).domains([topic.clone()]);
-    if is_named {
-        draft = draft.paths(about.paths).commands(about.commands);
+    let range = char_range(text, sentence.start, sentence.end());
+    let evidence = Evidence { quote: sentence.text.to_owned(), turn, range };
+    let asked = Asked { turn, kind, named, words, about, commands };
+    let reason = FiredBecause::Instructed { kind, n_commands: asked.commands.len() };
+    Some(Trial::fired(turn, asked.into_candidate(session, evidence), reason))
+}
+
+impl Asked<'_, '_> {
+    fn into_candidate(self, session: &Session<'_>, evidence: Evidence) -> Candidate {
+        let (trigger, solution, topic) = (self.trigger(session), self.solution(), self.topic());
+        let author = if self.commands.is_empty() { Author::Person } else { Author::Agent };
+        let earlier = self.commands.iter().map(|call| call.turn).filter(|other| *other < self.turn);
+        let turns = earlier.chain([self.turn]).collect();
+        let mut draft = build_lesson(trigger, solution).domains([topic.clone()]);
+        if self.names_files_or_programs() {
+            draft = draft.paths(self.about.paths).commands(self.about.commands);
+        }
+        Candidate {
+            heuristic: Heuristic::ExplicitInstruction,
+            name: self.named.unwrap_or_else(|| slug(&topic)),
+            draft: mined(draft, session, CONFIDENCE, vec![evidence]),
+            turns,
+            score: self.kind.score(),
+            author,
+        }
     }
-    let candidate = Candidate {
-        heuristic: Heuristic::ExplicitInstruction,
-        name: named.unwrap_or_else(|| slug(&topic)),
-        draft: mined(draft, session, CONFIDENCE, vec![evidence]),
-        turns: commands.iter().map(|call| call.turn).filter(|other| *other < turn).chain([turn]).collect(),
-        score: if is_rule { 1.0 } else { POINTER_SCORE },
-        author: if steps.is_empty() { Author::Person } else { Author::Agent },
-    };
-    Some(Trial::fired(turn, candidate, FiredBecause::Instructed { n_commands: commands.len() }))
+
+    fn topic(&self) -> String {
+        self.commands.first().map_or_else(|| self.about.name(&self.words), |call| call.line.topic())
+    }
+
+    fn names_files_or_programs(&self) -> bool {
+        !self.about.paths.is_empty() || !self.about.commands.is_empty()
+    }
+
+    fn trigger(&self, session: &Session<'_>) -> String {
+        let named = self.named.as_ref().map(|name| name.replace('-', " "));
+        // Files and programs that the words name say more than what was run around them.
+        if named.is_none() && (self.commands.is_empty() || self.names_files_or_programs()) {
+            return self.about.trigger.clone();
+        }
+        let subject = named.unwrap_or_else(|| self.topic());
+        let intent = if self.commands.is_empty() { String::new() } else { session.intent(self.turn) };
+        if intent.is_empty() { subject } else { format!("{subject}: {intent}") }
+    }
+
+    /// The user's words, and the commands as numbered steps.
+    fn solution(&self) -> String {
+        let steps = self.commands.iter().zip(1..).map(|(call, number)| format!("{number}. `{}`", call.line.text()));
+        std::iter::once(self.words.clone()).chain(steps).collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// A rule without the words that ask to remember it: "Remember: use tabs" is the rule "Use tabs".
@@ -148,14 +192,15 @@ fn without_request(text: &str) -> &str {
     opening.and_then(|opening| text.get(opening.len()..)).map_or(text, str::trim_start)
 }
 
-/// True for words that say what is to be kept. "Save this" and "add a skill for that" mean what was done.
-fn tells_a_rule(asked: &str, words: &str) -> bool {
+/// A rule, if the words say what is to be kept. "Save this" and "add a skill for that" mean what was done.
+fn kind_of(asked: &str, words: &str) -> Instruction {
     /// Of a request that is nothing but a pointer there are at most so many words: "remember this for next time please".
     const MAX_POINTER_WORDS: usize = 6;
     let lower = asked.to_lowercase();
     let is_pointer = words.unicode_words().count() <= MAX_POINTER_WORDS && points_back(&lower);
     let saves = lower.unicode_words().any(|word| matches!(word, "save" | "skill"));
-    (words.len() < asked.trim().len() || !is_pointer) && (!saves || asked.contains(':'))
+    let is_rule = (words.len() < asked.trim().len() || !is_pointer) && (!saves || asked.contains(':'));
+    if is_rule { Instruction::Rule } else { Instruction::Pointer }
 }
 
 /// True if what is to be remembered is only pointed at.

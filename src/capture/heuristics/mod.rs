@@ -19,7 +19,7 @@ mod wording;
 use crate::config::{CaptureConfig, Selection};
 use crate::lesson::{Evidence, LessonDraft, Origin, Provenance};
 
-pub use explain::{Because, Explanation, FiredBecause, RejectedBecause};
+pub use explain::{Because, Explanation, FiredBecause, Instruction, RejectedBecause};
 pub use statement::{StatedSentence, Statement, statements};
 pub(crate) use user_correction::picked_lesson;
 pub use user_correction::{StatedLine, stated_lines};
@@ -77,11 +77,11 @@ pub struct Candidate {
     pub heuristic: Heuristic,
     /// A name for it, fit for a file: `error-pip`.
     pub name: String,
-    /// The lesson: origin mined, with session, project and, where a user's words are what it stands on, these as evidence.
+    /// The lesson: of origin mined, with session, project and, if it is based on a user's words, these as evidence.
     pub draft: LessonDraft,
-    /// The turns that it stands on, from 0, rising.
+    /// The turns that it is based on, from 0, ascending.
     pub turns: Vec<usize>,
-    /// How much there is to it; comparable within one rule only. A run's length, the number of repetitions, a weight.
+    /// Its weight, such as a run's length or the number of repetitions. Comparable within one rule only.
     pub score: f64,
     /// Whose words its text is made of.
     pub author: Author,
@@ -103,11 +103,11 @@ pub enum Author {
 pub struct Suggestions {
     /// The lessons, in the order of [`Heuristic::ALL`]; of one rule the best first, the earliest of equals.
     pub candidates: Vec<Candidate>,
-    /// Why each rule fired or did not, also where a better candidate of the same rule took the place.
+    /// Why each rule fired or did not, including candidates that a better one of the same rule replaced.
     pub explanations: Vec<Explanation>,
 }
 
-/// Finds lessons in a transcript: at most one a rule and five in all, or every one, as the settings say.
+/// Finds lessons in a transcript: the best of each rule and at most five, or every one, as the settings say (docs/spec/capture.md, 2).
 ///
 /// ```
 /// use adage::transcript::{Status, ToolCall, Transcript, Turn};
@@ -181,13 +181,13 @@ struct Fired {
     turn: usize,
     candidate: Candidate,
     ground: FiredBecause,
-    /// How many of its rule are better.
+    /// The number of better candidates of its rule.
     place: usize,
     /// The score of the best of its rule.
     best: f64,
 }
 
-/// How many candidates of one rule are suggested.
+/// The maximum number of suggested candidates of one rule.
 fn max_of_rule(heuristic: Heuristic, config: &CaptureConfig) -> usize {
     match (config.selection, heuristic) {
         (Selection::All, _) => usize::MAX,
@@ -198,16 +198,15 @@ fn max_of_rule(heuristic: Heuristic, config: &CaptureConfig) -> usize {
     }
 }
 
-/// True for what a person said and decides about: it takes the place of no lesson.
+/// True for what a person said and decides about: it does not count towards the limits.
 fn awaits_a_person(fired: &Fired) -> bool {
     matches!(fired.ground, FiredBecause::Proposed { .. } | FiredBecause::Gathered { .. })
 }
 
-/// True for a rule in words that the person asked to remember: they say several, and none takes the place of a guess.
+/// True for a rule in words that the person asked to remember. There may be several, and they do not count towards the limits.
 fn is_dictated(fired: &Fired) -> bool {
     const MAX: usize = 3;
-    let Fired { candidate, place, .. } = fired;
-    candidate.heuristic == Heuristic::ExplicitInstruction && candidate.score >= 1.0 && *place < MAX
+    matches!(fired.ground, FiredBecause::Instructed { kind: Instruction::Rule, .. }) && fired.place < MAX
 }
 
 /// True for a fourth or fifth recovery that commands and settings alone prove, without anybody's words.
@@ -267,7 +266,7 @@ impl Suggestions {
     }
 }
 
-/// The marks of every mined lesson.
+/// Adds the marks of a mined lesson.
 fn mined(draft: LessonDraft, session: &Session<'_>, confidence: f64, evidence: Vec<Evidence>) -> LessonDraft {
     let transcript = session.transcript;
     let provenance =

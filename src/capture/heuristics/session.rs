@@ -23,7 +23,7 @@ pub(super) struct TerminalCall<'t> {
     pub(super) turn: usize,
     pub(super) line: CommandLine,
     pub(super) call: &'t ToolCall,
-    /// What of it can be run again as it stands, with a placeholder for the files that the session edited.
+    /// The part that can be run again unchanged, with a placeholder for the files that the session edited.
     pub(super) steps: Vec<Step>,
     ended: Status,
 }
@@ -59,7 +59,7 @@ impl<'t> TerminalCall<'t> {
     }
 }
 
-/// How a command ended, also where the status that was told is that of something else.
+/// How a command ended, even if the recorded status is that of something else.
 fn ended(call: &ToolCall, line: &CommandLine, steps: &[Step]) -> Status {
     let output = call.result.as_deref().unwrap_or_default();
     if never_ran(output) || call.status != Status::Succeeded {

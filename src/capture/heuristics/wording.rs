@@ -143,7 +143,7 @@ pub(super) fn folded(text: &str) -> String {
     text.to_lowercase().replace('\u{2019}', "'")
 }
 
-/// The character range of a byte range. Both ends lie between characters.
+/// The character range of a byte range. Both ends are between characters.
 pub(super) fn char_range(text: &str, start: usize, end: usize) -> (usize, usize) {
     let chars_to = |place: usize| text.char_indices().take_while(|(at, _)| *at < place).count();
     (chars_to(start), chars_to(end))

@@ -1,4 +1,4 @@
-//! Sentences in quotation marks, of whatever script.
+//! Sentences in quotation marks of any script.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -84,7 +84,7 @@ fn is_spaced_letter(c: char) -> bool {
     c.is_alphanumeric() && !is_word_alone(c)
 }
 
-/// True for a character of a script without blanks, of which each counts as a word.
+/// True for a character of a script without blanks: each one counts as a word.
 fn is_word_alone(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }

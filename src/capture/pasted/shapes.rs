@@ -175,60 +175,78 @@ struct Line<'t> {
     text: &'t str,
 }
 
-/// Where a text has the shape of something copied. `is_own` tells the words with which a person speaks of themselves.
+/// Where a text has the shape of something copied. `is_own` is true for words with which a person speaks of themselves.
 pub(super) fn foreign(text: &str, is_own: impl Fn(&str) -> bool) -> Vec<Range<usize>> {
     let Some(shapes) = shapes() else { return std::iter::once(0..text.len()).collect() };
-    let mut lines: Vec<Line<'_>> = Vec::new();
-    for line in text.split_inclusive('\n') {
-        let start = lines.last().map_or(0, |last: &Line<'_>| last.at.end);
-        lines.push(Line { at: start..start + line.len(), text: line.trim_end() });
-    }
+    let lines = lines_of(text);
     let mut found = quotations(text);
     found.extend(wrapped(text, &shapes.tag, &shapes.closing));
-    let is_of_somebody = |line: &Line<'_>| {
-        let found = shapes.possession.captures(line.text);
-        found.is_some_and(|found| !NOT_OWNERS.contains(&found["who"].to_lowercase().as_str()))
-    };
-    let by_itself = lines.iter().filter(|line| shapes.lines.is_match(line.text) || is_of_somebody(line));
+    let by_itself = lines.iter().filter(|line| shapes.lines.is_match(line.text) || shapes.is_of_somebody(line));
     found.extend(by_itself.map(|line| line.at.clone()));
     found.extend(fields(&lines, &shapes.field));
-    for paragraph in lines.split(|line| line.text.is_empty() || line.text.trim_start().starts_with("```")) {
-        if let (Some(first), Some(last)) = (paragraph.first(), paragraph.last())
-            && paragraph.iter().any(|line| shapes.logs.is_match(line.text))
-        {
-            found.push(first.at.start..last.at.end);
-        }
-    }
-    let n_said = text.trim_end().len();
-    let is_start = |line: &Line<'_>| {
-        let has_rest = line.at.end < n_said;
-        let is_deed = || {
-            let who = shapes.deed.captures(line.text);
-            who.is_some_and(|found| !found["who"].split_whitespace().any(&is_own))
-        };
-        let is_head = || shapes.heads.is_match(line.text) || (line.text.ends_with(':') && is_of_somebody(line));
-        shapes.starts.is_match(line.text) || (has_rest && (is_head() || is_deed()))
-    };
-    let headings: Vec<&Line<'_>> = lines.iter().filter(|line| line.text.starts_with("# ")).collect();
-    // A single line `# …` is a note that the person makes; with text below it, a document begins.
-    let is_title = text.trim_start().starts_with("# ")
-        && lines.iter().skip_while(|line| line.text.is_empty()).nth(1).is_some_and(|line| line.text.is_empty());
-    let document = headings.first().filter(|_| headings.len() > 1 || is_title).map(|line| line.at.start);
-    let titled = titled(&lines, &shapes.titles);
-    let first = lines.iter().find(|line| is_start(line)).map(|line| line.at.start);
-    let start = first.into_iter().chain(document).chain(titled).min();
+    found.extend(logs(&lines, &shapes.logs));
     let said: Vec<&Line<'_>> = lines.iter().filter(|line| !line.text.is_empty()).collect();
-    let is_name =
-        |line: &Line<'_>| line.text.split_whitespace().count() <= 4 && line.text.starts_with(char::is_uppercase);
-    let is_closed =
-        matches!(said.as_slice(), [.., closing, name] if shapes.closings.is_match(closing.text) && is_name(name));
-    let is_mail = said.len() > 1 && (is_closed || said.iter().any(|line| shapes.signatures.is_match(line.text)));
     // What ends as a post or a page does is one.
     let n_lines_before = said.len().saturating_sub(FOOT_LINES).max(1);
     let foot = said.iter().skip(n_lines_before).find(|line| shapes.feet.is_match(line.text));
     found.extend(foot.map(|line| 0..line.at.end));
-    found.extend(start.filter(|_| !is_mail).or(is_mail.then_some(0)).map(|start| start..text.len()));
+    let start = if shapes.is_mail(&said) { Some(0) } else { shapes.start_of_copy(text, &lines, is_own) };
+    found.extend(start.map(|start| start..text.len()));
     found
+}
+
+fn lines_of(text: &str) -> Vec<Line<'_>> {
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let start = lines.last().map_or(0, |last| last.at.end);
+        lines.push(Line { at: start..start + line.len(), text: line.trim_end() });
+    }
+    lines
+}
+
+/// Paragraphs with a line of a log.
+fn logs<'l>(lines: &'l [Line<'_>], log: &'l Regex) -> impl Iterator<Item = Range<usize>> + 'l {
+    let paragraphs = lines.split(|line| line.text.is_empty() || line.text.trim_start().starts_with("```"));
+    paragraphs.filter(|paragraph| paragraph.iter().any(|line| log.is_match(line.text))).filter_map(|paragraph| {
+        let (first, last) = (paragraph.first()?, paragraph.last()?);
+        Some(first.at.start..last.at.end)
+    })
+}
+
+impl Shapes {
+    fn is_of_somebody(&self, line: &Line<'_>) -> bool {
+        let found = self.possession.captures(line.text);
+        found.is_some_and(|found| !NOT_OWNERS.contains(&found["who"].to_lowercase().as_str()))
+    }
+
+    /// Where something copied begins that goes on to the end of the text: a message, a post, a document.
+    fn start_of_copy(&self, text: &str, lines: &[Line<'_>], is_own: impl Fn(&str) -> bool) -> Option<usize> {
+        let n_said = text.trim_end().len();
+        let is_start = |line: &Line<'_>| {
+            let has_rest = line.at.end < n_said;
+            let is_deed = || {
+                let who = self.deed.captures(line.text);
+                who.is_some_and(|found| !found["who"].split_whitespace().any(&is_own))
+            };
+            let is_head = || self.heads.is_match(line.text) || (line.text.ends_with(':') && self.is_of_somebody(line));
+            self.starts.is_match(line.text) || (has_rest && (is_head() || is_deed()))
+        };
+        let headings: Vec<&Line<'_>> = lines.iter().filter(|line| line.text.starts_with("# ")).collect();
+        // A single line `# …` is a note that the person makes; with text below it, a document begins.
+        let is_title = text.trim_start().starts_with("# ")
+            && lines.iter().skip_while(|line| line.text.is_empty()).nth(1).is_some_and(|line| line.text.is_empty());
+        let document = headings.first().filter(|_| headings.len() > 1 || is_title).map(|line| line.at.start);
+        let first = lines.iter().find(|line| is_start(line)).map(|line| line.at.start);
+        first.into_iter().chain(document).chain(titled(lines, &self.titles)).min()
+    }
+
+    /// True for lines that end with a closing formula and a name, or have a signature.
+    fn is_mail(&self, said: &[&Line<'_>]) -> bool {
+        let is_name =
+            |line: &Line<'_>| line.text.split_whitespace().count() <= 4 && line.text.starts_with(char::is_uppercase);
+        let is_closed = matches!(said, [.., closing, name] if self.closings.is_match(closing.text) && is_name(name));
+        said.len() > 1 && (is_closed || said.iter().any(|line| self.signatures.is_match(line.text)))
+    }
 }
 
 /// Where a document begins: at a line that is underlined, or at a title with an empty line below it.

@@ -70,7 +70,7 @@ impl ReadState {
 }
 
 impl SessionEntry {
-    /// An entry as it stands at `now`.
+    /// An entry as of `now`.
     #[must_use]
     pub fn new(
         path: PathBuf,

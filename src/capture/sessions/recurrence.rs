@@ -33,6 +33,16 @@ impl Recurrence {
     pub fn ripeness(&self) -> Ripeness {
         if self.sessions.len() < 2 { Ripeness::Draft } else { Ripeness::Skill }
     }
+
+    /// Adds a session, and its candidate if it is better.
+    fn add(&mut self, session: &String, candidate: &Candidate) {
+        if !self.sessions.contains(session) {
+            self.sessions.push(session.clone());
+        }
+        if candidate.score > self.candidate.score {
+            self.candidate = candidate.clone();
+        }
+    }
 }
 
 /// Finds the workflows that sessions have in common. Candidates are one workflow when the same rule gave them the same name
@@ -43,22 +53,14 @@ impl Recurrence {
 #[must_use]
 pub fn recurring(found: &[(String, Vec<Candidate>)]) -> Vec<Recurrence> {
     let mut workflows: Vec<(Form, Recurrence)> = Vec::new();
-    for (session, candidates) in found {
-        for candidate in candidates {
-            let form = Form::of(candidate);
-            match workflows.iter_mut().find(|(known, _)| known.is_alike(&form)) {
-                Some((_, workflow)) => {
-                    if !workflow.sessions.contains(session) {
-                        workflow.sessions.push(session.clone());
-                    }
-                    if candidate.score > workflow.candidate.score {
-                        workflow.candidate = candidate.clone();
-                    }
-                }
-                None => {
-                    workflows
-                        .push((form, Recurrence { candidate: candidate.clone(), sessions: vec![session.clone()] }));
-                }
+    let each = found.iter().flat_map(|(session, candidates)| candidates.iter().map(move |found| (session, found)));
+    for (session, candidate) in each {
+        let form = Form::of(candidate);
+        match workflows.iter_mut().find(|(known, _)| known.is_alike(&form)) {
+            Some((_, workflow)) => workflow.add(session, candidate),
+            None => {
+                let recurrence = Recurrence { candidate: candidate.clone(), sessions: vec![session.clone()] };
+                workflows.push((form, recurrence));
             }
         }
     }

@@ -140,15 +140,11 @@ fn collect_paths(input: &Value, project: &str, depth: usize, paths: &mut Vec<Str
         Value::Object(row) => {
             for (key, value) in row {
                 let names_a_path = name_words(key).iter().any(|word| PATH_WORDS.contains(&word.trim_end_matches('s')));
-                match value {
-                    Value::String(text) if names_a_path => {
-                        if let Some(path) = shown_path(text, project) {
-                            push(paths, path, MAX_PATHS);
-                        }
-                    }
-                    Value::String(_) => {}
-                    other => collect_paths(other, project, depth - 1, paths),
+                let text = value.as_str().filter(|_| names_a_path);
+                if let Some(path) = text.and_then(|text| shown_path(text, project)) {
+                    push(paths, path, MAX_PATHS);
                 }
+                collect_paths(value, project, depth - 1, paths);
             }
         }
         Value::Array(list) => list.iter().for_each(|item| collect_paths(item, project, depth - 1, paths)),

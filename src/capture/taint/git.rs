@@ -133,38 +133,44 @@ pub(super) fn is_own(arguments: &[&str], branches: &Branches) -> bool {
         }
         "tag" => !has(&["-n", "-v", "--verify", "--format"]),
         "diff" | "restore" | "reset" => is_of_own_refs(rest, branches),
-        "checkout" | "switch" => {
-            let made = made_branch(rest);
-            let rest: Vec<&str> = rest.iter().copied().filter(|word| Some(*word) != made).collect();
-            // `switch` takes no paths.
-            let takes_paths = subcommand == "checkout" || made.is_some();
-            !rest.contains(&"-")
-                && is_of_own_refs(&rest, branches)
-                && (takes_paths || rest.iter().all(|word| word.starts_with('-') || branches.is_own_ref(word)))
-        }
-        // These print the subject of the commit that they name.
-        "commit" => {
-            let named = rest.iter().enumerate().filter_map(|(at, word)| match word.split_once('=') {
-                Some((option, value)) if TAKES_COMMIT.contains(&option) => Some(value),
-                _ if TAKES_COMMIT.contains(word) => rest.get(at + 1).copied().or(Some("?")),
-                _ => None,
-            });
-            named.map(|word| word.rsplit(':').next().unwrap_or(word)).all(|word| branches.is_own_ref(word))
-        }
-        // It checks out the branch that has the folder's name, if there is one.
-        "worktree" if matches!(rest, ["add", folder] if !folder.starts_with('-')) => {
-            rest.iter().skip(1).all(|folder| branches.is_own_ref(folder.rsplit('/').next().unwrap_or(folder)))
-        }
-        "worktree" => match rest.split_first() {
-            Some((&"add", rest)) => {
-                let made = made_branch(rest);
-                let named = rest.iter().filter(|word| !word.starts_with('-') && Some(**word) != made);
-                named.skip(1).all(|word| branches.is_own_ref(word))
-            }
-            _ => true,
-        },
+        "checkout" | "switch" => checks_out_own(subcommand, rest, branches),
+        "commit" => commits_own(rest, branches),
+        "worktree" => adds_own_worktree(rest, branches),
         _ => true,
     }
+}
+
+fn checks_out_own(subcommand: &str, rest: &[&str], branches: &Branches) -> bool {
+    let made = made_branch(rest);
+    let rest: Vec<&str> = rest.iter().copied().filter(|word| Some(*word) != made).collect();
+    // `switch` takes no paths.
+    let takes_paths = subcommand == "checkout" || made.is_some();
+    !rest.contains(&"-")
+        && is_of_own_refs(&rest, branches)
+        && (takes_paths || rest.iter().all(|word| word.starts_with('-') || branches.is_own_ref(word)))
+}
+
+/// Some options of `commit` print the subject of the commit that they name.
+fn commits_own(rest: &[&str], branches: &Branches) -> bool {
+    let named = rest.iter().enumerate().filter_map(|(at, word)| match word.split_once('=') {
+        Some((option, value)) if TAKES_COMMIT.contains(&option) => Some(value),
+        _ if TAKES_COMMIT.contains(word) => rest.get(at + 1).copied().or(Some("?")),
+        _ => None,
+    });
+    named.map(|word| word.rsplit(':').next().unwrap_or(word)).all(|word| branches.is_own_ref(word))
+}
+
+fn adds_own_worktree(rest: &[&str], branches: &Branches) -> bool {
+    let Some((&"add", rest)) = rest.split_first() else { return true };
+    if let [folder] = rest
+        && !folder.starts_with('-')
+    {
+        // It checks out the branch that has the folder's name, if there is one.
+        return branches.is_own_ref(folder.rsplit('/').next().unwrap_or(folder));
+    }
+    let made = made_branch(rest);
+    let named = rest.iter().filter(|word| !word.starts_with('-') && Some(**word) != made);
+    named.skip(1).all(|word| branches.is_own_ref(word))
 }
 
 /// True when every word before `--` is an option, an own ref, or surely a path.

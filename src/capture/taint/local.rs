@@ -76,7 +76,7 @@ const BUILDERS: [&str; 50] = [
     "nextest",
 ];
 
-/// Programs with subcommands that build, test or look, beside others that fetch.
+/// Programs with subcommands that build, test or look, and others that fetch.
 const SUBCOMMANDS: [(&str, &[&str]); 12] = [
     (
         "git",
@@ -191,7 +191,7 @@ const RUNNERS: [&str; 12] = [
     "--textconv",
 ];
 
-/// True for a command line of which every command is known to print the project's own text at most.
+/// True for a command line whose commands are all known to print nothing but the project's own text.
 pub(super) fn is_local(command: &str, project: &str, branches: &Branches) -> bool {
     let command = &command.replace("${PWD}", "$PWD").replace("$PWD", if project.is_empty() { "." } else { project });
     let line = CommandLine::parse(command);
@@ -282,16 +282,7 @@ fn names_outside(program: &str, word: &str, project: &str) -> bool {
 
 fn is_known(program: &str, arguments: &[&str], project: &str, branches: &Branches) -> bool {
     let program = program.to_lowercase();
-    // `find -exec`, `sed e` and `awk system` run what they are given.
-    let is_runner = |word: &&str| {
-        let option = word.split('=').next().unwrap_or(word);
-        let names_program = option.starts_with("--")
-            && !option.starts_with("--no-")
-            && ["-bin", "-program", "-command", "-cmd", "-pager", "-editor"].iter().any(|end| option.ends_with(end));
-        names_program || RUNNERS.contains(&option) || word.contains("system(") || word.contains("getline")
-    };
-    let runs = arguments.iter().any(is_runner)
-        || (program == "fd" && arguments.iter().any(|word| matches!(*word, "-x" | "-X")));
+    let runs = runs_what_it_is_given(&program, arguments);
     // What the shell remembers may come from anywhere.
     if matches!(program.as_str(), "set" | "export") && arguments.iter().all(|word| *word == "-p") {
         return false;
@@ -323,6 +314,18 @@ fn is_known(program: &str, arguments: &[&str], project: &str, branches: &Branche
     known.is_some_and(|(_, known)| {
         subcommand.is_some_and(|word| known.contains(&word.split(':').next().unwrap_or(word)))
     })
+}
+
+/// True for `find -exec`, `sed e`, `awk system` and their like.
+fn runs_what_it_is_given(program: &str, arguments: &[&str]) -> bool {
+    let is_runner = |word: &&str| {
+        let option = word.split('=').next().unwrap_or(word);
+        let names_program = option.starts_with("--")
+            && !option.starts_with("--no-")
+            && ["-bin", "-program", "-command", "-cmd", "-pager", "-editor"].iter().any(|end| option.ends_with(end));
+        names_program || RUNNERS.contains(&option) || word.contains("system(") || word.contains("getline")
+    };
+    arguments.iter().any(is_runner) || (program == "fd" && arguments.iter().any(|word| matches!(*word, "-x" | "-X")))
 }
 
 /// True for a program that prints what an archive holds.

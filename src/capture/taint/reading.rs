@@ -57,7 +57,7 @@ const GIVES_PATTERN: [&str; 7] = ["-e", "--regexp", "--expression", "-f", "--fil
 /// Options by which names are left out, for programs whose arguments are otherwise paths.
 const LEAVES_OUT: [&str; 4] = ["--exclude", "--exclude-dir", "--ignore", "-I"];
 
-/// Programs of which no argument is a path that they read.
+/// Programs that read no path from their arguments.
 const READS_NOTHING: [&str; 14] = [
     "echo", "printf", "tr", "seq", "test", "[", "date", "sleep", "basename", "dirname", "realpath", "which", "type",
     "pwd",
@@ -68,6 +68,16 @@ const LISTS: [&str; 10] = ["git", "rg", "fd", "ls", "find", "grep", "echo", "pri
 
 /// Programs whose output is not the text of a file.
 const PRINTS_NO_TEXT: [&str; 7] = ["pwd", "date", "seq", "nproc", "mktemp", "realpath", "wc"];
+
+/// Programs that read their standard input if they are given no file.
+const FILTERS: [&str; 13] =
+    ["cat", "head", "tail", "sort", "uniq", "nl", "less", "column", "paste", "tee", "tr", "cut", "wc"];
+
+/// Programs that print the text of the files that they are given.
+const PRINTS_FILES: [&str; 22] = [
+    "cat", "head", "tail", "less", "nl", "sed", "awk", "grep", "egrep", "fgrep", "rg", "ag", "sort", "uniq", "cut",
+    "diff", "comm", "paste", "column", "jq", "yq", "xargs",
+];
 
 /// True when a program that reads is given a folder of others or of what was made.
 pub(super) fn reads_of_others(program: &str, arguments: &[&str], project: &str) -> bool {
@@ -133,12 +143,10 @@ fn has_letter(word: &str, letters: &[char]) -> bool {
 
 /// True when a program at the head of a pipe reads from where the session itself is fed: `cat`, `sort -`, `grep x`, `jq -n input`.
 pub(super) fn reads_own_input(command: &str) -> bool {
-    const READERS: [&str; 13] =
-        ["cat", "head", "tail", "sort", "uniq", "nl", "less", "column", "paste", "tee", "tr", "cut", "wc"];
     command.split([';', '\n', '(', '&']).any(|list| {
         let first = list.split('|').next().unwrap_or_default();
         let mut words = first.split_whitespace();
-        let reads = words.next().is_some_and(|program| READERS.contains(&program));
+        let reads = words.next().is_some_and(|program| FILTERS.contains(&program));
         let is_redirected = first.contains(['<', '>']);
         (reads && !is_redirected && (words.clone().all(|word| word.starts_with('-')) || words.any(|word| word == "-")))
             || (!is_redirected && first.trim_start().starts_with("xargs"))
@@ -181,7 +189,7 @@ pub(super) fn takes_foreign_names(command: &str) -> bool {
     lists.any(is_fed_foreign_names)
         || substituted(command).into_iter().any(|(program, inner)| {
             let is_text = READS_NOTHING.contains(&program.as_str());
-            !is_text && is_reader(&program) && !prints_own_names(&inner)
+            !is_text && PRINTS_FILES.contains(&program.as_str()) && !prints_own_names(&inner)
         })
 }
 
@@ -216,14 +224,6 @@ fn prints_own_names(command: &str) -> bool {
         }
         _ => LISTS.contains(&program) || PRINTS_NO_TEXT.contains(&program),
     }
-}
-
-fn is_reader(program: &str) -> bool {
-    const READERS: [&str; 22] = [
-        "cat", "head", "tail", "less", "nl", "sed", "awk", "grep", "egrep", "fgrep", "rg", "ag", "sort", "uniq", "cut",
-        "diff", "comm", "paste", "column", "jq", "yq", "xargs",
-    ];
-    READERS.contains(&program)
 }
 
 /// The commands in substitutions, each with the program that gets its output.

@@ -75,7 +75,7 @@ impl Inbox {
     }
 
     /// The proposals that can be applied: patches in the order of their kinds, then new skills, then lessons. Lessons with the
-    /// most sessions as evidence come first; of equal ones, the oldest. What a person also said, and nothing of which is proposed,
+    /// most sessions as evidence come first; of equal ones, the oldest. An item of what a person also said, with no proposed line,
     /// comes last.
     ///
     /// # Errors
@@ -185,7 +185,7 @@ impl Inbox {
     /// [`inbox::Error::Changed`], [`inbox::Error::NoSuch`]; [`inbox::Error::CannotApply`] when one of them cannot be,
     /// with [`Masked`](CannotApply::Masked) when masks hide a part of it; [`Error::NoSuchLesson`]; [`Error::FileChanged`] when
     /// somebody edits a file at the same time; [`FolderError::Io`](crate::FolderError::Io). Nothing was changed then, unless a lesson changed or the disk failed
-    /// between the two steps: then the files stay changed, and [`Inbox::changes`] tells by what.
+    /// between the two steps: then the files remain changed, and [`Inbox::changes`] lists the change.
     pub fn apply(&self, proposals: &[Proposal]) -> Result<Applied> {
         let (lessons, files) = split(proposals);
         let mut applied = Applied::default();

@@ -111,7 +111,7 @@ impl FilePatch {
         self.line
     }
 
-    /// The content of the file after the diff; `None` as the base stands for a missing file. Every hunk must match at its
+    /// The content of the file after the diff; A base of `None` is a missing file. Every hunk must match at its
     /// stated line, and must show at least one line of context if the file keeps any lines.
     ///
     /// # Errors
@@ -179,47 +179,53 @@ impl FilePatch {
         let lines: Vec<&[u8]> = base.split_inclusive(|byte| *byte == b'\n').collect();
         let n_gone: usize =
             diff.hunks().iter().flat_map(diffy::Hunk::lines).map(|line| usize::from(is_gone(line))).sum();
-        let stays_any = lines.len() > n_gone;
+        let keeps_any = lines.len() > n_gone;
         let mut at = self.first_hunk;
         for hunk in diff.hunks() {
             let header = at;
-            at += 1;
-            let range = hunk.old_range();
-            let mut place = if range.is_empty() { range.start() } else { range.start().saturating_sub(1) };
-            let (mut has_context, mut ends_bare) = (false, None);
-            for line in hunk.lines() {
-                let (text, is_old) = match line {
-                    Line::Context(text) | Line::Delete(text) => (*text, true),
-                    Line::Insert(text) => (*text, false),
-                };
-                has_context |= matches!(line, Line::Context(_));
-                if is_old {
-                    let found = lines.get(place).copied();
-                    if found != Some(text) {
-                        let (expected, found) = (shown(text), found.map(shown));
-                        return Err(PatchError::Mismatch { line: at, file_line: place + 1, expected, found });
-                    }
-                    place += 1;
-                }
-                let is_bare = !text.ends_with(b"\n");
-                if is_bare && !is_gone(line) {
-                    ends_bare = Some(at);
-                }
-                // The marker that the line has no newline is a line of the patch too.
-                at += 1 + usize::from(is_bare);
-            }
-            if let Some(line) = ends_bare.filter(|_| place < lines.len()) {
-                return Err(PatchError::NoNewlineInside { line });
-            }
-            if range.is_empty() && place > lines.len() {
-                return Err(PatchError::Start { line: header, side: "old", stated: place, expected: lines.len() });
-            }
-            if stays_any && !has_context {
+            let has_context = hunk.lines().iter().any(|line| matches!(line, Line::Context(_)));
+            at = check_hunk(hunk, &lines, header)?;
+            if keeps_any && !has_context {
                 return Err(PatchError::NoContext { line: header });
             }
         }
         Ok(())
     }
+}
+
+/// Checks that a hunk matches the lines of a file. `header` is the line of the patch with its header; returns the line after the
+/// hunk.
+fn check_hunk(hunk: &diffy::Hunk<'_, [u8]>, lines: &[&[u8]], header: usize) -> Result<usize, PatchError> {
+    let range = hunk.old_range();
+    let mut place = if range.is_empty() { range.start() } else { range.start().saturating_sub(1) };
+    let (mut at, mut ends_bare) = (header + 1, None);
+    for line in hunk.lines() {
+        let (text, is_old) = match line {
+            Line::Context(text) | Line::Delete(text) => (*text, true),
+            Line::Insert(text) => (*text, false),
+        };
+        if is_old {
+            let found = lines.get(place).copied();
+            if found != Some(text) {
+                let (expected, found) = (shown(text), found.map(shown));
+                return Err(PatchError::Mismatch { line: at, file_line: place + 1, expected, found });
+            }
+            place += 1;
+        }
+        let is_bare = !text.ends_with(b"\n");
+        if is_bare && !is_gone(line) {
+            ends_bare = Some(at);
+        }
+        // The marker that the line has no newline is a line of the patch too.
+        at += 1 + usize::from(is_bare);
+    }
+    if let Some(line) = ends_bare.filter(|_| place < lines.len()) {
+        return Err(PatchError::NoNewlineInside { line });
+    }
+    if range.is_empty() && place > lines.len() {
+        return Err(PatchError::Start { line: header, side: "old", stated: place, expected: lines.len() });
+    }
+    Ok(at)
 }
 
 /// Merges two changes of one file.

@@ -108,7 +108,7 @@ fn no_fuzz_and_no_other_place() {
 fn new_and_changed_files_are_told_apart() {
     let new = "--- /dev/null\n+++ a\n@@ -0,0 +1 @@\n+one\n";
     check(new, Some("x\n"), Err("the patch makes a new file, but there is one of 2 bytes"));
-    check(&of_a("@@ -0,0 +1 @@\n+one\n"), None, Err("the patch changes a file that is not there"));
+    check(&of_a("@@ -0,0 +1 @@\n+one\n"), None, Err("the patch changes a file that does not exist"));
     check(
         "--- /dev/null\n+++ a\n@@ -1 +1,2 @@\n one\n+two\n",
         None,
@@ -136,8 +136,8 @@ fn every_count_holds() {
 fn nothing_stands_beside_the_diffs() {
     let good = of_a("@@ -1,2 +1,2 @@\n one\n-two\n+2\n");
     for (patch, expected) in [
-        ("", "there is no diff"),
-        ("\n\r\n\n", "there is no diff"),
+        ("", "it contains no diff"),
+        ("\n\r\n\n", "it contains no diff"),
         ("Here is the patch:\n", "line 1 is \"Here is the patch:\", expected `--- `"),
         (&format!("```diff\n{good}```\n"), "line 1 is \"```diff\""),
         (&format!("{good}```\n"), "line 7 is \"```\""),

@@ -7,8 +7,9 @@ use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::seals::head;
 use super::written_rows::{WrittenRow, WrittenRows};
-use super::{EDITED, LESSONS, Mark, PlaybookFile, REMOVED, Recalls, WAITING, head};
+use super::{EDITED, LESSONS, Mark, PlaybookFile, REMOVED, Recalls, WAITING};
 use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Changed, Evicted, Removed, ReviewReason, SkippedSuggestion};
 use crate::store::checksum;

@@ -97,19 +97,7 @@ fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer
             let request = Request::cold_start().limit(START_LESSONS).max_tokens(START_TOKENS);
             tell(global, request, &mut session)?
         }
-        Event::Prompt => {
-            let request = Request::about(payload.prompt()).max_tokens(START_TOKENS);
-            if payload.prompt().trim().is_empty() {
-                Answer::default()
-            } else {
-                let books = global.books(Access::Write)?;
-                let is_slow = embeds_in_background(&books, &mut session)?;
-                let request = if is_slow { request.tier(TierChoice::Lexical) } else { request };
-                let is_asked_again = payload.agent().hears_before_tools();
-                let request = if is_asked_again { request.commands_later() } else { request };
-                tell_of(global, &books, request, &mut session)?
-            }
-        }
+        Event::Prompt => tell_of_prompt(global, payload, &mut session)?,
         Event::BeforeTool => before_tool(global, payload, &mut session)?,
         Event::AfterTool => {
             note(payload, &mut session);
@@ -121,6 +109,20 @@ fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer
     };
     session.keep();
     Ok(answer)
+}
+
+/// The lessons for what the user typed; none for an empty prompt.
+fn tell_of_prompt(global: &mut Global, payload: &Payload, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
+    if payload.prompt().trim().is_empty() {
+        return Ok(Answer::default());
+    }
+    let request = Request::about(payload.prompt()).max_tokens(START_TOKENS);
+    let books = global.books(Access::Write)?;
+    let is_slow = embeds_in_background(&books, session)?;
+    let request = if is_slow { request.tier(TierChoice::Lexical) } else { request };
+    let is_asked_again = payload.agent().hears_before_tools();
+    let request = if is_asked_again { request.commands_later() } else { request };
+    tell_of(global, &books, request, session)
 }
 
 /// The relevant lessons that the session has not seen yet.

@@ -221,7 +221,7 @@ fn replace(path: &Path, text: &str) -> Result<(), Fault> {
     replace_as(path, text, path)
 }
 
-/// Writes a file whole or not at all, with the permissions of another one: a copy is not for more people than what it is of.
+/// Writes a file completely or not at all, with the permissions of another one, so that a copy is not readable by more people.
 fn replace_as(path: &Path, text: &str, model: &Path) -> Result<(), Fault> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let write = || {

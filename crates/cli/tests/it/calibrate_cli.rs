@@ -115,9 +115,9 @@ fn an_invalid_file_is_refused_with_its_line_and_reason() {
     refused(&lines(40, 0), "0 that a lesson answers and 5 that none does");
     refused(&format!("{}{{\"query\": 1}}", lines(20, 20)), "line 41 is not {\"query\"");
     let line = json!({"query": "push it", "lesson": "pushing tags"});
-    refused(&format!("{}{line}", lines(20, 20)), "line 41: \"push it\" wants trigger \"pushing tags\"");
+    refused(&format!("{}{line}", lines(20, 20)), "line 41: \"push it\" names trigger \"pushing tags\"");
     let line = json!({"query": "boil goose egg 0", "lesson": "parsing CSV exports"});
-    refused(&format!("{}{line}", lines(20, 20)), "lines 41 and 21 contradict each other: \"boil goose egg 0\" wants");
+    refused(&format!("{}{line}", lines(20, 20)), "lines 41 and 21 contradict each other: \"boil goose egg 0\" names");
     assert_eq!(shell.call(&["calibrate", &file(&shell, 20, 20), "--force"]).code, 2);
 }
 

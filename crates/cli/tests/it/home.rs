@@ -6,6 +6,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde_json::{Value, json};
+
 use super::cli::Said;
 
 pub(crate) struct Home {
@@ -100,4 +102,22 @@ impl Home {
     pub(crate) fn learn(&self, folder: &Path, trigger: &str, solution: &str, more: &[&str]) -> Said {
         self.done(folder, &[&["learn", "--trigger", trigger, "--solution", solution], more].concat())
     }
+}
+
+/// A session of Claude Code in a folder: a package whose name is misspelt is not found, the right one is installed.
+pub(crate) fn session_with_a_recovery(folder: &Path, misspelt: &str) -> String {
+    let record = |kind: &str, content: Value| {
+        let record = json!({"type": kind, "uuid": content.to_string(), "sessionId": "s1", "cwd": folder,
+            "timestamp": "2026-02-01T10:00:00Z", "message": {"role": kind, "content": content}});
+        format!("{record}\n")
+    };
+    let call = |id: &str, package: &str, result: &str, is_error: bool| {
+        let input = json!({"command": format!("pip install {package}")});
+        let result = json!([{"type": "tool_result", "tool_use_id": id, "content": result, "is_error": is_error}]);
+        record("assistant", json!([{"type": "tool_use", "id": id, "name": "Bash", "input": input}]))
+            + &record("user", result)
+    };
+    record("user", json!("Please install what the web app needs."))
+        + &call("a", misspelt, &format!("ERROR: No matching distribution found for {misspelt}"), true)
+        + &call("b", "requests", "Successfully installed requests-2.32.3", false)
 }

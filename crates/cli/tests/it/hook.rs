@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::home::Home;
+use super::home::{Home, session_with_a_recovery};
 
 const MISTAKE: &str = "pip install request";
 const ADVICE: &str = "The package is called requests.";
@@ -260,21 +260,7 @@ fn for_any_input_the_hook_succeeds_and_prints_an_object() {
 fn an_ended_session_is_read_in_the_background() {
     let home = Home::new();
     let root = taught(&home);
-    let record = |kind: &str, content: Value| {
-        let record = json!({"type": kind, "uuid": content.to_string(), "sessionId": "s1", "cwd": root,
-            "timestamp": "2026-02-01T10:00:00Z", "message": {"role": kind, "content": content}});
-        format!("{record}\n")
-    };
-    let call = |id: &str, command: &str, result: &str, is_error: bool| {
-        record("assistant", json!([{"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}}]))
-            + &record(
-                "user",
-                json!([{"type": "tool_result", "tool_use_id": id, "content": result, "is_error": is_error}]),
-            )
-    };
-    let text = record("user", json!("Please install what the web app needs."))
-        + &call("a", "pip install requets", "ERROR: No matching distribution found for requets", true)
-        + &call("b", "pip install requests", "Successfully installed requests-2.32.3", false);
+    let text = session_with_a_recovery(&root, "requets");
     fs::write(home.path("session.jsonl"), text).unwrap();
     let begin = Instant::now();
     Agent::new(&home, "claude-code", &root).hook("session-end", "");

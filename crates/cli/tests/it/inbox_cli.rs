@@ -104,7 +104,7 @@ fn what_was_also_said_is_learned_by_the_line() {
 
     // As a whole it is never learned.
     let (code, out, err) = run(&folder, &["inbox", "apply", name]);
-    assert!(code == 1 && err.contains("nothing of it is proposed: pick of its 2 lines by number"), "{out}{err}");
+    assert!(code == 1 && err.contains("none of its 2 lines is proposed: pick lines by number"), "{out}{err}");
     let (code, _, err) = run(&folder, &["inbox", "apply", "--all", "--kind", "lesson"]);
     assert!(code == 0 && err.contains("1 without a proposed line left"), "{err}");
     assert_eq!(open(&folder).waiting_lessons().unwrap().len(), 1);

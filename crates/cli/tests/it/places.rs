@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
 
-use super::home::Home;
+use super::home::{Home, session_with_a_recovery};
 
 const KEYS: &str = "rotating SSH keys";
 const CSV: &str = "parsing CSV exports";
@@ -220,22 +220,8 @@ fn mined_lessons_come_back_without_flags() {
     let home = Home::new();
     let root = home.repository("shop");
     let below = home.folder("shop/web");
-    let record = |kind: &str, content: Value| {
-        let record = json!({"type": kind, "uuid": content.to_string(), "sessionId": "s1", "cwd": below,
-            "timestamp": "2026-02-01T10:00:00Z", "message": {"role": kind, "content": content}});
-        format!("{record}\n")
-    };
-    let call = |id: &str, command: &str, result: &str, is_error: bool| {
-        record("assistant", json!([{"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}}]))
-            + &record(
-                "user",
-                json!([{"type": "tool_result", "tool_use_id": id, "content": result, "is_error": is_error}]),
-            )
-    };
     let session = home.path("session.jsonl");
-    let text = record("user", json!("Please install what the web app needs."))
-        + &call("a", "pip install request", "ERROR: No matching distribution found for request", true)
-        + &call("b", "pip install requests", "Successfully installed requests-2.32.3", false);
+    let text = session_with_a_recovery(&below, "request");
     fs::write(&session, text).unwrap();
     let said = home.done(&root, &["mine", session.to_str().unwrap()]);
     assert!(said.err.contains("made the memory") && said.out.contains("1 for review"), "{}{}", said.out, said.err);

@@ -54,17 +54,21 @@ impl Stream {
                 let mut topics = Vec::with_capacity(n_tasks);
                 for at in 0..n_tasks {
                     if at > 0 && at % 1_000 == 0 {
-                        for rank in random.sample(&(0..N_TOPICS).collect::<Vec<_>>(), N_TOPICS / 5) {
-                            if let Some(topic) = topic_of_rank.get_mut(rank) {
-                                *topic = next();
-                            }
-                        }
+                        replace_a_fifth(&mut topic_of_rank, random, &mut next);
                     }
                     topics.extend(topic_of_rank.get(zipf.draw(random)));
                 }
                 topics
             }
             Self::Bursts => bursts(n_tasks, &zipf, random),
+        }
+    }
+}
+
+fn replace_a_fifth(topic_of_rank: &mut [usize], random: &mut Random, mut next: impl FnMut() -> usize) {
+    for rank in random.sample(&(0..N_TOPICS).collect::<Vec<_>>(), N_TOPICS / 5) {
+        if let Some(topic) = topic_of_rank.get_mut(rank) {
+            *topic = next();
         }
     }
 }

@@ -1,21 +1,22 @@
 //! How rows join.
 //!
 //! A row's own links are chosen among the nearest rows before it, and each of these gets a link back, in the order of the rows. So the
-//! links of a row on the ground follow from the rows alone, not from other rows' links: threads share the rows, first by who joins,
-//! then by whose links change, and the graph is the same with any number of them.
+//! links on the lowest level (the ground) follow from the rows alone, not from other links. Threads divide the rows, first by the row
+//! that joins, then by the row whose links change, and the graph is the same with any number of them.
 
 use std::ops::Range;
 
-use super::cells::{Cells, number};
+use super::builder::{Builder, number};
+use super::cells::Cells;
 use super::{Focus, Graph, NONE, Scratch, level_of};
 use crate::kernels::Kernel;
 use crate::rows::Rows;
 use crate::shortlist::Scored;
 
-/// Rows that join together, for each thread: the more, the fewer passes over the cells, and the more memory.
+/// Rows that join together, per thread. More rows take fewer passes over the cells, and more memory.
 const CHUNK: usize = 2_048;
 
-/// Candidates that are compared with a kept one at a time.
+/// Candidates that are compared with a kept one in one call.
 const TOGETHER: usize = 64;
 
 /// Working memory of an insert.
@@ -36,33 +37,8 @@ struct Selection {
     sums: Vec<i32>,
 }
 
-/// What rows join with.
-#[derive(Clone, Copy)]
-pub(crate) struct Builder<'a> {
-    pub(crate) rows: &'a Rows,
-    pub(crate) kernel: Kernel,
-    pub(crate) threads: usize,
-}
-
-impl Builder<'_> {
-    /// What `work` makes of each part of a range, in order: a part for each thread.
-    pub(super) fn in_parts<T: Send>(self, range: Range<usize>, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
-        let each = range.len().div_ceil(self.threads.max(1)).max(1);
-        let parts = range.clone().step_by(each).map(|start| start..range.end.min(start + each));
-        if range.len() <= each {
-            return parts.map(work).collect();
-        }
-        std::thread::scope(|scope| {
-            let work = &work;
-            let threads: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
-            let done = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
-            done.map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-        })
-    }
-}
-
 impl Graph {
-    /// Takes in the rows that have not joined yet.
+    /// Joins the rows that have not joined yet.
     pub(crate) fn join(&mut self, builder: Builder<'_>) {
         let until = builder.rows.len();
         let mut work = Work::default();
@@ -82,7 +58,7 @@ impl Graph {
         }
     }
 
-    /// The links on the ground of rows that are in their cells, and the links back.
+    /// Links rows on the lowest level, in both directions. The rows are in their cells.
     fn join_ground(&mut self, range: Range<usize>, cells: &Cells, builder: Builder<'_>) {
         let m = self.shape.links;
         let n = self.shape.ef_construction;
@@ -110,7 +86,7 @@ impl Graph {
         link_all_back(ground, 2 * m, &back, builder);
     }
 
-    /// Algorithm 1 on the upper levels, where one row in `links` is.
+    /// Algorithm 1 on the upper levels, which one row in `links` reaches.
     fn join_above(&mut self, row: u32, builder: Builder<'_>, work: &mut Work) {
         let Builder { rows, kernel, .. } = builder;
         let Work { scratch, own, back } = work;
@@ -152,7 +128,7 @@ impl Graph {
     }
 }
 
-/// Adds links, pairs of an owner and a row in their order. The links of an owner are changed by one thread.
+/// Adds links: pairs of an owner and a row, in ascending order. Each owner's links are changed by one thread.
 fn link_all_back(links: &mut [u32], room: usize, pairs: &[(u32, u32)], builder: Builder<'_>) {
     let each = pairs.len().div_ceil(builder.threads.max(1)).max(1);
     std::thread::scope(|scope| {
@@ -179,8 +155,8 @@ fn link_all_back(links: &mut [u32], room: usize, pairs: &[(u32, u32)], builder: 
 }
 
 impl Selection {
-    /// Algorithm 4: a candidate is kept when it is nearer to the owner than to any that is kept already. An equal of the owner
-    /// always is; were there nothing but equals, no way would lead out, or in, so they get a half of the room.
+    /// Algorithm 4: a candidate is kept if it is nearer to the owner than to any candidate kept before. Rows equal to the owner
+    /// always are. They get at most half of the room: with links to equals only, no search would get in or out.
     fn select(&mut self, owner: u32, room: usize, rows: &Rows, kernel: Kernel) {
         self.kept.clear();
         let own_scale = rows.scale(owner as usize);
@@ -223,7 +199,7 @@ impl Selection {
         self.open.retain(|candidate| sums.next().is_none_or(|sum| *sum as f32 * scale <= candidate.score));
     }
 
-    /// Adds a link to `row`; where there is no room, the best of the old and the new are kept.
+    /// Adds a link to `row`. Without room, the best of the old and the new links are kept.
     fn link_back(&mut self, links: &mut [u32], owner: u32, row: u32, builder: Builder<'_>) {
         let Builder { rows, kernel, .. } = builder;
         if let Some(free) = links.iter_mut().find(|link| **link == NONE) {

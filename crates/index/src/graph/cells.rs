@@ -6,29 +6,29 @@
 
 use std::ops::Range;
 
-use super::build::Builder;
+use super::builder::{Builder, number};
 use super::pool::{falling, score_of};
 use crate::kernels::{LINE, Line, PACK, Pack, PackScores};
 use crate::rows::{Codes, Rows};
 use crate::shortlist::Scored;
 
-/// Rows up to which there is one cell. From there on the centres are placed again when the rows have doubled.
+/// Rows up to which there is one cell. Beyond, the centres are placed again each time the number of rows has doubled.
 const LEAST: usize = 2_048;
 
-/// Cells that a row is compared with the rows of. Measured with 100,000 rows: 32 give about the recall of a graph whose rows are
-/// searched for in itself, 64 take a quarter longer than 48.
+/// Cells with whose rows a new row is compared. Measured with 100,000 rows: 32 give about the recall of a graph that is built by
+/// searching it; 64 take a quarter longer than 48.
 const PROBES: usize = 48;
 
-/// Rows a centre that the centres are placed by, and how often each is moved to the middle of its rows.
+/// Rows per centre in the sample by which centres are placed, and how often each centre is moved to the middle of its rows.
 const SAMPLE: usize = 64;
 const ROUNDS: usize = 2;
 
-/// Rows that are compared with all rows of a cell before the next ones.
+/// Rows that are compared with a cell together.
 const TILE: usize = 64;
 
 /// The rows, each in the cell of its nearest centre.
 pub(super) struct Cells {
-    /// The numbers of the rows that look here.
+    /// The rows that look into these cells.
     range: Range<usize>,
     centres: Vec<Line>,
     scales: Vec<f32>,
@@ -43,17 +43,17 @@ struct Cell {
     packs: Vec<Pack>,
 }
 
-/// A row and its score as a number whose order is that of the scores, the best first, then of the rows.
+/// A row and its score as one number: ordered by score, the best first, then by row.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Ranked(u64);
 
-/// A row whose nearest are looked for.
+/// A row whose nearest earlier rows are searched.
 struct Search {
     row: u32,
     /// The cells around it, the nearest first.
     probes: Vec<u16>,
     found: Vec<Ranked>,
-    /// What a row has to score to be among them.
+    /// The score from which a row may be among them.
     floor: f32,
 }
 
@@ -84,7 +84,7 @@ impl Cell {
 }
 
 impl Search {
-    /// Leaves the `n` best.
+    /// Keeps the `n` best.
     fn keep_best(&mut self, n: usize) {
         if self.found.len() > n && n > 0 {
             self.floor = self.found.select_nth_unstable(n - 1).1.scored().score;
@@ -94,7 +94,7 @@ impl Search {
 }
 
 impl Cells {
-    /// The cells that a row looks into, without rows yet.
+    /// The cells for a row and those after it, without rows yet.
     pub(super) fn of(row: usize, builder: Builder<'_>) -> Self {
         let n_before = if row < LEAST { 0 } else { 1_usize << row.ilog2() };
         let n_cells = if n_before == 0 { 1 } else { 1_usize << n_before.ilog2().div_ceil(2) };
@@ -115,12 +115,12 @@ impl Cells {
         cells
     }
 
-    /// The first row that looks elsewhere.
+    /// The first row that looks into other cells.
     pub(super) fn end(&self) -> usize {
         self.range.end
     }
 
-    /// Moves each centre to the middle of those of the rows that it is the nearest of.
+    /// Moves each centre to the middle of the sampled rows to which it is the nearest.
     fn place(&mut self, sample: &[u32], builder: Builder<'_>) {
         let rows = builder.rows;
         let lines = rows.lines_per_row();
@@ -146,7 +146,7 @@ impl Cells {
         }
     }
 
-    /// What some rows score with each centre, sixteen rows at a time.
+    /// The scores of some rows with each centre, sixteen rows at a time.
     fn score(&self, picked: &[u32], builder: Builder<'_>, mut each: impl FnMut(usize, &[PackScores])) {
         let mut scores = vec![PackScores::NONE; self.members.len()];
         let centres = builder.kernel.pack_rows(&self.centres, &self.scales);
@@ -203,7 +203,7 @@ impl Cells {
         probes
     }
 
-    /// Takes in the rows up to `until`.
+    /// Puts the rows up to `until` into their cells.
     pub(super) fn join(&mut self, until: usize, builder: Builder<'_>) {
         let nearest = builder.in_parts(self.n_joined..until, |part| {
             let rows: Vec<u32> = part.map(number).collect();
@@ -229,7 +229,7 @@ impl Cells {
             .zip(probes)
             .map(|(row, probes)| Search { row, probes, found: Vec::with_capacity(2 * n), floor: f32::NEG_INFINITY })
             .collect();
-        // The own cell first: what it has sets the floor for the others.
+        // A row's own cell first: it sets a floor for the others.
         for is_own in [true, false] {
             let mut askers: Vec<Vec<u32>> = vec![Vec::new(); self.members.len()];
             for (nth, search) in (0_u32..).zip(&searches) {
@@ -250,7 +250,7 @@ impl Cells {
     }
 }
 
-/// Scores the rows of a cell for those that ask.
+/// Scores the rows of a cell for the searches that probe it.
 fn scan(cell: &Cell, askers: &[u32], searches: &mut [Search], n: usize, builder: Builder<'_>) {
     let rows = builder.rows;
     let mut codes = Vec::with_capacity(TILE * rows.lines_per_row());
@@ -270,7 +270,7 @@ fn scan(cell: &Cell, askers: &[u32], searches: &mut [Search], n: usize, builder:
     }
 }
 
-/// Takes those of up to sixteen rows that are before the search's and reach its floor.
+/// Keeps those of up to sixteen rows that are before the search's row and reach its floor.
 #[inline]
 fn offer(search: &mut Search, members: &[u32], scores: &[f32; PACK], n: usize) {
     let floor = search.floor;
@@ -289,11 +289,6 @@ fn offer(search: &mut Search, members: &[u32], scores: &[f32; PACK], n: usize) {
     if search.found.len() + PACK > 2 * n.max(PACK) {
         search.keep_best(n);
     }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "an index has less than 2^32 rows, as keys are u32")]
-pub(super) fn number(row: usize) -> u32 {
-    row as u32
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ impl Pool {
         self.entries.iter().skip(self.next + 1).take(2).map(|entry| entry.row())
     }
 
-    /// True if a row of this score belongs into the pool.
+    /// True if a row of this score belongs in the pool.
     #[inline]
     pub(super) fn accepts(&self, score: f32) -> bool {
         score > self.worst
@@ -78,8 +78,8 @@ impl Pool {
     }
 }
 
-/// A row of a pool as one number, in the order of the pool: first the score, the best first; then the row; the last two bits tell
-/// whether it is wanted, and whether its links are still to be followed. Rows are below 2³⁰: more do not fit into memory.
+/// A row of a pool as one number, in the order of the pool: by score, the best first, then by row. The last two bits say whether it is
+/// wanted, and whether its links are still to be followed. Rows are below 2³⁰, because more do not fit into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry(u64);
 

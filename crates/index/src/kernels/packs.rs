@@ -1,20 +1,20 @@
-//! Sixteen queries with each row, in one pass over the rows.
+//! Scores of sixteen queries with each row, in one pass over the rows.
 
 use super::{Kernel, LINE, Line};
 
-/// Queries of a [`Pack`].
+/// Queries in a [`Pack`].
 pub(crate) const PACK: usize = 16;
 
 /// Sixteen queries side by side, to be scored in one pass over the rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Pack {
-    /// Line `g` holds four codes, from the 4·g-th on, of each query.
+    /// Line `g` holds four codes of each query, from number 4·g on.
     groups: Vec<Line>,
     scales: [f32; PACK],
 }
 
 impl Pack {
-    /// Up to sixteen queries of one length, each with its scale; what is missing to sixteen scores 0.
+    /// Up to sixteen queries of the same length, each with its scale. Missing ones score 0.
     pub(crate) fn new<'q>(queries: impl Iterator<Item = (&'q [Line], f32)>) -> Self {
         let mut pack = Self { groups: Vec::new(), scales: [0.0; PACK] };
         for (lane, (lines, scale)) in queries.take(PACK).enumerate() {
@@ -37,7 +37,7 @@ impl Pack {
         }
     }
 
-    /// Lines a row.
+    /// Lines per row.
     fn lines(&self) -> usize {
         self.groups.len() * GROUP / LINE
     }
@@ -46,17 +46,17 @@ impl Pack {
 /// Codes of one query in a line of a pack.
 const GROUP: usize = LINE / PACK;
 
-/// Rows one behind the other, to be scored for packs.
+/// Rows stored one after the other, to be scored for packs.
 #[derive(Clone, Debug)]
 pub(crate) struct PackRows<'a> {
     codes: &'a [Line],
     scales: &'a [f32],
-    /// One a row, where the kernel asks for them: what its sums are too large by.
+    /// The excess of each row's sums, if the kernel needs it.
     #[cfg(target_arch = "x86_64")]
     offsets: Vec<i32>,
 }
 
-/// What the queries of a pack score with one row.
+/// The scores of a pack's queries with one row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PackScores {
     pub(crate) scores: [f32; PACK],
@@ -69,29 +69,29 @@ impl PackScores {
 }
 
 impl Kernel {
-    /// Rows to be scored for one pack or several: what is known of a row is found once. `scales` are those of the rows.
+    /// Rows to be scored for one or more packs; what depends on the rows alone is computed once. `scales` are those of the rows.
     pub(crate) fn pack_rows<'a>(self, codes: &'a [Line], scales: &'a [f32]) -> PackRows<'a> {
         PackRows {
             codes,
             scales,
             #[cfg(target_arch = "x86_64")]
             offsets: match self {
-                // SAFETY: a kernel is only named by `available`, which asks the processor for its instructions first.
+                // SAFETY: a kernel comes from `available`, which checks that the processor has its instructions.
                 Self::Avx512Vnni => unsafe { x86::offsets(codes, scales.len()) },
                 _ => Vec::new(),
             },
         }
     }
 
-    /// The scores of each query of a pack with each of the rows, product of codes · (scale of the row · scale of the query), and
-    /// which of them reach their query's floor. `out` takes one entry a row; of a row that reaches no floor the scores may be left out.
+    /// The score of each query with each row, product of codes · (scale of the row · scale of the query), and whether it reaches the
+    /// query's floor. `out` takes one entry per row. The scores of a row that reaches no floor may be left out.
     pub(crate) fn scan_pack(self, pack: &Pack, rows: &PackRows<'_>, floors: &[f32; PACK], out: &mut [PackScores]) {
         let n_rows = rows.scales.len().min(out.len()).min(rows.codes.len() / pack.lines().max(1));
         let scales = rows.scales.get(..n_rows).unwrap_or_default();
         let codes = rows.codes.get(..n_rows * pack.lines()).unwrap_or_default();
         match self {
             Self::Portable => portable::scan_pack(pack, codes, scales, floors, out),
-            // SAFETY: a kernel is only named by `available`, which asks the processor for its instructions first.
+            // SAFETY: a kernel comes from `available`, which checks that the processor has its instructions.
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => unsafe { x86::scan_pack_avx2(pack, codes, scales, floors, out) },
             // SAFETY: as above.
@@ -105,7 +105,7 @@ mod portable {
     use super::{GROUP, LINE, Line, PACK, Pack, PackScores};
     use crate::kernels::products::portable::dot_codes;
 
-    /// Each query's codes are laid one behind the other again: compilers make more of two rows of codes than of groups of four.
+    /// Copies each query's codes into a row of its own: compilers vectorise products of rows better than those of groups of four.
     pub(super) fn scan_pack(pack: &Pack, rows: &[Line], scales: &[f32], floors: &[f32; PACK], out: &mut [PackScores]) {
         let queries: [Vec<Line>; PACK] = std::array::from_fn(|lane| codes_of(pack, lane));
         for ((row, scale), out) in rows.chunks_exact(pack.lines().max(1)).zip(scales).zip(out) {
@@ -141,7 +141,7 @@ mod x86 {
     use super::super::registers::{group_at, load256, load512, offset};
     use super::{Line, PACK, Pack, PackScores};
 
-    /// Rows that the kernels of packs score together: as many sums as registers hold.
+    /// Rows that are scored together: as many as there are registers for their sums.
     const ROWS_512: usize = 16;
     const ROWS_256: usize = 4;
 
@@ -175,9 +175,12 @@ mod x86 {
         }
     }
 
-    /// `N` rows one behind the other, at a fixed distance: with a slice for each row this took an eighth longer. The sums stay in registers where the loop over them is unrolled, which the compiler is sure to do
-    /// with a loop over numbers: zipped arrays made this three times as slow in some builds. The instruction multiplies unsigned by signed, so the queries' codes are taken as
-    /// `code + 128`, and 128 times the sum of the row's codes is taken away again.
+    /// Scores `N` rows stored one after the other.
+    ///
+    /// The instruction multiplies unsigned by signed numbers, so the queries' codes are taken as `code + 128`, and 128 times the sum of
+    /// the row's codes is subtracted. The sums remain in registers only if the loop over them is unrolled, which compilers do reliably
+    /// for a loop over numbers: with zipped arrays this took three times as long in some builds, and with a slice per row an eighth
+    /// longer.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
     #[expect(
@@ -206,14 +209,14 @@ mod x86 {
                     _mm512_dpbusd_epi32(sums[nth], queries, _mm512_set1_epi32(group_at(rows, nth * groups + group)));
             }
         }
-        // SAFETY: both have sixteen floats; the loads ask for no alignment.
+        // SAFETY: both have sixteen floats; the loads need no alignment.
         let (own_scales, floors) = unsafe { (_mm512_loadu_ps(pack.scales.as_ptr()), _mm512_loadu_ps(floors.as_ptr())) };
         for ((sum, offset), (scale, out)) in sums.into_iter().zip(offsets).zip(scales.iter().zip(out)) {
             let sum = _mm512_cvtepi32_ps(_mm512_sub_epi32(sum, _mm512_set1_epi32(*offset)));
             let score = _mm512_mul_ps(sum, _mm512_mul_ps(_mm512_set1_ps(*scale), own_scales));
             out.passed = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(score, floors);
             if out.passed != 0 {
-                // SAFETY: there is room for sixteen floats; the store asks for no alignment.
+                // SAFETY: there is room for sixteen floats; the store needs no alignment.
                 unsafe { _mm512_storeu_ps(out.scores.as_mut_ptr(), score) };
             }
         }
@@ -241,7 +244,8 @@ mod x86 {
         }
     }
 
-    /// `N` rows one behind the other, eight queries a register. Sixteen bits hold two products of codes in −127..=127.
+    /// Scores `N` rows stored one after the other, eight queries per register. The sum of two products of codes in −127..=127 fits into
+    /// sixteen bits.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn pack_block_256<const N: usize>(
@@ -271,7 +275,7 @@ mod x86 {
         for (sums, (scale, out)) in sums.into_iter().zip(scales.iter().zip(out)) {
             out.passed = 0;
             for (half, sum) in sums.into_iter().enumerate() {
-                // SAFETY: each has sixteen floats, the second half begins at the eighth; the loads and the store ask for no
+                // SAFETY: each has sixteen floats, the second half begins at the eighth; the loads and the store need no
                 // alignment.
                 unsafe {
                     let own_scales = _mm256_loadu_ps(pack.scales.as_ptr().add(8 * half));

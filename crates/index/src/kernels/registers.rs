@@ -1,4 +1,4 @@
-//! Registers full of codes, for all kernels of x86-64.
+//! Loads of codes into registers, for all kernels of x86-64.
 
 use core::arch::x86_64::{
     __m256i, __m512i, _mm256_load_si256, _mm512_dpbusd_epi32, _mm512_load_si512, _mm512_reduce_add_epi32,
@@ -7,11 +7,11 @@ use core::arch::x86_64::{
 
 use super::Line;
 
-/// Four codes, from the 4·`group`-th on, of a row or of rows one behind the other.
+/// Four codes from number 4·`group` on, of one row or of several stored one after the other.
 #[inline]
 pub(super) fn group_at(row: &[Line], group: usize) -> i32 {
-    debug_assert!(group < size_of_val(row) / size_of::<i32>(), "the rows are as many as was said");
-    // SAFETY: the callers go up to the last group of the rows; a line is aligned to 64.
+    debug_assert!(group < size_of_val(row) / size_of::<i32>(), "the group is within the rows");
+    // SAFETY: the callers count groups up to the last one of the rows, as asserted above; a line is aligned to 64.
     unsafe { *row.as_ptr().cast::<i32>().add(group) }
 }
 
@@ -22,7 +22,7 @@ pub(super) fn load512(line: &Line) -> __m512i {
     unsafe { _mm512_load_si512(std::ptr::from_ref(line).cast()) }
 }
 
-/// 128 times the sum of the codes: what it adds that the other row's codes are taken as `code + 128`.
+/// 128 times the sum of the codes: the excess of a product in which the other row's codes are taken as `code + 128`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 pub(super) fn offset(row: &[Line]) -> i32 {

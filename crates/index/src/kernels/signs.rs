@@ -1,37 +1,37 @@
-//! Signs of sixty-four rows with up to four queries: a look-up for each four components.
+//! Upper bounds of products, from the signs of rows: sixty-four rows with up to four queries, one table look-up per four components.
 
 #[cfg(target_arch = "x86_64")]
 use super::signs_x86 as x86;
 use super::{Kernel, LINE, Line};
 
-/// Queries of a [`SignPack`].
+/// Queries in a [`SignPack`].
 pub(crate) const TOGETHER: usize = 4;
 
 /// Combinations of four signs.
 const TABLE: usize = LINE / TOGETHER;
 
-/// The largest entry of a table: as many as are added before the sums get wider, [`ADDED`], fit into a byte.
+/// The largest entry of a table. Sums of bytes are widened every [`ADDED`] lines; until then they fit into a byte.
 const LARGEST: u8 = 15;
 
-/// Lines of signs, with two entries a row each, between two widenings: those of one line of codes.
+/// Lines of signs between two widenings, with two entries per row each: the lines of signs of one line of codes.
 pub(super) const ADDED: usize = 8;
 
-/// The most lines of codes a row whose sums of entries fit into sixteen bits.
+/// The maximum lines of codes per row for which the sums of entries fit into sixteen bits.
 pub(crate) const MOST_LINES: usize = u16::MAX as usize / (LARGEST as usize * ADDED * 2);
 
 /// Up to four queries side by side, to be compared with signs in one pass.
 #[derive(Clone, Debug)]
 pub(crate) struct SignPack {
-    /// Line `g` holds a table of each query: what each combination of the signs of the components from the 4·g-th on adds.
+    /// Line `g` holds a table per query: what each combination of the signs of four components, from number 4·g on, adds.
     pub(super) tables: Vec<Line>,
-    /// What an entry is worth, and what the sum is too large by.
+    /// The value of 1 in an entry, and the excess of the sum, per query.
     pub(super) steps: [f32; TOGETHER],
     pub(super) offsets: [f32; TOGETHER],
     pub(super) n_queries: usize,
 }
 
 impl SignPack {
-    /// Up to four queries of one length, each with its scale.
+    /// Up to four queries of the same length, each with its scale.
     pub(crate) fn new<'q>(queries: impl Iterator<Item = (&'q [Line], f32)>) -> Self {
         let mut pack = Self { tables: Vec::new(), steps: [0.0; TOGETHER], offsets: [0.0; TOGETHER], n_queries: 0 };
         for (lane, (lines, scale)) in queries.take(TOGETHER).enumerate() {
@@ -40,7 +40,7 @@ impl SignPack {
         pack
     }
 
-    /// The variance that rounding adds to each query's sums of signed components: each entry is off by half a step at most.
+    /// The variance that rounding adds to each query's sums of signed components: an entry is off by at most half a step.
     pub(crate) fn rounding(&self) -> [f32; TOGETHER] {
         self.steps.map(|step| self.tables.len() as f32 * step * step / 12.0)
     }
@@ -70,45 +70,51 @@ impl SignPack {
     }
 }
 
-/// What a row has to reach.
+/// The score that a row has to reach.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     pub(crate) floor: f32,
-    /// What the rows' margins are multiplied by.
+    /// The factor of the rows' margins.
     pub(crate) spread: f32,
 }
 
-/// Blocks of sixty-four rows: for each eight components a line, in which byte 4 · (`r` mod 16) + `r` / 16 holds the signs of row `r`,
-/// those of the first component lowest; a bit is set where the component is above 0.
+/// Blocks of sixty-four rows. A block has a line per eight components, in which byte 4 · (`r` mod 16) + `r` / 16 holds the signs of row
+/// `r`: the first component in the lowest bit, set if the component is above 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SignRows<'a> {
     pub(crate) lines: &'a [Line],
-    /// One a row: what a sum of signed components is multiplied by.
+    /// The factor of a sum of signed components, per row.
     pub(crate) scales: &'a [f32],
-    /// One a row: what is added then.
+    /// What is added to the product, times [`Limit::spread`], per row.
     pub(crate) margins: &'a [f32],
 }
 
-/// Where a row's signs are in the lines of its block.
+/// The byte of a line in which the signs of a row of the block are.
 pub(crate) fn place_of(row: usize) -> usize {
     4 * (row % 16) + row / 16
 }
 
-/// A bit a row, for each query of a pack.
+/// One bit per row of a block, for each query of a pack.
 pub(crate) type Passed = [u64; TOGETHER];
 
-/// A block of rows, and its scales and margins.
-pub(super) type Block<'a> = (&'a [Line], &'a [f32; LINE], &'a [f32; LINE]);
+/// Sixty-four rows: their lines of signs, and a scale and a margin per row.
+#[derive(Clone, Copy)]
+pub(super) struct Block<'a> {
+    pub(super) lines: &'a [Line],
+    pub(super) scales: &'a [f32; LINE],
+    pub(super) margins: &'a [f32; LINE],
+}
 
 impl<'a> SignRows<'a> {
     fn blocks(self, n_lines: usize) -> impl Iterator<Item = Block<'a>> {
         let numbers = self.scales.as_chunks::<LINE>().0.iter().zip(self.margins.as_chunks::<LINE>().0);
-        self.lines.chunks_exact(n_lines.max(1)).zip(numbers).map(|(lines, (scales, margins))| (lines, scales, margins))
+        let lines = self.lines.chunks_exact(n_lines.max(1));
+        lines.zip(numbers).map(|(lines, (scales, margins))| Block { lines, scales, margins })
     }
 }
 
 impl Kernel {
-    /// Which rows may reach each query's floor: (Σ signed components) · scale + margin · spread ≥ floor. `out` takes one entry a block.
+    /// Which rows may reach each query's floor: (Σ signed components) · scale + margin · spread ≥ floor. `out` takes one entry per block.
     pub(crate) fn scan_signs(
         self,
         pack: &SignPack,
@@ -119,7 +125,7 @@ impl Kernel {
         let blocks = rows.blocks(pack.tables.len() / 2).zip(out);
         match self {
             Self::Portable => portable::scan_signs(pack, blocks, limits),
-            // SAFETY: a kernel is only named by `available`, which asks the processor for its instructions first.
+            // SAFETY: a kernel comes from `available`, which checks that the processor has its instructions.
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => unsafe { x86::scan_signs_avx2(pack, blocks, limits) },
             // SAFETY: as above.
@@ -146,15 +152,15 @@ mod portable {
             let mut sums = vec![[0_u16; LINE]; blocks.len()];
             for (nth, tables) in pack.tables.as_chunks::<2>().0.iter().enumerate() {
                 let entries = joined(tables, lane);
-                for (sums, ((lines, ..), _)) in sums.iter_mut().zip(&blocks) {
-                    let signs = lines.get(nth).map_or(&[0; LINE], |line| &line.0);
+                for (sums, (block, _)) in sums.iter_mut().zip(&blocks) {
+                    let signs = block.lines.get(nth).map_or(&[0; LINE], |line| &line.0);
                     for (sum, signs) in sums.iter_mut().zip(signs) {
                         let entry = entries.get(usize::from(signs.cast_unsigned()));
                         *sum += u16::from(entry.copied().unwrap_or(0));
                     }
                 }
             }
-            for (sums, ((_, scales, margins), out)) in sums.iter().zip(&mut blocks) {
+            for (sums, (Block { scales, margins, .. }, out)) in sums.iter().zip(&mut blocks) {
                 let mut passed = 0;
                 for (row, (scale, margin)) in scales.iter().zip(*margins).enumerate() {
                     let sum = sums.get(place_of(row)).copied().unwrap_or(0);
@@ -168,7 +174,7 @@ mod portable {
         }
     }
 
-    /// What each combination of eight signs adds for a query: two look-ups are one then.
+    /// What each combination of eight signs adds for a query: one look-up instead of two.
     fn joined(tables: &[Line; 2], lane: usize) -> [u8; BYTE] {
         let [low, high] = tables.each_ref().map(|line| line.0.as_chunks::<TABLE>().0.get(lane).unwrap_or(&[0; TABLE]));
         let mut joined = [0; BYTE];

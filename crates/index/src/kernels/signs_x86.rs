@@ -1,4 +1,4 @@
-//! Signs of rows by look-ups in registers: AVX2 and AVX-512.
+//! The kernels of signs with AVX2 and AVX-512: a table of sixteen bytes is looked up in a register.
 
 use core::arch::x86_64::{
     __m128i, __m256i, __m512i, _CMP_GE_OQ, _mm_load_si128, _mm256_add_epi8, _mm256_add_epi16, _mm256_add_ps,
@@ -14,10 +14,10 @@ use super::registers::{load256, load512};
 use super::signs::{ADDED, Block, Limit, Passed, SignPack, TOGETHER};
 use super::{LINE, Line};
 
-/// Blocks that share a look at the tables.
+/// Blocks that are compared in one pass over the tables.
 const BLOCKS: usize = 2;
 
-/// The table of one query for one group, sixteen bytes.
+/// The table of one query for four components: sixteen bytes.
 #[inline]
 #[target_feature(enable = "sse2")]
 fn table(tables: &Line, lane: usize) -> __m128i {
@@ -42,8 +42,8 @@ pub(super) fn scan_signs_avx512<'a>(
     }
 }
 
-/// `Q` queries with `N` blocks. Entries are added in bytes, and these every [`ADDED`] lines to sums of sixteen bits, those of the
-/// even bytes and of the odd ones.
+/// Compares `Q` queries with `N` blocks. Entries are added up in bytes; every [`ADDED`] lines, the even and the odd bytes are added to
+/// sums of sixteen bits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 #[expect(
@@ -59,7 +59,7 @@ fn signs_512<const Q: usize, const N: usize>(
     let (nibble, low) = (_mm512_set1_epi8(15), _mm512_set1_epi16(255));
     let mut even = [[_mm512_setzero_si512(); N]; Q];
     let mut odd = even;
-    let lines: [&[Line]; N] = std::array::from_fn(|nth| blocks[nth].0.0);
+    let lines: [&[Line]; N] = std::array::from_fn(|nth| blocks[nth].0.lines);
     for (nth, tables) in pack.tables.as_chunks::<{ 2 * ADDED }>().0.iter().enumerate() {
         let mut sums = [[_mm512_setzero_si512(); N]; Q];
         for (line, tables) in tables.as_chunks::<2>().0.iter().enumerate() {
@@ -87,7 +87,7 @@ fn signs_512<const Q: usize, const N: usize>(
             }
         }
     }
-    for (nth, ((_, scales, margins), out)) in blocks.into_iter().enumerate() {
+    for (nth, (Block { scales, margins, .. }, out)) in blocks.into_iter().enumerate() {
         for lane in 0..Q {
             let limits = [pack.steps[lane], pack.offsets[lane], limits[lane].floor, limits[lane].spread];
             out[lane] = passed_512([even[lane][nth], odd[lane][nth]], scales, margins, limits);
@@ -95,7 +95,8 @@ fn signs_512<const Q: usize, const N: usize>(
     }
 }
 
-/// Of each four bytes side by side the sums are those of rows `j`, `j` + 16, `j` + 32 and `j` + 48.
+/// The rows whose bound reaches the floor, from the sums of even and odd bytes: four adjacent bytes belong to rows `j`, `j` + 16, `j` + 32
+/// and `j` + 48.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 fn passed_512(
@@ -114,7 +115,7 @@ fn passed_512(
     let [step, offset, floor, spread] = [step, offset, floor, spread].map(|number| _mm512_set1_ps(number));
     let mut passed = 0;
     for (nth, sum) in sums.into_iter().enumerate() {
-        // SAFETY: both have four times sixteen floats; the loads ask for no alignment.
+        // SAFETY: both have four times sixteen floats; the loads need no alignment.
         let (scale, margin) = unsafe {
             (_mm512_loadu_ps(scales.as_ptr().add(16 * nth)), _mm512_loadu_ps(margins.as_ptr().add(16 * nth)))
         };
@@ -140,7 +141,7 @@ pub(super) fn scan_signs_avx2<'a>(
     }
 }
 
-/// As [`signs_512`], one block in two halves.
+/// As [`signs_512`], for one block in two halves.
 #[inline]
 #[target_feature(enable = "avx2")]
 #[expect(
@@ -150,7 +151,7 @@ pub(super) fn scan_signs_avx2<'a>(
 )]
 fn signs_256<const Q: usize>(
     pack: &SignPack,
-    (lines, scales, margins): Block<'_>,
+    Block { lines, scales, margins }: Block<'_>,
     out: &mut Passed,
     limits: &[Limit; TOGETHER],
 ) {
@@ -190,7 +191,7 @@ fn signs_256<const Q: usize>(
     }
 }
 
-/// As [`passed_512`], of the eight rows from the `first`-th on in each sixteen.
+/// As [`passed_512`], for eight of each sixteen rows, from number `first` on.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn passed_256(
@@ -212,7 +213,7 @@ fn passed_256(
     let mut passed = 0;
     for (nth, sum) in sums.into_iter().enumerate() {
         let start = 16 * nth + first;
-        // SAFETY: both have four times sixteen floats, and `first` is 0 or 8; the loads ask for no alignment.
+        // SAFETY: both have four times sixteen floats, and `first` is 0 or 8; the loads need no alignment.
         let (scale, margin) =
             unsafe { (_mm256_loadu_ps(scales.as_ptr().add(start)), _mm256_loadu_ps(margins.as_ptr().add(start))) };
         let product = _mm256_sub_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(sum), step), offset);

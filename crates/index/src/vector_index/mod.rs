@@ -1,4 +1,4 @@
-//! The index: rows, their signs if there are many, and a graph over most of them if there are more.
+//! The index: rows; signs of them if there are many; a graph over most of them if there are more.
 
 mod links;
 mod packed;
@@ -19,12 +19,12 @@ use crate::{IndexConfig, UnitVector, VectorError};
 use links::Links;
 use sieve::SieveFrom;
 
-pub use search::{Neighbour, SearchResult, SearchScope};
+pub use search::{SearchResult, SearchScope};
 
 /// No row.
 const NONE: u32 = u32::MAX;
 
-/// Rows join a graph once there is one for every so many that have joined: each time, all joined rows are put into cells.
+/// Rows join a graph once there is one per this many that have joined, because each time all joined rows are put into cells.
 const LEAST_SHARE: usize = 64;
 
 /// Nearest neighbours among unit vectors, in memory.
@@ -117,7 +117,7 @@ impl VectorIndex {
         self.base.links.len() > 0
     }
 
-    /// True if there are signs or a graph: what a stored index does not have to make again.
+    /// True if there are signs or a graph, which a snapshot saves from being built again.
     #[must_use]
     pub fn has_signs_or_graph(&self) -> bool {
         self.base.coarse.len() > 0 || self.has_graph()
@@ -251,8 +251,8 @@ impl VectorIndex {
         &self.base.coarse
     }
 
-    /// Takes over rows, the signs of the first of them and a graph over the first of them; the other rows join the graph with the next
-    /// batch. Of two rows with one key, the later one counts.
+    /// Replaces the content by rows, the signs of the first of them and a graph over the first of them. The other rows join the graph
+    /// with the next batch. Of two rows with one key, the later one counts.
     pub(super) fn restore(&mut self, rows: Rows, coarse: Option<Coarse>, graph: Option<Graph>, keys: &[Option<u32>]) {
         let n_rows = rows.len();
         let mut places: Vec<u32> = Vec::new();

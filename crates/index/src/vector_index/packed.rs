@@ -1,4 +1,4 @@
-//! Many queries at once: rows are scored for sixteen queries in a pass.
+//! Many queries at once: rows are scored for sixteen queries per pass.
 
 use super::search::Part;
 use super::sieve::Sifted;
@@ -8,10 +8,10 @@ use crate::rows::Codes;
 use crate::shortlist::Shortlist;
 use crate::{IndexKind, UnitVector};
 
-/// Rows that all packs are scored on before the next ones.
+/// Rows that are scored for all packs before the next ones.
 const TILE: usize = 128;
 
-/// Queries from which a pack takes less than single scans. Measured with 10,000 and 100,000 rows of 384: 7 and 6.
+/// Queries from which a pack takes less time than single scans. Measured with 10,000 and 100,000 rows of 384: 7 and 6.
 pub(super) const LEAST_PACKED: usize = 8;
 
 /// Rows that are scored in a pack, for one query, in the time that a search in the graph takes for a candidate. Measured as above.
@@ -21,7 +21,7 @@ const PACKED_A_CANDIDATE: usize = 1_000;
 type Packed = (Pack, Vec<Shortlist>);
 
 impl VectorIndex {
-    /// True when scoring every row that is asked for, for sixteen queries at a time, takes less than searching for each of them.
+    /// True if scoring every wanted row, for sixteen queries at a time, takes less time than one search per query.
     pub(super) fn prefers_packs(&self, n_queries: usize, k: usize, among: SearchScope<'_>) -> bool {
         if n_queries < LEAST_PACKED {
             return false;
@@ -32,7 +32,7 @@ impl VectorIndex {
         !has_graph || (!asks_for_graph && n_rows < self.config.ef.max(k) * PACKED_A_CANDIDATE)
     }
 
-    /// Every row that is asked for is scored for every query.
+    /// Scores every wanted row for every query.
     pub(super) fn by_packs(&self, queries: &[UnitVector], k: usize, among: SearchScope<'_>) -> Vec<SearchResult> {
         let codes: Vec<Codes> = queries.iter().map(|query| Codes::of(query.as_slice())).collect();
         let mut packs: Vec<Packed> = codes
@@ -68,12 +68,12 @@ impl VectorIndex {
         decided.map(|neighbours| SearchResult { neighbours, by }).collect()
     }
 
-    /// True where the rows of some keys are copied side by side: a copy for all packs costs less than scores that nobody asks for.
+    /// True if the rows of some keys are copied side by side: one copy for all packs costs less than scoring unwanted rows.
     fn is_picked(&self, among: SearchScope<'_>) -> bool {
         matches!(among, SearchScope::Only(keys) if keys.len() < self.n_rows() - self.n_rows() / 8)
     }
 
-    /// Scores the rows from the `start`-th on for packs of queries, all packs on some rows before the next ones are read.
+    /// Scores the rows from number `start` on for packs of queries: a tile of rows for all packs, then the next tile.
     fn scan_packs(&self, part: Part<'_>, start: usize, among: SearchScope<'_>, packs: &mut [Packed]) {
         let Part { rows, first } = part;
         for start in (start..rows.len()).step_by(TILE) {
@@ -86,7 +86,7 @@ impl VectorIndex {
         }
     }
 
-    /// The same of rows that lie apart: they are copied side by side, once for all packs.
+    /// The same for rows that are not adjacent: they are copied side by side, once for all packs.
     fn scan_picked(&self, Part { rows, first }: Part<'_>, picked: &[u32], packs: &mut [Packed]) {
         let mut codes = Vec::with_capacity(TILE * rows.lines_per_row());
         let mut scales = Vec::with_capacity(TILE);
@@ -103,7 +103,7 @@ impl VectorIndex {
         }
     }
 
-    /// Scores a tile of rows for all packs. `number` says which row of the index the nth one is; `None` where it is not asked for.
+    /// Scores a tile of rows for all packs. `number` returns the number in the index of the nth row, or `None` if the row is not wanted.
     fn scan_tile(
         &self,
         (codes, scales): (&[Line], &[f32]),

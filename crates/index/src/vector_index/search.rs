@@ -3,40 +3,30 @@
 use serde::Serialize;
 
 use super::sieve::Sifted;
-use super::{Base, Links, SCRATCH, VectorIndex, row_number};
-use crate::graph::{Focus, Graph, Scratch};
+use super::{Links, SCRATCH, VectorIndex, row_number};
+use crate::graph::{Effort, Focus, Graph, Scratch};
 use crate::kernels::PACK;
 use crate::key_set::KeySet;
 use crate::rows::{Codes, Rows};
-use crate::shortlist::Shortlist;
+use crate::shortlist::{Neighbour, Shortlist};
 use crate::{IndexKind, UnitVector, VectorError};
 
 /// How many rows are scored by one call of a kernel.
 const GATHER: usize = 256;
 
-/// The most rows that a search in the graph scores again by their floats, unless three times `k` is more.
+/// The maximum rows that a search in the graph scores again by their floats, unless three times `k` is more.
 const RERANKED: usize = 30;
 
 /// Rows that are picked and scored in the time that a search in the graph takes for a candidate. Measured with 100,000 rows of
-/// 384: 15 ns a row, 1.1 µs a candidate.
+/// 384: 15 ns per row, 1.1 µs per candidate.
 const PICKS_A_CANDIDATE: f32 = 73.0;
 
-/// Rows that are picked and scored in the time of a row that the graph leads to, twice over: a search that turns out to be the
-/// longer way costs a half of a scan. Measured as above: 45 ns.
+/// Twice the number of rows that are picked and scored in the time of one row in the graph: an abandoned search costs half of a scan.
+/// Measured as above: 45 ns.
 const PICKS_A_STEP: usize = 6;
 
 /// Packs of queries that are scored on some rows before the next rows are read: the rows come from memory once for all of them.
 const PACKS: usize = 16;
-
-/// A neighbour: the key it was put under, and its cosine distance `1 − cos`, in [0, 2], smaller is nearer.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Neighbour {
-    /// The key.
-    pub key: u32,
-    /// The distance, of the floats, not of their codes.
-    pub distance: f32,
-}
 
 /// The rows of the base or of the tail, and the number of the first of them in the index.
 #[derive(Clone, Copy)]
@@ -138,7 +128,15 @@ impl VectorIndex {
         shortlist.decide(vector, self.kernel, |row| self.row(row as usize), |row| self.fetch(row as usize))
     }
 
-    /// `None` if a scan is faster.
+    /// The number of rows that a search in the graph may score before a scan is faster. `None` if a scan is faster in any case.
+    fn graph_budget(&self, ef: usize, among: SearchScope<'_>) -> Option<usize> {
+        let SearchScope::Only(keys) = among else { return Some(usize::MAX) };
+        let share = keys.len() as f32 / self.n_live as f32;
+        let n_expected = PICKS_A_CANDIDATE * ef as f32 / share;
+        (n_expected <= keys.len() as f32).then(|| keys.len() / PICKS_A_STEP)
+    }
+
+    /// The rows that a search in the graph finds, and the best of those that have not joined it. `None` if a scan is faster.
     fn by_graph(
         &self,
         #[cfg_attr(not(feature = "hnsw_rs"), expect(unused_variables))] vector: &[f32],
@@ -146,28 +144,18 @@ impl VectorIndex {
         k: usize,
         among: SearchScope<'_>,
     ) -> Option<Shortlist> {
-        let Base { rows, links, .. } = &*self.base;
+        let links = &self.base.links;
         let n_joined = links.len();
         if n_joined == 0 || self.config.kind == Some(IndexKind::Exact) {
             return None;
         }
         let ef = self.config.ef.max(k);
-        let budget = match among {
-            SearchScope::All => usize::MAX,
-            SearchScope::Only(keys) => {
-                let share = keys.len() as f32 / self.n_live as f32;
-                if PICKS_A_CANDIDATE * ef as f32 / share > keys.len() as f32 {
-                    return None;
-                }
-                keys.len() / PICKS_A_STEP
-            }
-        };
-        let limits = (ef, budget);
+        let effort = Effort { ef, budget: self.graph_budget(ef, among)? };
         let n_reranked = RERANKED.max(3 * k);
         let mut shortlist = self.shortlist(query, k);
         match links {
             Links::Own(graph) => SCRATCH.with_borrow_mut(|scratch| {
-                if !self.walk(graph, query, limits, among, scratch) {
+                if !self.walk(graph, query, effort, among, scratch) {
                     return None;
                 }
                 for scored in scratch.found().take(n_reranked) {
@@ -181,13 +169,12 @@ impl VectorIndex {
                 let is_wanted = |row: u32| self.is_wanted(base, row as usize, among);
                 let takes_all = matches!(among, SearchScope::All) && self.n_rows() == self.n_live;
                 let filter: Option<&dyn Fn(u32) -> bool> = if takes_all { None } else { Some(&is_wanted) };
-                for scored in graph.search(vector, limits, filter)?.into_iter().take(n_reranked) {
+                for scored in graph.search(vector, effort, filter)?.into_iter().take(n_reranked) {
                     shortlist.offer(scored.score, scored.row);
                 }
             }
         }
-        self.scan(rows, 0, n_joined..rows.len(), query, among, &mut shortlist);
-        self.scan(&self.tail, rows.len(), 0..self.tail.len(), query, among, &mut shortlist);
+        self.scan_from(n_joined, query, among, &mut shortlist);
         Some(shortlist)
     }
 
@@ -196,7 +183,7 @@ impl VectorIndex {
         &self,
         graph: &Graph,
         query: &Codes,
-        limits: (usize, usize),
+        effort: Effort,
         among: SearchScope<'_>,
         scratch: &mut Scratch,
     ) -> bool {
@@ -205,11 +192,11 @@ impl VectorIndex {
         let has_dead = self.n_rows() > self.n_live;
         let is_live = |row: u32| !self.is_dead(row as usize);
         match among {
-            SearchScope::All if !has_dead => graph.search(rows, focus, limits, |_| true, scratch),
-            SearchScope::All => graph.search(rows, focus, limits, is_live, scratch),
+            SearchScope::All if !has_dead => graph.search(rows, focus, effort, |_| true, scratch),
+            SearchScope::All => graph.search(rows, focus, effort, is_live, scratch),
             SearchScope::Only(keys) => {
                 let is_wanted = |row: u32| is_live(row) && keys.contains(rows.key(row as usize));
-                graph.search(rows, focus, limits, is_wanted, scratch)
+                graph.search(rows, focus, effort, is_wanted, scratch)
             }
         }
     }
@@ -221,11 +208,9 @@ impl VectorIndex {
         if n_sifted == 0 {
             return None;
         }
-        let rows = &self.base.rows;
         let mut shortlist = self.shortlist(query, k);
         self.sift(&mut [Sifted::new(query, &mut shortlist)], among);
-        self.scan(rows, 0, n_sifted..rows.len(), query, among, &mut shortlist);
-        self.scan(&self.tail, rows.len(), 0..self.tail.len(), query, among, &mut shortlist);
+        self.scan_from(n_sifted, query, among, &mut shortlist);
         Some(shortlist)
     }
 
@@ -234,19 +219,22 @@ impl VectorIndex {
     }
 
     fn by_scan(&self, query: &Codes, k: usize, among: SearchScope<'_>) -> Shortlist {
-        let rows = &self.base.rows;
         let mut shortlist = self.shortlist(query, k);
         match among {
             SearchScope::Only(keys) if keys.len() < self.n_rows() / 2 => self.pick(keys, query, &mut shortlist),
-            _ => {
-                self.scan(rows, 0, 0..rows.len(), query, among, &mut shortlist);
-                self.scan(&self.tail, rows.len(), 0..self.tail.len(), query, among, &mut shortlist);
-            }
+            _ => self.scan_from(0, query, among, &mut shortlist),
         }
         shortlist
     }
 
-    /// Scores a range of rows, one behind the other. `first` is the number of the first row of `rows` in the index.
+    /// Scores the rows from number `start` of the base on, and those of the tail.
+    fn scan_from(&self, start: usize, query: &Codes, among: SearchScope<'_>, shortlist: &mut Shortlist) {
+        let rows = &self.base.rows;
+        self.scan(rows, 0, start..rows.len(), query, among, shortlist);
+        self.scan(&self.tail, rows.len(), 0..self.tail.len(), query, among, shortlist);
+    }
+
+    /// Scores a range of adjacent rows. `first` is the number of the first row of `rows` in the index.
     fn scan(
         &self,
         rows: &Rows,

@@ -1,4 +1,4 @@
-//! Searches by signs: a row is scored by its codes where its signs say that it may be among the nearest.
+//! Searches by signs: a row is scored by its codes if its signs say that it may be among the nearest.
 
 use std::f32::consts::FRAC_PI_2;
 use std::ops::Range;
@@ -11,10 +11,10 @@ use crate::rotation::rotated;
 use crate::rows::Codes;
 use crate::shortlist::Shortlist;
 
-/// Blocks of rows whose signs are compared between two looks at the scores, at most.
+/// The maximum blocks of rows whose signs are compared before the scores raise the limit again.
 const TILE: usize = 64;
 
-/// Rows from which comparing signs takes less than scoring each row that is asked for, in a single search and in a pack of queries.
+/// Rows from which comparing signs takes less time than scoring every wanted row, in a single search and in a pack of queries.
 /// Measured with 10,000 and 100,000 rows of 384.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SieveFrom {
@@ -32,7 +32,7 @@ pub(super) struct Sifted<'s> {
     shortlist: &'s mut Shortlist,
     /// The best scores, the largest first, `k` at most.
     best: Vec<f32>,
-    /// What the k-th best row scores so far.
+    /// The score of the k-th best row so far.
     kth: f32,
     pending: Vec<u32>,
 }
@@ -42,9 +42,9 @@ impl<'s> Sifted<'s> {
         Self { query, shortlist, best: Vec::new(), kth: f32::NEG_INFINITY, pending: Vec::new() }
     }
 
-    /// A row's margin holds for the part of a query that is orthogonal to the row: the nearer the row, the shorter that part. What rounding
-    /// adds is multiplied by the row's scale s, and the margin is in proportion to √(s² − 1/d), where s²·d is π/2 for components of a normal
-    /// distribution.
+    /// The limit for the next rows. A row's margin holds for the part of a query that is orthogonal to the row: the nearer the row, the
+    /// shorter that part. The variance of rounding is multiplied by the row's scale s, and the margin is proportional to √(s² − 1/d), where
+    /// s²·d is π/2 for normally distributed components of d dimensions.
     fn limit(&self, rounding: f32) -> Limit {
         const OF_ROUNDING: f32 = FRAC_PI_2 / (FRAC_PI_2 - 1.0);
         let cosine = self.kth.clamp(0.0, 1.0);
@@ -95,7 +95,7 @@ impl Sieve<'_, '_> {
 }
 
 impl VectorIndex {
-    /// Rows of the base that have signs, where comparing these is the better way.
+    /// The number of rows of the base that have signs; 0 if comparing these takes longer than scoring rows.
     pub(super) fn n_sifted(&self, n_queries: usize, among: SearchScope<'_>) -> usize {
         let n_signed = self.base.coarse.len();
         let n_wanted = match among {
@@ -110,8 +110,8 @@ impl VectorIndex {
         if n_wanted < least { 0 } else { n_signed }
     }
 
-    /// Scores those of the rows with signs that may be among the nearest of some queries: first the likeliest of a tile, so that there are
-    /// good scores to compare all others with.
+    /// Scores the rows with signs that may be among the nearest of some queries: first the likeliest of a tile, so that there are good
+    /// scores with which all others are compared.
     pub(super) fn sift(&self, queries: &mut [Sifted<'_>], among: SearchScope<'_>) {
         let wanted = self.wanted_blocks(among);
         let mut sieves: Vec<Sieve<'_, '_>> = queries
@@ -134,7 +134,7 @@ impl VectorIndex {
         }
     }
 
-    /// Scores the rows of a tile that are asked for, may reach the limit and were not scored before.
+    /// Scores the rows of a tile that are wanted, may reach the limit and were not scored before.
     fn sift_tile(&self, sieve: &mut Sieve<'_, '_>, tile: Range<usize>, wanted: &[u64], pass: Pass) {
         let rows = &self.base.rows;
         let limits = sieve.limits(pass);
@@ -174,7 +174,7 @@ impl VectorIndex {
         query.pending.clear();
     }
 
-    /// For each block of rows with signs a bit a row: it is live and asked for.
+    /// One word per block of rows with signs: a row's bit is set if it is live and wanted.
     fn wanted_blocks(&self, among: SearchScope<'_>) -> Vec<u64> {
         let Base { rows, coarse, .. } = &*self.base;
         let live = (0..coarse.len() / BLOCK).map(|block| (block, !self.dead.get(block).copied().unwrap_or(0)));
@@ -185,7 +185,7 @@ impl VectorIndex {
     }
 }
 
-/// Tiles of so many blocks: the first one has `first` blocks, and each as many as those before it together, up to the most.
+/// Ranges of blocks: the first one has `first` blocks, each later one as many as those before it together, up to [`TILE`].
 fn tiles(n_blocks: usize, first: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     std::iter::from_fn(move || {

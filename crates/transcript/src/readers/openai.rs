@@ -1,7 +1,7 @@
 //! `OpenAI` chat messages, as
 //! [the chat completions API](https://platform.openai.com/docs/api-reference/chat/create) takes and returns them: roles
 //! `system`, `developer`, `user`, `assistant` (with `tool_calls`, arguments as JSON in a string; or the older
-//! `function_call`), `tool` (and `function`). A list, `{"messages": […]}` or a line each. There is no status: the output
+//! `function_call`), `tool` (and `function`). A list, `{"messages": […]}`, or one message per line. There is no status: the output
 //! decides.
 
 use serde_json::Value;

@@ -85,7 +85,7 @@ pub enum BrokenReason {
         max: usize,
     },
     /// The document is invalid from here on; the part before it was read.
-    #[error("the document breaks off: {0}")]
+    #[error("the document ends early: {0}")]
     BreaksOff(String),
     /// The session has more than is kept of one; the part before it was read.
     #[error("the session has more than {max_turns} turns, or {max_bytes} bytes of them: the rest was not read")]

@@ -87,7 +87,7 @@ fn is_plain(word: &str) -> bool {
     !word.contains(['$', '<', '>', '|', '&', '\'', '"', '`', ';']) && word.len() > 1
 }
 
-/// The longest part of a pattern of the shell that stands for itself: of `--include=*.go` it is `--include=`.
+/// The longest literal part of a shell pattern: of `--include=*.go` it is `--include=`.
 fn literal(word: &str) -> Option<String> {
     let parts = word.split(['*', '?', '[', ']', '"', '\'']);
     parts.max_by_key(|part| part.len()).filter(|part| part.len() > 1).map(str::to_owned)
@@ -104,7 +104,7 @@ fn differing_ending<'w>(word: &'w str, other: &str) -> Option<&'w str> {
     (is_kind && start > 0 && !ending.contains('/')).then_some(ending)
 }
 
-/// A flag that the error names, or a path of which the output names the file or its folder.
+/// A flag that the error names, or a path whose file or folder the output names.
 fn named(word: &str, error: &str, output: &str) -> Option<Fragment> {
     const MIN_CHARS: usize = 4;
     let bare = word.trim_start_matches('-').to_lowercase();

@@ -33,7 +33,7 @@ const RULES: [&str; 17] = [
     "in_project",
     "only",
 ];
-/// Cues of which one suffices to make a rule; of the other rule cues it takes two.
+/// Cues that make a rule alone; of the other rule cues two are needed.
 const STRONG: [&str; 8] = [
     "standing_order",
     "always_never",
@@ -56,7 +56,7 @@ pub(super) struct Quote<'t> {
 }
 
 impl<'t> Quote<'t> {
-    /// The most telling sentence of a turn with the neighbours that it needs; none if there is no such sentence, if it is a slash
+    /// The most informative sentence of a turn, with the neighbours that it needs; none if there is no such sentence, if it is a slash
     /// command, and if it is too long.
     pub(super) fn of(text: &'t str, stated: &[StatedSentence]) -> Option<Self> {
         if text.trim_start().starts_with(['/', '<']) {

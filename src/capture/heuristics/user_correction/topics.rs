@@ -1,4 +1,4 @@
-//! What words are about: their noun phrases, as far as they are told from the grammar around them without a parser.
+//! What words are about: their noun phrases, as far as the grammar around them shows them without a parser.
 
 use unicode_segmentation::UnicodeSegmentation;
 

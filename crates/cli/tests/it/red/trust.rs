@@ -15,6 +15,7 @@ mod program;
 mod pulled;
 mod queued;
 mod repositories;
+mod repository_traps;
 mod restored;
 mod rows;
 mod served;

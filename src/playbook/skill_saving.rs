@@ -1,0 +1,190 @@
+//! Saving procedures that sessions suggest as drafts of skills (docs/spec/skills.md, 3).
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::Skills;
+use super::skill_curation::Curated;
+use super::skill_drafts::CountedSession;
+use super::skill_exchange::SavedSkill;
+use crate::capture::Candidate;
+use crate::error::{Error, Result, skills};
+use crate::lesson::TextHash;
+use crate::model::{CancelToken, LanguageModel};
+use crate::skill::{AutoSave, Declined, NotWorded, Skill, SkillName, auto_save, word_skill};
+use crate::store::skill_state::Note;
+
+/// The results of saving suggested skills.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AutoSaved {
+    /// The skills that were saved or were there already.
+    pub saved: Vec<SavedSkill>,
+    /// The skills that were not saved, with the reason.
+    pub declined: Vec<(SkillName, Declined)>,
+    /// Existing drafts of the suggested procedures, which now have one more session as evidence.
+    pub recurred: Vec<SkillName>,
+    /// The curation that followed, if there was one.
+    pub curated: Option<Curated>,
+    /// The error of a write that ended the saving. The next session that is read tries again.
+    pub failed: Option<String>,
+}
+
+/// Drafts that may be saved.
+#[derive(Default)]
+struct Drafts {
+    skills: Vec<Skill>,
+    /// The source text of each draft, by the hash of the draft's body: its name may still change.
+    texts: BTreeMap<TextHash, TextHash>,
+}
+
+impl Drafts {
+    fn push(&mut self, skill: Skill, text: TextHash) {
+        self.texts.insert(body_hash(&skill), text);
+        self.skills.push(skill);
+    }
+}
+
+impl Skills {
+    /// Saves suggestions of sessions as draft skills: at most three by default, and only those that pass the
+    /// [`quality_gate`](crate::skills::quality_gate). A suggestion that is tainted, too thin or already saved is declined with
+    /// the reason. If a draft was saved and the settings say so, a curation follows.
+    ///
+    /// A draft is shown to a model when a second session suggests the same procedure, when its lesson is admitted, or when a
+    /// person promotes it.
+    ///
+    /// # Errors
+    /// The errors of a write; drafts saved before it are kept.
+    pub fn save_suggested<'a>(&self, candidates: impl IntoIterator<Item = &'a Candidate>) -> Result<AutoSaved> {
+        self.save_worded(candidates, None, &CancelToken::default())
+    }
+
+    /// As [`save_suggested`](Self::save_suggested), with each draft first reworded by a model ([`word_skill`]). If the model
+    /// fails, the original draft is saved, unless `auto_save.require_llm` is set.
+    ///
+    /// # Errors
+    /// The errors of a write; drafts saved before it are kept.
+    pub fn save_worded<'a>(
+        &self,
+        candidates: impl IntoIterator<Item = &'a Candidate>,
+        model: Option<&dyn LanguageModel>,
+        cancel: &CancelToken,
+    ) -> Result<AutoSaved> {
+        let inner = &self.0.0;
+        let mut outcome = AutoSaved::default();
+        let drafts = self.drafts_of(candidates, model, cancel, &mut outcome)?;
+        if drafts.skills.is_empty() {
+            return Ok(outcome);
+        }
+        self.save_drafts(drafts, &mut outcome)?;
+        if !outcome.saved.is_empty() && inner.config.curation.auto_curate {
+            outcome.curated = Some(self.curate()?);
+        }
+        Ok(outcome)
+    }
+
+    /// The drafts of candidates, reworded by the model. The outcome gets those that are declined.
+    fn drafts_of<'a>(
+        &self,
+        candidates: impl IntoIterator<Item = &'a Candidate>,
+        model: Option<&dyn LanguageModel>,
+        cancel: &CancelToken,
+        outcome: &mut AutoSaved,
+    ) -> Result<Drafts> {
+        let drawn = self.state().read()?.drawn;
+        let mut drafts = Drafts::default();
+        for candidate in candidates {
+            let (skill, text) = match Skill::from_candidate(candidate, &self.0.0.config.learn) {
+                Ok((skill, text)) => (skill.standardised(), text),
+                Err(refusal) => {
+                    outcome.declined.extend(SkillName::slug(&candidate.name).map(|name| (name, refusal.into())));
+                    continue;
+                }
+            };
+            if let Some(why) = self.earlier_draft(&skill, drawn.get(&text), outcome)? {
+                outcome.declined.push((skill.name, why));
+                continue;
+            }
+            match self.worded(skill, drafts.skills.len(), model, cancel) {
+                Ok(skill) => drafts.push(skill, text),
+                Err(declined) => outcome.declined.push(declined),
+            }
+        }
+        Ok(drafts)
+    }
+
+    /// Why a procedure makes no draft: there is one. If another session suggested that one, it now counts as evidence for it.
+    fn earlier_draft(&self, skill: &Skill, drawn: Option<&Note>, outcome: &mut AutoSaved) -> Result<Option<Declined>> {
+        let made_before = drawn.and_then(|note| note.name.parse().ok()).map(Declined::MadeBefore);
+        let counted = if self.0.0.config.auto_save.enabled { self.count_session(skill)? } else { None };
+        if let Some(CountedSession { draft, .. }) = counted.as_ref().filter(|counted| counted.is_new) {
+            outcome.recurred.push(draft.clone());
+        }
+        Ok(made_before.or_else(|| counted.map(|counted| Declined::SameAs(counted.draft))))
+    }
+
+    /// The draft, reworded by the model if it may still be saved in addition to `n_drafts` others.
+    fn worded(
+        &self,
+        skill: Skill,
+        n_drafts: usize,
+        model: Option<&dyn LanguageModel>,
+        cancel: &CancelToken,
+    ) -> std::result::Result<Skill, (SkillName, Declined)> {
+        let inner = &self.0.0;
+        let config = &inner.config.auto_save;
+        let may_save = config.enabled && n_drafts < config.max_per_run;
+        let worded = match model.filter(|_| may_save) {
+            Some(model) => word_skill(model, &skill, cancel, &inner.config.extract),
+            None => Err(NotWorded::NoModel),
+        };
+        match worded {
+            // Without rewording, it must not fill the place of a draft that was declined for saying too little.
+            Err(why) if config.require_llm && config.enabled => {
+                let max = config.max_per_run;
+                Err((skill.name, if may_save { why.into() } else { Declined::Enough { max } }))
+            }
+            worded => Ok(worded.unwrap_or(skill)),
+        }
+    }
+
+    /// Saves the drafts that pass the quality gate, and notes which texts they were made from.
+    fn save_drafts(&self, drafts: Drafts, outcome: &mut AutoSaved) -> Result<()> {
+        let (config, now) = (&self.0.0.config.auto_save, self.0.0.clock.now());
+        let listing = self.list()?;
+        let listed = listing.skills.iter().chain(listing.shadowed.iter().map(|(listed, _)| listed));
+        let known: Vec<Skill> = listed.map(|listed| Skill::clone(&listed.skill)).collect();
+        let AutoSave { saved, declined } = auto_save(drafts.skills, &known, config);
+        outcome.declined.extend(declined);
+        let mut made = Vec::new();
+        for skill in saved {
+            match self.save(&skill) {
+                Ok(saved) => {
+                    made.extend(drafts.texts.get(&body_hash(&skill)).map(|text| (*text, skill.name.to_string())));
+                    outcome.saved.push(saved);
+                }
+                // Another process has taken the name.
+                Err(Error::Skill(skills::Error::Exists { .. })) => {
+                    outcome.declined.push((skill.name, Declined::NameTaken));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if outcome.saved.is_empty() {
+            return Ok(());
+        }
+        self.state().change(|state| {
+            for SavedSkill::Written { name, .. } | SavedSkill::Unchanged { name, .. } in &outcome.saved {
+                state.saved.insert(name.to_string(), now);
+            }
+            state.drawn.extend(made.into_iter().map(|(text, name)| (text, Note { name, at: now })));
+        })?;
+        Ok(())
+    }
+}
+
+/// A suggested skill is identified by its content; its name may still change.
+fn body_hash(skill: &Skill) -> TextHash {
+    TextHash::of(&[&skill.body])
+}
