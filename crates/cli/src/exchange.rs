@@ -15,8 +15,8 @@ use serde_json::json;
 
 use crate::export_key;
 use crate::global::{Access, Global};
-use crate::output::{Output, counted, say, with};
-use crate::result::{Done, exit_code};
+use crate::output::{Output, counted, say, say_failure, with};
+use crate::result::{Done, Failure, exit_code};
 
 #[derive(Args)]
 pub(crate) struct Import {
@@ -81,7 +81,7 @@ pub(crate) fn import(global: &Global, asked: &Import, out: &mut Output) -> Done 
         if let LearnOutcome::Refused { reason } = learned
             && !matches!(reason, Refusal::AlreadyHere { .. })
         {
-            say(&format!("lesson {}: {reason}", place + 1));
+            say_failure(&Failure::of_item(format!("lesson {}: {reason}", place + 1)));
             is_done = false;
         }
     }
@@ -139,7 +139,7 @@ fn drafts(global: &Global, asked: &Import, tally: &mut Tally) -> Result<Vec<Less
         match read {
             Ok(draft) => drafts.push(draft.in_realm(&global.realm())),
             Err(not_read) => {
-                say(&not_read.to_string());
+                say_failure(&Failure::of_item(not_read.to_string()));
                 tally.unreadable += 1;
             }
         }

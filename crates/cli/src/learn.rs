@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 use crate::editor;
 use crate::global::Global;
 use crate::hook::TOOL_TOKENS;
-use crate::output::{Output, is_terminal, say};
-use crate::result::{Done, Usage, exit_code};
+use crate::output::{Output, is_terminal, say_failure};
+use crate::result::{Done, Failure, Usage, exit_code};
 
 #[derive(Args)]
 pub(crate) struct Learn {
@@ -127,8 +127,9 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
                 is_done &= is_learned;
             }
             Err(error) => {
-                let example = r#"{"trigger": "when it applies", "correct_pattern": "what to do"}"#;
-                say(&format!("line {}: {error}; a lesson is a line such as {example}", number + 1));
+                let example =
+                    r#"a lesson is a line such as {"trigger": "when it applies", "correct_pattern": "what to do"}"#;
+                say_failure(&Failure::of_item(format!("line {}: {error}", number + 1)).with_next(example));
                 is_done = false;
             }
         }

@@ -20,8 +20,8 @@ use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use crate::global::{self, Access, Global};
-use crate::output::{Output, counted, masked, on_a_line, progress, say, with};
-use crate::result::{Done, Usage, chain, exit_code};
+use crate::output::{Output, counted, masked, on_a_line, progress, say, say_failure, with};
+use crate::result::{Done, Failure, Usage, chain, exit_code};
 
 /// The exit code after an interrupt.
 const INTERRUPTED: u8 = 130;
@@ -164,7 +164,8 @@ impl Miner<'_> {
                 break;
             }
             if let Err(error) = read(file, format).and_then(|reading| self.one(file, &reading)) {
-                self.bar.suspend(|| say(&format!("{}: {}", file.display(), chain(error.as_ref()))));
+                let error = Failure::of_item(format!("{}: {}", file.display(), chain(error.as_ref())));
+                self.bar.suspend(|| say_failure(&error));
                 self.is_done = false;
             }
             self.bar.inc(1);
@@ -201,7 +202,8 @@ impl Miner<'_> {
             }
             let outcome = run.read_next(|reading| self.one(&path, reading))?;
             if let Some(error) = outcome.and_then(|outcome| outcome.error) {
-                self.bar.suspend(|| say(&format!("{}: {error}", path.display())));
+                let error = Failure::of_item(format!("{}: {error}", path.display()));
+                self.bar.suspend(|| say_failure(&error));
                 self.is_done = false;
             }
             self.bar.inc(1);

@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use adage::redact::{mask, printable, printable_json, printable_line};
@@ -16,10 +17,19 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
 use crate::diff::coloured;
-use crate::result::Done;
+use crate::result::{Done, Failure};
+use crate::schema;
 
 /// The progress message of the current command, shown when it takes long.
 static WAITING: OnceLock<ProgressBar> = OnceLock::new();
+
+/// Whether messages and errors are printed as JSON.
+static IS_JSON: AtomicBool = AtomicBool::new(false);
+
+/// Prints messages and errors as JSON from now on: each an object on one line of standard error.
+pub(crate) fn print_messages_as_json() {
+    IS_JSON.store(true, Ordering::Relaxed);
+}
 
 /// After how long the message is shown.
 const LONG: Duration = Duration::from_millis(500);
@@ -176,20 +186,34 @@ pub(crate) fn with(mut object: Value, more: Value) -> Value {
     object
 }
 
-/// A message for the person at the terminal, on one line.
+/// A message that is not an error, on one line.
 pub(crate) fn say(text: &str) {
     say_text(&printable_line(text));
 }
 
-/// An error for programs: one object on a line.
-pub(crate) fn say_object(object: &Value) {
-    let _ = writeln!(standard_error(), "{}", printable_json(&object.to_string()));
-}
-
 /// A message of several lines.
 pub(crate) fn say_text(text: &str) {
+    say_in_form(text, || json!({ "schema": schema("message"), "message": text }));
+}
+
+/// An error, on one line.
+pub(crate) fn say_failure(Failure { error, next, exit_code }: &Failure) {
+    let text = [Some(error), next.as_ref()].into_iter().flatten().map(|part| printable_line(part)).collect::<Vec<_>>();
+    say_in_form(
+        &text.join("; "),
+        || json!({ "schema": schema("error"), "error": error, "next": next, "exit_code": exit_code }),
+    );
+}
+
+/// Prints a text for people, or an object for programs.
+fn say_in_form(text: &str, object: impl FnOnce() -> Value) {
+    let line = if IS_JSON.load(Ordering::Relaxed) {
+        printable_json(&object().to_string())
+    } else {
+        format!("adage: {}", printable(text))
+    };
     // If standard error is closed, the message is dropped.
-    let _ = writeln!(standard_error(), "adage: {}", printable(text));
+    let _ = writeln!(standard_error(), "{line}");
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one printer")]
@@ -210,7 +234,12 @@ pub(crate) struct Warnings;
 impl Write for Warnings {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(line);
-        writeln!(standard_error(), "{}", printable_line(text.trim_end()))?;
+        let text = printable_line(text.trim_end());
+        if IS_JSON.load(Ordering::Relaxed) {
+            say(&text);
+        } else {
+            writeln!(standard_error(), "{text}")?;
+        }
         Ok(line.len())
     }
 
@@ -221,12 +250,18 @@ impl Write for Warnings {
 
 /// Prints help, the version, or an error of the command line. An error quotes the arguments, so they are sanitised before it is
 /// made.
-pub(crate) fn print_usage<P: Parser>(error: &clap::Error, words: impl Iterator<Item = OsString>) -> ExitCode {
+pub(crate) fn print_usage<P: Parser>(error: &clap::Error, words: &[OsString]) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    let cleaned = P::try_parse_from(words.map(|word| printable_line(&word.to_string_lossy())));
+    // The command line could not be parsed, so the flag is looked up in its words.
+    if words.iter().take_while(|word| *word != "--").any(|word| word == "--json") {
+        print_messages_as_json();
+        say_failure(&Failure::of_usage(error));
+        return ExitCode::from(2);
+    }
+    let cleaned = P::try_parse_from(words.iter().map(|word| printable_line(&word.to_string_lossy())));
     match cleaned.err().filter(|cleaned| cleaned.kind() == error.kind()) {
         Some(cleaned) => {
             let _ = cleaned.print();
