@@ -9,6 +9,7 @@ use adage::{ChangeId, Credited, Error, Feedback, LessonId, LessonRef, Playbook, 
 use clap::Args;
 use serde_json::json;
 
+use crate::choice::number;
 use crate::global::{Access, Global};
 use crate::output::{Output, counted};
 use crate::result::{Done, Usage, exit_code};
@@ -67,7 +68,7 @@ pub(crate) struct Prune {
     #[arg(long, value_name = "N")]
     min_retrievals: Option<u64>,
     /// Archive at most this share of all lessons, from 0 to 1 [default: as configured, 0.25]
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = number(0.0..=1.0), allow_negative_numbers = true)]
     max_fraction: Option<f64>,
 }
 

@@ -9,6 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::choice::number;
 use crate::editor;
 use crate::global::Global;
 use crate::hook::TOOL_TOKENS;
@@ -68,7 +69,7 @@ struct Fields {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     commands: Vec<String>,
     /// Confidence, from 0 to 1
-    #[arg(long)]
+    #[arg(long, value_parser = number(0.0..=1.0), allow_negative_numbers = true)]
     confidence: Option<f64>,
     /// Origin, in one word
     #[arg(long, allow_hyphen_values = true)]

@@ -10,7 +10,7 @@ use adage::{Lesson, Listing, Playbook, Playbooks, Request, Scored};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::choice::choice;
+use crate::choice::{choice, number};
 use crate::global::{Access, Global};
 use crate::output::{Output, counted, on_a_line, say, say_text, table, with};
 use crate::result::{Done, chain};
@@ -24,8 +24,8 @@ pub(crate) struct Context {
     /// Maximum number of lessons
     #[arg(long)]
     limit: Option<usize>,
-    /// Maximum cosine distance of a trigger: the classic rule
-    #[arg(long)]
+    /// Maximum cosine distance of a trigger, from 0 to 2: the classic rule
+    #[arg(long, value_parser = number(0.0_f32..=2.0), allow_negative_numbers = true)]
     threshold: Option<f32>,
     /// Maximum length, in estimated tokens
     #[arg(long)]

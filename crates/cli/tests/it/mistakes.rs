@@ -72,3 +72,19 @@ fn a_folder_of_a_newer_version_is_read_and_not_changed() {
     check(&said, 1, &["schema version 7", "writes 2", "use a newer version"]);
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
 }
+
+#[test]
+fn a_number_out_of_its_range_is_refused_with_the_range() {
+    let shell = Shell::new();
+    let lesson = ["learn", "--trigger", "a", "--solution", "b"];
+    for number in ["7", "-1", "nan", "inf", "many"] {
+        let option = format!("--confidence={number}");
+        check(&shell.call(&[&lesson[..], &[&option]].concat()), 2, &[number, "--confidence", "a number from 0 to 1"]);
+        check(&shell.call(&["prune", "--max-fraction", number]), 2, &[number, "a number from 0 to 1"]);
+        check(&shell.call(&["context", "x", "--threshold", number]), 2, &[number, "a number from 0 to 2"]);
+    }
+    assert!(!shell.path().join("memory").exists());
+    for number in ["0", "0.25", "1"] {
+        check(&shell.call(&[&lesson[..], &["--confidence", number]].concat()), 0, &[]);
+    }
+}
