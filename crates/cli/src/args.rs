@@ -134,7 +134,7 @@ pub(crate) enum Command {
     Checkpoint,
     /// Copy the memory to a folder that is empty or missing, while others write
     Backup { folder: PathBuf },
-    /// Replace the playbook with that of a backup; the present one is kept in quarantine
+    /// Replace the playbook with that of a backup; the present one is kept in quarantine. On a new machine, `adage init` comes first
     Restore { folder: PathBuf },
     /// Embed the lessons that have no vector yet (for example after a clone), so that the next recall is fast
     Embed,

@@ -213,7 +213,7 @@ impl Global {
 
     fn none_yet(&self) -> String {
         format!(
-            "there is no memory yet; the first `adage learn` makes {} ({})",
+            "there is no memory yet; `adage init` or the first `adage learn` makes {} ({})",
             self.dir().display(),
             self.place.whose()
         )

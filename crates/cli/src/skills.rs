@@ -67,7 +67,7 @@ pub(crate) fn run(global: &Global, command: Command, out: &mut Output) -> Done {
         Command::Export { lessons, to, name } => export(global, &lessons, &to, name.as_ref(), out),
         Command::Import { path, reveal } => import(global, &path, reveal, out),
         Command::Promote { name, text_hash } => {
-            let skills = global.create()?.skills();
+            let skills = global.open()?.skills();
             let listed = match text_hash {
                 Some(text_hash) => skills.promote_text(&name, text_hash)?,
                 None => skills.promote(&name)?,
