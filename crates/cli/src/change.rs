@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::choice::number;
 use crate::global::{Access, Global};
-use crate::output::{Output, counted};
+use crate::output::{Output, counted, times};
 use crate::result::{Done, Usage, exit_code};
 
 pub(crate) const FEEDBACK: [(&str, Feedback); 3] =
@@ -86,7 +86,8 @@ pub(crate) fn helped(global: &Global, lesson: &str, feedback: Feedback, out: &mu
     };
     let lesson = playbook.find(id)?;
     let (helpful, harmful) = (lesson.helpful_retrievals, lesson.harmful_retrievals);
-    let text = format!("{id} helped {helpful} times and did harm {harmful} times, confidence {:.2}", lesson.confidence);
+    let (helped, harmed) = (times(helpful), times(harmful));
+    let text = format!("{id} helped {helped} and did harm {harmed}, confidence {:.2}", lesson.confidence);
     out.both(&json!({"id": id, "helpful": helpful, "harmful": harmful, "confidence": lesson.confidence}), &text)
 }
 

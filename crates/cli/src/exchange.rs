@@ -174,7 +174,7 @@ pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done 
                 counted(n_lessons, "lesson")
             )
         }
-        None => format!("{shown} had these {n_lessons} lessons already"),
+        None => format!("{shown} has {} already, the same", counted(n_lessons, "lesson")),
     };
     out.both(&json!({ "lessons": n_lessons, "file": file, "change": exported.change }), &text)
 }

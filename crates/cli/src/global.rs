@@ -321,9 +321,9 @@ pub(crate) fn open_any(builder: PlaybookBuilder, access: Access) -> Result<Playb
         let from = if recovery.from_backup { "restored from its log or backup" } else { "there was no backup" };
         let kept: Vec<String> = recovery.kept_at.iter().map(|path| path.display().to_string()).collect();
         say(&format!(
-            "the playbook file was broken ({}); {from}, {} lessons; the broken file is kept at {}",
+            "the playbook file was broken ({}); {from}, {}; the broken file is kept at {}",
             recovery.reason,
-            recovery.n_lessons,
+            counted(recovery.n_lessons, "lesson"),
             kept.join(", ")
         ));
     }

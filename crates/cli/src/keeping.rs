@@ -57,7 +57,8 @@ pub(crate) fn repair(global: &Global, dry_run: bool, out: &mut Output) -> Done {
     if let Some(recovery) = &repair.recovery {
         let (file, backup) = (recovery.n_from_file, recovery.n_from_backup);
         out.line(&format!(
-            "{file} rows {would}taken from the file, {backup} from its backup, {} set aside",
+            "{} {would}taken from the file, {backup} from its backup, {} set aside",
+            counted(file, "row"),
             recovery.n_set_aside
         ))?;
     }

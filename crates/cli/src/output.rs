@@ -167,6 +167,11 @@ pub(crate) fn counted(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
+/// How often something happened: `1 time`, `2 times`.
+pub(crate) fn times(n: u64) -> String {
+    counted(usize::try_from(n).unwrap_or(usize::MAX), "time")
+}
+
 /// A value in which every text has the masks that a review has. The texts of skills, and of lessons that are not stored yet, are
 /// printed through it.
 pub(crate) fn masked(value: Value) -> Value {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::choice::{choice, number};
 use crate::global::{Access, Global};
-use crate::output::{Output, counted, on_a_line, say, say_text, table, with};
+use crate::output::{Output, counted, on_a_line, say, say_text, table, times, with};
 use crate::result::{Done, chain};
 use crate::trust;
 
@@ -229,7 +229,7 @@ fn sentences(stats: &Stats) -> Vec<(&'static str, String)> {
         |n: u64| if shown == 0 { String::new() } else { format!(" ({:.0}%)", 100.0 * n as f64 / shown as f64) };
     let harm = if harmed == 1 { "1 did harm".to_owned() } else { format!("{harmed} did harm") };
     sentences
-        .push(("shown", format!("{shown} times: {helped} helped{}, {harm}{}", of_shown(helped), of_shown(harmed))));
+        .push(("shown", format!("{}: {helped} helped{}, {harm}{}", times(shown), of_shown(helped), of_shown(harmed))));
     if let Some([least, median, largest]) = stats.utility {
         sentences
             .push(("utility", format!("{least:.2} the least, {median:.2} in the middle, {largest:.2} the largest")));

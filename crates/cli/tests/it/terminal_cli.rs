@@ -53,7 +53,7 @@ fn a_lesson_shown_by_hand_is_counted_and_credited() {
     assert_eq!((&harmed["id"], &harmed["helpful"], &harmed["harmful"]), (&id, &json!(2), &json!(1)));
     assert_eq!(shell.call(&["helpful", "bake bread"]).code, 1);
     let said = shell.call(&["stats"]).out;
-    assert!(said.contains("1, of them 0 verified") && said.contains("1 times: 2 helped"), "{said}");
+    assert!(said.contains("1, of them 0 verified") && said.contains("1 time: 2 helped"), "{said}");
 }
 
 #[test]
