@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io::{self, BufRead, IsTerminal};
 
+use adage::redact::json_error;
 use adage::retrieve::shown_tokens;
 use adage::{LearnOutcome, Lesson, LessonDraft, LessonId, LessonRef, Playbook};
 use clap::Args;
@@ -130,7 +131,9 @@ pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
             Err(error) => {
                 let example =
                     r#"a lesson is a line such as {"trigger": "when it applies", "correct_pattern": "what to do"}"#;
-                say_failure(&Failure::of_item(format!("line {}: {error}", number + 1)).with_next(example));
+                say_failure(
+                    &Failure::of_item(format!("line {}: {}", number + 1, json_error(&error))).with_next(example),
+                );
                 is_done = false;
             }
         }

@@ -401,7 +401,8 @@ fn say_broken(file: &Path, report: &ReadReport) {
     if report.n_broken > 0 {
         let first =
             report.broken.first().map(|broken| format!("line {}, {}", broken.line, broken.reason)).unwrap_or_default();
-        say(&format!("{}: {} broken records; the first: {first}", file.display(), report.n_broken));
+        let n_broken = counted(usize::try_from(report.n_broken).unwrap_or(usize::MAX), "broken record");
+        say(&format!("{}: {n_broken}; the first: {first}", file.display()));
     }
 }
 

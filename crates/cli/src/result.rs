@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use adage::FolderError;
 use adage::embed::EmbedError;
+use adage::redact::json_error;
 use clap::error::ErrorKind;
 
 /// The result of a command, apart from its output.
@@ -75,7 +76,19 @@ impl Failure {
 /// An error with its causes.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    causes.map(message).collect::<Vec<_>>().join(": ")
+}
+
+/// The error's own message on one line, in words that are no parser's.
+fn message(error: &(dyn Error + 'static)) -> String {
+    if let Some(error) = error.downcast_ref::<serde_json::Error>() {
+        return json_error(error);
+    }
+    let text = error.to_string();
+    // The parser of TOML repeats the text below its position, and marks it: lines that begin with a bar.
+    let is_quoted = |line: &&str| line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ').starts_with('|');
+    let lines: Vec<&str> = text.lines().filter(|line| !is_quoted(line)).map(str::trim).collect();
+    lines.join(": ")
 }
 
 /// A hint about an error that its message does not contain.
