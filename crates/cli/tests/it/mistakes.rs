@@ -21,7 +21,13 @@ fn a_wrong_name_is_reported_with_the_next_step() {
     check(&shell.call(&["shwo", "x"]), 2, &["unrecognized subcommand", "'show'"]);
     check(&shell.call(&["mine", "--format", "clod", "."]), 2, &["clod", "claude-code"]);
     check(&shell.call(&["config", "set", "retention.capacty", "5"]), 1, &["retention.capacty", "capacity"]);
-    check(&shell.call(&["config", "set", "retention.capacity", "five"]), 1, &["retention.capacity: ", "five"]);
+    for (value, shown) in [("five", "\"five\""), ("-5", "-5"), ("1.5", "1.5")] {
+        let said = shell.call(&["config", "set", "retention.capacity", value]);
+        check(&said, 1, &[&format!("retention.capacity is {shown}, it must be a whole number, 0 or more")]);
+        assert_eq!(said.err.matches("retention.capacity").count(), 1, "{}", said.err);
+    }
+    let zero = shell.call(&["config", "set", "retention.capacity", "0"]);
+    assert_eq!(zero.err, "adage: retention.capacity is 0, it must be at least 1\n");
     check(
         &shell.call(&["context", "x", "--embedder", "no/such"]),
         1,
