@@ -190,19 +190,19 @@ impl Config {
         let distance = (0.0..=2.0, "a cosine distance in [0, 2]");
         let share = (0.0..=1.0, "in [0, 1]");
         let numbers = [
-            ("learn.duplicate_distance", f64::from(learn.duplicate_distance), &distance),
-            ("retrieval.distance_threshold", f64::from(retrieval.distance_threshold), &distance),
-            ("retrieval.domain_distance", f64::from(retrieval.domain_distance.unwrap_or_default()), &distance),
+            ("learn.duplicate_distance", double(learn.duplicate_distance), &distance),
+            ("retrieval.distance_threshold", double(retrieval.distance_threshold), &distance),
+            ("retrieval.domain_distance", double(retrieval.domain_distance.unwrap_or_default()), &distance),
             ("learn.verified_bonus", learn.verified_bonus, &share),
             ("retention.prune_max_fraction", retention.prune_max_fraction, &share),
-            ("retrieval.lexical_floor", f64::from(retrieval.lexical_floor), &share),
-            ("retrieval.min_share", f64::from(retrieval.min_share), &share),
-            ("retrieval.answer_from", f64::from(retrieval.answer_from.unwrap_or_default()), &share),
+            ("retrieval.lexical_floor", double(retrieval.lexical_floor), &share),
+            ("retrieval.min_share", double(retrieval.min_share), &share),
+            ("retrieval.answer_from", double(retrieval.answer_from.unwrap_or_default()), &share),
             ("feedback.helpful_step", feedback.helpful_step, &share),
             ("feedback.harmful_step", feedback.harmful_step, &share),
             ("credit.dropout", credit.dropout, &(0.0..=0.9, "in [0, 0.9]")),
             ("extract.temperature", extract.temperature, &(0.0..=2.0, "in [0, 2]")),
-            ("matching.cosine_floor", f64::from(matching.cosine_floor), &(-1.0..=1.0, "a cosine in [-1, 1]")),
+            ("matching.cosine_floor", double(matching.cosine_floor), &(-1.0..=1.0, "a cosine in [-1, 1]")),
         ];
         numbers.into_iter().try_for_each(|(setting, value, (range, expected))| {
             check(setting, &value, range.contains(&value), expected)
@@ -240,6 +240,11 @@ impl Config {
         ];
         plurals.into_iter().try_for_each(|(setting, value)| check(setting, &value, value > 1, "at least 2"))
     }
+}
+
+/// The number in double precision that has the same text: 0.4, not 0.4000000059604645.
+fn double(number: f32) -> f64 {
+    number.to_string().parse().unwrap_or(number.into())
 }
 
 fn check<T: ToString + ?Sized>(

@@ -97,6 +97,12 @@ fn what_json_leaves_out_keeps_its_default() {
 }
 
 #[test]
+fn a_number_out_of_range_is_reported_as_it_was_given() {
+    let error = Config::from_toml("retrieval.distance_threshold = 2.4").unwrap().validate().unwrap_err().to_string();
+    assert_eq!(error, "retrieval.distance_threshold is 2.4, it must be a cosine distance in [0, 2]");
+}
+
+#[test]
 fn an_unknown_key_is_named() {
     let settings = [
         ("capacity", json!({ "capacity": 1 })),

@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 use toml_edit::{DocumentMut, Value};
 
 use crate::global::Global;
-use crate::output::Output;
+use crate::output::{Output, shortest};
 use crate::place::has_memory;
 use crate::result::Done;
 use crate::settings::{self, Wrong};
@@ -120,7 +120,7 @@ fn rows(global: &Global) -> Result<Vec<Row>, Box<dyn Error>> {
             () => DEFAULT,
         }
     };
-    let settings = flat(&json!(config));
+    let settings = flat(&shortest(json!(config)));
     let mut rows: Vec<Row> =
         settings.into_iter().map(|(key, value)| Row { origin: origin(&key), key, value }).collect();
     let user = &global.user;

@@ -14,7 +14,7 @@ use anstream::AutoStream;
 use clap::Parser;
 use clap::error::ErrorKind;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::{Value, json};
+use serde_json::{Number, Value, json};
 
 use crate::diff::coloured;
 use crate::result::{Done, Failure};
@@ -119,7 +119,7 @@ impl<W: Write> Output<W> {
         if !self.json {
             return Ok(());
         }
-        writeln!(self.open(), "{}", printable_json(&object.to_string()))?;
+        writeln!(self.open(), "{}", printable_json(&shortest(object.clone()).to_string()))?;
         self.stream.flush()
     }
 
@@ -181,6 +181,27 @@ pub(crate) fn masked(value: Value) -> Value {
         Value::Object(fields) => fields.into_iter().map(|(key, value)| (mask(&key).text, masked(value))).collect(),
         other => other,
     }
+}
+
+/// The value with each single-precision number in the shortest form that reads back as the same number: a `Value` stores it in
+/// double precision, where 0.4 is 0.4000000059604645.
+pub(crate) fn shortest(value: Value) -> Value {
+    match value {
+        Value::Number(number) => {
+            number.as_f64().filter(|_| number.is_f64()).and_then(shortest_number).unwrap_or(number).into()
+        }
+        Value::Array(list) => list.into_iter().map(shortest).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(key, value)| (key, shortest(value))).collect(),
+        other => other,
+    }
+}
+
+/// The same in another number; none if it is not single-precision.
+fn shortest_number(number: f64) -> Option<Number> {
+    #[expect(clippy::cast_possible_truncation, reason = "compared with the original")]
+    let single = number as f32;
+    let is_single = f64::from(single).to_bits() == number.to_bits();
+    is_single.then(|| single.to_string().parse().ok()).flatten().and_then(Number::from_f64)
 }
 
 /// An object with the fields of another one added.
@@ -352,6 +373,20 @@ mod tests {
         let narrow = table(&["id", "solution"], rows(), Some(30));
         assert!(widest(&narrow) <= 30 && narrow.lines().count() > 2, "{narrow}");
         assert!(["many", "words", "on and on"].iter().all(|words| narrow.contains(words)), "{narrow}");
+    }
+
+    #[test]
+    fn numbers_of_single_precision_are_printed_in_their_shortest_form() {
+        for (value, expected) in [
+            (json!(0.4_f32), "0.4"),
+            (json!({ "a": [0.15_f32, 1.0_f32, -2.5_f32, 1e-7_f32] }), r#"{"a":[0.15,1.0,-2.5,1e-7]}"#),
+            (
+                json!([0.1_f64, 0.1_f64 + 0.2_f64, 7, u64::MAX, "0.4"]),
+                "[0.1,0.30000000000000004,7,18446744073709551615,\"0.4\"]",
+            ),
+        ] {
+            assert_eq!(shortest(value).to_string(), expected);
+        }
     }
 
     #[test]
