@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::choice::number;
 use crate::global::{Access, Global};
 use crate::output::{Output, counted, times};
-use crate::result::{Done, Usage, exit_code};
+use crate::result::{Done, Usage};
 
 pub(crate) const FEEDBACK: [(&str, Feedback); 3] =
     [("helpful", Feedback::Helpful), ("neutral", Feedback::Neutral), ("harmful", Feedback::Harmful)];
@@ -96,14 +96,14 @@ pub(crate) fn retract(global: &Global, session: &str, out: &mut Output) -> Done 
     for playbook in global.books(Access::Write)?.spoken()?.as_slice() {
         removals.extend(playbook.retract_session(session)?);
     }
-    out.object(&json!({"session": session, "removed": removals}))?;
     if removals.is_empty() {
-        out.message(&format!("no lesson was mined from session {session}"));
+        return Err(format!("no lesson was mined from session {session}").into());
     }
+    out.object(&json!({"session": session, "removed": removals}))?;
     for removed in &removals {
         out.line(&format!("removed {}; undo within 30 days with: adage undo {}", removed.id, removed.change))?;
     }
-    Ok(exit_code(!removals.is_empty()))
+    Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn prune(global: &Global, asked: &Prune, out: &mut Output) -> Done {

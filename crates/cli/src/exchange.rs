@@ -77,12 +77,17 @@ pub(crate) fn import(global: &Global, asked: &Import, out: &mut Output) -> Done 
     let mut is_done = tally.unreadable == 0;
     for (place, learned) in outcomes.iter().enumerate() {
         tally.add(learned);
-        // A lesson that exists already is not a failure.
-        if let LearnOutcome::Refused { reason } = learned
-            && !matches!(reason, Refusal::AlreadyHere { .. })
-        {
-            say_failure(&Failure::of_item(format!("lesson {}: {reason}", place + 1)));
-            is_done = false;
+        match learned {
+            // Importing twice changes nothing, and what a person removed stays removed: neither is a failure.
+            LearnOutcome::Refused { reason: Refusal::AlreadyHere { .. } } => {}
+            LearnOutcome::Refused { reason: reason @ Refusal::Removed } => {
+                say(&format!("lesson {}: {reason}", place + 1))
+            }
+            LearnOutcome::Refused { reason } => {
+                say_failure(&Failure::of_item(format!("lesson {}: {reason}", place + 1)));
+                is_done = false;
+            }
+            _ => {}
         }
     }
     tell(asked, &tally, change.filter(|_| !asked.dry_run), out)?;

@@ -413,7 +413,8 @@ pub(crate) fn skip(global: &Global, name: &str, out: &mut Output) -> Done {
 
 pub(crate) fn reset_skips(global: &Global, name: Option<&str>, out: &mut Output) -> Done {
     let n_forgotten = global.open()?.reset_skips(name.map_or(SkipSelection::All, SkipSelection::Of))?;
-    out.object(&json!({ "forgotten": n_forgotten }))?;
-    out.line(&format!("{} cleared", counted(n_forgotten, "skip")))?;
-    Ok(exit_code(name.is_none() || n_forgotten > 0))
+    if let Some(name) = name.filter(|_| n_forgotten == 0) {
+        return Err(format!("{name} is not skipped").into());
+    }
+    out.both(&json!({ "forgotten": n_forgotten }), &format!("{} cleared", counted(n_forgotten, "skip")))
 }

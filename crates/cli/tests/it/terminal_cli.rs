@@ -75,6 +75,18 @@ fn lessons_of_a_session_are_retracted_and_restored_by_undo() {
 }
 
 #[test]
+fn clearing_skips_fails_only_for_a_name_that_is_not_skipped() {
+    let shell = Shell::new();
+    shell.learn("parse a csv export", "use the csv module");
+    assert_eq!(shell.json(&["reset-skips"])["forgotten"], 0);
+    shell.json(&["skip", "error-pip"]);
+    let said = shell.call(&["reset-skips", "error-pop", "--json"]);
+    assert_eq!((said.code, said.out.as_str()), (1, ""), "{}", said.err);
+    assert_eq!(object(said.err.trim_end())["error"], "error-pop is not skipped");
+    assert_eq!(shell.json(&["reset-skips", "error-pip"])["forgotten"], 1);
+}
+
+#[test]
 fn undo_by_a_lessons_id_names_the_change() {
     let shell = Shell::new();
     let id = shell.learn("parse a csv export", "use the csv module")["id"].as_str().unwrap().to_owned();
