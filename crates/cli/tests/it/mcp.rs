@@ -22,14 +22,23 @@ impl Client {
     }
 
     fn with(home: &Home, root: &Path, flags: &[&str]) -> Self {
+        Self::of(home, root, flags, "2025-06-18")
+    }
+
+    fn of_version(home: &Home, root: &Path, version: &str) -> Self {
+        Self::of(home, root, &[], version)
+    }
+
+    fn of(home: &Home, root: &Path, flags: &[&str], version: &str) -> Self {
         let mut command: Command = home.command(root, &[&["mcp", "--embedder", "none"], flags].concat());
         let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let (to, from) = (server.stdin.take().unwrap(), BufReader::new(server.stdout.take().unwrap()));
         let mut client = Self { server, to, from, n_sent: 0 };
         let about =
-            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+            json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
         let answer = client.ask("initialize", &about);
         assert_eq!(answer["result"]["serverInfo"]["name"], "adage");
+        assert_eq!(answer["result"]["protocolVersion"], version);
         client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         client
     }
@@ -41,11 +50,16 @@ impl Client {
     fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.n_sent += 1;
         self.send(&json!({"jsonrpc": "2.0", "id": self.n_sent, "method": method, "params": params}));
-        let mut line = String::new();
-        self.from.read_line(&mut line).unwrap();
-        let answer: Value = serde_json::from_str(&line).unwrap();
+        let answer = self.next();
         assert_eq!(answer["id"], self.n_sent, "{answer}");
         answer
+    }
+
+    /// What the server writes next.
+    fn next(&mut self) -> Value {
+        let mut line = String::new();
+        self.from.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
     }
 
     /// The answer of a tool: its text, and the object.
@@ -159,6 +173,48 @@ fn an_invalid_call_gets_an_error_and_the_server_continues() {
     assert!(client.refused("undo", &json!({"change": "x\u{1b}[8m"})).contains("is not the id of a change"));
     assert_eq!(client.ask("tools/call", &json!({"name": "rm", "arguments": {}}))["error"]["code"], -32602);
     client.call("learn", &lesson("c", "d"));
+}
+
+/// The codes of JSON-RPC 2.0, as the specification of the Model Context Protocol uses them.
+#[test]
+fn a_faulty_line_gets_the_code_of_its_fault_and_the_server_continues() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    let mut client = Client::new(&home, &root);
+    for (line, id, code) in [
+        ("nope", json!(null), -32_700),
+        ("{\"jsonrpc\": \"2.0\", \"id\": 7,", json!(null), -32_700),
+        ("\u{feff}7", json!(null), -32_600),
+        (r#"{"id": 7, "method": "ping"}"#, json!(7), -32_600),
+        (r#"{"jsonrpc": "2.0", "id": 7}"#, json!(7), -32_600),
+        (r#"[{"jsonrpc": "2.0", "id": 7, "method": "ping"}]"#, json!(null), -32_600),
+        (r#"{"jsonrpc": "2.0", "id": "a", "method": "no/such"}"#, json!("a"), -32_601),
+        (r#"{"jsonrpc": "2.0", "id": 8, "method": "resources/list"}"#, json!(8), -32_601),
+        (r#"{"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {}}"#, json!(9), -32_602),
+        (r#"{"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": []}"#, json!(9), -32_602),
+        (r#"{"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "rm"}}"#, json!(9), -32_602),
+    ] {
+        writeln!(client.to, "\n{line}").unwrap();
+        let answer = client.next();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(code)), "{line}: {answer}");
+        assert!(!answer["error"]["message"].as_str().unwrap().is_empty(), "{answer}");
+    }
+    // Neither has a response.
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/no_such"}));
+    client.call("list", &json!({}));
+}
+
+#[test]
+fn a_batch_is_answered_by_a_batch_in_the_version_that_has_them() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    let mut client = Client::of_version(&home, &root, "2025-03-26");
+    let ping = |id: &str| json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+    client.send(&json!([ping("one"), {"jsonrpc": "2.0", "id": "two", "method": "no/such"}]));
+    let answers = client.next();
+    let mut ids: Vec<&str> = answers.as_array().unwrap().iter().map(|answer| answer["id"].as_str().unwrap()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, ["one", "two"]);
 }
 
 #[test]
