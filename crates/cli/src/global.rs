@@ -223,6 +223,11 @@ impl Global {
     /// separately. No folder is created; what another process makes meanwhile is used.
     pub(crate) fn books(&self, access: Access) -> Result<Books, Box<dyn Error>> {
         self.expect_memory()?;
+        self.books_if_any(access)
+    }
+
+    /// As `books`, but a folder that the user named and that does not exist is empty.
+    pub(crate) fn books_if_any(&self, access: Access) -> Result<Books, Box<dyn Error>> {
         let mut playbooks = vec![open_any(self.builder()?.without_creating(), access)?];
         if let Some(user) = self.user_memory() {
             let builder = self.builder_at(user)?.with_folder_config(self.finish(|_| ()));

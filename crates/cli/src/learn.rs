@@ -14,6 +14,7 @@ use crate::choice::number;
 use crate::editor;
 use crate::global::Global;
 use crate::hook::TOOL_TOKENS;
+use crate::learned::Learned;
 use crate::output::{Output, is_terminal, say_failure};
 use crate::result::{Done, Failure, Usage, exit_code};
 
@@ -251,18 +252,16 @@ fn tell(learned: &LearnOutcome, out: &mut Output) -> Result<bool, Box<dyn Error>
 }
 
 fn object(learned: &LearnOutcome) -> Value {
-    let (outcome, into, near, distance, why) = match learned {
-        LearnOutcome::Inserted { near, .. } => ("inserted", None, near.first().copied(), None, None),
-        LearnOutcome::Superseded { .. } => ("superseded", None, None, None, None),
-        LearnOutcome::Merged { into, distance, .. } => ("merged", Some(*into), None, *distance, None),
-        LearnOutcome::Distinct { near, distance, why, .. } => {
-            ("kept_apart", None, Some(*near), *distance, Some(why.to_string()))
-        }
-        LearnOutcome::Review { reason, near, .. } => ("review", None, *near, None, Some(reason.to_string())),
-        LearnOutcome::Refused { reason } => ("refused", None, None, None, Some(reason.to_string())),
-        other => ("other", None, None, None, Some(format!("{other:?}"))),
+    let (outcome, near, why) = match Learned::of(learned) {
+        Some(Learned { outcome, near, why }) => (json!(outcome), near, why),
+        None => (json!("other"), None, Some(format!("{learned:?}"))),
     };
     let old = if let LearnOutcome::Superseded { old, .. } = learned { Some(*old) } else { None };
+    let (into, distance) = match learned {
+        LearnOutcome::Merged { into, distance, .. } => (Some(*into), *distance),
+        LearnOutcome::Distinct { distance, .. } => (None, *distance),
+        _ => (None, None),
+    };
     json!({
         "outcome": outcome, "id": learned.id(), "into": into, "near": near, "distance": distance, "why": why,
         "evicted": learned.evicted(), "change": learned.change(), "old": old,

@@ -20,6 +20,7 @@ mod inbox;
 mod init;
 mod keeping;
 mod learn;
+mod learned;
 mod manual;
 mod mcp;
 mod mine;

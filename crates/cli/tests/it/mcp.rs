@@ -104,9 +104,13 @@ fn the_tools_are_few_and_their_schemas_small() {
         let is_destructive = ["remove", "undo", "apply"].contains(&tool["name"].as_str().unwrap());
         assert_eq!(hints["destructiveHint"] == true, is_destructive, "{tool}");
     }
+    for tool in tools {
+        let description = tool["description"].as_str().unwrap();
+        assert!(description.starts_with("Call ") && description.contains("eturns "), "{description}");
+    }
     // JSON has about 3.5 characters to a token.
     let n_chars = answer["result"]["tools"].to_string().len();
-    assert!(n_chars < 1_500 * 7 / 2, "{n_chars}");
+    assert!(n_chars < 2_000 * 7 / 2, "{n_chars}");
 }
 
 #[test]
@@ -155,9 +159,47 @@ fn a_removed_lesson_comes_back_only_by_an_undo() {
     assert_eq!(client.call("list", &json!({})).1["lessons"][0]["trigger"], "parsing CSV exports");
     let (_, removed) = client.call("remove", &json!({"lesson": "parsing csv exports"}));
     assert_eq!(client.call("list", &json!({})).1["lessons"], json!([]));
-    assert!(client.refused("learn", &lesson("parsing CSV exports", "Use the csv module.")).contains("removed"));
+    let (text, refused) = client.call("learn", &lesson("parsing CSV exports", "Use the csv module."));
+    assert_eq!((&refused["outcome"], &refused["reason"]), (&json!("refused"), &json!("a person removed this lesson")));
+    assert!(refused["id"].is_null() && text.starts_with("refused: "), "{text}");
     client.call("undo", &json!({"change": removed["change"]}));
     assert_eq!(client.call("list", &json!({})).1["lessons"][0]["solution"], "Use the csv module.");
+}
+
+#[test]
+fn a_learn_says_in_its_object_what_became_of_the_lesson() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    let mut client = Client::new(&home, &root);
+    let (_, first) = client.call("learn", &lesson("pinning numpy", "Pin numpy below 2.0."));
+    assert_eq!((&first["outcome"], first["id"].is_string(), &first["near"]), (&json!("inserted"), true, &json!(null)));
+    let (text, apart) = client.call("learn", &lesson("pinning numpy", "Pin numpy above 2.0."));
+    assert_eq!(apart["outcome"], "kept_apart");
+    assert!(apart["reason"].as_str().unwrap().contains("above against below"), "{apart}");
+    let near = json!({"id": first["id"], "trigger": "pinning numpy", "solution": "Pin numpy below 2.0."});
+    assert_eq!(apart["near"], near);
+    assert!(text.contains("Pin numpy below 2.0."), "{text}");
+    let (_, merged) = client.call("learn", &lesson("pinning numpy", "Pin numpy below 2.0, pandas needs it."));
+    assert_eq!((&merged["outcome"], &merged["id"]), (&json!("merged"), &first["id"]));
+    assert!(merged["change"].is_string(), "{merged}");
+    let mut long = lesson("too long", "x");
+    long["solution"] = json!("x".repeat(40_000));
+    let (_, refused) = client.call("learn", &long);
+    assert!(refused["reason"].as_str().unwrap().contains("40000 bytes"), "{refused}");
+}
+
+#[test]
+fn a_folder_that_does_not_exist_is_empty_until_the_first_lesson() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    let folder = home.path("named");
+    let mut client = Client::with(&home, &root, &["--dir", folder.to_str().unwrap()]);
+    let (text, recalled) = client.call("recall", &json!({"query": "pinning numpy"}));
+    assert_eq!((&recalled["lessons"], &recalled["text"], &recalled["reason"]), (&json!([]), &json!(""), &json!(text)));
+    assert_eq!(client.call("list", &json!({})).1["lessons"], json!([]));
+    assert!(!folder.exists());
+    client.call("learn", &lesson("pinning numpy", "Pin numpy below 2.0."));
+    assert!(client.call("recall", &json!({"query": "pinning numpy"})).0.contains("below 2.0"));
 }
 
 #[test]
