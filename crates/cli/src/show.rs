@@ -144,12 +144,8 @@ fn row(playbook: &Playbook, lesson: &Lesson) -> Value {
 
 pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {
     let books = global.books(Access::Read)?.spoken()?;
-    let lessons = books.list_lessons(&Listing {
-        window: asked.window,
-        source: asked.source,
-        realm: global.named_realm(),
-        limit: asked.limit,
-    })?;
+    let listing = Listing::default().window(asked.window).source(asked.source).limit(asked.limit);
+    let lessons = books.list_lessons(&Listing { realm: global.named_realm(), ..listing })?;
     for (playbook, lesson) in &lessons {
         out.object(&row(playbook, lesson))?;
     }

@@ -340,8 +340,7 @@ fn outcome(memory: &Memory, asked: &Outcome) -> Result<Answer, Box<dyn Error>> {
 }
 
 fn list(memory: &Memory, asked: &List) -> Result<Answer, Box<dyn Error>> {
-    let realm = Some(memory.global.realm());
-    let listing = Listing { realm, limit: asked.limit.unwrap_or(LISTED), ..Listing::default() };
+    let listing = Listing::default().in_realm(&memory.global.realm()).limit(asked.limit.unwrap_or(LISTED));
     let lessons: Vec<Line> =
         (memory.trusted()?.list_lessons(&listing)?.iter()).map(|(_, lesson)| Line::of(lesson)).collect();
     let lines: Vec<String> =

@@ -1,9 +1,11 @@
 //! `mcp`: the answers of the server to a client that speaks the protocol line by line.
 
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use jsonschema::Validator;
 use serde_json::{Value, json};
 
 use super::home::Home;
@@ -14,6 +16,8 @@ struct Client {
     to: ChildStdin,
     from: BufReader<ChildStdout>,
     n_sent: u64,
+    /// The output schemas of the tools.
+    schemas: HashMap<String, Validator>,
 }
 
 impl Client {
@@ -33,13 +37,19 @@ impl Client {
         let mut command: Command = home.command(root, &[&["mcp", "--embedder", "none"], flags].concat());
         let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let (to, from) = (server.stdin.take().unwrap(), BufReader::new(server.stdout.take().unwrap()));
-        let mut client = Self { server, to, from, n_sent: 0 };
+        let mut client = Self { server, to, from, n_sent: 0, schemas: HashMap::new() };
         let about =
             json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
         let answer = client.ask("initialize", &about);
         assert_eq!(answer["result"]["serverInfo"]["name"], "adage");
         assert_eq!(answer["result"]["protocolVersion"], version);
         client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let tools = client.ask("tools/list", &json!({}))["result"]["tools"].clone();
+        let schema = |tool: &Value| {
+            let schema = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
+            (tool["name"].as_str().unwrap().to_owned(), schema)
+        };
+        client.schemas = tools.as_array().unwrap().iter().map(schema).collect();
         client
     }
 
@@ -62,11 +72,14 @@ impl Client {
         serde_json::from_str(&line).unwrap()
     }
 
-    /// The answer of a tool: its text, and the object.
+    /// The answer of a tool: its text, and the object, which has the form of the tool's output schema.
     fn call(&mut self, tool: &str, arguments: &Value) -> (String, Value) {
         let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
         let result = &answer["result"];
         assert_eq!(result["isError"], false, "{answer}");
+        if let Err(error) = self.schemas[tool].validate(&result["structuredContent"]) {
+            panic!("{tool}: {error}: {result}");
+        }
         (result["content"][0]["text"].as_str().unwrap().to_owned(), result["structuredContent"].clone())
     }
 
