@@ -40,6 +40,7 @@ pub use provenance::{Evidence, Origin, Provenance, Trust};
 pub use refusal::Refusal;
 pub(crate) use row::{KEYS, time_of};
 pub(crate) use shown::ShownField;
+pub use shown::for_prompt;
 
 /// The lesson schema that this crate writes. Older ones are read; folders with a newer one are opened read-only.
 pub const SCHEMA_VERSION: u64 = 2;

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use adage::redact::one_line;
+use adage::transcript::without_harness_tags;
 use clap::Args;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
@@ -18,6 +19,7 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+use serde_json::Value;
 
 use crate::global::Global;
 use crate::result::{Done, chain};
@@ -102,12 +104,22 @@ impl ServerHandler for Server {
         let answer = answer.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         Ok(match answer {
             Ok(answer) => {
-                let mut result = CallToolResult::structured(answer.object);
-                result.content = vec![ContentBlock::text(answer.text)];
+                let mut result = CallToolResult::structured(without_tags(answer.object));
+                result.content = vec![ContentBlock::text(without_harness_tags(&answer.text))];
                 result.into()
             }
-            Err(message) => CallToolResult::error(vec![ContentBlock::text(message)]).into(),
+            Err(message) => CallToolResult::error(vec![ContentBlock::text(without_harness_tags(&message))]).into(),
         })
+    }
+}
+
+/// The object with all its texts as in a prompt: what became of a lesson may quote another one.
+fn without_tags(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(without_harness_tags(&text)),
+        Value::Array(list) => list.into_iter().map(without_tags).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(key, value)| (key, without_tags(value))).collect(),
+        other => other,
     }
 }
 
