@@ -52,7 +52,7 @@ impl ShownField {
     ];
 
     /// The fields of the text hash, which identifies the advice.
-    const ADVICE: [Self; 4] = [Self::Trigger, Self::AntiPattern, Self::CorrectPattern, Self::Code];
+    pub(super) const ADVICE: [Self; 4] = [Self::Trigger, Self::AntiPattern, Self::CorrectPattern, Self::Code];
 
     /// The row's key of the field.
     pub(crate) fn key(self) -> &'static str {

@@ -175,6 +175,9 @@ fn a_removed_lesson_comes_back_only_by_an_undo() {
     let (text, refused) = client.call("learn", &lesson("parsing CSV exports", "Use the csv module."));
     assert_eq!((&refused["outcome"], &refused["reason"]), (&json!("refused"), &json!("a person removed this lesson")));
     assert!(refused["id"].is_null() && text.starts_with("refused: "), "{text}");
+    // Nor by leaving out the full stop.
+    let respelled = lesson("Parsing  CSV exports.", "use the csv module");
+    assert_eq!(client.call("learn", &respelled).1["outcome"], "refused");
     client.call("undo", &json!({"change": removed["change"]}));
     assert_eq!(client.call("list", &json!({})).1["lessons"][0]["solution"], "Use the csv module.");
 }
