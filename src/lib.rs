@@ -138,3 +138,7 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/recipes.md")]
 struct Recipes;
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/spec/playbook.md")]
+struct PlaybookSpecification;
