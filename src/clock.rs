@@ -49,7 +49,7 @@ impl Clock for SystemClock {
 /// let playbook = Playbook::builder(folder.path()).with_clock(clock.clone()).without_embedder().open()?;
 /// playbook.learn_lesson(build_lesson("pinning numpy", "Pin numpy below 2.0."))?;
 ///
-/// let this_week = Listing { window: Window::Week, ..Listing::default() };
+/// let this_week = Listing::default().window(Window::Week);
 /// assert_eq!(playbook.list_lessons(&this_week)?.len(), 1);
 /// clock.advance(TimeDelta::days(30));
 /// assert_eq!(playbook.list_lessons(&this_week)?.len(), 0);

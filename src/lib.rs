@@ -121,7 +121,7 @@ pub use document::Document;
 #[cfg(any(feature = "rten", feature = "ort", feature = "bundled-model"))]
 pub use embed::OnnxEmbedder;
 pub use embed::{Embedder, HashingEmbedder};
-pub use error::{Error, FolderError, Holder, Result};
+pub use error::{Error, FolderError, FolderKind, Holder, Result};
 pub use learn::{Feedback, LearnOutcome, Verification};
 pub use lesson::{ChangeId, Lesson, LessonDraft, LessonId, LessonRef, Realm, ReceiptId, TextHash, build_lesson};
 pub use model::LanguageModel;
@@ -138,3 +138,7 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/recipes.md")]
 struct Recipes;
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/spec/playbook.md")]
+struct PlaybookSpecification;

@@ -39,6 +39,7 @@
 
 mod capture;
 mod credit;
+mod given;
 mod learn;
 mod range;
 mod retrieval;
@@ -119,8 +120,8 @@ impl Config {
     /// [`validate`](Self::validate), and at every open.
     ///
     /// # Errors
-    /// [`Error::UnknownKey`] names the first key that is not a setting; [`Error::Json`] for what is not JSON, and for a value of
-    /// another type.
+    /// [`Error::UnknownKey`] names the first key that is not a setting; [`Error::WrongType`] a value of another type; [`Error::Json`]
+    /// for what is not JSON.
     pub fn from_json(text: &str) -> Result<Self, Error> {
         Self::from_value(serde_json::from_str(text)?)
     }
@@ -138,7 +139,7 @@ impl Config {
         if let Some(unknown) = unknown_key(&value, &known, "") {
             return Err(unknown);
         }
-        Ok(serde_json::from_value(value)?)
+        given::read(value.clone(), &value)
     }
 
     /// These settings overridden by those of a memory folder's own file, in TOML. A folder may set how its lessons are kept,
@@ -161,8 +162,8 @@ impl Config {
         if let Some(unknown) = unknown_key(&own, &settings, "") {
             return Err(unknown);
         }
-        overlay(&mut settings, own);
-        Ok(serde_json::from_value(settings)?)
+        overlay(&mut settings, own.clone());
+        given::read(settings, &own)
     }
 
     /// Checks every range.

@@ -29,22 +29,21 @@ pub(super) fn at_least_two(setting: &'static str, value: usize) -> Result<(), Er
 }
 
 /// A share, in [0, 1].
-pub(super) fn share(setting: &'static str, value: impl Into<f64>) -> Result<(), Error> {
-    within(setting, value, 0.0..=1.0, "in [0, 1]")
+pub(super) fn share<T: PartialOrd + From<u8> + Display>(setting: &'static str, value: T) -> Result<(), Error> {
+    within(setting, value, T::from(0)..=T::from(1), "in [0, 1]")
 }
 
 /// A cosine distance, in [0, 2].
-pub(super) fn distance(setting: &'static str, value: impl Into<f64>) -> Result<(), Error> {
-    within(setting, value, 0.0..=2.0, "a cosine distance in [0, 2]")
+pub(super) fn distance<T: PartialOrd + From<u8> + Display>(setting: &'static str, value: T) -> Result<(), Error> {
+    within(setting, value, T::from(0)..=T::from(2), "a cosine distance in [0, 2]")
 }
 
 /// A number in a range, so never NaN.
-pub(super) fn within(
+pub(super) fn within<T: PartialOrd + Display>(
     setting: &'static str,
-    value: impl Into<f64>,
-    range: RangeInclusive<f64>,
+    value: T,
+    range: RangeInclusive<T>,
     expected: &'static str,
 ) -> Result<(), Error> {
-    let value = value.into();
     check(setting, &value, range.contains(&value), expected)
 }

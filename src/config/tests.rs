@@ -97,6 +97,12 @@ fn what_json_leaves_out_keeps_its_default() {
 }
 
 #[test]
+fn a_number_out_of_range_is_reported_as_it_was_given() {
+    let error = Config::from_toml("retrieval.distance_threshold = 2.4").unwrap().validate().unwrap_err().to_string();
+    assert_eq!(error, "retrieval.distance_threshold is 2.4, it must be a cosine distance in [0, 2]");
+}
+
+#[test]
 fn an_unknown_key_is_named() {
     let settings = [
         ("capacity", json!({ "capacity": 1 })),
@@ -117,19 +123,38 @@ fn an_unknown_key_is_named() {
 #[test]
 fn a_value_of_another_type_is_refused() {
     let bad = [
-        ("not json", "expected ident"),
-        (r#"{"learn": {"dedup": "some"}}"#, "unknown variant `some`"),
-        (r#"{"feedback": {"credit_window": -1}}"#, "a number of seconds, 0 or more"),
-        (r#"{"feedback": {"credit_window": -0.5}}"#, "a number of seconds, 0 or more"),
-        (r#"{"feedback": {"credit_window": "5 min"}}"#, "a number of seconds, 0 or more"),
-        (r#"{"retention": {"utility": "custom"}}"#, "unknown variant `custom`"),
-        (r#"{"retrieval": {"calibration": {"words": {"scale": 1}}}}"#, "missing field `offset`"),
-        (r#"{"retrieval": {"calibration": {"words": {"slope": 1}}}}"#, "unknown field `slope`"),
+        (r#"{"learn": {"dedup": "some"}}"#, "learn.dedup is \"some\", it must be one of guarded, classic, plain, off"),
+        (r#"{"learn": {"dedup": 3}}"#, "learn.dedup is 3, it must be one of guarded, classic, plain, off"),
+        (
+            r#"{"retention": {"capacity": "five"}}"#,
+            "retention.capacity is \"five\", it must be a whole number, 0 or more",
+        ),
+        (r#"{"retention": {"capacity": -5}}"#, "retention.capacity is -5, it must be a whole number, 0 or more"),
+        (r#"{"retrieval": {"answer_from": true}}"#, "retrieval.answer_from is true, it must be a number"),
+        (
+            r#"{"feedback": {"credit_window": -1}}"#,
+            "feedback.credit_window is -1, it must be a number of seconds, 0 or more",
+        ),
+        (
+            r#"{"feedback": {"credit_window": -0.5}}"#,
+            "feedback.credit_window is -0.5, it must be a number of seconds, 0 or more",
+        ),
+        (r#"{"feedback": {"credit_window": "5 min"}}"#, "it must be a number of seconds, 0 or more"),
+        (r#"{"auto_save": {"enabled": 1}}"#, "auto_save.enabled is 1, it must be true or false"),
+        (
+            r#"{"retention": {"utility": "custom"}}"#,
+            "retention.utility is \"custom\", it must be one of aging, standard",
+        ),
+        (r#"{"retention": 3}"#, "retention is 3, it must be a section with settings"),
+        (r#"{"retrieval": {"limit": 3, "calibration": {"words": {"scale": 1}}}}"#, "retrieval.calibration is "),
     ];
     for (text, expected) in bad {
-        let Err(Error::Json(error)) = Config::from_json(text) else { panic!("{text} is read") };
+        let Err(error @ Error::WrongType { .. }) = Config::from_json(text) else { panic!("{text} is read") };
         assert!(error.to_string().contains(expected), "{text}: {error}");
     }
+    assert!(matches!(Config::from_json("not json"), Err(Error::Json(_))));
+    let folder = Config::default().for_folder("retention.capacity = 'five'").unwrap_err().to_string();
+    assert_eq!(folder, "retention.capacity is \"five\", it must be a whole number, 0 or more");
 }
 
 #[test]

@@ -200,7 +200,7 @@ impl<'a> Aligned<'a> {
 
     fn word_by_word(&self) -> Option<(String, String)> {
         let [ours, theirs] = self.sides().find(|[ours, theirs]| is_exchange(ours, theirs))?;
-        Some((text(ours), text(theirs)))
+        Some((written(ours), written(theirs)))
     }
 }
 
@@ -258,6 +258,17 @@ fn unmatched(ours: &[&Token], theirs: &[&Token]) -> (Vec<usize>, Vec<usize>) {
 
 fn text(run: &[&Token]) -> String {
     run.iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// The words as the lesson has them: what was written without white space stays together.
+fn written(run: &[&Token]) -> String {
+    let mut text = String::new();
+    for token in run {
+        let joint = token.joint.as_deref().unwrap_or(" ");
+        text.push_str(if text.is_empty() { "" } else { joint });
+        text.push_str(&token.text);
+    }
+    text
 }
 
 pub(super) fn is_filler(token: &Token) -> bool {

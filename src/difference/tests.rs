@@ -44,6 +44,19 @@ fn other_values_in_one_field_keep_apart() {
 }
 
 #[test]
+fn values_are_shown_as_they_are_written() {
+    for (ours, theirs, expected) in [
+        ("pin numpy=2.0 in the lock file", "pin numpy=2.1 in the lock file", "2.0 against 2.1"),
+        ("pin numpy =2.0 in the lock file", "pin numpy ==2.0 in the lock file", "=2.0 against ==2.0"),
+        ("pin numpy =2.0 in the lock file", "pin numpy == 2.0 in the lock file", "=2.0 against == 2.0"),
+        ("read it as left-to-right text there", "read it as bottom-up text there", "left-to-right against bottom-up"),
+    ] {
+        let found = difference(&lesson("one trigger", ours), &lesson("one trigger", theirs)).unwrap().to_string();
+        assert!(found.ends_with(expected), "{ours:?} and {theirs:?}: {found}");
+    }
+}
+
+#[test]
 fn what_only_one_side_has_is_no_conflict() {
     check("import csv", "import csv; reader = csv.reader(f)", None);
     check("retry with a delay", "retry with a delay of 5 seconds", None);

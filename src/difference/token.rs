@@ -40,6 +40,8 @@ pub(crate) struct Token {
     pub(crate) kind: Kind,
     /// As written in the text.
     pub(crate) text: String,
+    /// What is written between it and the token before it; none if that is white space.
+    pub(crate) joint: Option<String>,
     /// Its normal form: the stem of a word; a value in lower case without quotes and call brackets.
     pub(crate) normal: String,
     /// True when a full stop, question or exclamation mark follows.
@@ -60,7 +62,7 @@ impl Token {
             Kind::Identifier => lower.trim_end_matches("()").to_owned(),
             _ => lower.trim_end_matches('/').to_owned(),
         };
-        Self { kind, text: text.to_owned(), normal, ends_sentence: false, ends_clause: false }
+        Self { kind, text: text.to_owned(), joint: None, normal, ends_sentence: false, ends_clause: false }
     }
 
     /// The key for aligning it: a name that is a word counts as a word.
@@ -91,6 +93,7 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
             let is_within = found.last().is_some_and(|last: &Token| !last.ends_clause);
             let n_before = found.len();
             split_chunk(chunk, is_code, &mut found);
+            note_joints(chunk, found.get_mut(n_before..).unwrap_or_default());
             match found.get_mut(n_before..) {
                 // "plan A": a name, not an article.
                 Some([letter]) if is_within && is_letter(&letter.text) => letter.kind = Kind::Identifier,
@@ -104,6 +107,17 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
         }
     }
     canonical(found)
+}
+
+/// Records what is written between the tokens of a chunk, which has no white space: `==` and `2.0` of `==2.0` are joined by nothing.
+fn note_joints(chunk: &str, tokens: &mut [Token]) {
+    let mut rest = chunk;
+    let mut is_first = true;
+    for token in tokens {
+        let Some((between, behind)) = rest.split_once(token.text.as_str()) else { return };
+        token.joint = (!is_first).then(|| between.to_owned());
+        (rest, is_first) = (behind, false);
+    }
 }
 
 /// True for a name of several words in capitals, such as that of an environment variable.

@@ -16,6 +16,16 @@ pub enum Error {
         /// The allowed values.
         expected: &'static str,
     },
+    /// A value is not of the setting's type.
+    #[error("{key} is {value}, it must be {expected}")]
+    WrongType {
+        /// The setting.
+        key: String,
+        /// Its value, as JSON.
+        value: String,
+        /// The allowed values.
+        expected: String,
+    },
     /// A key is not a setting.
     #[error("no setting {key:?}; there are {}", known.join(", "))]
     UnknownKey {
@@ -32,7 +42,7 @@ pub enum Error {
         /// The keys that a folder may set.
         allowed: &'static [&'static str],
     },
-    /// The text is not JSON, or a value is not of the setting's type.
+    /// The text is not JSON.
     #[error("the settings cannot be read")]
     Json(#[from] serde_json::Error),
     /// The text is not TOML.

@@ -82,6 +82,17 @@ pub enum FolderError {
         /// The folder.
         path: PathBuf,
     },
+    /// The folder is that of a playbook and was opened as a vector memory, or the reverse. Nothing was changed; each needs a folder
+    /// of its own.
+    #[error("{} has {found}, and was opened as {expected}; each needs a folder of its own", path.display())]
+    WrongKind {
+        /// The folder.
+        path: PathBuf,
+        /// What it has.
+        found: FolderKind,
+        /// What it was opened as.
+        expected: FolderKind,
+    },
     /// The folder that was judged when it was opened is not at its path any more: another one is, or its id is another. Nothing
     /// was written; open it again, and what is there now is judged.
     #[error("{} is another folder than the one that was opened; open it again", path.display())]
@@ -140,6 +151,17 @@ impl FolderError {
             }
         }
     }
+}
+
+/// What a folder contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FolderKind {
+    /// The lessons of a [`Playbook`](crate::Playbook).
+    #[error("a playbook")]
+    Playbook,
+    /// The documents of a [`VectorMemory`](crate::VectorMemory).
+    #[error("a vector memory")]
+    VectorMemory,
 }
 
 /// More bytes than are read.

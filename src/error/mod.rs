@@ -20,7 +20,7 @@ use adage_index::VectorError;
 use crate::lesson::{ChangeId, LessonId, LessonRef, ReceiptId, TextHash};
 
 pub use embed::{EmbedError, HostError};
-pub use folder::{FolderError, Holder};
+pub use folder::{FolderError, FolderKind, Holder};
 pub use inbox::{BadName, CannotApply, TargetError};
 pub use patch::{Forbidden, Limit, PatchError};
 

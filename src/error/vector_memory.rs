@@ -39,11 +39,12 @@ pub enum Error {
         id: String,
     },
     /// A document cannot be stored. Nothing was changed.
-    #[error("document {id:?} cannot be kept: {reason}")]
+    #[error("document {id:?} cannot be kept")]
     Document {
         /// Its id, shortened to 100 characters.
         id: String,
         /// Why not.
+        #[source]
         reason: DocumentError,
     },
 }

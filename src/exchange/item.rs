@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use adage_redact::as_shown;
 use serde_json::{Map, Value, json};
 
 use super::NotReadReason;
-use crate::lesson::{Lesson, LessonDraft, LessonId};
+use crate::lesson::{Lesson, LessonDraft, LessonId, for_prompt};
 
 /// The parts of a lesson that the formats contain.
 #[derive(Debug, Default)]
@@ -47,7 +46,7 @@ impl Item {
         let (pattern, code) = (plain(&lesson.correct_pattern), plain(&lesson.code_example));
         let code = if pattern.contains(code.trim()) { String::new() } else { code };
         let domains: Vec<String> =
-            lesson.domains.iter().map(|domain| as_shown(domain).replace([',', '\n'], " ")).collect();
+            lesson.domains.iter().map(|domain| for_prompt(domain).replace([',', '\n'], " ")).collect();
         let topics = plain(&domains.join(", "));
         Self {
             id: Some(lesson.id),
@@ -123,7 +122,7 @@ impl Item {
 
 /// A text as it goes into a file and comes back: as it is shown, without blank lines before and blanks after it.
 pub(super) fn plain(text: &str) -> String {
-    as_shown(text).trim_end().trim_start_matches('\n').to_owned()
+    for_prompt(text).trim_end().trim_start_matches('\n').to_owned()
 }
 
 /// True if a draft equals the lesson in all parts that a format contains: then there is nothing to import.

@@ -1,6 +1,6 @@
 //! Lessons as JSON: one object per line, a list, or a whole playbook file.
 
-use adage_redact::printable_json;
+use adage_redact::{json_error, printable_json};
 use serde_json::{Map, Value, json};
 
 use super::seal::{self, Seal};
@@ -21,7 +21,7 @@ pub(super) fn read(text: &str, seal: Seal) -> Vec<Result<LessonDraft, NotRead>> 
     let rows = rows(text).into_iter().filter(|(_, row)| is_lesson(row)).map(|(line, row)| match row {
         Ok(Value::Object(row)) => Ok(draft(row)),
         Ok(_) => not_read(line, NotReadReason::NotAnObject),
-        Err(error) => not_read(line, NotReadReason::NotJson { reason: error.to_string() }),
+        Err(error) => not_read(line, NotReadReason::NotJson { reason: json_error(&error) }),
     });
     rows.collect()
 }

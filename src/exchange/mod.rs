@@ -110,9 +110,9 @@ pub enum NotReadReason {
     #[error("the mark of the lesson cannot be read")]
     BadMark,
     /// It is not JSON.
-    #[error("it is not JSON: {reason}")]
+    #[error("{reason}")]
     NotJson {
-        /// The parser's message.
+        /// What is wrong, and where in the line.
         reason: String,
     },
     /// It is JSON, but not an object.

@@ -220,18 +220,17 @@ impl<'a> Learner<'a> {
     }
 
     fn refuse(&mut self, lesson: &Lesson, arrival: Arrival) -> Option<Refusal> {
-        let text_hash = lesson.text_hash();
         let book = &mut self.plan.book;
         match arrival {
             Arrival::New if lesson.is_by_hand() => {
-                self.is_changed |= book.forget_removal(text_hash);
+                self.is_changed |= book.forget_removal(lesson);
                 None
             }
-            Arrival::New if book.was_removed(text_hash) => Some(Refusal::Removed),
+            Arrival::New if book.was_removed(lesson) => Some(Refusal::Removed),
             Arrival::New => self.refuse_mined(lesson),
             Arrival::MovedIn => {
                 let is_removed = book.removed.iter().any(|removed| removed.id == lesson.id);
-                if is_removed || book.was_removed(text_hash) {
+                if is_removed || book.was_removed(lesson) {
                     return Some(Refusal::Removed);
                 }
                 self.refuse_known(lesson)

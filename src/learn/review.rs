@@ -33,7 +33,7 @@ impl Learner<'_> {
         let book = &mut self.plan.book;
         let mut lesson = Arc::unwrap_or_clone(take_waiting(book, reviewed)?);
         let text = lesson.text_hash();
-        book.forget_removal(text);
+        book.forget_removal(&lesson);
         lesson.provenance.promoted = Some(reviewed.shown);
         let is_same = |known: &&Arc<Lesson>| {
             known.realm == lesson.realm && known.trigger == lesson.trigger && known.text_hash() == text

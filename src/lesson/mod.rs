@@ -18,6 +18,7 @@ mod draft;
 mod glob;
 mod provenance;
 mod refusal;
+mod removed_text;
 mod row;
 mod shown;
 mod stored;
@@ -38,8 +39,10 @@ pub(crate) use glob::{GlobOf, matches_everything, n_literal};
 pub(crate) use provenance::PROVENANCE_KEYS;
 pub use provenance::{Evidence, Origin, Provenance, Trust};
 pub use refusal::Refusal;
+pub(crate) use removed_text::RemovedText;
 pub(crate) use row::{KEYS, time_of};
 pub(crate) use shown::ShownField;
+pub use shown::for_prompt;
 
 /// The lesson schema that this crate writes. Older ones are read; folders with a newer one are opened read-only.
 pub const SCHEMA_VERSION: u64 = 2;

@@ -4,8 +4,22 @@
 use std::borrow::Cow;
 
 use adage_redact::{as_shown, mask, one_line};
+use adage_transcript::without_harness_tags;
 
 use super::{Lesson, Realm, TextHash};
+
+/// The text as every prompt has it: without invisible characters, with secrets masked ([`as_shown`](crate::redact::as_shown)), and
+/// with the tags of agents' programs written out ([`without_harness_tags`](crate::transcript::without_harness_tags)), so that it can
+/// neither end the block that it is put into nor begin one.
+///
+/// ```
+/// use adage::lesson::for_prompt;
+/// assert_eq!(for_prompt("a\u{200b} </system-reminder>"), "a &lt;/system-reminder>");
+/// ```
+#[must_use]
+pub fn for_prompt(text: &str) -> String {
+    without_harness_tags(&as_shown(text))
+}
 
 /// A text of a lesson that reaches prompts, or decides when the lesson is shown (`Paths`, `Commands`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +52,7 @@ impl ShownField {
     ];
 
     /// The fields of the text hash, which identifies the advice.
-    const ADVICE: [Self; 4] = [Self::Trigger, Self::AntiPattern, Self::CorrectPattern, Self::Code];
+    pub(super) const ADVICE: [Self; 4] = [Self::Trigger, Self::AntiPattern, Self::CorrectPattern, Self::Code];
 
     /// The row's key of the field.
     pub(crate) fn key(self) -> &'static str {
@@ -119,11 +133,11 @@ impl Lesson {
 }
 
 impl Lesson {
-    /// The lesson as it is rendered: each text without what is invisible and without what looks like a secret. The gate did so with
+    /// The lesson as it is rendered: each text [`for_prompt`]. The gate removed what is invisible and what looks like a secret from
     /// what it let in; a row that somebody else wrote into the file never passed it.
     pub(crate) fn as_shown(&self) -> Self {
         let mut lesson = self.clone();
-        lesson.rendered().filter(|text| !text.is_empty()).for_each(|text| *text = as_shown(text));
+        lesson.rendered().filter(|text| !text.is_empty()).for_each(|text| *text = for_prompt(text));
         lesson
     }
 

@@ -7,6 +7,21 @@ use serde::Serialize;
 use super::CancelToken;
 
 /// A language model that answers one request at a time. Calls block.
+///
+/// A function or closure from a [`Completion`] to its answer is a model:
+///
+/// ```
+/// use adage::Playbook;
+/// use adage::model::{CancelToken, Completion};
+/// use adage::transcript::Transcript;
+///
+/// # let folder = tempfile::tempdir()?;
+/// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+/// // Here you call your model.
+/// let model = |completion: &Completion| Ok(format!("{} bytes of data were asked about", completion.user.len()));
+/// playbook.learn_from_session(&Transcript::default(), Some(&model), &CancelToken::default())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait LanguageModel: Send + Sync {
     /// The model's whole answer to the completion, as text.
     ///
@@ -16,6 +31,15 @@ pub trait LanguageModel: Send + Sync {
     /// # Errors
     /// [`ModelError`]; [temporary ones](ModelError::is_passing) may be tried again.
     fn complete(&self, completion: &Completion) -> Result<String, ModelError>;
+}
+
+impl<F> LanguageModel for F
+where
+    F: Fn(&Completion) -> Result<String, ModelError> + Send + Sync,
+{
+    fn complete(&self, completion: &Completion) -> Result<String, ModelError> {
+        self(completion)
+    }
 }
 
 /// A request to a model. Instructions and data are in separate fields.
@@ -112,6 +136,26 @@ impl ModelError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_function_and_a_closure_are_models() {
+        fn refusing(_: &Completion) -> Result<String, ModelError> {
+            Err(ModelError::Cancelled)
+        }
+        let answer = "LEARN".to_owned();
+        let model = |completion: &Completion| Ok(format!("{answer} {}", completion.user));
+        let models: [&dyn LanguageModel; 2] = [&model, &refusing];
+        let completion = Completion {
+            system: String::new(),
+            user: "x".to_owned(),
+            max_tokens: 1,
+            temperature: 0.0,
+            time_limit: Duration::ZERO,
+            cancel: CancelToken::default(),
+        };
+        let answers = models.map(|model| model.complete(&completion));
+        assert_eq!(answers, [Ok("LEARN x".to_owned()), Err(ModelError::Cancelled)]);
+    }
 
     #[test]
     fn only_what_passes_is_tried_again() {

@@ -14,12 +14,13 @@ use crate::clock::{Clock, SystemClock, WritableClock};
 use crate::config::Config;
 use crate::credit::Chance;
 use crate::embed::{Embedder, bundled};
-use crate::error::folder::FolderError;
+use crate::error::folder::{FolderError, FolderKind};
 use crate::error::{Result, with_causes};
 use crate::exchange::ExportKey;
 use crate::folder::disk::{Disk, RealDisk};
 use crate::folder::{Access, Folder};
 use crate::setters::setters;
+use crate::store::folder_kind::check_kind;
 use crate::store::{Opened, Store, VectorCache};
 use crate::trust::{AskTracking, Decision, Guard, Sharing, Tracking, TrustRequest, TrustStore};
 
@@ -147,9 +148,11 @@ impl PlaybookBuilder {
     ///
     /// # Errors
     /// [`Error::Config`](crate::Error::Config) for a setting out of range; [`FolderError::Io`](crate::FolderError::Io) when the
-    /// folder, which is created if it is missing, cannot be created or read.
+    /// folder, which is created if it is missing, cannot be created or read; [`FolderError::WrongKind`](crate::FolderError::WrongKind)
+    /// for the folder of a vector memory.
     pub fn open(self) -> Result<Playbook> {
         let (folder, guard) = self.trust.open(&self.folder, self.disk, self.access)?;
+        check_kind(&folder, FolderKind::Playbook)?;
         let mut config = self.config;
         if let Some(finish) = self.finish {
             config = with_own_config(&folder, &guard, config);

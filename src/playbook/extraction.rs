@@ -142,7 +142,7 @@ impl Playbook {
         let mined = self.admit(suggested.candidates.iter().cloned())?;
         self.count_again(&suggested.recurring, &transcript)?;
         let candidates = suggested.candidates.iter().chain(&suggested.recurring);
-        let procedures = candidates.filter(|candidate| candidate.heuristic.is_procedure());
+        let procedures = candidates.filter(|candidate| candidate.is_procedure());
         // The lessons are already committed; a failure here must not stop the model's extraction.
         let skills = self.skills().save_worded(procedures, model, cancel).unwrap_or_else(|error| {
             let failed = Some(error.to_string());

@@ -6,6 +6,7 @@ use super::Playbook;
 use crate::error::Result;
 use crate::lesson::{Lesson, LessonRef, Realm};
 use crate::retrieve::recent_failures;
+use crate::setters::setters;
 use crate::state::Waiting;
 use adage_redact::strip_invisible;
 use chrono::{DateTime, FixedOffset, NaiveTime, TimeDelta};
@@ -22,7 +23,19 @@ pub enum Window {
     All,
 }
 
-/// The lessons to list.
+/// The lessons to list: by default the newest 20 of all realms.
+///
+/// ```
+/// use adage::playbook::Window;
+/// use adage::{Listing, Playbook, Realm, build_lesson};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+/// playbook.learn_lesson(build_lesson("pinning numpy", "Pin numpy below 2.0.").source("ci"))?;
+/// let listing = Listing::default().window(Window::Week).source("ci").in_realm(&Realm::new("shop", "")).limit(5);
+/// assert_eq!(playbook.list_lessons(&listing)?.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
     /// The period; all time by default.
@@ -46,6 +59,17 @@ impl Listing {
     #[must_use]
     pub fn everything() -> Self {
         Self { limit: usize::MAX, ..Self::default() }
+    }
+
+    setters! {
+        /// Sets the period.
+        window(window: Window) => window = window;
+        /// Restricts the listing to lessons of this source, compared without regard to case.
+        source(source: impl Into<String>) => source = source.into();
+        /// Restricts the listing to lessons that this realm sees.
+        in_realm(realm: &Realm) => realm = Some(realm.clone());
+        /// Sets the maximum number of lessons.
+        limit(limit: usize) => limit = limit;
     }
 }
 

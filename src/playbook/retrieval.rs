@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use adage_index::{UnitVector, VectorError};
+use adage_redact::Redactor;
 use adage_redact::block::EMPTY_PLAYBOOK;
-use adage_redact::{Redactor, as_shown};
 use chrono::{DateTime, FixedOffset};
 
 use super::crediting::Showing;
@@ -13,7 +13,7 @@ use super::{Inner, Playbook, View};
 use crate::config::{CalibrationFit, RetrievalConfig, RetrievalRule};
 use crate::embed::{Embedder, Role, embed_units};
 use crate::error::{Error, Result, config, with_causes};
-use crate::lesson::{LessonId, ReceiptId, TextHash};
+use crate::lesson::{LessonId, ReceiptId, TextHash, for_prompt};
 use crate::retrieve::{
     Calibration, Context, NoMatchReason, Query, QueryVectors, Ranked, Rendered, Request, Scored, Search, Shown,
     TierChoice, VectorQuery, estimated_tokens, render, settle_conflicts,
@@ -78,7 +78,7 @@ impl Answer {
             distance: hit.distance,
             score: hit.score,
             probability: hit.probability,
-            matched: hit.matched.as_deref().map(as_shown),
+            matched: hit.matched.as_deref().map(for_prompt),
             contradicted_by: hit.contradicted_by.map(|by| by.id),
         });
         let mut text = if is_empty_start { EMPTY_PLAYBOOK.to_owned() } else { rendered.text };
@@ -94,7 +94,7 @@ impl Answer {
             receipt,
             considered: if request.is_explained { ranked.considered } else { Vec::new() }
                 .into_iter()
-                .map(|scored| Scored { trigger: as_shown(&scored.trigger), ..scored })
+                .map(|scored| Scored { trigger: for_prompt(&scored.trigger), ..scored })
                 .collect(),
         }
     }

@@ -95,6 +95,10 @@ impl Skills {
         let drawn = self.state().read()?.drawn;
         let mut drafts = Drafts::default();
         for candidate in candidates {
+            if candidate.is_rule() {
+                outcome.declined.extend(SkillName::slug(&candidate.name).map(|name| (name, Declined::NoSteps)));
+                continue;
+            }
             let (skill, text) = match Skill::from_candidate(candidate, &self.0.0.config.learn) {
                 Ok((skill, text)) => (skill.standardised(), text),
                 Err(refusal) => {

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use adage_redact::block::{self, MISTAKES, NO_FAILURES, RECENT, RELEVANT};
-use adage_redact::{as_shown, fence_for, one_line};
+use adage_redact::{fence_for, one_line};
 
 use super::tiers::{Hit, Ranked};
 use super::tokens::estimated_tokens;
 use super::{NoMatchReason, Tier};
-use crate::lesson::{Lesson, ShownField};
+use crate::lesson::{Lesson, ShownField, for_prompt};
 
 /// The maximum characters of a trigger that names another lesson.
 const MAX_TRIGGER: usize = 60;
@@ -81,7 +81,7 @@ fn contradiction(hit: &Hit) -> Option<String> {
     let day =
         |lesson: &Lesson| lesson.dated().map_or("an unknown day".to_owned(), |time| time.date_naive().to_string());
     let (day, own) = (day(by), day(&hit.lesson));
-    let trigger = one_line(&as_shown(&by.trigger), MAX_TRIGGER);
+    let trigger = one_line(&for_prompt(&by.trigger), MAX_TRIGGER);
     Some(if by.newest_first(&hit.lesson).is_lt() {
         format!(
             "CONTRADICTED: by the newer lesson on \"{trigger}\" ({day}; this one is of {own}). Follow the newer one."

@@ -13,13 +13,13 @@ use super::lessons_by_time::LessonsByTime;
 use super::utility;
 use crate::config::UtilityPolicy;
 use crate::error::{Error, Result};
-use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, Realm, TextHash};
+use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, Realm, RemovedText, TextHash};
 
 /// The record of a lesson that a person removed, so that it stays removed (docs/spec/playbook.md, 7).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Removed {
     pub(crate) id: LessonId,
-    pub(crate) text_hash: TextHash,
+    pub(crate) text: RemovedText,
     pub(crate) at: DateTime<FixedOffset>,
     /// The change that removed it, for `undo`.
     pub(crate) change: Option<ChangeId>,
@@ -216,22 +216,28 @@ impl Book {
         true
     }
 
-    /// True when a person removed exactly this text.
-    pub(crate) fn was_removed(&self, text_hash: TextHash) -> bool {
-        self.removed.iter().any(|removed| removed.text_hash == text_hash)
+    /// True when a person removed this text, perhaps written slightly differently.
+    pub(crate) fn was_removed(&self, lesson: &Lesson) -> bool {
+        let text = RemovedText::of(lesson);
+        self.removed.iter().any(|removed| removed.text.is(text))
+    }
+
+    /// True when a person removed the text with this hash.
+    pub(crate) fn has_removed(&self, text_hash: TextHash) -> bool {
+        self.removed.iter().any(|removed| removed.text.exact == text_hash)
     }
 
     /// Records that a person removed this lesson.
     pub(crate) fn remember_removal(&mut self, lesson: Arc<Lesson>, change: ChangeId, at: DateTime<FixedOffset>) {
-        let (id, text_hash) = (lesson.id, lesson.text_hash());
+        let (id, text) = (lesson.id, RemovedText::of(&lesson));
         self.forget_evicted(&lesson);
-        self.removed.push(Removed { id, text_hash, at, change: Some(change), lesson: Some(lesson) });
+        self.removed.push(Removed { id, text, at, change: Some(change), lesson: Some(lesson) });
     }
 
     /// Deletes the removals of this text, because it was learned by hand again. True if there was one.
-    pub(crate) fn forget_removal(&mut self, text_hash: TextHash) -> bool {
-        let n_before = self.removed.len();
-        self.removed.retain(|removed| removed.text_hash != text_hash);
+    pub(crate) fn forget_removal(&mut self, lesson: &Lesson) -> bool {
+        let (n_before, text) = (self.removed.len(), RemovedText::of(lesson));
+        self.removed.retain(|removed| !removed.text.is(text));
         self.removed.len() < n_before
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 
-use crate::lesson::{ChangeId, Lesson, LessonId, TextHash};
+use crate::lesson::{ChangeId, Lesson, LessonId, RemovedText, TextHash};
 
 /// The operation that made a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,8 +43,8 @@ pub(crate) struct Edit {
     pub(crate) after: Option<TextHash>,
     /// The lesson that was merged in.
     pub(crate) incoming: Option<Arc<Lesson>>,
-    /// The hash of a removed text.
-    pub(crate) removed_text: Option<TextHash>,
+    /// The hashes of a removed text.
+    pub(crate) removed_text: Option<RemovedText>,
 }
 
 /// Why a row changed.
@@ -96,7 +96,7 @@ impl Edit {
 
     /// A removal: the archive contains the id and the hash, never the text.
     pub(crate) fn removed(why: Why, lesson: &Lesson) -> Self {
-        let removed_text = Some(lesson.text_hash());
+        let removed_text = Some(RemovedText::of(lesson));
         Self { id: lesson.id, why, before: None, after: None, incoming: None, removed_text }
     }
 

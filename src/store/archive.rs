@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::checksum::{self, Seal};
 use crate::clock::Clock;
-use crate::lesson::{ChangeId, Lesson, LessonId, TextHash};
+use crate::lesson::{ChangeId, Lesson, LessonId, RemovedText, TextHash};
 use crate::state::{Action, Change, Edit, Why};
 
 #[derive(Serialize, Deserialize)]
@@ -46,6 +46,8 @@ struct Row {
     incoming: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     removed_text: Option<TextHash>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    removed_wording: Option<TextHash>,
 }
 
 /// The lines of these changes, of the commit that writes this generation.
@@ -68,7 +70,8 @@ fn rendered(changes: &[Change], generation: u64, forgotten: bool) -> Vec<u8> {
             before: image(&edit.before),
             after: edit.after,
             incoming: image(&edit.incoming),
-            removed_text: edit.removed_text,
+            removed_text: edit.removed_text.map(|text| text.exact),
+            removed_wording: edit.removed_text.and_then(|text| text.wording),
         });
         let line = Line {
             change: change.id,
@@ -201,7 +204,7 @@ fn read(line: Line, clock: &dyn Clock) -> Change {
         before: lesson(row.before),
         after: row.after,
         incoming: lesson(row.incoming),
-        removed_text: row.removed_text,
+        removed_text: row.removed_text.map(|exact| RemovedText { exact, wording: row.removed_wording }),
     });
     Change { id: line.change, at: line.at, action: line.action, undoes: line.undoes, edits: edits.collect() }
 }

@@ -11,7 +11,7 @@ use crate::error::folder::{FolderError, Result};
 use crate::exchange::{ExportKey, backup_code, is_backup_code};
 use crate::folder::{Directory, Entry, Name, Turn};
 use crate::hash::TextHash;
-use crate::lesson::LessonId;
+use crate::lesson::{Lesson, LessonId};
 use crate::state::Book;
 
 /// The list of a backup's files. It is written last: a backup without it is incomplete.
@@ -264,7 +264,6 @@ impl Store {
         }
         let mut texts: std::collections::BTreeSet<TextHash> =
             book.lessons.iter().map(|lesson| lesson.text_hash()).collect();
-        texts.extend(book.removed.iter().map(|removed| removed.text_hash));
         let mut found = Vec::new();
         for name in self.files().list(crate::folder::QUARANTINE)? {
             if !name.to_string_lossy().starts_with("skills_playbook") {
@@ -275,7 +274,8 @@ impl Store {
             let Some(playbook_file::Parsed { file, seals, .. }) = self.parse_leniently(&bytes) else { continue };
             for lesson in file.book.lessons.iter() {
                 let is_whole = seals.written.is_none() || !seals.foreign.contains(&lesson.id);
-                if is_whole && known.insert(lesson.id) && texts.insert(lesson.text_hash()) {
+                let is_usable = is_whole && !book.was_removed(lesson);
+                if is_usable && known.insert(lesson.id) && texts.insert(lesson.text_hash()) {
                     found.push((self.files().path_of(&name), crate::Lesson::clone(lesson)));
                 }
             }
@@ -286,11 +286,10 @@ impl Store {
 
 /// Takes out of a backup's playbook what was removed from the present one, and adds these removals to its own.
 fn keep_removed(book: &mut Book, present: &Book) {
-    let is_removed = |id: LessonId, hash: TextHash| {
-        present.removed.iter().any(|removed| removed.id == id || removed.text_hash == hash)
-    };
-    book.lessons = book.lessons.iter().filter(|lesson| !is_removed(lesson.id, lesson.text_hash())).cloned().collect();
-    book.waiting.retain(|waiting| !is_removed(waiting.lesson.id, waiting.lesson.text_hash()));
+    let is_removed =
+        |lesson: &Lesson| present.removed.iter().any(|removed| removed.id == lesson.id) || present.was_removed(lesson);
+    book.lessons = book.lessons.iter().filter(|lesson| !is_removed(lesson)).cloned().collect();
+    book.waiting.retain(|waiting| !is_removed(&waiting.lesson));
     let more = present.removed.iter().filter(|removed| !book.removed.iter().any(|known| known.id == removed.id));
     let more: Vec<_> = more.cloned().collect();
     for removed in &mut book.removed {

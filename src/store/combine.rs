@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::PlaybookFile;
 use super::checksum::Seal;
 use super::playbook_file::Seals;
-use crate::lesson::{Lesson, LessonId, TextHash};
+use crate::lesson::{Lesson, LessonId};
 use crate::state::{Book, Removed, Waiting};
 
 /// What could be read of a file, and the state of its checksums.
@@ -105,12 +105,11 @@ fn set_lessons(
     edited: &BTreeSet<LessonId>,
 ) {
     let removed: BTreeSet<LessonId> = book.removed.iter().map(|removed| removed.id).collect();
-    let removed_texts: BTreeSet<TextHash> = book.removed.iter().map(|removed| removed.text_hash).collect();
-    let is_kept = |lesson: &Lesson| {
-        !removed.contains(&lesson.id) || (edited.contains(&lesson.id) && !removed_texts.contains(&lesson.text_hash()))
-    };
-    book.lessons = lessons.into_values().filter(|lesson| is_kept(lesson)).collect();
-    book.waiting = waiting.into_values().filter(|waiting| is_kept(&waiting.lesson)).collect();
+    let is_kept =
+        |lesson: &Lesson| !removed.contains(&lesson.id) || (edited.contains(&lesson.id) && !book.was_removed(lesson));
+    let lessons = lessons.into_values().filter(|lesson| is_kept(lesson)).collect();
+    let waiting = waiting.into_values().filter(|waiting| is_kept(&waiting.lesson)).collect();
+    (book.lessons, book.waiting) = (lessons, waiting);
 }
 
 /// The removals of both, each once. For a damaged one of the file, the backup's is used, if there is a backup.

@@ -13,6 +13,7 @@ mod commit_log;
 pub(crate) mod curation;
 pub(crate) mod documents;
 pub(crate) mod export;
+pub(crate) mod folder_kind;
 mod forget;
 #[cfg(test)]
 mod fuzz;

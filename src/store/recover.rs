@@ -15,7 +15,7 @@ use super::playbook_file::{Parsed, Seals};
 use super::{ARCHIVE, BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, salvage};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Lock, Name};
-use crate::lesson::{LessonId, TextHash};
+use crate::lesson::{LessonId, RemovedText, TextHash};
 use crate::state::{Action, Book, Change, Removed};
 
 /// The result of recovering a broken playbook file at an open.
@@ -288,11 +288,11 @@ fn apply_removals(book: &mut Book, history: &[Change]) {
             let waiting = place.map(|place| book.waiting.remove(place).lesson);
             let lesson = book.take(edit.id).or(waiting);
             let is_known = book.removed.iter().any(|removed| removed.id == edit.id);
-            let text_hash = edit.removed_text.or(lesson.as_ref().map(|lesson| lesson.text_hash()));
+            let text = edit.removed_text.or(lesson.as_ref().map(|lesson| RemovedText::of(lesson)));
             // A text that was learned by hand after its removal is kept.
-            let is_back = |text_hash: &TextHash| book.lessons.iter().any(|lesson| lesson.text_hash() == *text_hash);
-            if let Some(text_hash) = text_hash.filter(|text_hash| !is_known && !is_back(text_hash)) {
-                book.removed.push(Removed { id: edit.id, text_hash, at: change.at, change: Some(change.id), lesson });
+            let is_back = |text: &RemovedText| book.lessons.iter().any(|lesson| text.is(RemovedText::of(lesson)));
+            if let Some(text) = text.filter(|text| !is_known && !is_back(text)) {
+                book.removed.push(Removed { id: edit.id, text, at: change.at, change: Some(change.id), lesson });
             }
         }
     }

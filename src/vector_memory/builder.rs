@@ -13,12 +13,14 @@ use super::{Inner, VectorMemory};
 use crate::config::LOCK_TIMEOUT;
 use crate::embed::{Embedder, bundled};
 use crate::error::config;
+use crate::error::folder::FolderKind;
 use crate::error::vector_memory::Result;
 use crate::folder::disk::{Disk, RealDisk};
 use crate::folder::limits::MAX_OF_DOCUMENTS;
 use crate::folder::{Access, Folder};
 use crate::setters::setters;
 use crate::store::documents::DocumentLog;
+use crate::store::folder_kind::check_kind;
 
 /// Settings for opening a vector memory; [`VectorMemory::builder`] starts one.
 pub struct VectorMemoryBuilder {
@@ -60,7 +62,8 @@ impl VectorMemoryBuilder {
     ///
     /// # Errors
     /// [`Error::Config`](super::Error::Config) when a setting of the index is out of range;
-    /// [`FolderError::Io`](crate::FolderError::Io) when the folder cannot be created or read.
+    /// [`FolderError::Io`](crate::FolderError::Io) when the folder cannot be created or read;
+    /// [`FolderError::WrongKind`](crate::FolderError::WrongKind) for the folder of a playbook.
     pub fn open(self) -> Result<VectorMemory> {
         self.index.validate().map_err(config::Error::from)?;
         let log = DocumentLog {
@@ -68,6 +71,7 @@ impl VectorMemoryBuilder {
                 .with_lock_timeout(self.lock_timeout)
                 .with_max_file(MAX_OF_DOCUMENTS),
         };
+        check_kind(&log.folder, FolderKind::VectorMemory)?;
         let (view, stored_to) = match log.open_stored() {
             Some(opened) => {
                 let mut view = View::over(opened.documents, self.index);

@@ -324,6 +324,33 @@ fn a_procedure_becomes_a_draft_in_the_words_of_the_model() {
 }
 
 #[test]
+fn a_rule_in_words_makes_a_lesson_and_no_draft() {
+    for rule in [
+        "From now on, always run `make fmt` before you commit to this repository.",
+        "Remember: never push to the release branch without asking the owner first.",
+        "# always write the changelog entry in the same commit as the change",
+    ] {
+        let desk = Desk::new();
+        let session = Transcript {
+            session: "monday".into(),
+            project: "/srv/shop".into(),
+            turns: vec![
+                Turn::User("fix the failing test".into()),
+                Turn::Assistant("Done.".into()),
+                Turn::User(rule.into()),
+            ],
+            ..Transcript::default()
+        };
+        let learned = desk.playbook.learn_from_session(&session, None, &CancelToken::default()).unwrap();
+        assert!(!learned.suggested.candidates.is_empty(), "{rule}");
+        assert_eq!(learned.skills, sessions::Lessons::default().skills, "{rule}");
+        let asked = desk.playbook.skills().save_suggested(&learned.suggested.candidates).unwrap();
+        assert!(asked.declined.iter().any(|(_, why)| *why == Declined::NoSteps) && asked.saved.is_empty(), "{asked:?}");
+        assert!(desk.playbook.skills().list().unwrap().skills.is_empty(), "{rule}");
+    }
+}
+
+#[test]
 fn a_draft_is_archived_with_its_dismissed_lesson() {
     let desk = Desk::new();
     let learned = desk.playbook.learn_from_session(&procedure("monday"), None, &CancelToken::default()).unwrap();

@@ -29,6 +29,7 @@ mod extract;
 mod feedback;
 mod formats;
 mod hand_edits;
+mod harness_tags;
 #[cfg(feature = "http-llm")]
 mod http_model;
 mod inbox;

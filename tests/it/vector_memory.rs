@@ -1,6 +1,7 @@
 //! A vector memory as a whole: killed processes, and threads that query while others write.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error as _;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,7 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use adage::{Document, Filter, HashingEmbedder, Lookup, VectorMemory};
+use adage::embed::{EmbedError, Role};
+use adage::ndarray::Array2;
+use adage::{
+    Document, Embedder, Filter, FolderError, FolderKind, HashingEmbedder, Lookup, Playbook, TextHash, VectorMemory,
+    build_lesson,
+};
 
 /// The variable that gives a child process its role: the folder, a slash and a number.
 const CHILD: &str = "ADAGE_TEST_MEMORY_CHILD";
@@ -144,4 +150,64 @@ fn threads_query_whole_batches_while_others_write() {
     });
     assert_eq!(memory.count(&Filter::all()).unwrap(), 2 * 20 * BATCH);
     assert_eq!(memory.needs_embedding().unwrap(), 0);
+}
+
+#[test]
+fn a_playbook_and_a_vector_memory_refuse_the_folder_of_the_other() {
+    let (lessons, documents) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let playbook = |folder: &Path| Playbook::builder(folder).without_embedder().open();
+    let lesson = build_lesson("pinning numpy", "Pin numpy below 2.0.");
+    playbook(lessons.path()).unwrap().learn_lesson(lesson.clone()).unwrap();
+    open(documents.path()).add(Document::new("n1", "a note")).unwrap();
+    let names = |folder: &Path| -> BTreeSet<_> {
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    };
+    let before = [lessons.path(), documents.path()].map(names);
+
+    let refused = playbook(documents.path()).err().unwrap();
+    let text = format!(
+        "{} has a vector memory, and was opened as a playbook; each needs a folder of its own",
+        documents.path().display()
+    );
+    assert_eq!(refused.to_string(), text);
+    let adage::Error::Folder(FolderError::WrongKind { found, expected, .. }) = refused else { panic!("{refused}") };
+    assert_eq!((found, expected), (FolderKind::VectorMemory, FolderKind::Playbook));
+    let refused = VectorMemory::open(lessons.path()).err().unwrap();
+    assert!(refused.to_string().contains("has a playbook, and was opened as a vector memory"), "{refused}");
+    assert_eq!([lessons.path(), documents.path()].map(names), before, "nothing was created");
+
+    // A folder that has both already is read as either.
+    std::fs::copy(documents.path().join("documents.jsonl"), lessons.path().join("documents.jsonl")).unwrap();
+    assert_eq!(open(lessons.path()).count(&Filter::all()).unwrap(), 1);
+    playbook(lessons.path()).unwrap().learn_lesson(lesson).unwrap();
+}
+
+#[test]
+fn an_error_has_its_cause_as_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = open(folder.path()).add(Document::new("n1", " ")).unwrap_err();
+    assert_eq!(refused.to_string(), "document \"n1\" cannot be kept");
+    assert_eq!(refused.source().unwrap().to_string(), "the text is empty");
+
+    struct Down;
+    impl Embedder for Down {
+        fn embed(&self, _: &[&str], _: Role) -> Result<Array2<f32>, EmbedError> {
+            Err(EmbedError::host(std::io::Error::other("the server is down")))
+        }
+        fn fingerprint(&self) -> TextHash {
+            TextHash::of(&["down"])
+        }
+        fn dimension(&self) -> Result<usize, EmbedError> {
+            Ok(384)
+        }
+    }
+    let memory = VectorMemory::builder(folder.path()).with_embedder(Arc::new(Down)).open().unwrap();
+    let failed = memory.query(&Lookup::text("a note")).unwrap_err();
+    assert_eq!(failed.source().unwrap().to_string(), "the server is down");
+
+    let file = folder.path().join("a file");
+    std::fs::write(&file, "mine").unwrap();
+    let failed = VectorMemory::open(&file).err().unwrap();
+    let mut causes = std::iter::successors(failed.source(), |error| (*error).source());
+    assert!(causes.any(|cause| cause.is::<std::io::Error>()), "{failed:?}");
 }

@@ -135,6 +135,8 @@ pub(crate) enum Command {
     /// Copy the memory to a folder that is empty or missing, while others write
     Backup { folder: PathBuf },
     /// Replace the playbook with that of a backup; the present one is kept in quarantine
+    ///
+    /// The memory must exist: on a new machine, `adage init` makes it.
     Restore { folder: PathBuf },
     /// Embed the lessons that have no vector yet (for example after a clone), so that the next recall is fast
     Embed,
@@ -145,6 +147,8 @@ pub(crate) enum Command {
     /// Stop suggesting a lesson or skill for 30 days
     Skip { name: String },
     /// Make skipped suggestions again: one name, or all
+    ///
+    /// The exit code is 1 if the name is not skipped. If no name is given and none is skipped, there is nothing to do, and it is 0.
     ResetSkips { name: Option<String> },
     /// List, show, apply or dismiss what awaits review
     Inbox(Inbox),
@@ -169,6 +173,8 @@ pub(crate) enum Command {
     /// Measure retrieval and merging on folders of data; prints a table, and can write a page with plots
     Eval(Eval),
     /// Import lessons: JSON lines, another playbook, the section of a MEMORY.md or AGENTS.md, an ACE playbook
+    ///
+    /// The exit code is 1 if a row is refused or cannot be read. Rows that exist already or that a person removed are no failure.
     Import(Import),
     /// Create the memory, which git ignores unless it is shared, and set up agents to use it
     Init(Init),

@@ -9,9 +9,10 @@ use adage::{ChangeId, Credited, Error, Feedback, LessonId, LessonRef, Playbook, 
 use clap::Args;
 use serde_json::json;
 
+use crate::choice::number;
 use crate::global::{Access, Global};
-use crate::output::{Output, counted};
-use crate::result::{Done, Usage, exit_code};
+use crate::output::{Output, counted, times};
+use crate::result::{Done, Usage};
 
 pub(crate) const FEEDBACK: [(&str, Feedback); 3] =
     [("helpful", Feedback::Helpful), ("neutral", Feedback::Neutral), ("harmful", Feedback::Harmful)];
@@ -67,7 +68,7 @@ pub(crate) struct Prune {
     #[arg(long, value_name = "N")]
     min_retrievals: Option<u64>,
     /// Archive at most this share of all lessons, from 0 to 1 [default: as configured, 0.25]
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = number(0.0..=1.0), allow_negative_numbers = true)]
     max_fraction: Option<f64>,
 }
 
@@ -85,7 +86,8 @@ pub(crate) fn helped(global: &Global, lesson: &str, feedback: Feedback, out: &mu
     };
     let lesson = playbook.find(id)?;
     let (helpful, harmful) = (lesson.helpful_retrievals, lesson.harmful_retrievals);
-    let text = format!("{id} helped {helpful} times and did harm {harmful} times, confidence {:.2}", lesson.confidence);
+    let (helped, harmed) = (times(helpful), times(harmful));
+    let text = format!("{id} helped {helped} and did harm {harmed}, confidence {:.2}", lesson.confidence);
     out.both(&json!({"id": id, "helpful": helpful, "harmful": harmful, "confidence": lesson.confidence}), &text)
 }
 
@@ -94,14 +96,14 @@ pub(crate) fn retract(global: &Global, session: &str, out: &mut Output) -> Done 
     for playbook in global.books(Access::Write)?.spoken()?.as_slice() {
         removals.extend(playbook.retract_session(session)?);
     }
-    out.object(&json!({"session": session, "removed": removals}))?;
     if removals.is_empty() {
-        out.message(&format!("no lesson was mined from session {session}"));
+        return Err(format!("no lesson was mined from session {session}").into());
     }
+    out.object(&json!({"session": session, "removed": removals}))?;
     for removed in &removals {
         out.line(&format!("removed {}; undo within 30 days with: adage undo {}", removed.id, removed.change))?;
     }
-    Ok(exit_code(!removals.is_empty()))
+    Ok(ExitCode::SUCCESS)
 }
 
 pub(crate) fn prune(global: &Global, asked: &Prune, out: &mut Output) -> Done {

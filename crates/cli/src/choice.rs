@@ -1,5 +1,7 @@
-//! Options with a fixed set of values, as types of the library.
+//! Options with a fixed set of values or a range, as types of the library.
 
+use std::fmt::Display;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
@@ -9,6 +11,17 @@ pub(crate) fn id<T: FromStr + Clone + Send + Sync + 'static>(what: &'static str)
     let parser = StringValueParser::new();
     parser
         .try_map(move |given| given.parse::<T>().map_err(|_| format!("the id of {what} is a UUID, as adage prints it")))
+}
+
+/// Parses a number in this range. The error names the range.
+pub(crate) fn number<T>(range: RangeInclusive<T>) -> impl TypedValueParser<Value = T>
+where
+    T: FromStr + PartialOrd + Display + Clone + Send + Sync + 'static,
+{
+    StringValueParser::new().try_map(move |given| {
+        let number = given.parse::<T>().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("it must be a number from {} to {}", range.start(), range.end()))
+    })
 }
 
 /// Parses one of these words into its value; the help lists the words.

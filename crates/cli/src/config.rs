@@ -10,9 +10,9 @@ use serde_json::{Map, Value as Json, json};
 use toml_edit::{DocumentMut, Value};
 
 use crate::global::Global;
-use crate::output::Output;
+use crate::output::{Output, shortest};
 use crate::place::has_memory;
-use crate::result::{Done, chain};
+use crate::result::Done;
 use crate::settings::{self, Wrong};
 
 #[derive(Subcommand)]
@@ -29,6 +29,7 @@ pub(crate) enum ConfigCommand {
     Set {
         key: String,
         /// The value, as in TOML; anything that is not TOML is a string
+        #[arg(allow_negative_numbers = true)]
         value: String,
         /// For all memories, in your own settings
         #[arg(long)]
@@ -119,7 +120,7 @@ fn rows(global: &Global) -> Result<Vec<Row>, Box<dyn Error>> {
             () => DEFAULT,
         }
     };
-    let settings = flat(&json!(config));
+    let settings = flat(&shortest(json!(config)));
     let mut rows: Vec<Row> =
         settings.into_iter().map(|(key, value)| Row { origin: origin(&key), key, value }).collect();
     let user = &global.user;
@@ -151,8 +152,7 @@ fn change(global: &Global, key: &str, value: Option<Value>, is_users: bool, out:
         None if settings::take(document, &keys) => Ok(()),
         None => Err(Wrong(format!("{key} is not set there"))),
     };
-    let path = if is_users { settings::change(edit).map_err(Into::into) } else { change_folder(global, edit) };
-    let path = path.map_err(|error| format!("{key}: {}", chain(error.as_ref())))?;
+    let path = if is_users { settings::change(edit)? } else { change_folder(global, edit)? };
     let text = match &shown {
         Some(value) => format!("{key} = {value} in {}", path.display()),
         None => format!("{key} has its default again in {}", path.display()),

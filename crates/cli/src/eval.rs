@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::embedder;
 use crate::global::Global;
-use crate::output::{Output, on_a_line, progress};
+use crate::output::{Output, counted, on_a_line, progress};
 use crate::result::Done;
 
 #[derive(Args)]
@@ -90,7 +90,8 @@ fn percent(share: f64) -> String {
 
 fn print(report: &Report, out: &mut Output) -> io::Result<()> {
     for data in &report.data {
-        out.line(&format!("{}: {} lessons, {} questions", data.name, data.n_lessons, data.n_questions))?;
+        let (lessons, questions) = (counted(data.n_lessons, "lesson"), counted(data.n_questions, "question"));
+        out.line(&format!("{}: {lessons}, {questions}", data.name))?;
         print_retrieval(data, out)?;
         out.line("")?;
     }

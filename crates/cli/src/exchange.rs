@@ -15,8 +15,8 @@ use serde_json::json;
 
 use crate::export_key;
 use crate::global::{Access, Global};
-use crate::output::{Output, counted, say, with};
-use crate::result::{Done, exit_code};
+use crate::output::{Output, counted, say, say_failure, with};
+use crate::result::{Done, Failure, exit_code};
 
 #[derive(Args)]
 pub(crate) struct Import {
@@ -77,12 +77,17 @@ pub(crate) fn import(global: &Global, asked: &Import, out: &mut Output) -> Done 
     let mut is_done = tally.unreadable == 0;
     for (place, learned) in outcomes.iter().enumerate() {
         tally.add(learned);
-        // A lesson that exists already is not a failure.
-        if let LearnOutcome::Refused { reason } = learned
-            && !matches!(reason, Refusal::AlreadyHere { .. })
-        {
-            say(&format!("lesson {}: {reason}", place + 1));
-            is_done = false;
+        match learned {
+            // Importing twice changes nothing, and what a person removed stays removed: neither is a failure.
+            LearnOutcome::Refused { reason: Refusal::AlreadyHere { .. } } => {}
+            LearnOutcome::Refused { reason: reason @ Refusal::Removed } => {
+                say(&format!("lesson {}: {reason}", place + 1))
+            }
+            LearnOutcome::Refused { reason } => {
+                say_failure(&Failure::of_item(format!("lesson {}: {reason}", place + 1)));
+                is_done = false;
+            }
+            _ => {}
         }
     }
     tell(asked, &tally, change.filter(|_| !asked.dry_run), out)?;
@@ -139,7 +144,7 @@ fn drafts(global: &Global, asked: &Import, tally: &mut Tally) -> Result<Vec<Less
         match read {
             Ok(draft) => drafts.push(draft.in_realm(&global.realm())),
             Err(not_read) => {
-                say(&not_read.to_string());
+                say_failure(&Failure::of_item(not_read.to_string()));
                 tally.unreadable += 1;
             }
         }
@@ -174,7 +179,7 @@ pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done 
                 counted(n_lessons, "lesson")
             )
         }
-        None => format!("{shown} had these {n_lessons} lessons already"),
+        None => format!("{shown} has {} already, the same", counted(n_lessons, "lesson")),
     };
     out.both(&json!({ "lessons": n_lessons, "file": file, "change": exported.change }), &text)
 }

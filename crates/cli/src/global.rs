@@ -213,7 +213,7 @@ impl Global {
 
     fn none_yet(&self) -> String {
         format!(
-            "there is no memory yet; the first `adage learn` makes {} ({})",
+            "there is no memory yet; `adage init` or the first `adage learn` makes {} ({})",
             self.dir().display(),
             self.place.whose()
         )
@@ -223,6 +223,11 @@ impl Global {
     /// separately. No folder is created; what another process makes meanwhile is used.
     pub(crate) fn books(&self, access: Access) -> Result<Books, Box<dyn Error>> {
         self.expect_memory()?;
+        self.books_if_any(access)
+    }
+
+    /// As `books`, but a folder that the user named and that does not exist is empty.
+    pub(crate) fn books_if_any(&self, access: Access) -> Result<Books, Box<dyn Error>> {
         let mut playbooks = vec![open_any(self.builder()?.without_creating(), access)?];
         if let Some(user) = self.user_memory() {
             let builder = self.builder_at(user)?.with_folder_config(self.finish(|_| ()));
@@ -321,9 +326,9 @@ pub(crate) fn open_any(builder: PlaybookBuilder, access: Access) -> Result<Playb
         let from = if recovery.from_backup { "restored from its log or backup" } else { "there was no backup" };
         let kept: Vec<String> = recovery.kept_at.iter().map(|path| path.display().to_string()).collect();
         say(&format!(
-            "the playbook file was broken ({}); {from}, {} lessons; the broken file is kept at {}",
+            "the playbook file was broken ({}); {from}, {}; the broken file is kept at {}",
             recovery.reason,
-            recovery.n_lessons,
+            counted(recovery.n_lessons, "lesson"),
             kept.join(", ")
         ));
     }

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::choice::{choice, id};
 use crate::global::{Access, Global};
-use crate::output::{Output, counted, say, with};
-use crate::result::{Done, chain, exit_code};
+use crate::output::{Output, counted, say, say_failure, with};
+use crate::result::{Done, Failure, chain, exit_code};
 
 #[derive(Args)]
 pub(crate) struct Inbox {
@@ -189,7 +189,8 @@ fn decide(inbox: &ReviewInbox, which: &Which, verdict: &Verdict<'_>, out: &mut O
         match carry_out(inbox, &chosen, verdict, out) {
             Ok(()) => n_done += chosen.len(),
             Err(error) => {
-                say(&format!("{} proposals of kind {}: {}", chosen.len(), kind.name(), chain(error.as_ref())));
+                let error = format!("{} proposals of kind {}: {}", chosen.len(), kind.name(), chain(error.as_ref()));
+                say_failure(&Failure::of_item(error));
                 is_done = false;
             }
         }

@@ -26,7 +26,7 @@ pub(crate) fn backup(global: &Global, folder: &Path, out: &mut Output) -> Done {
 
 pub(crate) fn restore(global: &Global, folder: &Path, out: &mut Output) -> Done {
     let builder = export_key::for_import().into_iter().fold(global.builder()?, PlaybookBuilder::with_export_key);
-    let restored = global.create_with(builder)?.restore(folder)?;
+    let restored = global.open_with(builder, Access::Write)?.restore(folder)?;
     out.object(&json!(restored))?;
     if !restored.is_own {
         out.line(&format!(
@@ -57,7 +57,8 @@ pub(crate) fn repair(global: &Global, dry_run: bool, out: &mut Output) -> Done {
     if let Some(recovery) = &repair.recovery {
         let (file, backup) = (recovery.n_from_file, recovery.n_from_backup);
         out.line(&format!(
-            "{file} rows {would}taken from the file, {backup} from its backup, {} set aside",
+            "{} {would}taken from the file, {backup} from its backup, {} set aside",
+            counted(file, "row"),
             recovery.n_set_aside
         ))?;
     }

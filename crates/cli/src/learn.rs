@@ -3,17 +3,20 @@
 use std::error::Error;
 use std::io::{self, BufRead, IsTerminal};
 
+use adage::redact::json_error;
 use adage::retrieve::shown_tokens;
 use adage::{LearnOutcome, Lesson, LessonDraft, LessonId, LessonRef, Playbook};
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::choice::number;
 use crate::editor;
 use crate::global::Global;
 use crate::hook::TOOL_TOKENS;
-use crate::output::{Output, is_terminal, say};
-use crate::result::{Done, Usage, exit_code};
+use crate::learned::Learned;
+use crate::output::{Output, is_terminal, say_failure};
+use crate::result::{Done, Failure, Usage, exit_code};
 
 #[derive(Args)]
 pub(crate) struct Learn {
@@ -68,7 +71,7 @@ struct Fields {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     commands: Vec<String>,
     /// Confidence, from 0 to 1
-    #[arg(long)]
+    #[arg(long, value_parser = number(0.0..=1.0), allow_negative_numbers = true)]
     confidence: Option<f64>,
     /// Origin, in one word
     #[arg(long, allow_hyphen_values = true)]
@@ -126,8 +129,9 @@ fn learn_line(
     let row = match serde_json::from_slice::<Map<String, Value>>(line) {
         Ok(row) => row,
         Err(error) => {
-            let example = r#"{"trigger": "when it applies", "correct_pattern": "what to do"}"#;
-            say(&format!("line {number}: {error}; a lesson is a line such as {example}"));
+            let example =
+                r#"a lesson is a line such as {"trigger": "when it applies", "correct_pattern": "what to do"}"#;
+            say_failure(&Failure::of_item(format!("line {number}: {}", json_error(&error))).with_next(example));
             return Ok(false);
         }
     };
@@ -251,18 +255,16 @@ fn tell(learned: &LearnOutcome, out: &mut Output) -> Result<bool, Box<dyn Error>
 }
 
 fn object(learned: &LearnOutcome) -> Value {
-    let (outcome, into, near, distance, why) = match learned {
-        LearnOutcome::Inserted { near, .. } => ("inserted", None, near.first().copied(), None, None),
-        LearnOutcome::Superseded { .. } => ("superseded", None, None, None, None),
-        LearnOutcome::Merged { into, distance, .. } => ("merged", Some(*into), None, *distance, None),
-        LearnOutcome::Distinct { near, distance, why, .. } => {
-            ("kept_apart", None, Some(*near), *distance, Some(why.to_string()))
-        }
-        LearnOutcome::Review { reason, near, .. } => ("review", None, *near, None, Some(reason.to_string())),
-        LearnOutcome::Refused { reason } => ("refused", None, None, None, Some(reason.to_string())),
-        other => ("other", None, None, None, Some(format!("{other:?}"))),
+    let (outcome, near, why) = match Learned::of(learned) {
+        Some(Learned { outcome, near, why }) => (json!(outcome), near, why),
+        None => (json!("other"), None, Some(format!("{learned:?}"))),
     };
     let old = if let LearnOutcome::Superseded { old, .. } = learned { Some(*old) } else { None };
+    let (into, distance) = match learned {
+        LearnOutcome::Merged { into, distance, .. } => (Some(*into), *distance),
+        LearnOutcome::Distinct { distance, .. } => (None, *distance),
+        _ => (None, None),
+    };
     json!({
         "outcome": outcome, "id": learned.id(), "into": into, "near": near, "distance": distance, "why": why,
         "evicted": learned.evicted(), "change": learned.change(), "old": old,

@@ -20,6 +20,7 @@ mod inbox;
 mod init;
 mod keeping;
 mod learn;
+mod learned;
 mod manual;
 mod mcp;
 mod mine;
@@ -40,16 +41,16 @@ mod user_state;
 mod writers;
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use adage::Feedback;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
-use serde_json::json;
 
 use args::{Cli, Command};
-use output::{Output, Warnings, print_usage, say, say_if_long, say_object};
+use output::{Output, Warnings, print_messages_as_json, print_usage, say_failure, say_if_long};
 use place::{Place, Wanted};
-use result::{Done, Usage, chain, is_broken_pipe, next_step};
+use result::{Done, Failure, is_broken_pipe};
 
 /// The version of the objects that commands print. Adding a field does not change it; removing a field or changing its meaning
 /// does.
@@ -63,18 +64,26 @@ fn main() -> ExitCode {
 }
 
 fn run() -> ExitCode {
-    let parsed = Cli::command().try_get_matches().and_then(|words| Ok((names(&words), Cli::from_arg_matches(&words)?)));
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let parsed = Cli::command().try_get_matches_from(&words);
+    let parsed = parsed.and_then(|words| Ok((names(&words), Cli::from_arg_matches(&words)?)));
     let (names, mut cli) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return print_usage::<Cli>(&error, std::env::args_os()),
+        Err(error) => return print_usage::<Cli>(&error, &words),
     };
     cli.global.color.write_global();
-    let is_json = cli.global.json;
+    if cli.global.json {
+        print_messages_as_json();
+    }
     let done = set_up(&mut cli).and_then(|()| dispatch(cli, &names));
     match done {
         Ok(code) => code,
         Err(error) if is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
-        Err(error) => fail(error.as_ref(), is_json),
+        Err(error) => {
+            let failure = Failure::of(error.as_ref());
+            say_failure(&failure);
+            ExitCode::from(failure.exit_code)
+        }
     }
 }
 
@@ -95,19 +104,6 @@ fn names(words: &ArgMatches) -> Vec<String> {
         names.push("list".to_owned());
     }
     names
-}
-
-/// Prints an error as text or JSON.
-fn fail(error: &(dyn Error + 'static), is_json: bool) -> ExitCode {
-    let code: u8 = if error.is::<Usage>() { 2 } else { 1 };
-    let next = next_step(error);
-    if is_json {
-        say_object(&json!({ "schema": schema("error"), "error": chain(error), "next": next, "exit_code": code }));
-    } else {
-        let next = next.map(|next| format!("; {next}")).unwrap_or_default();
-        say(&format!("{}{next}", chain(error)));
-    }
-    ExitCode::from(code)
 }
 
 /// Reads the user's settings and locates the memory.

@@ -20,8 +20,8 @@ use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use crate::global::{self, Access, Global};
-use crate::output::{Output, counted, masked, on_a_line, progress, say, with};
-use crate::result::{Done, Usage, chain, exit_code};
+use crate::output::{Output, counted, masked, on_a_line, progress, say, say_failure, with};
+use crate::result::{Done, Failure, Usage, chain, exit_code};
 
 /// The exit code after an interrupt.
 const INTERRUPTED: u8 = 130;
@@ -164,7 +164,8 @@ impl Miner<'_> {
                 break;
             }
             if let Err(error) = read(file, format).and_then(|reading| self.one(file, &reading)) {
-                self.bar.suspend(|| say(&format!("{}: {}", file.display(), chain(error.as_ref()))));
+                let error = Failure::of_item(format!("{}: {}", file.display(), chain(error.as_ref())));
+                self.bar.suspend(|| say_failure(&error));
                 self.is_done = false;
             }
             self.bar.inc(1);
@@ -201,7 +202,8 @@ impl Miner<'_> {
             }
             let outcome = run.read_next(|reading| self.one(&path, reading))?;
             if let Some(error) = outcome.and_then(|outcome| outcome.error) {
-                self.bar.suspend(|| say(&format!("{}: {error}", path.display())));
+                let error = Failure::of_item(format!("{}: {error}", path.display()));
+                self.bar.suspend(|| say_failure(&error));
                 self.is_done = false;
             }
             self.bar.inc(1);
@@ -404,7 +406,8 @@ fn say_broken(file: &Path, report: &ReadReport) {
     if report.n_broken > 0 {
         let first =
             report.broken.first().map(|broken| format!("line {}, {}", broken.line, broken.reason)).unwrap_or_default();
-        say(&format!("{}: {} broken records; the first: {first}", file.display(), report.n_broken));
+        let n_broken = counted(usize::try_from(report.n_broken).unwrap_or(usize::MAX), "broken record");
+        say(&format!("{}: {n_broken}; the first: {first}", file.display()));
     }
 }
 
@@ -415,7 +418,8 @@ pub(crate) fn skip(global: &Global, name: &str, out: &mut Output) -> Done {
 
 pub(crate) fn reset_skips(global: &Global, name: Option<&str>, out: &mut Output) -> Done {
     let n_forgotten = global.open()?.reset_skips(name.map_or(SkipSelection::All, SkipSelection::Of))?;
-    out.object(&json!({ "forgotten": n_forgotten }))?;
-    out.line(&format!("{} cleared", counted(n_forgotten, "skip")))?;
-    Ok(exit_code(name.is_none() || n_forgotten > 0))
+    if let Some(name) = name.filter(|_| n_forgotten == 0) {
+        return Err(format!("{name} is not skipped").into());
+    }
+    out.both(&json!({ "forgotten": n_forgotten }), &format!("{} cleared", counted(n_forgotten, "skip")))
 }

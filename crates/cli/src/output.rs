@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use adage::redact::{mask, printable, printable_json, printable_line};
@@ -13,13 +14,22 @@ use anstream::AutoStream;
 use clap::Parser;
 use clap::error::ErrorKind;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::{Value, json};
+use serde_json::{Number, Value, json};
 
 use crate::diff::coloured;
-use crate::result::Done;
+use crate::result::{Done, Failure};
+use crate::schema;
 
 /// The progress message of the current command, shown when it takes long.
 static WAITING: OnceLock<ProgressBar> = OnceLock::new();
+
+/// Whether messages and errors are printed as JSON.
+static IS_JSON: AtomicBool = AtomicBool::new(false);
+
+/// Prints messages and errors as JSON from now on: each an object on one line of standard error.
+pub(crate) fn print_messages_as_json() {
+    IS_JSON.store(true, Ordering::Relaxed);
+}
 
 /// After how long the message is shown.
 const LONG: Duration = Duration::from_millis(500);
@@ -109,7 +119,7 @@ impl<W: Write> Output<W> {
         if !self.json {
             return Ok(());
         }
-        writeln!(self.open(), "{}", printable_json(&object.to_string()))?;
+        writeln!(self.open(), "{}", printable_json(&shortest(object.clone()).to_string()))?;
         self.stream.flush()
     }
 
@@ -157,6 +167,11 @@ pub(crate) fn counted(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
+/// How often something happened: `1 time`, `2 times`.
+pub(crate) fn times(n: u64) -> String {
+    counted(usize::try_from(n).unwrap_or(usize::MAX), "time")
+}
+
 /// A value in which every text has the masks that a review has. The texts of skills, and of lessons that are not stored yet, are
 /// printed through it.
 pub(crate) fn masked(value: Value) -> Value {
@@ -168,6 +183,27 @@ pub(crate) fn masked(value: Value) -> Value {
     }
 }
 
+/// The value with each single-precision number in the shortest form that reads back as the same number: a `Value` stores it in
+/// double precision, where 0.4 is 0.4000000059604645.
+pub(crate) fn shortest(value: Value) -> Value {
+    match value {
+        Value::Number(number) => {
+            number.as_f64().filter(|_| number.is_f64()).and_then(shortest_number).unwrap_or(number).into()
+        }
+        Value::Array(list) => list.into_iter().map(shortest).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(key, value)| (key, shortest(value))).collect(),
+        other => other,
+    }
+}
+
+/// The same in another number; none if it is not single-precision.
+fn shortest_number(number: f64) -> Option<Number> {
+    #[expect(clippy::cast_possible_truncation, reason = "compared with the original")]
+    let single = number as f32;
+    let is_single = f64::from(single).to_bits() == number.to_bits();
+    is_single.then(|| single.to_string().parse().ok()).flatten().and_then(Number::from_f64)
+}
+
 /// An object with the fields of another one added.
 pub(crate) fn with(mut object: Value, more: Value) -> Value {
     if let (Value::Object(fields), Value::Object(more)) = (&mut object, more) {
@@ -176,20 +212,34 @@ pub(crate) fn with(mut object: Value, more: Value) -> Value {
     object
 }
 
-/// A message for the person at the terminal, on one line.
+/// A message that is not an error, on one line.
 pub(crate) fn say(text: &str) {
     say_text(&printable_line(text));
 }
 
-/// An error for programs: one object on a line.
-pub(crate) fn say_object(object: &Value) {
-    let _ = writeln!(standard_error(), "{}", printable_json(&object.to_string()));
-}
-
 /// A message of several lines.
 pub(crate) fn say_text(text: &str) {
+    say_in_form(text, || json!({ "schema": schema("message"), "message": text }));
+}
+
+/// An error, on one line.
+pub(crate) fn say_failure(Failure { error, next, exit_code }: &Failure) {
+    let text = [Some(error), next.as_ref()].into_iter().flatten().map(|part| printable_line(part)).collect::<Vec<_>>();
+    say_in_form(
+        &text.join("; "),
+        || json!({ "schema": schema("error"), "error": error, "next": next, "exit_code": exit_code }),
+    );
+}
+
+/// Prints a text for people, or an object for programs.
+fn say_in_form(text: &str, object: impl FnOnce() -> Value) {
+    let line = if IS_JSON.load(Ordering::Relaxed) {
+        printable_json(&object().to_string())
+    } else {
+        format!("adage: {}", printable(text))
+    };
     // If standard error is closed, the message is dropped.
-    let _ = writeln!(standard_error(), "adage: {}", printable(text));
+    let _ = writeln!(standard_error(), "{line}");
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one printer")]
@@ -210,7 +260,12 @@ pub(crate) struct Warnings;
 impl Write for Warnings {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(line);
-        writeln!(standard_error(), "{}", printable_line(text.trim_end()))?;
+        let text = printable_line(text.trim_end());
+        if IS_JSON.load(Ordering::Relaxed) {
+            say(&text);
+        } else {
+            writeln!(standard_error(), "{text}")?;
+        }
         Ok(line.len())
     }
 
@@ -221,12 +276,18 @@ impl Write for Warnings {
 
 /// Prints help, the version, or an error of the command line. An error quotes the arguments, so they are sanitised before it is
 /// made.
-pub(crate) fn print_usage<P: Parser>(error: &clap::Error, words: impl Iterator<Item = OsString>) -> ExitCode {
+pub(crate) fn print_usage<P: Parser>(error: &clap::Error, words: &[OsString]) -> ExitCode {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    let cleaned = P::try_parse_from(words.map(|word| printable_line(&word.to_string_lossy())));
+    // The command line could not be parsed, so the flag is looked up in its words.
+    if words.iter().take_while(|word| *word != "--").any(|word| word == "--json") {
+        print_messages_as_json();
+        say_failure(&Failure::of_usage(error));
+        return ExitCode::from(2);
+    }
+    let cleaned = P::try_parse_from(words.iter().map(|word| printable_line(&word.to_string_lossy())));
     match cleaned.err().filter(|cleaned| cleaned.kind() == error.kind()) {
         Some(cleaned) => {
             let _ = cleaned.print();
@@ -312,6 +373,20 @@ mod tests {
         let narrow = table(&["id", "solution"], rows(), Some(30));
         assert!(widest(&narrow) <= 30 && narrow.lines().count() > 2, "{narrow}");
         assert!(["many", "words", "on and on"].iter().all(|words| narrow.contains(words)), "{narrow}");
+    }
+
+    #[test]
+    fn numbers_of_single_precision_are_printed_in_their_shortest_form() {
+        for (value, expected) in [
+            (json!(0.4_f32), "0.4"),
+            (json!({ "a": [0.15_f32, 1.0_f32, -2.5_f32, 1e-7_f32] }), r#"{"a":[0.15,1.0,-2.5,1e-7]}"#),
+            (
+                json!([0.1_f64, 0.1_f64 + 0.2_f64, 7, u64::MAX, "0.4"]),
+                "[0.1,0.30000000000000004,7,18446744073709551615,\"0.4\"]",
+            ),
+        ] {
+            assert_eq!(shortest(value).to_string(), expected);
+        }
     }
 
     #[test]

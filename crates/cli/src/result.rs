@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use adage::FolderError;
 use adage::embed::EmbedError;
+use adage::redact::json_error;
+use clap::error::ErrorKind;
 
 /// The result of a command, apart from its output.
 pub(crate) type Done = Result<ExitCode, Box<dyn Error>>;
@@ -28,14 +30,69 @@ impl fmt::Display for Usage {
 
 impl Error for Usage {}
 
+/// An error as it is printed: as a sentence, or as an object of the schema `error`.
+pub(crate) struct Failure {
+    /// The error with its causes.
+    pub(crate) error: String,
+    /// What to do about it.
+    pub(crate) next: Option<String>,
+    /// 1 if something was not done, 2 for an invalid command line.
+    pub(crate) exit_code: u8,
+}
+
+impl Failure {
+    /// The error that ends a command.
+    pub(crate) fn of(error: &(dyn Error + 'static)) -> Self {
+        let exit_code = if error.is::<Usage>() { 2 } else { 1 };
+        Self { error: chain(error), next: next_step(error).map(str::to_owned), exit_code }
+    }
+
+    /// One of several items, such as a file or a line, was not processed. The command continues with the others.
+    pub(crate) fn of_item(error: String) -> Self {
+        Self { error, next: None, exit_code: 1 }
+    }
+
+    pub(crate) fn with_next(self, next: &str) -> Self {
+        Self { next: Some(next.to_owned()), ..self }
+    }
+
+    /// An error of the parser of the command line, on one line. Its tips and the place of the help are the next step.
+    pub(crate) fn of_usage(error: &clap::Error) -> Self {
+        let text = error.render().to_string();
+        let one_lined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let mut paragraphs = text.split("\n\n").map(one_lined).filter(|paragraph| !paragraph.is_empty());
+        let (first, help) = match error.kind() {
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                ("a command is missing".to_owned(), "`--help` lists the commands")
+            }
+            _ => (paragraphs.next().unwrap_or_default(), "`--help` shows what is allowed"),
+        };
+        let tips: Vec<String> = paragraphs.filter_map(|tip| Some(tip.strip_prefix("tip: ")?.to_owned())).collect();
+        let next = tips.into_iter().chain([help.to_owned()]).collect::<Vec<_>>().join("; ");
+        Self { error: first.trim_start_matches("error: ").to_owned(), next: Some(next), exit_code: 2 }
+    }
+}
+
 /// An error with its causes.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     let causes = std::iter::successors(Some(error), |error| (*error).source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    causes.map(message).collect::<Vec<_>>().join(": ")
+}
+
+/// The error's own message on one line, in words that are no parser's.
+fn message(error: &(dyn Error + 'static)) -> String {
+    if let Some(error) = error.downcast_ref::<serde_json::Error>() {
+        return json_error(error);
+    }
+    let text = error.to_string();
+    // The parser of TOML repeats the text below its position, and marks it: lines that begin with a bar.
+    let is_quoted = |line: &&str| line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ').starts_with('|');
+    let lines: Vec<&str> = text.lines().filter(|line| !is_quoted(line)).map(str::trim).collect();
+    lines.join(": ")
 }
 
 /// A hint about an error that its message does not contain.
-pub(crate) fn next_step(error: &(dyn Error + 'static)) -> Option<&'static str> {
+fn next_step(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let of_folder = |error: &FolderError| match error {
         FolderError::Io { source, .. } if source.kind() == io::ErrorKind::ReadOnlyFilesystem => {
             Some("the memory can be read, not changed")

@@ -106,8 +106,10 @@ pub(crate) fn keep_calibration(embedder: &str, fit: CalibrationFit) -> Result<Pa
 
 fn calibrated(document: &mut DocumentMut, embedder: &str, fit: CalibrationFit) -> Result<(), Wrong> {
     let mut table = InlineTable::new();
-    table.insert("scale", f64::from(fit.scale).into());
-    table.insert("offset", f64::from(fit.offset).into());
+    // By their text: in double precision, 0.4 would be 0.4000000059604645.
+    for (key, number) in [("scale", fit.scale), ("offset", fit.offset)] {
+        table.insert(key, number.to_string().parse::<f64>().unwrap_or(number.into()).into());
+    }
     table.insert("n_pairs", i64::try_from(fit.n_pairs).unwrap_or(i64::MAX).into());
     put(document, &["retrieval", "calibration", embedder], Value::InlineTable(table))
 }
@@ -258,9 +260,10 @@ mod tests {
     fn a_change_keeps_the_rest_and_is_checked() {
         let known = "# mine\nretrieval.limit = 3 # few\n\n[retention]\ncapacity = 7\n";
         let path = Path::new("c");
-        let fit = CalibrationFit { scale: 0.5, offset: 1.0, n_pairs: 40 };
+        let fit = CalibrationFit { scale: 0.4, offset: 1.0, n_pairs: 40 };
         let kept = changed(known, path, |document| calibrated(document, "words", fit)).unwrap();
         assert!(kept.starts_with("# mine\nretrieval.limit = 3 # few\n"), "{kept}");
+        assert!(kept.contains("scale = 0.4,"), "{kept}");
         let config = parse(&kept, path).unwrap().config;
         assert_eq!((config.retrieval.limit, config.retention.capacity), (3, 7));
         assert_eq!(config.retrieval.calibration.get("words"), Some(&fit));

@@ -10,9 +10,9 @@ use adage::{Lesson, Listing, Playbook, Playbooks, Request, Scored};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::choice::choice;
+use crate::choice::{choice, number};
 use crate::global::{Access, Global};
-use crate::output::{Output, counted, on_a_line, say, say_text, table, with};
+use crate::output::{Output, counted, on_a_line, say, say_text, table, times, with};
 use crate::result::{Done, chain};
 use crate::trust;
 
@@ -24,8 +24,8 @@ pub(crate) struct Context {
     /// Maximum number of lessons
     #[arg(long)]
     limit: Option<usize>,
-    /// Maximum cosine distance of a trigger: the classic rule
-    #[arg(long)]
+    /// Maximum cosine distance of a trigger, from 0 to 2: the classic rule
+    #[arg(long, value_parser = number(0.0_f32..=2.0), allow_negative_numbers = true)]
     threshold: Option<f32>,
     /// Maximum length, in estimated tokens
     #[arg(long)]
@@ -144,12 +144,8 @@ fn row(playbook: &Playbook, lesson: &Lesson) -> Value {
 
 pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {
     let books = global.books(Access::Read)?.spoken()?;
-    let lessons = books.list_lessons(&Listing {
-        window: asked.window,
-        source: asked.source,
-        realm: global.named_realm(),
-        limit: asked.limit,
-    })?;
+    let listing = Listing::default().window(asked.window).source(asked.source).limit(asked.limit);
+    let lessons = books.list_lessons(&Listing { realm: global.named_realm(), ..listing })?;
     for (playbook, lesson) in &lessons {
         out.object(&row(playbook, lesson))?;
     }
@@ -229,7 +225,7 @@ fn sentences(stats: &Stats) -> Vec<(&'static str, String)> {
         |n: u64| if shown == 0 { String::new() } else { format!(" ({:.0}%)", 100.0 * n as f64 / shown as f64) };
     let harm = if harmed == 1 { "1 did harm".to_owned() } else { format!("{harmed} did harm") };
     sentences
-        .push(("shown", format!("{shown} times: {helped} helped{}, {harm}{}", of_shown(helped), of_shown(harmed))));
+        .push(("shown", format!("{}: {helped} helped{}, {harm}{}", times(shown), of_shown(helped), of_shown(harmed))));
     if let Some([least, median, largest]) = stats.utility {
         sentences
             .push(("utility", format!("{least:.2} the least, {median:.2} in the middle, {largest:.2} the largest")));

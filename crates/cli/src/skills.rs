@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use crate::change::VERIFICATION;
 use crate::choice::choice;
 use crate::global::Global;
-use crate::output::{Output, counted, masked, on_a_line, say, with};
-use crate::result::Done;
+use crate::output::{Output, counted, masked, on_a_line, say_failure, with};
+use crate::result::{Done, Failure};
 use crate::skill_matching::{self, Match};
 
 #[derive(Subcommand)]
@@ -67,7 +67,7 @@ pub(crate) fn run(global: &Global, command: Command, out: &mut Output) -> Done {
         Command::Export { lessons, to, name } => export(global, &lessons, &to, name.as_ref(), out),
         Command::Import { path, reveal } => import(global, &path, reveal, out),
         Command::Promote { name, text_hash } => {
-            let skills = global.create()?.skills();
+            let skills = global.open()?.skills();
             let listed = match text_hash {
                 Some(text_hash) => skills.promote_text(&name, text_hash)?,
                 None => skills.promote(&name)?,
@@ -151,7 +151,7 @@ fn import(global: &Global, path: &Path, reveal: bool, out: &mut Output) -> Done 
         skills::Imported::Saved { saved, notes } => (saved, notes),
         skills::Imported::Refused { reason } => {
             out.object(&json!({"outcome": "refused", "why": reason.to_string()}))?;
-            say(&format!("{}: {reason}", on_a_line(path)));
+            say_failure(&Failure::of_item(format!("{}: {reason}", on_a_line(path))));
             return Ok(ExitCode::FAILURE);
         }
         _ => return Ok(ExitCode::FAILURE),

@@ -8,7 +8,7 @@
 //!   person who reviews the text.
 //! - [`fence_for`], [`block::part`] and [`block::begins_block`] confine a text to its part of a prompt.
 //! - [`printable`], [`printable_line`] and [`printable_json`] make text safe to print at a terminal;
-//!   [`one_line`] and [`shorten`] cut it for display.
+//!   [`one_line`] and [`shorten`] cut it for display; [`json_error`] words an error of the JSON parser for people.
 //!
 //! ```
 //! use adage_redact::{Redactor, strip_invisible, strip_terminal};
@@ -27,6 +27,7 @@ mod exceptions;
 mod fence;
 mod first_bytes;
 mod invisible;
+mod json_error;
 mod line;
 mod password_word;
 mod redactor;
@@ -42,6 +43,7 @@ mod word_set;
 
 pub use fence::{fence_for, fence_of};
 pub use invisible::{strip_invisible, visible, visible_chars};
+pub use json_error::json_error;
 pub use line::{one_line, shorten};
 pub use redactor::{Redactor, Secret};
 pub use shown::{Masked, as_shown, mask, written_out};

@@ -87,6 +87,19 @@ pub struct Candidate {
     pub author: Author,
 }
 
+impl Candidate {
+    /// True if it tells how something is done, step by step. When a session is read, only such a candidate makes a draft skill.
+    #[must_use]
+    pub fn is_procedure(&self) -> bool {
+        self.heuristic.is_procedure() && !self.is_rule()
+    }
+
+    /// True for a rule in a person's words ("from now on, always …"): it has no steps.
+    pub(crate) fn is_rule(&self) -> bool {
+        self.heuristic == Heuristic::ExplicitInstruction && self.author == Author::Person
+    }
+}
+
 /// Whose words a text is made of: what decides whether it may come from untrusted content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

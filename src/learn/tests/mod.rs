@@ -12,7 +12,9 @@ use super::*;
 use crate::clock::ManualClock;
 use crate::config::{Config, DedupPolicy};
 use crate::difference::{Difference, Field};
-use crate::lesson::{ChangeId, Evidence, Lesson, LessonId, Origin, Refusal, TextHash, Trust, also_said_item};
+use crate::lesson::{
+    ChangeId, Evidence, Lesson, LessonId, Origin, Refusal, RemovedText, TextHash, Trust, also_said_item,
+};
 use crate::state::{Book, Change, DedupIndex, Plan, Planned, Removed, ReviewReason, VectorOf, Why};
 use crate::testing::{at, lesson};
 
@@ -300,14 +302,22 @@ fn lessons_in_review_are_bounded_and_dropped_ones_are_archived() {
 fn a_removed_lesson_comes_back_only_by_hand() {
     let mut bench = Bench::new();
     let gone = lesson("gone", "s");
-    let text_hash = gone.text_hash();
-    bench.book.removed.push(Removed { id: gone.id, text_hash, at: at(0), change: None, lesson: None });
+    bench.book.removed.push(Removed {
+        id: gone.id,
+        text: RemovedText::of(&gone),
+        at: at(0),
+        change: None,
+        lesson: None,
+    });
     let mut mined = gone.clone();
     mined.provenance.origin = Origin::Mined;
     assert_eq!(bench.learn(&mined), LearnOutcome::Refused { reason: Refusal::Removed });
     let mut imported = gone.clone();
     imported.provenance.origin = Origin::Imported;
     assert_eq!(bench.learn(&imported), LearnOutcome::Refused { reason: Refusal::Removed });
+    // Also in another spelling.
+    let respelled = Lesson { trigger: "Gone.".into(), ..mined };
+    assert_eq!(bench.learn(&respelled), LearnOutcome::Refused { reason: Refusal::Removed });
     assert!(matches!(bench.learn(&gone), LearnOutcome::Inserted { .. }));
     assert!(bench.book.removed.is_empty());
 }
@@ -376,7 +386,7 @@ fn the_ids_of_a_batch_are_in_its_order() {
 fn a_removed_id_is_not_imported_with_another_text() {
     let gone = lesson("gone", "s");
     let mut book = Book::default();
-    let removed = Removed { id: gone.id, text_hash: gone.text_hash(), at: at(0), change: None, lesson: None };
+    let removed = Removed { id: gone.id, text: RemovedText::of(&gone), at: at(0), change: None, lesson: None };
     book.removed.push(removed);
     let edited = Lesson { solution: "edited".into(), correct_pattern: "edited".into(), ..gone.clone() };
     assert_eq!(

@@ -28,6 +28,9 @@ pub enum Declined {
     /// The gate refuses the lesson that it is made from.
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// It is a rule in a person's words, which has no steps.
+    #[error("it has no steps: a rule is a lesson, not a skill")]
+    NoSteps,
     /// It may come from untrusted content.
     #[error("may come from untrusted content")]
     Tainted,

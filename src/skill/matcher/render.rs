@@ -1,8 +1,8 @@
 //! Renders the block of skills for a prompt. A skill's text cannot leave its tag.
 
-use adage_redact::as_shown;
 use serde::Serialize;
 
+use crate::lesson::for_prompt;
 use crate::retrieve::estimated_tokens;
 use crate::skill::{Skill, SkillName};
 
@@ -50,7 +50,7 @@ fn item(skill: &Skill) -> String {
 /// A text as it is shown, in which no tag of ours opens or closes.
 fn tamed(text: &str) -> String {
     const TAG: &str = "skill";
-    let text = as_shown(text);
+    let text = for_prompt(text);
     let mut safe = String::with_capacity(text.len());
     let mut rest = text.as_str();
     while let Some(at) = rest.find('<') {

@@ -24,7 +24,7 @@ pub(crate) use line::{Change, Logged, Place};
 pub(crate) use stored::{Described, StoredDocuments};
 
 /// The name of the log.
-const DOCUMENTS: &str = "documents.jsonl";
+pub(super) const DOCUMENTS: &str = "documents.jsonl";
 
 /// How far a log was read.
 #[derive(Clone, Debug, Default)]

@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use self::seals::take_head;
 use super::checksum::{self, Seal};
 use crate::clock::Clock;
-use crate::lesson::{Lesson, LessonId, Realm, SCHEMA_VERSION, TextHash, time_of};
+use crate::lesson::{Lesson, LessonId, Realm, RemovedText, SCHEMA_VERSION, TextHash, time_of};
 use crate::state::{Book, Evicted, Removed, ReviewReason, SkippedSuggestion, Waiting};
 
 pub(crate) use seals::Seals;
@@ -301,12 +301,16 @@ fn take_list(file: &mut Map<String, Value>, key: &str) -> Vec<Value> {
 fn read_removed(row: &Value, clock: &dyn Clock) -> Option<Removed> {
     let text = |key: &str| row.get(key).and_then(Value::as_str);
     let at = text("at").and_then(|at| DateTime::parse_from_rfc3339(at).ok());
+    let hash = |key: &str| text(key)?.parse::<TextHash>().ok();
+    let lesson = row.get("lesson").and_then(|row| Lesson::from_row(row.clone(), clock).ok());
+    // Earlier versions wrote one hash: the other one is that of the lesson, as long as it is kept.
+    let wording = hash("wording_hash").or_else(|| RemovedText::of(lesson.as_ref()?).wording);
     Some(Removed {
         id: text("id")?.parse().ok()?,
-        text_hash: text("text_hash")?.parse().ok()?,
+        text: RemovedText { exact: hash("text_hash")?, wording },
         at: at.unwrap_or_else(DateTime::<FixedOffset>::default),
         change: text("change").and_then(|change| change.parse().ok()),
-        lesson: row.get("lesson").and_then(|row| Lesson::from_row(row.clone(), clock).ok()).map(Arc::new),
+        lesson: lesson.map(Arc::new),
     })
 }
 
@@ -341,8 +345,13 @@ mod tests {
         book.put(Lesson { timestamp: at(5), ..lesson("later", "s") });
         let gone = lesson("gone", "s");
         let gone_id = gone.id;
-        let removed =
-            Removed { id: gone.id, text_hash: gone.text_hash(), at: at(3), change: None, lesson: Some(Arc::new(gone)) };
+        let removed = Removed {
+            id: gone.id,
+            text: RemovedText::of(&gone),
+            at: at(3),
+            change: None,
+            lesson: Some(Arc::new(gone)),
+        };
         book.removed.push(removed);
         let waiting = Waiting { lesson: Arc::new(lesson("waits", "s")), reason: ReviewReason::WouldEvictTrusted };
         book.waiting.push(waiting);

@@ -95,6 +95,8 @@ impl<T: Serialize> Sealed<T> {
 struct RemovedRow<'a> {
     id: LessonId,
     text_hash: TextHash,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wording_hash: Option<TextHash>,
     at: DateTime<FixedOffset>,
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<ChangeId>,
@@ -186,7 +188,8 @@ pub(crate) fn difference(before: &PlaybookFile, after: &PlaybookFile) -> serde_j
 fn removed_rows(book: &Book) -> serde_json::Result<Vec<Sealed<RemovedRow<'_>>>> {
     let rows = book.removed.iter().map(|removed| RemovedRow {
         id: removed.id,
-        text_hash: removed.text_hash,
+        text_hash: removed.text.exact,
+        wording_hash: removed.text.wording,
         at: removed.at,
         change: removed.change,
         lesson: removed.lesson.as_deref(),

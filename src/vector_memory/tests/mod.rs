@@ -20,7 +20,7 @@ use super::{Filter, Lookup, VectorMemory};
 use crate::document::Document;
 use crate::embed::{Embedder, HashingEmbedder, Role, embed_units};
 use crate::error::vector_memory::{Error, Result};
-use crate::error::{EmbedError, FolderError};
+use crate::error::{EmbedError, FolderError, with_causes};
 use crate::lesson::TextHash;
 
 /// The hashing embedder with a count of texts; another name makes it another model.
@@ -82,7 +82,7 @@ fn ids_are_checked_and_a_refused_batch_leaves_nothing() {
     memory.add(note("a", "parse a csv export")).unwrap();
     let before = log_of(folder.path());
     let check = |result: Result<()>, expected: &str| {
-        assert_eq!(result.unwrap_err().to_string(), expected);
+        assert_eq!(with_causes(&result.unwrap_err()), expected);
         assert_eq!(log_of(folder.path()), before);
         assert_eq!(memory.count(&Filter::all()).unwrap(), 1);
     };

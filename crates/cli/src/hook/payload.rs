@@ -71,7 +71,7 @@ impl Agent {
 
     /// The answer in the agent's format; an empty object if there is none.
     pub(super) fn form(self, event: Event, context: &str, message: &str) -> Value {
-        // The harness encloses it in a tag of its own, which a lesson must not close.
+        // The harness encloses it in a tag of its own, which no text of ours must close.
         let context = without_harness_tags(context);
         let mut answer = Map::new();
         if self == Self::Cursor {

@@ -37,7 +37,7 @@ impl Memory {
         let known = if let Some(known) = open.take().filter(is_in_place) {
             known
         } else {
-            let books = self.global.books(Access::Write)?;
+            let books = self.global.books_if_any(Access::Write)?;
             Open { books: books.all, silent: books.silent, has_user }
         };
         let warning = |path: &PathBuf| printable(&FolderError::NotTrusted { path: path.clone() }.to_string());

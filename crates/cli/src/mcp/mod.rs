@@ -1,24 +1,29 @@
 //! `adage mcp`: the memory as a server of the Model Context Protocol, over standard input and output (docs/mcp.md).
 
-mod escaped;
+mod batches;
+mod lines;
 mod memory;
+mod message;
 mod tools;
 
 use std::error::Error;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use adage::redact::one_line;
+use adage::transcript::without_harness_tags;
 use clap::Args;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
+    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
+use serde_json::Value;
 
 use crate::global::Global;
 use crate::result::{Done, chain};
-use escaped::Escaped;
+use lines::Lines;
 use memory::Memory;
 use tools::Tool;
 
@@ -39,7 +44,7 @@ pub(crate) fn serve(global: Global, asked: &Mcp) -> Done {
     let server = Server { memory: Arc::new(Memory::new(global)), may_apply: asked.allow_apply };
     runtime.block_on(async {
         let (input, output) = rmcp::transport::stdio();
-        let running = server.serve((input, Escaped::new(output))).await.map_err(|error| chain(&error))?;
+        let running = server.serve(Lines::new(input, output)).await.map_err(|error| chain(&error))?;
         running.waiting().await.map_err(|error| chain(&error))
     })?;
     // A thread that still waits for input would keep the process alive.
@@ -68,6 +73,15 @@ impl ServerHandler for Server {
         Ok(ListToolsResult::with_all_items(Tool::offered(self.may_apply).map(Tool::described).collect()))
     }
 
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = one_line(&request.method, 60);
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("no method {method:?}"), None))
+    }
+
     /// Runs a tool on a blocking thread. An error that a caller can correct is a result; only an unknown tool is an error of
     /// the protocol.
     async fn call_tool(
@@ -76,7 +90,12 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = Tool::offered(self.may_apply).find(|tool| tool.name() == request.name);
-        let tool = tool.ok_or_else(|| ErrorData::invalid_params(format!("no tool {:?}", request.name), None))?;
+        let unknown = || {
+            let names: Vec<&str> = Tool::offered(self.may_apply).map(Tool::name).collect();
+            let name = one_line(&request.name, 60);
+            ErrorData::invalid_params(format!("no tool {name:?}; there are {}", names.join(", ")), None)
+        };
+        let tool = tool.ok_or_else(unknown)?;
         let memory = Arc::clone(&self.memory);
         let run = move || {
             tool.run(&memory, request.arguments.unwrap_or_default()).map_err(|error| error_text(error.as_ref()))
@@ -85,12 +104,22 @@ impl ServerHandler for Server {
         let answer = answer.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         Ok(match answer {
             Ok(answer) => {
-                let mut result = CallToolResult::structured(answer.object);
-                result.content = vec![ContentBlock::text(answer.text)];
+                let mut result = CallToolResult::structured(without_tags(answer.object));
+                result.content = vec![ContentBlock::text(without_harness_tags(&answer.text))];
                 result.into()
             }
-            Err(message) => CallToolResult::error(vec![ContentBlock::text(message)]).into(),
+            Err(message) => CallToolResult::error(vec![ContentBlock::text(without_harness_tags(&message))]).into(),
         })
+    }
+}
+
+/// The object with all its texts as in a prompt: what became of a lesson may quote another one.
+fn without_tags(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(without_harness_tags(&text)),
+        Value::Array(list) => list.into_iter().map(without_tags).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(key, value)| (key, without_tags(value))).collect(),
+        other => other,
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use adage::inbox::ProposalName;
 use adage::redact::{as_shown, one_line};
-use adage::{ChangeId, Feedback, LearnOutcome, LessonDraft, LessonRef, Listing, Playbook, ReceiptId, Request};
+use adage::{ChangeId, Feedback, Lesson, LessonDraft, LessonId, LessonRef, Listing, Playbook, ReceiptId, Request};
 use rmcp::handler::server::common::{schema_for_input, schema_for_output};
 use rmcp::model::{JsonObject, ToolAnnotations};
 use schemars::JsonSchema;
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::memory::Memory;
 use crate::change::undo_in;
+use crate::learned;
 
 /// The default limit of a list.
 const LISTED: usize = 20;
@@ -56,6 +57,8 @@ struct Recalled {
     /// For `outcome`
     receipt: Option<String>,
     lessons: Vec<String>,
+    /// Why the text is empty
+    reason: Option<String>,
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -82,11 +85,23 @@ struct Learn {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Learned {
+struct Kept {
+    outcome: learned::Outcome,
+    /// Lesson that has the text now; none if refused
     id: Option<String>,
-    outcome: String,
+    /// Why it is kept apart, awaits review or is refused
+    reason: Option<String>,
+    /// Lesson that it is near to
+    near: Option<Near>,
     /// For `undo`
     change: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Near {
+    id: String,
+    trigger: Option<String>,
+    solution: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -120,6 +135,16 @@ struct Line {
     id: String,
     trigger: String,
     solution: String,
+}
+
+impl Line {
+    fn of(lesson: &Lesson) -> Self {
+        Self {
+            id: lesson.id.to_string(),
+            trigger: one_line(&as_shown(&lesson.trigger), 200),
+            solution: one_line(&as_shown(&lesson.correct_pattern), 400),
+        }
+    }
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -182,27 +207,41 @@ impl Tool {
         }
     }
 
+    /// When an agent should call the tool, and what it gets back.
+    fn description(self) -> &'static str {
+        match self {
+            Self::Recall => {
+                "Call before a task, before a risky command and when something fails. Returns the lessons to follow, or why none applies."
+            }
+            Self::Learn => {
+                "Call after a mistake whose remedy worked. Returns whether the lesson is stored, merged into another, kept beside a near one, awaits a person's review, or is refused, and why."
+            }
+            Self::Outcome => {
+                "Call when the task of a recall is done, with its receipt. Returns the lessons it counts for."
+            }
+            Self::List => "Call to see what is known, before you learn or remove. Returns the newest lessons.",
+            Self::Remove => {
+                "Call if the user says so or a lesson is wrong. Returns the change, to undo within 30 days."
+            }
+            Self::Undo => "Call to take back a `learn` or `remove`, by its change. Returns the lessons concerned.",
+            Self::Apply => "Call only if the user says so: applies one text that awaits review. Returns what changed.",
+        }
+    }
+
     /// The description for clients: text, schemas, and whether it changes anything.
     pub(super) fn described(self) -> rmcp::model::Tool {
         let [reads, adds] = [ToolAnnotations::new().read_only(true), ToolAnnotations::new().destructive(false)];
         let removes = ToolAnnotations::new().destructive(true);
-        let (description, input, output, annotations) = match self {
-            Self::Recall => ("Lessons for a task", input::<Recall>(), schema_for_output::<Recalled>(), reads),
-            Self::Learn => ("Keep a lesson", input::<Learn>(), schema_for_output::<Learned>(), adds),
-            Self::Outcome => {
-                ("How the task of a recall went", input::<Outcome>(), schema_for_output::<Credited>(), adds)
-            }
-            Self::List => ("Newest lessons", input::<List>(), schema_for_output::<Listed>(), reads),
-            Self::Remove => ("Remove a lesson for good", input::<Remove>(), schema_for_output::<Changed>(), removes),
-            Self::Undo => ("Take a change back", input::<Undo>(), schema_for_output::<Changed>(), removes),
-            Self::Apply => (
-                "Apply what awaits review, if the user says so",
-                input::<Apply>(),
-                schema_for_output::<Applied>(),
-                removes,
-            ),
+        let (input, output, annotations) = match self {
+            Self::Recall => (input::<Recall>(), schema_for_output::<Recalled>(), reads),
+            Self::Learn => (input::<Learn>(), schema_for_output::<Kept>(), adds),
+            Self::Outcome => (input::<Outcome>(), schema_for_output::<Credited>(), adds),
+            Self::List => (input::<List>(), schema_for_output::<Listed>(), reads),
+            Self::Remove => (input::<Remove>(), schema_for_output::<Changed>(), removes),
+            Self::Undo => (input::<Undo>(), schema_for_output::<Changed>(), removes),
+            Self::Apply => (input::<Apply>(), schema_for_output::<Applied>(), removes),
         };
-        let tool = rmcp::model::Tool::new(self.name(), description, input);
+        let tool = rmcp::model::Tool::new(self.name(), self.description(), input);
         tool.with_raw_output_schema(output).with_annotations(annotations)
     }
 
@@ -242,12 +281,12 @@ fn recall(memory: &Memory, asked: Recall) -> Result<Answer, Box<dyn Error>> {
     request = asked.command.iter().fold(request, Request::running);
     request = asked.limit.into_iter().fold(request, Request::limit);
     let context = books.get_playbook_context(request)?;
-    let silence = context.none_because.map(|reason| reason.to_string()).unwrap_or_default();
-    let text =
-        if context.text.is_empty() { [warnings, vec![silence]].concat().join("\n") } else { context.text.clone() };
+    let silence = context.none_because.map(|reason| reason.to_string());
+    let reason = context.text.is_empty().then(|| warnings.into_iter().chain(silence).collect::<Vec<_>>().join("\n"));
+    let text = reason.clone().unwrap_or_else(|| context.text.clone());
     let lessons = context.lessons.iter().map(|shown| shown.id.to_string()).collect();
     let receipt = context.receipt.map(|receipt| receipt.to_string());
-    Ok(answer(text, Recalled { text: context.text, receipt, lessons }))
+    Ok(answer(text, Recalled { text: context.text, receipt, lessons, reason }))
 }
 
 fn learn(memory: &Memory, asked: &Learn) -> Result<Answer, Box<dyn Error>> {
@@ -258,12 +297,22 @@ fn learn(memory: &Memory, asked: &Learn) -> Result<Answer, Box<dyn Error>> {
     let playbook = memory.global.create()?;
     memory.reopen();
     let learned = playbook.learn_lesson(draft.in_realm(&memory.global.learning_realm()))?;
-    if let LearnOutcome::Refused { reason } = &learned {
-        return Err(reason.to_string().into());
+    let Some(told) = learned::Learned::of(&learned) else { return Err(learned.to_string().into()) };
+    let near = told.near.map(|id| near_lesson(&playbook, id, told.outcome));
+    let mut text = learned.to_string();
+    if let Some(Near { id, trigger: Some(trigger), solution: Some(solution) }) = &near {
+        text.push_str(&format!("\nthe near lesson, {id}: {trigger}: {solution}"));
     }
     let [id, change] = [learned.id().map(|id| id.to_string()), learned.change().map(|change| change.to_string())];
-    let outcome = learned.to_string();
-    Ok(answer(outcome.clone(), Learned { id, outcome, change }))
+    Ok(answer(text, Kept { outcome: told.outcome, id, reason: told.why, near, change }))
+}
+
+/// A near lesson; its text only if it is in use, which one that keeps others out may not be.
+fn near_lesson(playbook: &Playbook, id: LessonId, outcome: learned::Outcome) -> Near {
+    let lesson = if outcome == learned::Outcome::Refused { None } else { playbook.find(id).ok() };
+    let line = lesson.map(|lesson| Line::of(&lesson));
+    let (trigger, solution) = line.map(|line| (line.trigger, line.solution)).unzip();
+    Near { id: id.to_string(), trigger, solution }
 }
 
 fn outcome(memory: &Memory, asked: &Outcome) -> Result<Answer, Box<dyn Error>> {
@@ -291,15 +340,9 @@ fn outcome(memory: &Memory, asked: &Outcome) -> Result<Answer, Box<dyn Error>> {
 }
 
 fn list(memory: &Memory, asked: &List) -> Result<Answer, Box<dyn Error>> {
-    let realm = Some(memory.global.realm());
-    let listing = Listing { realm, limit: asked.limit.unwrap_or(LISTED), ..Listing::default() };
-    let lessons: Vec<Line> = (memory.trusted()?.list_lessons(&listing)?.iter())
-        .map(|(_, lesson)| Line {
-            id: lesson.id.to_string(),
-            trigger: one_line(&as_shown(&lesson.trigger), 200),
-            solution: one_line(&as_shown(&lesson.correct_pattern), 400),
-        })
-        .collect();
+    let listing = Listing::default().in_realm(&memory.global.realm()).limit(asked.limit.unwrap_or(LISTED));
+    let lessons: Vec<Line> =
+        (memory.trusted()?.list_lessons(&listing)?.iter()).map(|(_, lesson)| Line::of(lesson)).collect();
     let lines: Vec<String> =
         lessons.iter().map(|line| format!("{}  {}: {}", line.id, line.trigger, line.solution)).collect();
     Ok(answer(lines.join("\n"), Listed { lessons }))

@@ -109,7 +109,8 @@ fn learn_prints_the_outcome() {
     assert_eq!(outcomes, ["inserted", "kept_apart", "refused"]);
     assert!(said.objects()[1]["why"].as_str().unwrap().contains("above against below"));
     assert_eq!(said.code, 1);
-    assert!(said.err.contains("adage: line 5: "), "{}", said.err);
+    let error = object(said.err.trim_end());
+    assert!(error["error"].as_str().unwrap().starts_with("line 5: "), "{error}");
 }
 
 #[test]

@@ -36,6 +36,13 @@ fn each_setting_has_its_origin_and_the_nearest_one_holds() {
     assert_eq!(setting(&shell, "retention.capacity"), (json!(70), "yours".to_owned()));
     let all = shell.call(&["config"]).out;
     assert!(all.lines().count() > 60 && all.contains("retrieval.limit"), "{all}");
+    // As a person writes it: 0.15, not 0.15000000596046448.
+    for listed in [all, shell.call(&["config", "--json"]).out] {
+        assert!(listed.contains("0.15"), "{listed}");
+        let long =
+            listed.split(|c: char| !c.is_ascii_digit() && c != '.').find(|word| word.contains('.') && word.len() > 9);
+        assert_eq!(long, None, "{listed}");
+    }
 }
 
 #[test]

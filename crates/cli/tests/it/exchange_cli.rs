@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::cli::Shell;
+use crate::schemas::object;
 
 #[test]
 fn import_reads_old_playbooks_and_json_lines() {
@@ -30,11 +31,33 @@ fn lessons_refused_by_an_import_are_reported() {
         format!("{{\"trigger\": \"a\", \"solution\": \"{long}\"}}\n{{\"trigger\": \"b\", \"solution\": \"s\"}}\n");
     let said = shell.run(&["import", "-", "--json"], &rows);
     assert_eq!((&said.object()["refused"], &said.object()["review"], said.code), (&json!(1), &json!(1), 1));
-    assert!(said.err.contains("lesson 1: its solution has 40000 bytes"), "{}", said.err);
+    let error = object(said.err.lines().next_back().unwrap());
+    assert!(error["error"].as_str().unwrap().contains("lesson 1: its solution has 40000 bytes"), "{error}");
     shell.json(&["inbox", "apply", "--all"]);
     assert_eq!(shell.json(&["show", "b"])["provenance"]["origin"], "imported");
     let single = "{\n  \"trigger\": \"rotate the host keys of a server\",\n  \"solution\": \"use ssh-keygen\"\n}";
     assert_eq!(shell.run(&["import", "-", "--json"], single).object()["review"], 1);
+}
+
+#[test]
+fn an_import_that_has_nothing_to_do_is_no_failure() {
+    let shell = Shell::new();
+    assert_eq!(shell.run(&["import", "-"], "").code, 0, "an empty file");
+    shell.learn("parse a csv export", "use the csv module");
+    let export = shell.call(&["export"]).out;
+    let again = shell.run(&["import", "-", "--json"], &export);
+    assert_eq!((again.code, &again.object()["refused"], again.err.as_str()), (0, &json!(1), ""), "it exists");
+    shell.json(&["remove", "parse a csv export"]);
+    let removed = shell.run(&["import", "-", "--json"], &export);
+    assert_eq!((removed.code, &removed.object()["refused"]), (0, &json!(1)), "{}", removed.err);
+    assert!(
+        object(removed.err.trim_end())["message"].as_str().unwrap().contains("a person removed"),
+        "{}",
+        removed.err
+    );
+    let unreadable = shell.run(&["import", "-", "--json", "--format", "jsonl"], "nope\n");
+    assert_eq!((unreadable.code, &unreadable.object()["unreadable"]), (1, &json!(1)));
+    assert_eq!(object(unreadable.err.trim_end())["error"], "line 1: it is not JSON from column 2 on");
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod cli_mine;
 mod config_cli;
 mod effect_cli;
 mod eval_cli;
+mod every_command;
 mod exchange_cli;
 mod home;
 mod hook;

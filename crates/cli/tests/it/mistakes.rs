@@ -21,7 +21,13 @@ fn a_wrong_name_is_reported_with_the_next_step() {
     check(&shell.call(&["shwo", "x"]), 2, &["unrecognized subcommand", "'show'"]);
     check(&shell.call(&["mine", "--format", "clod", "."]), 2, &["clod", "claude-code"]);
     check(&shell.call(&["config", "set", "retention.capacty", "5"]), 1, &["retention.capacty", "capacity"]);
-    check(&shell.call(&["config", "set", "retention.capacity", "five"]), 1, &["retention.capacity: ", "five"]);
+    for (value, shown) in [("five", "\"five\""), ("-5", "-5"), ("1.5", "1.5")] {
+        let said = shell.call(&["config", "set", "retention.capacity", value]);
+        check(&said, 1, &[&format!("retention.capacity is {shown}, it must be a whole number, 0 or more")]);
+        assert_eq!(said.err.matches("retention.capacity").count(), 1, "{}", said.err);
+    }
+    let zero = shell.call(&["config", "set", "retention.capacity", "0"]);
+    assert_eq!(zero.err, "adage: retention.capacity is 0, it must be at least 1\n");
     check(
         &shell.call(&["context", "x", "--embedder", "no/such"]),
         1,
@@ -71,4 +77,20 @@ fn a_folder_of_a_newer_version_is_read_and_not_changed() {
     let said = shell.call(&["learn", "--trigger", "bake bread", "--solution", "slowly"]);
     check(&said, 1, &["schema version 7", "writes 2", "use a newer version"]);
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
+}
+
+#[test]
+fn a_number_out_of_its_range_is_refused_with_the_range() {
+    let shell = Shell::new();
+    let lesson = ["learn", "--trigger", "a", "--solution", "b"];
+    for number in ["7", "-1", "nan", "inf", "many"] {
+        let option = format!("--confidence={number}");
+        check(&shell.call(&[&lesson[..], &[&option]].concat()), 2, &[number, "--confidence", "a number from 0 to 1"]);
+        check(&shell.call(&["prune", "--max-fraction", number]), 2, &[number, "a number from 0 to 1"]);
+        check(&shell.call(&["context", "x", "--threshold", number]), 2, &[number, "a number from 0 to 2"]);
+    }
+    assert!(!shell.path().join("memory").exists());
+    for number in ["0", "0.25", "1"] {
+        check(&shell.call(&[&lesson[..], &["--confidence", number]].concat()), 0, &[]);
+    }
 }

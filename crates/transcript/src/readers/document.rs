@@ -30,7 +30,7 @@ pub(super) fn read(source: impl BufRead, max: usize, take: Take) -> io::Result<O
     if error.is_io() {
         return Err(error.into());
     }
-    Ok(Some((number, BrokenReason::BreaksOff(error.to_string()))))
+    Ok(Some((number, BrokenReason::BreaksOff(adage_redact::json_error(&error)))))
 }
 
 /// A source that fails if a message is longer than the limit.

@@ -191,7 +191,7 @@ impl Session {
         };
         match record::parse(line).or_else(mended) {
             Ok((value, is_whole)) => self.value(value, is_whole, number),
-            Err(error) => self.recorder.report.broken(number, BrokenReason::NotJson(error.to_string())),
+            Err(error) => self.recorder.report.broken(number, BrokenReason::NotJson(adage_redact::json_error(&error))),
         }
     }
 

@@ -73,7 +73,7 @@ pub struct Broken {
 #[non_exhaustive]
 pub enum BrokenReason {
     /// It is not JSON.
-    #[error("not JSON: {0}")]
+    #[error("{0}")]
     NotJson(String),
     /// It is JSON, but not an object.
     #[error("not a JSON object")]

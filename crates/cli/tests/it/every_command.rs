@@ -1,0 +1,116 @@
+//! What holds for every command: the form of its errors, and which ones create a memory.
+
+use serde_json::{Value, json};
+
+use super::cli::{Said, Shell};
+use super::schemas::object;
+
+/// The names of all commands, with those of their subcommands, as the help lists them.
+fn commands(shell: &Shell, of: &[String]) -> Vec<Vec<String>> {
+    let words: Vec<&str> = of.iter().map(String::as_str).chain(["--help"]).collect();
+    let help = shell.call(&words).out;
+    let Some((_, listed)) = help.split_once("\nCommands:\n") else { return vec![of.to_vec()] };
+    let listed = listed.split("\n\n").next().unwrap();
+    let names = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    names.flat_map(|name| commands(shell, &[of, &[name.to_owned()]].concat())).collect()
+}
+
+/// The objects on standard error, each an error or a message.
+fn told(said: &Said) -> Vec<Value> {
+    said.err.lines().map(object).collect()
+}
+
+fn errors(said: &Said) -> Vec<Value> {
+    told(said).into_iter().filter(|object| object.get("error").is_some()).collect()
+}
+
+/// Arguments for a command that name files, lessons and changes that do not exist.
+fn arguments(command: &str) -> &'static [&'static str] {
+    const ID: &str = "01a20832-35b9-7000-8000-e6437fa97800";
+    match command {
+        "learn" => &["--trigger", "a", "--solution", "b"],
+        "edit" => &["gone", "--solution", "b"],
+        "context" => &["task"],
+        "show" | "record" | "helpful" | "harmful" | "graduate" | "remove" | "retract" | "forget" | "effect"
+        | "skip" | "skills promote" | "skills match" | "skills show" => &["gone"],
+        "skills verify" | "verify" => &["gone", "passed"],
+        "outcome" => &[ID, "helpful"],
+        "undo" | "inbox undo" => &[ID],
+        "inbox show" | "inbox apply" | "inbox dismiss" => &["private"],
+        "replay" => &["gone/receipts.jsonl", "--policy", "limit=3"],
+        "sessions" | "backup" | "restore" | "eval" => &["gone/folder"],
+        "mine" => &["gone/session.jsonl"],
+        "import" | "calibrate" | "skills import" => &["gone/file"],
+        "skills export" => &["gone", "--to", "gone/skills"],
+        "config get" | "config unset" => &["retention.capacity"],
+        "config set" => &["retention.capacity", "80"],
+        "hook" => &["prompt"],
+        "completions" => &["bash"],
+        "trust" => &[ID],
+        "list" | "credit" | "prune" | "history" | "failures" | "stats" | "check" | "repair" | "checkpoint"
+        | "embed" | "doctor" | "reset-skips" | "inbox list" | "inbox check" | "inbox history" | "review"
+        | "skills list" | "curate" | "config list" | "man" | "mcp" | "init" | "export" => &[],
+        unknown => panic!("say here which arguments {unknown:?} takes"),
+    }
+}
+
+#[test]
+fn a_wrong_command_line_is_an_error_object_with_json() {
+    let shell = Shell::new();
+    let commands = commands(&shell, &[]);
+    assert!(commands.len() > 50, "{commands:?}");
+    for command in &commands {
+        // These two take any word as their text.
+        let takes_words = [&["context"][..], &["skills", "match"]]
+            .contains(&command.iter().map(String::as_str).collect::<Vec<_>>().as_slice());
+        let wrong = if takes_words { "--color=wrong-flag" } else { "--wrong-flag" };
+        let words: Vec<&str> = command.iter().map(String::as_str).chain([wrong, "--json"]).collect();
+        let said = shell.call(&words);
+        // A hook that fails must not block its agent.
+        let code = if command == &["hook"] { 0 } else { 2 };
+        assert_eq!((said.code, said.out.as_str()), (code, ""), "{command:?}: {}", said.err);
+        let error = object(said.err.trim_end());
+        assert_eq!(error["exit_code"], 2);
+        assert!(error["error"].as_str().unwrap().contains("wrong-flag'"), "{error}");
+        assert!(error["next"].as_str().unwrap().contains("--help"), "{error}");
+    }
+    let none = shell.call(&["--json"]);
+    assert_eq!((none.code, &object(none.err.trim_end())["error"]), (2, &json!("a command is missing")));
+    let similar = shell.call(&["shwo", "x", "--json"]);
+    assert!(object(similar.err.trim_end())["next"].as_str().unwrap().contains("'show'"), "{}", similar.err);
+    // After `--`, it is a value.
+    assert!(shell.call(&["show", "a", "--", "--json"]).err.contains("\n\nUsage: "));
+}
+
+#[test]
+fn what_is_missing_is_an_error_object_with_json_and_only_four_commands_create_a_memory() {
+    const CREATING: [&str; 4] = ["learn", "mine", "import", "init"];
+    for command in commands(&Shell::new(), &[]) {
+        let shell = Shell::new();
+        let name = command.join(" ");
+        let words = command.iter().map(String::as_str).chain(arguments(&name).iter().copied());
+        let pages = shell.path().join("pages");
+        // The one command here that writes elsewhere.
+        let more = if name == "man" { pages.to_str() } else { None };
+        let words: Vec<&str> = words.chain(more).chain(["--json"]).collect();
+        let said = shell.call(&words);
+        let exists = shell.path().join("memory").exists();
+        assert!(!exists || CREATING.contains(&name.as_str()), "{name} made a memory: {}{}", said.out, said.err);
+        let errors = errors(&said);
+        assert!(said.code != 2, "{name}: {}", said.err);
+        assert!(said.code == 0 || !errors.is_empty() || name == "doctor", "{name}: {}", said.err);
+    }
+}
+
+#[test]
+fn each_file_that_cannot_be_read_is_an_error_object() {
+    let shell = Shell::new();
+    let said = shell.call(&["mine", "one.jsonl", "two.jsonl", "--json"]);
+    let errors = errors(&said);
+    assert_eq!((said.code, errors.len()), (1, 2), "{}", said.err);
+    for (error, file) in errors.iter().zip(["one.jsonl", "two.jsonl"]) {
+        assert!(error["error"].as_str().unwrap().starts_with(file) && error["exit_code"] == 1, "{error}");
+    }
+    assert!(told(&said).iter().any(|object| object.get("message").is_some()), "the memory was made: {}", said.err);
+}

@@ -1,0 +1,31 @@
+//! A folder holds a playbook or a vector memory, not both.
+
+use super::commit_log::LOG;
+use super::documents::DOCUMENTS;
+use super::{BACKUP, PLAYBOOK};
+use crate::error::folder::{FolderError, FolderKind, Result};
+use crate::folder::Folder;
+
+/// Refuses a folder that has files of the other kind and none of this one.
+///
+/// # Errors
+/// [`FolderError::WrongKind`]; [`FolderError::Io`].
+pub(crate) fn check_kind(folder: &Folder, expected: FolderKind) -> Result<()> {
+    let has = |names: &[&'static str]| -> Result<bool> {
+        for name in names {
+            if folder.files().stamp(*name)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    };
+    let (playbook, documents): (&[&'static str], &[&'static str]) = (&[PLAYBOOK, BACKUP, LOG], &[DOCUMENTS]);
+    let (own, others, found) = match expected {
+        FolderKind::Playbook => (playbook, documents, FolderKind::VectorMemory),
+        FolderKind::VectorMemory => (documents, playbook, FolderKind::Playbook),
+    };
+    if has(others)? && !has(own)? {
+        return Err(FolderError::WrongKind { path: folder.path().to_owned(), found, expected });
+    }
+    Ok(())
+}
