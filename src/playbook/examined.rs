@@ -155,7 +155,7 @@ fn examine(
             plan_patch(folder, kind, grounds, plan, (&written.name, &bytes)).map(Some)
         }
         InboxItem::Skill(name) => {
-            let name_of_file = file_of_skill(InboxFiles(folder), written)?;
+            let name_of_file = file_of_skill(inbox, written)?;
             let bytes = inbox.read(&name_of_file, MAX_FILE_BYTES)?;
             check_skill(name, &bytes)?;
             let target = skill_target(folder, grounds, name)?;
