@@ -155,7 +155,7 @@ fn examine(
             plan_patch(folder, kind, grounds, plan, (&written.name, &bytes)).map(Some)
         }
         InboxItem::Skill(name) => {
-            let name_of_file = file_of_skill(&inbox, written)?;
+            let name_of_file = file_of_skill(inbox, written)?;
             let bytes = inbox.read(&name_of_file, MAX_FILE_BYTES)?;
             check_skill(name, &bytes)?;
             let target = skill_target(folder, grounds, name)?;
@@ -169,7 +169,7 @@ fn examine(
 }
 
 /// The only file that the folder of a proposed skill may have.
-fn file_of_skill(inbox: &InboxFiles<'_>, written: &Written) -> Result<Name, CannotApply> {
+fn file_of_skill(inbox: InboxFiles<'_>, written: &Written) -> Result<Name, CannotApply> {
     let names =
         inbox.names_in(&written.name).map_err(|_| CannotApply::NotAFile { path: written.name.as_path().to_owned() })?;
     if names != [SKILL_FILE] {

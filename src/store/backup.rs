@@ -96,6 +96,9 @@ pub struct Restored {
     pub n_waiting: usize,
 }
 
+/// Files by name, with their bytes.
+type Files = Vec<(Name, Vec<u8>)>;
+
 impl Store {
     /// Copies the memory to a folder that is empty or missing. Other handles may write meanwhile.
     pub(crate) fn back_up_to(&self, path: &Path, key: Option<&ExportKey>) -> Result<BackupRecord> {
@@ -134,7 +137,7 @@ impl Store {
     }
 
     /// A state and all files of it: read again while other handles write, in the end under the lock.
-    fn read_at_rest(&self) -> Result<(Snapshot, Vec<(Name, Vec<u8>)>)> {
+    fn read_at_rest(&self) -> Result<(Snapshot, Files)> {
         let mut round = 0;
         loop {
             round += 1;
@@ -148,7 +151,7 @@ impl Store {
         }
     }
 
-    fn collect(&self, folder: &Name, files: &mut Vec<(Name, Vec<u8>)>) -> Result<()> {
+    fn collect(&self, folder: &Name, files: &mut Files) -> Result<()> {
         for entry in self.files().list_own(folder)? {
             let name = folder.join(&entry);
             if folder == &Name::TOP && LEFT_OUT.iter().any(|left_out| entry == *left_out) {

@@ -246,15 +246,15 @@ impl CommitLog {
             );
             keys.insert(GENERATION.to_owned(), record.generation.into());
         }
-        keys.insert(LESSONS.to_owned(), rows.rows.into_iter().flatten().collect());
+        keys.insert(LESSONS.to_owned(), rows.present.into_iter().flatten().collect());
         true
     }
 }
 
 /// The lessons of a playbook file, to which commits are applied.
 struct Rows {
-    /// None for a row that was removed.
-    rows: Vec<Option<Value>>,
+    /// The rows in their order; none for one that was removed.
+    present: Vec<Option<Value>>,
     places: BTreeMap<String, usize>,
     is_edited: bool,
 }
@@ -262,25 +262,25 @@ struct Rows {
 impl Rows {
     fn new(rows: Vec<Value>, is_edited: bool) -> Self {
         let places = rows.iter().enumerate().filter_map(|(place, row)| Some((id_of(row)?, place))).collect();
-        Self { rows: rows.into_iter().map(Some).collect(), places, is_edited }
+        Self { present: rows.into_iter().map(Some).collect(), places, is_edited }
     }
 
     fn apply(&mut self, record: &Record) {
         let new: BTreeSet<&str> = record.list(NEW).filter_map(Value::as_str).collect();
         for row in record.list(LESSONS) {
             let Some(id) = id_of(row) else { continue };
-            match self.places.get(&id).and_then(|place| self.rows.get_mut(*place)) {
+            match self.places.get(&id).and_then(|place| self.present.get_mut(*place)) {
                 Some(present) if self.is_edited && is_foreign(present.as_ref()) => {}
                 Some(present) => *present = Some(row.clone()),
                 None if self.is_edited && !new.contains(id.as_str()) => {}
                 None => {
-                    self.places.insert(id, self.rows.len());
-                    self.rows.push(Some(row.clone()));
+                    self.places.insert(id, self.present.len());
+                    self.present.push(Some(row.clone()));
                 }
             }
         }
         for id in record.list(GONE).filter_map(Value::as_str) {
-            if let Some(row) = self.places.remove(id).and_then(|place| self.rows.get_mut(place)) {
+            if let Some(row) = self.places.remove(id).and_then(|place| self.present.get_mut(place)) {
                 *row = None;
             }
         }

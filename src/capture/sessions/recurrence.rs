@@ -56,12 +56,11 @@ pub fn recurring(found: &[(String, Vec<Candidate>)]) -> Vec<Recurrence> {
     let each = found.iter().flat_map(|(session, candidates)| candidates.iter().map(move |found| (session, found)));
     for (session, candidate) in each {
         let form = Form::of(candidate);
-        match workflows.iter_mut().find(|(known, _)| known.is_alike(&form)) {
-            Some((_, workflow)) => workflow.add(session, candidate),
-            None => {
-                let recurrence = Recurrence { candidate: candidate.clone(), sessions: vec![session.clone()] };
-                workflows.push((form, recurrence));
-            }
+        if let Some((_, workflow)) = workflows.iter_mut().find(|(known, _)| known.is_alike(&form)) {
+            workflow.add(session, candidate);
+        } else {
+            let recurrence = Recurrence { candidate: candidate.clone(), sessions: vec![session.clone()] };
+            workflows.push((form, recurrence));
         }
     }
     workflows.into_iter().map(|(_, workflow)| workflow).collect()
