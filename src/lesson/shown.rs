@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use adage_redact::{as_shown, mask, one_line};
 
-use super::{Lesson, Realm, TextHash};
+use super::{Lesson, Realm, RecoveryEvidence, TextHash};
 
 /// A text of a lesson that reaches prompts, or decides when the lesson is shown (`Paths`, `Commands`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,7 +159,9 @@ impl Lesson {
         let texts =
             [&mut self.source, &mut self.realm.project, &mut self.realm.role, &mut self.provenance.session].into_iter();
         let lists = self.paths.iter_mut().chain(&mut self.commands);
-        texts.chain(lists).chain(self.provenance.evidence.iter_mut().map(|evidence| &mut evidence.quote))
+        let quotes = self.provenance.evidence.iter_mut().map(|evidence| &mut evidence.quote);
+        let passages = self.provenance.recovery.iter_mut().flat_map(RecoveryEvidence::texts);
+        texts.chain(lists).chain(quotes).chain(passages)
     }
 }
 
