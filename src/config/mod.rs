@@ -224,6 +224,7 @@ impl Config {
             ("sessions.max_attempts", sessions.max_attempts as usize),
             ("sessions.max_runs", sessions.max_runs),
             ("extract.max_lessons", extract.max_lessons),
+            ("extract.max_recoveries", extract.max_recoveries),
             ("agent.max_turns", agent.max_turns),
             ("agent.min_sessions", agent.min_sessions),
             ("matching.threshold", matching.threshold as usize),
