@@ -113,7 +113,8 @@ impl<'t> Outcomes<'t> {
         !self.session.acts(from, to).is_empty()
     }
 
-    /// The patterns of command lines for which a lesson on a failed call is of use; empty if no command failed.
+    /// The patterns of command lines for which a lesson on a failed call is of use. Empty if no command failed, and for one that
+    /// only looks, unless the way it was written is to blame: it would come back before each `ls`.
     pub(in crate::capture) fn patterns(&self, failed: usize, failure: &str) -> Vec<String> {
         let Some(call) = self.command(failed).filter(|call| !call.line.text().contains('\n')) else {
             return Vec::new();
@@ -128,6 +129,7 @@ impl<'t> Outcomes<'t> {
         let known = forms.split(" && ").filter(|form| form.contains(char::is_alphanumeric));
         match (flag, known.clone().next()) {
             (Some(flag), Some(form)) => vec![format!("{form}* {flag}*")],
+            _ if !call.acts() => Vec::new(),
             _ => known.take(MAX_PATTERNS).map(|form| format!("{}*", form.replace("<url>", "*"))).collect(),
         }
     }
@@ -232,10 +234,12 @@ mod tests {
             ("cargo test -p a | tail -3", "error: x", "cargo test*"),
             ("cd web && tree src", "bash: tree: command not found", "tree*"),
             ("gh pr list --al", "unknown flag: --al", "gh pr list* --al*"),
+            ("ls docs", "ls: docs: No such file or directory", ""),
         ] {
             let turns = vec![run(command, error, Status::Failed)];
             let transcript = Transcript { turns, ..Transcript::default() };
-            assert_eq!(Outcomes::of(&transcript).patterns(0, error), [expected], "{command}");
+            let patterns = Outcomes::of(&transcript).patterns(0, error);
+            assert_eq!(patterns.join(" | "), expected, "{command}");
         }
     }
 }
