@@ -69,7 +69,7 @@ impl<'t> Record<'t> {
         };
         self.check_done(&evidence)?;
         self.check_values(proposal)?;
-        self.check_solution(proposal, &evidence)?;
+        check_solution(proposal, &evidence)?;
         Ok(Proven {
             commands: self.outcomes.patterns(failure.turn, &failure.quote),
             topic: self.outcomes.topic(failure.turn),
@@ -181,24 +181,6 @@ impl<'t> Record<'t> {
         Ok(())
     }
 
-    /// The solution says more than the failure, and something of what was done.
-    fn check_solution(&self, proposal: &RecoveryProposal, evidence: &RecoveryEvidence) -> Result<(), RecoveryRefusal> {
-        let known = names_in(&format!("{} {}", evidence.failure.quote, proposal.trigger));
-        let said = names_in(&proposal.solution);
-        let code = values::values(&proposal.solution);
-        let of_failure = |value: &&str| evidence.failure.quote.contains(*value) || proposal.trigger.contains(*value);
-        let n_new = said.difference(&known).count() + code.iter().filter(|value| !of_failure(value)).count();
-        if n_new < MIN_NEW_WORDS {
-            return Err(RecoveryRefusal::OnlyRepeats { n_new, min: MIN_NEW_WORDS });
-        }
-        let mut done = String::new();
-        for passage in evidence.remedies.iter().chain([&evidence.success]) {
-            done.extend([passage.source.as_str(), "\n", passage.quote.as_str(), "\n"]);
-        }
-        let is_named = !said.is_disjoint(&names_in(&done)) || code.iter().any(|value| done.contains(value));
-        if is_named { Ok(()) } else { Err(RecoveryRefusal::OtherSolution) }
-    }
-
     /// True for a success that is another call than the failed one, and no edit: that it was written otherwise may be all that helped.
     fn is_rewritten(&self, failure: usize, success: usize) -> bool {
         let call = self.turn(success).and_then(Turn::as_call);
@@ -212,6 +194,24 @@ impl<'t> Record<'t> {
     fn is_call(&self, turn: usize) -> bool {
         matches!(self.turn(turn), Some(Turn::ToolCall(_)))
     }
+}
+
+/// The solution says more than the failure, and something of what was done.
+fn check_solution(proposal: &RecoveryProposal, evidence: &RecoveryEvidence) -> Result<(), RecoveryRefusal> {
+    let known = names_in(&format!("{} {}", evidence.failure.quote, proposal.trigger));
+    let said = names_in(&proposal.solution);
+    let code = values::values(&proposal.solution);
+    let of_failure = |value: &&str| evidence.failure.quote.contains(*value) || proposal.trigger.contains(*value);
+    let n_new = said.difference(&known).count() + code.iter().filter(|value| !of_failure(value)).count();
+    if n_new < MIN_NEW_WORDS {
+        return Err(RecoveryRefusal::OnlyRepeats { n_new, min: MIN_NEW_WORDS });
+    }
+    let mut done = String::new();
+    for passage in evidence.remedies.iter().chain([&evidence.success]) {
+        done.extend([passage.source.as_str(), "\n", passage.quote.as_str(), "\n"]);
+    }
+    let is_named = !said.is_disjoint(&names_in(&done)) || code.iter().any(|value| done.contains(value));
+    if is_named { Ok(()) } else { Err(RecoveryRefusal::OtherSolution) }
 }
 
 /// True for a value that failure and success do not share by chance: no number, no time.
