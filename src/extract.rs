@@ -1,9 +1,10 @@
-//! Lessons that the host's language model finds in a session, each with a checked quote of the user.
+//! Lessons that the host's language model finds in a session, each with evidence that is checked: a quote of the user, or the
+//! failure, the remedy and the success of a recovery.
 //!
 //! ```
 //! use adage::transcript::{Transcript, Turn};
 //! use adage::config::ExtractConfig;
-//! use adage::extract::{ExtractRequest, Extraction, extract_lessons};
+//! use adage::extract::{ExtractRequest, Extraction, ProposalEvidence, extract_lessons};
 //! use adage::model::ScriptedModel;
 //!
 //! let transcript = Transcript {
@@ -20,12 +21,14 @@
 //! }]}"#.into())]);
 //! let extraction = extract_lessons(&model, &ExtractRequest::new(&transcript), &ExtractConfig::default());
 //! let Extraction::Proposed { lessons, refused } = extraction else { panic!("{extraction:?}") };
-//! assert_eq!((lessons[0].evidence.turn, refused.len()), (1, 0));
+//! assert!(matches!(&lessons[0].evidence, ProposalEvidence::Said(evidence) if evidence.turn == 1));
+//! assert!(refused.is_empty());
 //! ```
 //!
-//! The session is redacted before the model sees it. A quote that the user did not type is refused with the reason.
+//! The session is redacted before the model sees it. A quote that the user did not type, and a recovery that the calls do not
+//! prove, are refused with the reason.
 
 pub use crate::capture::{
-    Existing, ExtractRequest, Extracted, Extraction, MIN_QUOTE_WORDS, NoEvidence, Refused, RefusedBecause, Speaker,
-    Unreadable, check_evidence, extract_lessons, find_evidence,
+    Existing, ExtractRequest, Extracted, Extraction, MIN_QUOTE_WORDS, NoEvidence, ProposalEvidence, RecoveryPart,
+    RecoveryRefusal, Refused, RefusedBecause, Speaker, Unreadable, check_evidence, extract_lessons, find_evidence,
 };

@@ -13,7 +13,8 @@ pub use agent::{AgentJob, AgentTool, Denied, ToolPolicy};
 pub use evidence::{MIN_QUOTE_WORDS, NoEvidence, Speaker, check_evidence, find_evidence};
 pub(crate) use extract::redacted_record;
 pub use extract::{
-    Existing, ExtractRequest, Extracted, Extraction, Refused, RefusedBecause, Unreadable, extract_lessons,
+    Existing, ExtractRequest, Extracted, Extraction, ProposalEvidence, RecoveryPart, RecoveryRefusal, Refused,
+    RefusedBecause, Unreadable, extract_lessons,
 };
 pub use heuristics::{
     Author, Because, Candidate, Explanation, FiredBecause, Heuristic, Instruction, RejectedBecause, StatedLine,

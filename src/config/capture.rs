@@ -161,6 +161,9 @@ impl SessionsConfig {
 pub struct ExtractConfig {
     /// Maximum number of proposals per answer that are examined. 3, at least 1; specified.
     pub max_lessons: usize,
+    /// Maximum number of recoveries per answer that are examined; a session proposes at most `learn.max_of_session` of them. 5, at
+    /// least 1; chosen.
+    pub max_recoveries: usize,
     /// Maximum number of known lessons in the prompt. 20; specified.
     pub max_existing: usize,
     /// Maximum length of a user turn; a longer one is cut to its head, its tail and its corrections. 2,000, in characters;
@@ -169,8 +172,11 @@ pub struct ExtractConfig {
     /// Maximum length of any other text (of the assistant, a call's input or result); a longer one is cut to its head and tail.
     /// 500, in characters; chosen.
     pub max_other_turn_chars: usize,
-    /// Maximum length of a session; of a longer one, the last user turns and their neighbours have priority. 48,000, in
-    /// characters (about 12,000 tokens), at least four times `max_user_turn_chars`; chosen. The corrections in one turn take up
+    /// Maximum length of the result of a call that failed, with the lines between head and tail that tell of an error. 1,500, in
+    /// characters; chosen.
+    pub max_failure_chars: usize,
+    /// Maximum length of a session; of a longer one, the last user turns and their neighbours have priority. 96,000, in
+    /// characters (about 24,000 tokens), at least four times `max_user_turn_chars`; chosen. The corrections in one turn take up
     /// to a quarter of it.
     pub max_session_chars: usize,
     /// Maximum length of the answer. 4,096, in the model's tokens; specified.
@@ -194,10 +200,12 @@ impl Default for ExtractConfig {
     fn default() -> Self {
         Self {
             max_lessons: 3,
+            max_recoveries: 5,
             max_existing: 20,
             max_user_turn_chars: 2_000,
             max_other_turn_chars: 500,
-            max_session_chars: 48_000,
+            max_failure_chars: 1_500,
+            max_session_chars: 96_000,
             max_tokens: 4_096,
             max_reply_bytes: 256 * 1024,
             temperature: 0.3,
@@ -212,9 +220,11 @@ impl ExtractConfig {
     pub(super) fn validate(&self) -> Result<(), Error> {
         let Self {
             max_lessons,
+            max_recoveries,
             max_existing: _,
             max_user_turn_chars,
             max_other_turn_chars: _,
+            max_failure_chars: _,
             max_session_chars,
             max_tokens: _,
             max_reply_bytes: _,
@@ -224,6 +234,7 @@ impl ExtractConfig {
             max_retry_delay: _,
         } = self;
         at_least_one("extract.max_lessons", *max_lessons)?;
+        at_least_one("extract.max_recoveries", *max_recoveries)?;
         // A turn escaped in JSON at most doubles in length, so the last correction always fits.
         let least = 1_000.max(max_user_turn_chars.saturating_mul(4));
         let expected = "at least 1,000 and four times extract.max_user_turn_chars";

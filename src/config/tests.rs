@@ -17,7 +17,7 @@ fn fit(config: &mut Config, embedder: &str, fit: CalibrationFit) {
 #[test]
 fn the_defaults_are_valid_and_each_bad_setting_is_named() {
     assert!(Config::default().validate().is_ok());
-    let bad: [(&str, Spoil); 31] = [
+    let bad: [(&str, Spoil); 32] = [
         ("curation.staleness", |config| config.curation.staleness = Duration::from_hours(23)),
         ("credit.dropout", |config| config.credit.dropout = 0.95),
         ("credit.dropout", |config| config.credit.dropout = f64::NAN),
@@ -39,7 +39,8 @@ fn the_defaults_are_valid_and_each_bad_setting_is_named() {
         ("index.build_threads", |config| config.index.build_threads = 0),
         ("index.ef", |config| config.index.ef = 0),
         ("extract.max_lessons", |config| config.extract.max_lessons = 0),
-        ("extract.max_session_chars", |config| config.extract.max_user_turn_chars = 20_000),
+        ("extract.max_recoveries", |config| config.extract.max_recoveries = 0),
+        ("extract.max_session_chars", |config| config.extract.max_user_turn_chars = 40_000),
         ("extract.temperature", |config| config.extract.temperature = f64::NAN),
         ("retrieval.min_share", |config| config.retrieval.min_share = 1.5),
         ("retrieval.answer_from", |config| config.retrieval.answer_from = Some(-0.1)),

@@ -11,7 +11,9 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::clock::Clock;
 use crate::config::LearnConfig;
-use crate::lesson::{DraftOrigin, KEYS, Lesson, LessonDraft, PROVENANCE_KEYS, Refusal, matches_everything};
+use crate::lesson::{
+    DraftOrigin, KEYS, Lesson, LessonDraft, PROVENANCE_KEYS, RecoveryEvidence, Refusal, matches_everything,
+};
 
 /// The maximum nesting of a row, including the row itself. The file, the archive and a removal add a few levels, and a reader
 /// accepts 127.
@@ -44,6 +46,7 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
     lesson.extra = clean_row(std::mem::take(&mut lesson.extra));
     lesson.provenance.extra = clean_row(std::mem::take(&mut lesson.provenance.extra));
     lesson.provenance.evidence.iter_mut().for_each(|evidence| evidence.quote = clean(&evidence.quote));
+    lesson.provenance.recovery.iter_mut().flat_map(RecoveryEvidence::texts).for_each(|text| *text = clean(text));
     lesson.complete()?;
     if config.quality_gate && !matches!(origin, DraftOrigin::Moved | DraftOrigin::OwnExport) {
         quality::check(&lesson)?;

@@ -267,13 +267,14 @@ impl<'a> Learner<'a> {
             return Some(Refusal::DrawnBefore { session: session.clone() });
         }
         // A list of what was also said is never learned as a whole, so it takes no place. Guesses, of which many may wait, take
-        // none of what the user's words confirm.
-        let is_confirmed = lesson.is_confirmed();
+        // none of what the user's words confirm, nor do those of the rules take any of what a model proposes.
+        let kind = |lesson: &Lesson| (lesson.is_confirmed(), lesson.provenance.recovery.is_some());
+        let own_kind = kind(lesson);
         let is_of_session = |other: &&Arc<Lesson>| {
             other.provenance.origin == Origin::Mined
                 && other.provenance.session == *session
                 && other.also_said().is_empty()
-                && other.is_confirmed() == is_confirmed
+                && kind(other) == own_kind
         };
         let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
         let max = self.config.learn.max_of_session;

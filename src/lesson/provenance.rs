@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{LessonId, TextHash};
+use super::{LessonId, RecoveryEvidence, TextHash};
 
 /// Who created a lesson.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,6 +100,9 @@ pub struct Provenance {
     /// The user's words that it is based on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
+    /// The passages of the session that prove a recovery, if a model proposed it. They confirm nothing: it awaits review.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<RecoveryEvidence>,
     /// The hash of what a person was shown and promoted: the lesson's [`shown_hash`](super::Lesson::shown_hash) at that time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub promoted: Option<TextHash>,
@@ -112,7 +115,8 @@ pub struct Provenance {
 }
 
 /// The keys of a provenance.
-pub(crate) const PROVENANCE_KEYS: [&str; 6] = ["origin", "session", "trust", "evidence", "promoted", "supersedes"];
+pub(crate) const PROVENANCE_KEYS: [&str; 7] =
+    ["origin", "session", "trust", "evidence", "recovery", "promoted", "supersedes"];
 
 impl Provenance {
     /// Reads a row's `provenance`; if there is none, it follows from the source.
@@ -140,6 +144,7 @@ impl Provenance {
                 Some(_) => Trust::Tainted,
             },
             evidence: read_evidence(row),
+            recovery: row.get("recovery").and_then(|value| RecoveryEvidence::deserialize(value).ok()),
             promoted: text("promoted").and_then(|hash| hash.parse().ok()),
             supersedes: text("supersedes").and_then(|id| id.parse().ok()),
             extra: unknown.chain(unread).collect(),

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use adage_redact::{as_shown, mask, one_line};
 use adage_transcript::without_harness_tags;
 
-use super::{Lesson, Realm, TextHash};
+use super::{Lesson, Realm, RecoveryEvidence, TextHash};
 
 /// The text as every prompt has it: without invisible characters, with secrets masked ([`as_shown`](crate::redact::as_shown)), and
 /// with the tags of agents' programs written out ([`without_harness_tags`](crate::transcript::without_harness_tags)), so that it can
@@ -173,7 +173,9 @@ impl Lesson {
         let texts =
             [&mut self.source, &mut self.realm.project, &mut self.realm.role, &mut self.provenance.session].into_iter();
         let lists = self.paths.iter_mut().chain(&mut self.commands);
-        texts.chain(lists).chain(self.provenance.evidence.iter_mut().map(|evidence| &mut evidence.quote))
+        let quotes = self.provenance.evidence.iter_mut().map(|evidence| &mut evidence.quote);
+        let passages = self.provenance.recovery.iter_mut().flat_map(RecoveryEvidence::texts);
+        texts.chain(lists).chain(quotes).chain(passages)
     }
 }
 

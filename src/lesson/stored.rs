@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset, TimeZone, Utc};
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
-use super::{Evidence, Lesson, LessonId, Origin, Provenance, Realm, TextHash, Trust};
+use super::{Evidence, Lesson, LessonId, Origin, Provenance, Realm, RecoveryEvidence, TextHash, Trust};
 use crate::sorted_blocks::{StoredRow, decode_fields, encode_fields};
 
 /// Seconds since 1970, nanoseconds, and the offset from UTC in seconds.
@@ -148,7 +149,7 @@ fn lesson_of(fields: Fields) -> Option<Lesson> {
 }
 
 fn provenance_fields(provenance: &Provenance) -> (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, String) {
-    let Provenance { origin, session, trust, evidence, promoted, supersedes, extra } = provenance;
+    let Provenance { origin, session, trust, evidence, recovery, promoted, supersedes, extra } = provenance;
     let quote =
         |Evidence { quote, turn, range }: &Evidence| (quote.clone(), *turn as u64, range.0 as u64, range.1 as u64);
     (
@@ -158,9 +159,19 @@ fn provenance_fields(provenance: &Provenance) -> (u8, String, u8, Vec<Quote>, Op
         evidence.iter().map(quote).collect(),
         promoted.map(|hash| *hash.as_bytes()),
         supersedes.map(|id| *id.as_bytes()),
-        json_of(extra),
+        json_with_recovery(extra, recovery.as_ref()),
     )
 }
+
+/// Few lessons have a recovery: it is written beside the unknown keys, under its key in the file, which is never one of these.
+fn json_with_recovery(extra: &Map<String, Value>, recovery: Option<&RecoveryEvidence>) -> String {
+    let Some(recovery) = recovery else { return json_of(extra) };
+    let mut keys = extra.clone();
+    keys.insert(RECOVERY.to_owned(), json!(recovery));
+    json_of(&keys)
+}
+
+const RECOVERY: &str = "recovery";
 
 fn provenance_of(fields: (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, String)) -> Option<Provenance> {
     let (origin, session, trust, evidence, promoted, supersedes, extra) = fields;
@@ -168,6 +179,8 @@ fn provenance_of(fields: (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, St
     let quote = |(quote, turn, start, end): Quote| {
         Some(Evidence { quote, turn: size(turn)?, range: (size(start)?, size(end)?) })
     };
+    let mut extra = map_of(&extra)?;
+    let recovery = extra.remove(RECOVERY).map(|value| RecoveryEvidence::deserialize(&value)).transpose().ok()?;
     Some(Provenance {
         origin: *ORIGINS.get(usize::from(origin))?,
         session,
@@ -175,7 +188,8 @@ fn provenance_of(fields: (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, St
         evidence: evidence.into_iter().map(quote).collect::<Option<_>>()?,
         promoted: promoted.map(TextHash::from_bytes),
         supersedes: supersedes.map(LessonId::from_bytes),
-        extra: map_of(&extra)?,
+        recovery,
+        extra,
     })
 }
 
@@ -252,8 +266,12 @@ impl StoredRow for (u32, LessonId) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lesson::Passage;
     use crate::testing::{at, lesson};
-    use serde_json::json;
+
+    fn passage(turn: usize, source: &str) -> Passage {
+        Passage { turn, source: source.into(), quote: format!("quote {turn}") }
+    }
 
     #[test]
     fn every_field_is_read_back() {
@@ -296,6 +314,11 @@ mod tests {
                 evidence: vec![Evidence { quote: "never \u{fc}ber".into(), turn: 9, range: (1, 2) }],
                 promoted: Some(TextHash::of(&["shown"])),
                 supersedes: Some(lesson("old", "s").id),
+                recovery: Some(RecoveryEvidence {
+                    failure: passage(1, "`make`"),
+                    remedies: vec![passage(2, "changed a.rs"), passage(3, "the user")],
+                    success: passage(4, "`make`"),
+                }),
                 extra: extra("unknown"),
             },
             extra: extra("mood"),

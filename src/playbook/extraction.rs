@@ -9,7 +9,9 @@ use serde::Serialize;
 use super::mining::Mined;
 use super::skill_saving::AutoSaved;
 use super::{Inner, Playbook, View};
-use crate::capture::{Existing, ExtractRequest, Extracted, Extraction, extract_lessons, taint};
+use crate::capture::{
+    Because, Existing, Explanation, ExtractRequest, Extracted, Extraction, Heuristic, extract_lessons, suggest, taint,
+};
 use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result, with_causes};
 use crate::gate;
@@ -62,14 +64,17 @@ impl Playbook {
         transcript: &Transcript,
         cancel: &CancelToken,
     ) -> Result<Extraction> {
-        self.extract_clean(model, &gate::clean_transcript(transcript), cancel)
+        let transcript = gate::clean_transcript(transcript);
+        let suggested = suggest(&transcript, &self.0.config.capture);
+        self.extract_clean(model, &transcript, &suggested.explanations, cancel)
     }
 
-    /// As [`extract`](Playbook::extract), for a session that is already redacted.
+    /// As [`extract`](Playbook::extract), for a session that is already redacted, with what the rules made of it.
     fn extract_clean(
         &self,
         model: &dyn LanguageModel,
         transcript: &Transcript,
+        explanations: &[Explanation],
         cancel: &CancelToken,
     ) -> Result<Extraction> {
         let inner = &self.0;
@@ -77,7 +82,8 @@ impl Playbook {
         let request = ExtractRequest::new(transcript);
         let existing = inner.nearest_to(&view, transcript, &request.realm);
         let existing = existing.iter().map(|lesson| Existing::from(lesson.as_ref())).collect();
-        let request = ExtractRequest { existing, cancel: cancel.clone(), ..request };
+        let found = failures_of_rules(explanations);
+        let request = ExtractRequest { existing, found, cancel: cancel.clone(), ..request };
         let mut extraction = extract_lessons(model, &request, &inner.config.extract);
         if let Extraction::Proposed { lessons, .. } = &mut extraction
             && taint::first_untrusted(transcript, &inner.config.capture).is_some()
@@ -150,13 +156,21 @@ impl Playbook {
         });
         let lessons = SessionLessons { suggested, mined, skills, ..SessionLessons::default() };
         let Some(model) = model else { return Ok(lessons) };
-        let extraction = self.extract_clean(model, &transcript, cancel)?;
+        let extraction = self.extract_clean(model, &transcript, &lessons.suggested.explanations, cancel)?;
         let extracted = match &extraction {
             Extraction::Proposed { lessons, .. } => self.admit_extracted(lessons.iter().cloned())?,
             _ => Vec::new(),
         };
         Ok(SessionLessons { extraction: Some(extraction), extracted, ..lessons })
     }
+}
+
+/// The turns of the failures on which the rules suggest lessons, also those that a person skipped or removed.
+fn failures_of_rules(explanations: &[Explanation]) -> Vec<usize> {
+    let is_fired = |explanation: &&Explanation| {
+        explanation.heuristic == Heuristic::ErrorRecovery && matches!(explanation.because, Because::Fired(_))
+    };
+    explanations.iter().filter(is_fired).map(|explanation| explanation.turn).collect()
 }
 
 impl Inner {

@@ -2,7 +2,7 @@
 
 use adage_redact::{Masked, mask, written_out};
 
-use crate::lesson::{Lesson, ShownField};
+use crate::lesson::{Lesson, Passage, RecoveryEvidence, ShownField};
 
 /// A text with secrets masked and with invisible characters written out; how many characters the masks hide, apart from those of
 /// lines that a diff takes out or leaves as they are.
@@ -51,10 +51,23 @@ pub(crate) fn lesson_as_text(lesson: &Lesson, why: &str) -> String {
     // The lines of an item are its quotes.
     let quotes = lesson.provenance.evidence.iter().filter(|_| !is_item);
     fields.extend(quotes.map(|evidence| ("a person said", evidence.quote.clone())));
+    fields.extend(lesson.provenance.recovery.iter().flat_map(passages));
     let lines = fields.into_iter().filter(|(_, value)| !value.trim().is_empty());
     lines
         .flat_map(|(name, value)| [name.to_owned(), ": ".to_owned(), value.replace('\n', "\n  "), "\n".to_owned()])
         .collect()
+}
+
+/// Where it failed, what helped, and where it passed.
+fn passages(recovery: &RecoveryEvidence) -> Vec<(&'static str, String)> {
+    let shown = |passage: &Passage| {
+        let Passage { turn, source, quote } = passage;
+        if quote.is_empty() { format!("turn {turn}, {source}") } else { format!("turn {turn}, {source}: {quote}") }
+    };
+    let mut fields = vec![("it failed", shown(&recovery.failure))];
+    fields.extend(recovery.remedies.iter().map(|passage| ("what helped", shown(passage))));
+    fields.push(("it passed", shown(&recovery.success)));
+    fields
 }
 
 fn label(field: ShownField) -> &'static str {

@@ -2,8 +2,8 @@
 
 use adage::config::ExtractConfig;
 use adage::extract::{
-    Existing, ExtractRequest, Extracted, Extraction, NoEvidence, Refused, RefusedBecause, Speaker, Unreadable,
-    extract_lessons,
+    Existing, ExtractRequest, Extracted, Extraction, NoEvidence, ProposalEvidence, Refused, RefusedBecause, Speaker,
+    Unreadable, extract_lessons,
 };
 use adage::lesson::{Evidence, Origin};
 use adage::model::{Completion, ModelError, ScriptedModel};
@@ -105,7 +105,7 @@ fn a_proposal_with_evidence_becomes_a_lesson_of_the_playbook() {
     let (lessons, refused) = proposed(learn(&[proposal]));
     assert_eq!(refused, []);
     let expected = Evidence { quote: "this repository uses pnpm,\nnever npm.".into(), turn: 4, range: (4, 41) };
-    assert_eq!(lessons[0].evidence, expected);
+    assert_eq!(lessons[0].evidence, ProposalEvidence::Said(expected.clone()));
 
     let folder = tempfile::tempdir().unwrap();
     let playbook = Playbook::builder(folder.path()).with_config(Config::default()).open().unwrap();
@@ -359,8 +359,9 @@ proptest! {
         if let Extraction::Proposed { lessons, .. } = answered(reply) {
             let transcript = session();
             for lesson in lessons {
-                let Turn::User(text) = &transcript.turns[lesson.evidence.turn] else { panic!("{lesson:?}") };
-                prop_assert!(text.contains(&lesson.evidence.quote));
+                let ProposalEvidence::Said(evidence) = &lesson.evidence else { panic!("{lesson:?}") };
+                let Turn::User(text) = &transcript.turns[evidence.turn] else { panic!("{lesson:?}") };
+                prop_assert!(text.contains(&evidence.quote));
             }
         }
     }

@@ -49,6 +49,7 @@ mod model;
 mod parity;
 mod patches;
 mod playbooks;
+mod proposed_recoveries;
 mod recall_file;
 mod red;
 mod redaction;

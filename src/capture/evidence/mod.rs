@@ -138,6 +138,30 @@ pub fn check_evidence(transcript: &Transcript, evidence: &Evidence) -> Result<()
     Err(otherwise)
 }
 
+/// A quote in a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::capture) enum Located {
+    /// As whole words; as the text has them, redacted.
+    Whole(String),
+    /// Only as a part of a word.
+    CutsAWord,
+    /// It is not there.
+    Nowhere,
+}
+
+/// Finds a quote in any text of a session, by the same comparison as in the user's turns.
+pub(in crate::capture) fn locate(text: &str, quote: &str) -> Located {
+    let key = Key::of_untrusted(quote);
+    let mut located = Located::Nowhere;
+    for place in Quotable::new(text).places(&key) {
+        match place {
+            Found::Whole { quote, .. } => return Located::Whole(quote),
+            Found::CutsAWord => located = Located::CutsAWord,
+        }
+    }
+    located
+}
+
 /// The speaker of a quote in a turn that no person typed.
 fn says(turn: &Turn, quote: &Key) -> Option<Speaker> {
     let has = |text: &str| quote.is_in(&Key::of_untrusted(text));

@@ -1,10 +1,13 @@
-//! Cuts long turns to their head, their tail and their corrections (docs/spec/capture.md, 3.6).
+//! Cuts long turns to their head, their tail and what matters between: corrections, errors (docs/spec/capture.md, 3.6).
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
+
+use crate::capture::heuristics::tells_error;
 
 /// Words that people use in corrections and rules. A false match takes a little space; a missed one loses the lesson.
 const CUES: [&str; 27] = [
@@ -51,6 +54,22 @@ pub(super) fn has_cue(text: &str) -> bool {
 /// The text, or its head and tail of `max_chars` together and every sentence between them that [has a cue](has_cue), up to
 /// `max_chars_in_all`; of more such sentences, the last ones. What is left out leaves a mark.
 pub(super) fn clip(text: &str, max_chars: usize, max_chars_in_all: usize) -> Cow<'_, str> {
+    cut(text, max_chars, max_chars_in_all, |text| corrections(text).collect::<Vec<_>>().into_iter().rev())
+}
+
+/// The output of a call, or its head and tail of `max_chars` together and the lines between them that tell of an error, up to
+/// `max_chars_in_all`; of more such lines, the first ones.
+pub(super) fn clip_output(text: &str, max_chars: usize, max_chars_in_all: usize) -> Cow<'_, str> {
+    cut(text, max_chars, max_chars_in_all, errors)
+}
+
+/// `parts` gives what matters of a text, what matters most first.
+fn cut<'t, I: Iterator<Item = Range<usize>>>(
+    text: &'t str,
+    max_chars: usize,
+    max_chars_in_all: usize,
+    parts: impl FnOnce(&'t str) -> I,
+) -> Cow<'t, str> {
     // Byte offset of each character, and of the end.
     let places: Vec<usize> = text.char_indices().map(|(place, _)| place).chain([text.len()]).collect();
     let n_chars = places.len() - 1;
@@ -72,13 +91,11 @@ pub(super) fn clip(text: &str, max_chars: usize, max_chars_in_all: usize) -> Cow
 
     let mut kept = vec![0..head_end, tail_start..text.len()];
     let mut left = max_chars_in_all.saturating_sub(max_chars);
-    let sentences: Vec<Range<usize>> =
-        corrections(text).filter(|at| at.end > head_end && at.start < tail_start).collect();
-    for sentence in sentences.into_iter().rev() {
-        let length = text.get(sentence.clone()).unwrap_or_default().chars().count();
+    for part in parts(text).filter(|at| at.end > head_end && at.start < tail_start) {
+        let length = text.get(part.clone()).unwrap_or_default().chars().count();
         let Some(rest) = left.checked_sub(length) else { break };
         left = rest;
-        kept.push(sentence);
+        kept.push(part);
     }
     kept.sort_by_key(|part| part.start);
     Cow::Owned(join(text, &kept))
@@ -101,6 +118,20 @@ fn corrections(text: &str) -> impl Iterator<Item = Range<usize>> {
         let on = |part: &str| part.char_indices().nth(MAX_SENTENCE_CHARS / 2).map_or(part.len(), |(place, _)| place);
         let (before, after) = sentence.split_at_checked(cue)?;
         Some(start + back(before)..start + cue + on(after))
+    })
+}
+
+/// The distinct lines that tell of an error, each with the line below it, without the blanks behind them.
+fn errors(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    let mut told = HashSet::new();
+    text.split_inclusive('\n').filter_map(move |line| {
+        let at = start;
+        start += line.len();
+        let below = text.get(start..).and_then(|rest| rest.split_inclusive('\n').next()).unwrap_or_default();
+        let both = text.get(at..start + below.len()).unwrap_or_default();
+        let is_short = both.chars().count() <= MAX_SENTENCE_CHARS;
+        (is_short && tells_error(line) && told.insert(line)).then(|| at..at + both.trim_end().len())
     })
 }
 
@@ -150,6 +181,19 @@ mod tests {
         // "another" and "know" are no cues.
         assert!(!has_cue("another one that I know; nothing noted"));
         assert!(has_cue("NO!") && has_cue("That isn’t it, don’t"));
+    }
+
+    #[test]
+    fn the_errors_of_a_long_output_stay() {
+        let text =
+            format!("$ make\n{0}error: no such lock\n{0}a.c:3:1: error: late\n{0}done", "ok, not bad\n".repeat(90));
+        let cut = clip_output(&text, 100, 200);
+        assert!(cut.contains("left out …] error: no such lock\nok, not bad [… "), "{cut}");
+        assert!(
+            cut.starts_with("$ make\n") && cut.ends_with("\ndone") && cut.contains("a.c:3:1: error: late"),
+            "{cut}"
+        );
+        assert_eq!(clip_output(&text, 100, 140).matches("error").count(), 1);
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::reply::{Confidence, Malformed, Proposal, Reply, Unreadable, decides_to_learn, excerpt, lesson_number};
+use super::reply::{
+    Citation, Confidence, Malformed, Proposal, Proposals, RecoveryProposal, Reply, Unreadable, decides_to_learn,
+    excerpt, lesson_number, turn_number,
+};
 
 /// The maximum number of positions that are tried as the beginning of the object.
 const MAX_STARTS: usize = 32;
@@ -15,9 +18,17 @@ pub(super) fn read(reply: &str) -> Result<Reply, Unreadable> {
     if !decides_to_learn(word)? {
         return Ok(Reply::Nothing);
     }
-    match object.get("lessons") {
-        Some(Value::Array(lessons)) => Ok(Reply::Learn(lessons.iter().map(proposal).collect())),
-        _ => Err(Unreadable::NoList),
+    let list = |key: &str| match object.get(key) {
+        Some(Value::Array(list)) => Ok(Some(list)),
+        None | Some(Value::Null) => Ok(None),
+        Some(_) => Err(Unreadable::NoList),
+    };
+    match (list("lessons")?, list("recoveries")?) {
+        (None, None) => Err(Unreadable::NoList),
+        (lessons, recoveries) => Ok(Reply::Learn(Proposals {
+            lessons: lessons.into_iter().flatten().map(proposal).collect(),
+            recoveries: recoveries.into_iter().flatten().map(recovery).collect(),
+        })),
     }
 }
 
@@ -54,32 +65,97 @@ fn starts(reply: &str) -> impl Iterator<Item = (usize, char)> {
     reply.char_indices().filter(move |(place, c)| *c == '{' && is_start(*place))
 }
 
+/// An object of a list, and how to refuse it.
+struct Fields<'v> {
+    row: &'v Map<String, Value>,
+    excerpt: String,
+}
+
+impl<'v> Fields<'v> {
+    fn of(value: &'v Value) -> Result<Self, Malformed> {
+        let excerpt = excerpt(&value.to_string());
+        match value {
+            Value::Object(row) => Ok(Self { row, excerpt }),
+            _ => Err(Malformed { excerpt, reason: "it is no object".to_owned() }),
+        }
+    }
+
+    fn malformed(&self, reason: String) -> Malformed {
+        Malformed { excerpt: self.excerpt.clone(), reason }
+    }
+
+    fn text(&self, key: &str) -> Result<String, Malformed> {
+        match self.row.get(key) {
+            None | Some(Value::Null) => Ok(String::new()),
+            Some(Value::String(text)) => Ok(text.trim().to_owned()),
+            Some(_) => Err(self.malformed(format!("its {key} is no text"))),
+        }
+    }
+
+    fn tags(&self) -> Result<Vec<String>, Malformed> {
+        match self.row.get("tags") {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::Array(tags)) => Ok(tags.iter().filter_map(Value::as_str).map(str::to_owned).collect()),
+            Some(_) => Err(self.malformed("its tags are no list".to_owned())),
+        }
+    }
+
+    /// A turn with a quote; several, where a list is given.
+    fn citations(&self, key: &str) -> Result<Vec<Citation>, Malformed> {
+        let list = match self.row.get(key) {
+            None | Some(Value::Null) => return Err(self.malformed(format!("it has no {key}"))),
+            Some(Value::Array(list)) => list.as_slice(),
+            Some(one) => std::slice::from_ref(one),
+        };
+        let cited = |value: &Value| {
+            let turn = match value.get("turn") {
+                Some(Value::Number(number)) => number.as_u64().and_then(|number| usize::try_from(number).ok()),
+                Some(Value::String(text)) => turn_number(text),
+                _ => None,
+            };
+            let quote = value.get("quote").map_or(Some(""), Value::as_str);
+            let cited = turn.zip(quote).map(|(turn, quote)| Citation { turn, quote: quote.to_owned() });
+            cited.ok_or_else(|| self.malformed(format!("its {key} is no turn with a quote")))
+        };
+        list.iter().map(cited).collect()
+    }
+
+    fn citation(&self, key: &str) -> Result<Citation, Malformed> {
+        match <[Citation; 1]>::try_from(self.citations(key)?) {
+            Ok([only]) => Ok(only),
+            Err(several) => Err(self.malformed(format!("its {key} has {} turns instead of one", several.len()))),
+        }
+    }
+}
+
+fn recovery(value: &Value) -> Result<RecoveryProposal, Malformed> {
+    let fields = Fields::of(value)?;
+    Ok(RecoveryProposal {
+        trigger: fields.text("trigger")?,
+        mistake: fields.text("mistake")?,
+        solution: fields.text("solution")?,
+        tags: fields.tags()?,
+        failure: fields.citation("failure")?,
+        remedies: fields.citations("remedy")?,
+        success: fields.citation("success")?,
+    })
+}
+
 fn proposal(lesson: &Value) -> Result<Proposal, Malformed> {
-    let malformed = |reason: &str| Malformed { excerpt: excerpt(&lesson.to_string()), reason: reason.to_owned() };
-    let Value::Object(lesson) = lesson else { return Err(malformed("it is no object")) };
-    let text = |key: &str| match lesson.get(key) {
-        None | Some(Value::Null) => Ok(String::new()),
-        Some(Value::String(text)) => Ok(text.trim().to_owned()),
-        Some(_) => Err(malformed(&format!("its {key} is no text"))),
-    };
-    let tags = match lesson.get("tags") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(tags)) => tags.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-        Some(_) => return Err(malformed("its tags are no list")),
-    };
-    let supersedes = match lesson.get("supersedes") {
+    let fields = Fields::of(lesson)?;
+    let supersedes = match fields.row.get("supersedes") {
         Some(Value::Number(number)) => number.as_u64().and_then(|number| usize::try_from(number).ok()),
         Some(Value::String(text)) => lesson_number(text),
         _ => None,
     };
     Ok(Proposal {
-        trigger: text("trigger")?,
-        rule: text("rule")?,
-        mistake: text("mistake")?,
-        confidence: Confidence::parse(&text("confidence")?),
-        tags,
+        trigger: fields.text("trigger")?,
+        rule: fields.text("rule")?,
+        mistake: fields.text("mistake")?,
+        confidence: Confidence::parse(&fields.text("confidence")?),
+        tags: fields.tags()?,
         // As it was written: blanks are folded where it is compared.
-        evidence: text("evidence")?,
+        evidence: fields.text("evidence")?,
         supersedes,
     })
 }
@@ -95,7 +171,7 @@ mod tests {
     fn check(reply: &str, expected: &str) {
         let found = match reply::read(reply) {
             Ok(Reply::Nothing) => "nothing".to_owned(),
-            Ok(Reply::Learn(lessons)) => {
+            Ok(Reply::Learn(Proposals { lessons, .. })) => {
                 let told = lessons.iter().map(|lesson| match lesson {
                     Ok(proposal) => proposal.rule.clone(),
                     Err(malformed) => format!("! {}", malformed.reason),
@@ -168,7 +244,8 @@ mod tests {
             supersedes: Some(2),
             ..Proposal::default()
         };
-        assert_eq!(reply::read(&reply.to_string()), Ok(Reply::Learn(vec![Ok(expected)])));
+        let expected = Proposals { lessons: vec![Ok(expected)], ..Proposals::default() };
+        assert_eq!(reply::read(&reply.to_string()), Ok(Reply::Learn(expected)));
     }
 
     proptest! {
@@ -190,7 +267,8 @@ mod tests {
                     supersedes: number.map(|number| number as usize),
                     ..Proposal::default()
                 };
-                prop_assert_eq!(reply::read(&text), Ok(Reply::Learn(vec![Ok(expected)])));
+                let expected = Proposals { lessons: vec![Ok(expected)], ..Proposals::default() };
+                prop_assert_eq!(reply::read(&text), Ok(Reply::Learn(expected)));
             }
         }
 

@@ -5,16 +5,20 @@ use std::collections::BTreeSet;
 use adage_redact::Redactor;
 use chrono::{DateTime, FixedOffset};
 
-use super::reply::{Malformed, Proposal, excerpt};
-use super::{Existing, Extracted, Refused, RefusedBecause};
+use super::recovery::{Proven, Record};
+use super::reply::{Malformed, Proposal, Proposals, RecoveryProposal, excerpt};
+use super::{Existing, Extracted, ProposalEvidence, Refused, RefusedBecause};
 use crate::capture::evidence::UserTurns;
 use crate::clock::ManualClock;
 use crate::config::ExtractConfig;
 use crate::difference::difference;
-use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Origin, Provenance, Realm, Trust, build_lesson};
+use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Origin, Provenance, Realm, build_lesson};
 
 /// The share of the new one's words above which two lessons of one answer may be the same; the guard decides.
 const MIN_OVERLAP: f64 = 0.6;
+
+/// The confidence in a recovery that a model proposes, below that of one that a rule finds: it always awaits review.
+const RECOVERY_CONFIDENCE: f64 = 0.4;
 
 /// The maximum number of topics of a proposal; further ones are dropped.
 const MAX_TAGS: usize = 8;
@@ -22,6 +26,9 @@ const MAX_TAGS: usize = 8;
 /// The inputs for checking proposals.
 pub(super) struct Bench<'a> {
     pub(super) said: &'a UserTurns<'a>,
+    pub(super) record: &'a Record<'a>,
+    /// The failures on which the rules suggest lessons.
+    pub(super) found: &'a [usize],
     pub(super) session: &'a str,
     pub(super) realm: &'a Realm,
     pub(super) existing: &'a [Existing],
@@ -29,30 +36,24 @@ pub(super) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// The accepted lessons, and why the others were refused.
-    pub(super) fn judge(&self, proposals: Vec<Result<Proposal, Malformed>>) -> (Vec<Extracted>, Vec<Refused>) {
-        let mut lessons: Vec<Extracted> = Vec::new();
-        let mut compared: Vec<Lesson> = Vec::new();
-        let mut refused = Vec::new();
-        for (position, proposal) in proposals.into_iter().enumerate() {
-            let judged = match proposal {
-                Err(Malformed { excerpt, reason }) => Err((excerpt, RefusedBecause::Malformed { reason })),
-                Ok(proposal) => {
-                    let rule = excerpt(&proposal.rule);
-                    self.admit(proposal, position, &compared).map_err(|because| (rule, because))
-                }
-            };
-            match judged {
-                Ok((extracted, lesson)) => {
-                    lessons.push(extracted);
-                    compared.push(lesson);
-                }
-                Err((rule, because)) => {
-                    refused.push(Refused { rule: Redactor::shared().redact(&rule).into_owned(), because });
-                }
-            }
+    /// The accepted lessons, and why the others were refused: first those with words of the user, then the recoveries.
+    pub(super) fn judge(&self, proposals: Proposals) -> (Vec<Extracted>, Vec<Refused>) {
+        let mut judged = Judged::default();
+        for (position, proposal) in proposals.lessons.into_iter().enumerate() {
+            judged.add(
+                proposal,
+                |proposal| &proposal.rule,
+                |proposal, earlier| self.admit(proposal, position, earlier),
+            );
         }
-        (lessons, refused)
+        for (position, proposal) in proposals.recoveries.into_iter().enumerate() {
+            judged.add(
+                proposal,
+                |proposal| &proposal.solution,
+                |proposal, earlier| self.admit_recovery(proposal, position, earlier),
+            );
+        }
+        (judged.lessons, judged.refused)
     }
 
     fn admit(
@@ -75,34 +76,111 @@ impl Bench<'_> {
         let supersedes = proposal.supersedes.and_then(|number| self.existing.get(number.checked_sub(1)?));
         let supersedes = supersedes.map(|lesson| lesson.id);
         let draft = self.draft(proposal, evidence.clone(), supersedes);
-        // The time does not affect the comparison of two lessons.
-        let clock = ManualClock::new(DateTime::<FixedOffset>::default());
-        let lesson =
-            draft.clone().into_lesson(&clock).map_err(|why| RefusedBecause::Malformed { reason: why.to_string() })?;
-        if let Some(same) = earlier.iter().position(|earlier| repeats(&lesson, earlier)) {
-            return Err(RefusedBecause::Repeats { lesson: same });
+        let lesson = unlike(&draft, earlier)?;
+        Ok((Extracted { draft, evidence: ProposalEvidence::Said(evidence), supersedes }, lesson))
+    }
+
+    fn admit_recovery(
+        &self,
+        proposal: RecoveryProposal,
+        position: usize,
+        earlier: &[Lesson],
+    ) -> Result<(Extracted, Lesson), RefusedBecause> {
+        let max = self.config.max_recoveries;
+        if position >= max {
+            return Err(RefusedBecause::TooMany { max });
         }
-        Ok((Extracted { draft, evidence, supersedes }, lesson))
+        let Proven { evidence, commands, topic } =
+            self.record.check(&proposal, self.found).map_err(RefusedBecause::NotProven)?;
+        let provenance = Provenance { recovery: Some(evidence.clone()), ..self.provenance() };
+        let tags = topic.into_iter().chain(proposal.tags);
+        let draft = self.of_model(build_lesson(proposal.trigger, proposal.solution), tags, &provenance);
+        let draft = draft.commands(commands).confidence(RECOVERY_CONFIDENCE);
+        // A mined lesson without a mistake is a procedure.
+        let mistake = if proposal.mistake.is_empty() { evidence.failure.source.clone() } else { proposal.mistake };
+        let draft = draft.mistake(mistake);
+        let lesson = unlike(&draft, earlier)?;
+        Ok((Extracted { draft, evidence: ProposalEvidence::Recovered(evidence), supersedes: None }, lesson))
     }
 
     fn draft(&self, proposal: Proposal, evidence: Evidence, supersedes: Option<LessonId>) -> LessonDraft {
-        let provenance = Provenance {
-            origin: Origin::Mined,
-            session: self.session.to_owned(),
-            trust: Trust::default(),
-            evidence: vec![evidence],
-            supersedes,
-            ..Provenance::default()
-        };
-        let tags = proposal.tags.iter().map(|tag| tag.trim().to_lowercase()).filter(|tag| !tag.is_empty());
-        let draft = build_lesson(proposal.trigger, proposal.rule)
-            .domains(tags.take(MAX_TAGS))
-            .confidence(proposal.confidence.value())
+        let provenance = Provenance { evidence: vec![evidence], supersedes, ..self.provenance() };
+        let draft = self.of_model(build_lesson(proposal.trigger, proposal.rule), proposal.tags, &provenance);
+        let draft = draft.confidence(proposal.confidence.value());
+        if proposal.mistake.is_empty() { draft } else { draft.mistake(proposal.mistake) }
+    }
+
+    fn provenance(&self) -> Provenance {
+        Provenance { origin: Origin::Mined, session: self.session.to_owned(), ..Provenance::default() }
+    }
+
+    /// The marks of every lesson that a model proposes.
+    fn of_model(
+        &self,
+        draft: LessonDraft,
+        tags: impl IntoIterator<Item = String>,
+        provenance: &Provenance,
+    ) -> LessonDraft {
+        let mut domains: Vec<String> = Vec::new();
+        for tag in tags.into_iter().map(|tag| tag.trim().to_lowercase()).filter(|tag| !tag.is_empty()) {
+            if !domains.contains(&tag) {
+                domains.push(tag);
+            }
+        }
+        domains.truncate(MAX_TAGS);
+        draft
+            .domains(domains)
             .project(self.realm.project.as_str())
             .role(self.realm.role.as_str())
             .source("mined")
-            .provenance(&provenance);
-        if proposal.mistake.is_empty() { draft } else { draft.mistake(proposal.mistake) }
+            .provenance(provenance)
+    }
+}
+
+/// Proposals that were judged so far.
+#[derive(Default)]
+struct Judged {
+    lessons: Vec<Extracted>,
+    /// The same lessons, for comparing.
+    compared: Vec<Lesson>,
+    refused: Vec<Refused>,
+}
+
+impl Judged {
+    fn add<P>(
+        &mut self,
+        proposal: Result<P, Malformed>,
+        rule: impl Fn(&P) -> &str,
+        admit: impl FnOnce(P, &[Lesson]) -> Result<(Extracted, Lesson), RefusedBecause>,
+    ) {
+        let judged = match proposal {
+            Err(Malformed { excerpt, reason }) => Err((excerpt, RefusedBecause::Malformed { reason })),
+            Ok(proposal) => {
+                let rule = excerpt(rule(&proposal));
+                admit(proposal, &self.compared).map_err(|because| (rule, because))
+            }
+        };
+        match judged {
+            Ok((extracted, lesson)) => {
+                self.lessons.push(extracted);
+                self.compared.push(lesson);
+            }
+            Err((rule, because)) => {
+                self.refused.push(Refused { rule: Redactor::shared().redact(&rule).into_owned(), because });
+            }
+        }
+    }
+}
+
+/// The draft as a lesson, if no earlier one of the answer says the same.
+fn unlike(draft: &LessonDraft, earlier: &[Lesson]) -> Result<Lesson, RefusedBecause> {
+    // The time does not affect the comparison of two lessons.
+    let clock = ManualClock::new(DateTime::<FixedOffset>::default());
+    let lesson =
+        draft.clone().into_lesson(&clock).map_err(|why| RefusedBecause::Malformed { reason: why.to_string() })?;
+    match earlier.iter().position(|earlier| repeats(&lesson, earlier)) {
+        Some(same) => Err(RefusedBecause::Repeats { lesson: same }),
+        None => Ok(lesson),
     }
 }
 

@@ -1,27 +1,31 @@
-//! Lessons extracted from a session by a language model (docs/spec/capture.md, 3), each with a quote of the user as evidence.
+//! Lessons extracted from a session by a language model (docs/spec/capture.md, 3), each with evidence: a quote of the user, or
+//! the failure, the remedy and the success of a recovery.
 //!
 //! The model only proposes; none of its statements is trusted. A proposal becomes a draft only if its evidence is found in a
-//! person's turn, and the gate checks the draft again when it is learned.
+//! person's turn or in the record of the calls, and the gate checks the draft again when it is learned.
 
 mod clip;
 mod json;
 mod judge;
 mod prompt;
 mod record;
+mod recovery;
 mod reply;
 mod tags;
 
 use super::NoEvidence;
 use super::evidence::UserTurns;
 use crate::config::ExtractConfig;
-use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Realm};
+use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Realm, RecoveryEvidence};
 use crate::model::{CancelToken, Completion, LanguageModel, ModelError};
 use adage_transcript::Transcript;
 use judge::Bench;
 use prompt::Prompt;
+use recovery::Record;
 use reply::Reply;
 use serde::Serialize;
 
+pub use recovery::{RecoveryPart, RecoveryRefusal};
 pub use reply::Unreadable;
 
 /// A known lesson in the prompt, so that the model can state that a new one replaces it.
@@ -51,16 +55,18 @@ pub struct ExtractRequest<'a> {
     /// The known lessons of the realm that are nearest to the session, nearest first; at most [`ExtractConfig::max_existing`]
     /// of them are shown.
     pub existing: Vec<Existing>,
+    /// The turns of the failures on which the rules suggest lessons: the model's recoveries from these are refused.
+    pub found: Vec<usize>,
     /// Ends the call early.
     pub cancel: CancelToken,
 }
 
 impl<'a> ExtractRequest<'a> {
-    /// A request for a session in the realm of its project, without known lessons.
+    /// A request for a session in the realm of its project, without known lessons and without lessons of the rules.
     #[must_use]
     pub fn new(transcript: &'a Transcript) -> Self {
         let realm = Realm { project: transcript.project.clone(), ..Realm::default() };
-        Self { transcript, realm, existing: Vec::new(), cancel: CancelToken::default() }
+        Self { transcript, realm, existing: Vec::new(), found: Vec::new(), cancel: CancelToken::default() }
     }
 }
 
@@ -79,7 +85,7 @@ pub enum Extraction {
     },
     /// The model decided that the session teaches nothing.
     NothingToLearn,
-    /// The session has no user turns; the model was not called.
+    /// The session has no user turns, and no call of it failed; the model was not called.
     NobodyTyped,
     /// The model's answer does not have the requested form. None of it was used.
     Unreadable {
@@ -95,18 +101,29 @@ pub enum Extraction {
     },
 }
 
-/// A lesson that a model proposed and the user's words confirm.
+/// A lesson that a model proposed, with evidence that was found in the session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Extracted {
     /// What to learn: origin mined, with session, evidence and realm. Whether the session had read untrusted content by
     /// then is for the gate to say.
     pub draft: LessonDraft,
-    /// The quote, and its position.
-    pub evidence: Evidence,
+    /// What proves it.
+    pub evidence: ProposalEvidence,
     /// The known lesson that the model says it replaces; the draft's provenance says so too. It goes when this one is learned
     /// if it was mined itself, is of the same realm and not verified; otherwise this one awaits review.
     pub supersedes: Option<LessonId>,
+}
+
+/// What proves a lesson that a model proposed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ProposalEvidence {
+    /// The user's words, and their position.
+    Said(Evidence),
+    /// A failure, what was done, and a success. Such a lesson always awaits review.
+    Recovered(RecoveryEvidence),
 }
 
 /// A proposal that was refused.
@@ -127,6 +144,9 @@ pub enum RefusedBecause {
     /// Its quote is not valid evidence.
     #[error("no evidence: {0}")]
     NoEvidence(NoEvidence),
+    /// The record does not prove the recovery.
+    #[error("not proven: {0}")]
+    NotProven(RecoveryRefusal),
     /// It does not say what to do.
     #[error("it has no rule")]
     NoRule,
@@ -160,7 +180,7 @@ pub enum RefusedBecause {
 /// ```
 /// use adage::transcript::{Transcript, Turn};
 /// use adage::config::ExtractConfig;
-/// use adage::extract::{ExtractRequest, Extraction, extract_lessons};
+/// use adage::extract::{ExtractRequest, Extraction, ProposalEvidence, extract_lessons};
 /// use adage::model::ScriptedModel;
 ///
 /// let transcript = Transcript {
@@ -176,18 +196,19 @@ pub enum RefusedBecause {
 /// }]}"#.into())]);
 /// let extraction = extract_lessons(&model, &ExtractRequest::new(&transcript), &ExtractConfig::default());
 /// let Extraction::Proposed { lessons, .. } = extraction else { panic!("{extraction:?}") };
-/// assert_eq!(lessons[0].evidence.turn, 1);
+/// assert!(matches!(&lessons[0].evidence, ProposalEvidence::Said(evidence) if evidence.turn == 1));
 /// assert_eq!(lessons[0].draft.to_json()["confidence"], 0.9);
 /// ```
 #[must_use]
 pub fn extract_lessons(model: &dyn LanguageModel, request: &ExtractRequest<'_>, config: &ExtractConfig) -> Extraction {
-    let ExtractRequest { transcript, realm, existing, cancel } = request;
+    let ExtractRequest { transcript, realm, existing, found, cancel } = request;
     let said = UserTurns::of(transcript);
-    if said.texts().all(|(_, text)| text.trim().is_empty()) {
+    let record = Record::of(transcript);
+    if said.texts().all(|(_, text)| text.trim().is_empty()) && !record.has_failures() {
         return Extraction::NobodyTyped;
     }
     let existing = existing.get(..config.max_existing).unwrap_or(existing);
-    let Prompt { system, user } = prompt::prompt(&record::record(transcript, &said, config), existing, config);
+    let Prompt { system, user } = prompt::prompt(&record::record(transcript, &said, &record, config), existing, config);
     let completion = Completion {
         system,
         user,
@@ -209,7 +230,8 @@ pub fn extract_lessons(model: &dyn LanguageModel, request: &ExtractRequest<'_>, 
         Ok(Reply::Nothing) => Extraction::NothingToLearn,
         Ok(Reply::Learn(proposals)) if proposals.is_empty() => Extraction::NothingToLearn,
         Ok(Reply::Learn(proposals)) => {
-            let bench = Bench { said: &said, session: &transcript.session, realm, existing, config };
+            let session = &transcript.session;
+            let bench = Bench { said: &said, record: &record, found, session, realm, existing, config };
             let (lessons, refused) = bench.judge(proposals);
             Extraction::Proposed { lessons, refused }
         }
@@ -218,7 +240,7 @@ pub fn extract_lessons(model: &dyn LanguageModel, request: &ExtractRequest<'_>, 
 
 /// A session in the form for a model: redacted, one JSON object per line, within the limits of the settings.
 pub(crate) fn redacted_record(transcript: &Transcript, config: &ExtractConfig) -> String {
-    record::record(transcript, &UserTurns::of(transcript), config)
+    record::record(transcript, &UserTurns::of(transcript), &Record::of(transcript), config)
 }
 
 /// Calls the model, a second time after a temporary error. The error comes with the number of attempts.

@@ -43,6 +43,7 @@ pub(super) fn prompt(record: &str, existing: &[Existing], config: &ExtractConfig
     let inputs = [
         ("{{mark}}", mark.to_owned()),
         ("{{max_lessons}}", config.max_lessons.to_string()),
+        ("{{max_recoveries}}", config.max_recoveries.to_string()),
         ("{{min_words}}", MIN_QUOTE_WORDS.to_string()),
         ("{{max_trigger_chars}}", MAX_TRIGGER_CHARS.to_string()),
     ];
@@ -75,7 +76,12 @@ mod tests {
     fn every_input_of_the_template_is_filled_in() {
         let Prompt { system, user } = prompt("{}", &[], &ExtractConfig::default());
         assert!(!system.contains("{{") && !system.contains("}}"), "{system}");
-        assert!(system.contains("at most 3 lessons") && system.contains("at least 3 words"), "{system}");
+        assert!(
+            system.contains("at most 3 lessons")
+                && system.contains("at most 5 recoveries")
+                && system.contains("at least 3 words"),
+            "{system}"
+        );
         let mark = user.lines().next().unwrap().trim_start_matches("<lessons ").trim_end_matches('>');
         assert_eq!((mark.len(), system.matches(mark).count()), (16, 2));
         assert_eq!(user, format!("<lessons {mark}>\n\n</lessons {mark}>\n<session {mark}>\n{{}}\n</session {mark}>\n"));

@@ -4,7 +4,8 @@ use adage_redact::{Redactor, strip_invisible};
 use adage_transcript::{Status, ToolCall, Transcript, Turn};
 use serde::Serialize;
 
-use super::clip::{clip, has_cue};
+use super::clip::{clip, clip_output, has_cue};
+use super::recovery::Record;
 use crate::capture::evidence::UserTurns;
 use crate::config::ExtractConfig;
 
@@ -15,8 +16,27 @@ use crate::config::ExtractConfig;
 enum Line<'a> {
     User { turn: usize, text: &'a str },
     Assistant { turn: usize, text: &'a str },
-    Tool { turn: usize, tool: &'a str, input: &'a str, result: Option<&'a str>, status: &'static str },
+    Tool(Call<'a>),
     LeftOut { n_turns: usize },
+}
+
+/// A call. What it did is shown as text, not as JSON within JSON: a quote of it is copied as it stands.
+#[derive(Serialize)]
+struct Call<'a> {
+    turn: usize,
+    tool: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removed: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    added: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<String>,
+    result: Option<String>,
+    status: &'static str,
 }
 
 /// The priority of a line if the budget is short.
@@ -25,10 +45,17 @@ enum Rank {
     /// It may contain a correction by a person.
     Correction,
     User,
+    /// A call that failed.
+    Failure,
+    /// It comes soon after a call that failed.
+    AfterAFailure,
     /// It is next to a user turn.
     BesideAUser,
     Other,
 }
+
+/// How many turns after a failed call are kept before others.
+const MAX_AFTER_FAILURE: usize = 12;
 
 struct Entry {
     turn: usize,
@@ -38,8 +65,13 @@ struct Entry {
 
 /// The session's lines. What the harness said is not among them; turns that exceed the budget of the whole are left out by
 /// rank, then by age, and a line says how many.
-pub(super) fn record(transcript: &Transcript, said: &UserTurns<'_>, config: &ExtractConfig) -> String {
-    let mut entries = entries(transcript, said, config);
+pub(super) fn record(
+    transcript: &Transcript,
+    said: &UserTurns<'_>,
+    calls: &Record<'_>,
+    config: &ExtractConfig,
+) -> String {
+    let mut entries = entries(transcript, said, calls, config);
     let mut by_rank: Vec<&Entry> = entries.iter().collect();
     by_rank.sort_by_key(|entry| (entry.rank, std::cmp::Reverse(entry.turn)));
     let mut left = config.max_session_chars;
@@ -71,15 +103,21 @@ pub(super) fn record(transcript: &Transcript, said: &UserTurns<'_>, config: &Ext
     lines.join("\n")
 }
 
-fn entries(transcript: &Transcript, said: &UserTurns<'_>, config: &ExtractConfig) -> Vec<Entry> {
+fn entries(transcript: &Transcript, said: &UserTurns<'_>, calls: &Record<'_>, config: &ExtractConfig) -> Vec<Entry> {
     let is_typed = |turn: Option<usize>| {
         turn.and_then(|turn| transcript.turns.get(turn)).is_some_and(|turn| matches!(turn, Turn::User(_)))
     };
     let mut typed = said.texts();
     let mut entries = Vec::new();
+    let mut failed = None;
     for (turn, what) in transcript.turns.iter().enumerate() {
         let beside = is_typed(turn.checked_sub(1)) || is_typed(Some(turn + 1));
-        let rank = if beside { Rank::BesideAUser } else { Rank::Other };
+        let is_after = failed.is_some_and(|failed| turn - failed <= MAX_AFTER_FAILURE);
+        let rank = match (is_after, beside) {
+            (true, _) => Rank::AfterAFailure,
+            (false, true) => Rank::BesideAUser,
+            (false, false) => Rank::Other,
+        };
         let (rank, line) = match what {
             Turn::User(_) => {
                 let Some((_, text)) = typed.next() else { continue };
@@ -88,7 +126,12 @@ fn entries(transcript: &Transcript, said: &UserTurns<'_>, config: &ExtractConfig
                 (rank, json(&Line::User { turn, text: &text }))
             }
             Turn::Assistant(text) => (rank, json(&Line::Assistant { turn, text: &shorten(text, config) })),
-            Turn::ToolCall(call) => (rank, json_of_call(turn, call, config)),
+            Turn::ToolCall(call) => {
+                let status = calls.status(turn);
+                let has_failed = status == Status::Failed;
+                failed = if has_failed { Some(turn) } else { failed };
+                (if has_failed { Rank::Failure } else { rank }, json_of_call(turn, call, status, config))
+            }
             Turn::System(_) => continue,
         };
         entries.push(Entry { turn, rank, line });
@@ -96,22 +139,42 @@ fn entries(transcript: &Transcript, said: &UserTurns<'_>, config: &ExtractConfig
     entries
 }
 
-fn json_of_call(turn: usize, call: &ToolCall, config: &ExtractConfig) -> String {
-    let status = match call.status {
-        Status::Succeeded => "succeeded",
-        Status::Failed => "failed",
-        Status::Unknown => "unknown",
+fn json_of_call(turn: usize, call: &ToolCall, status: Status, config: &ExtractConfig) -> String {
+    let (word, max_result) = match status {
+        Status::Succeeded => ("succeeded", config.max_other_turn_chars),
+        Status::Failed => ("failed", config.max_failure_chars),
+        Status::Unknown => ("unknown", config.max_failure_chars),
     };
-    let result = call.result.as_deref().map(|result| shorten(result, config));
-    let tool = shorten(&call.tool, config);
-    let input = shorten(&call.input.to_string(), config);
-    json(&Line::Tool { turn, tool: &tool, input: &input, result: result.as_deref(), status })
+    let short = |text: &str| shorten(text, config);
+    let result = call.result.as_deref().map(|result| {
+        clip_output(&clean(result), config.max_other_turn_chars, max_result.max(config.max_other_turn_chars))
+            .into_owned()
+    });
+    let command = call.command().as_deref().map(short);
+    let file = call.changed_path().filter(|_| call.changes_files()).map(short);
+    let replaced = call.replaced().filter(|_| file.is_some());
+    let is_shown = command.is_some() || replaced.is_some();
+    json(&Line::Tool(Call {
+        turn,
+        tool: &short(&call.tool),
+        removed: replaced.map(|(old, _)| short(old)),
+        added: replaced.map(|(_, new)| short(new)),
+        input: if is_shown { None } else { Some(short(&call.input.to_string())) },
+        command,
+        file,
+        result,
+        status: word,
+    }))
 }
 
 /// Redacted first: a secret cut in two is not recognised.
 fn shorten(text: &str, config: &ExtractConfig) -> String {
     let max = config.max_other_turn_chars;
-    clip(&Redactor::shared().redact(&strip_invisible(text)), max, max).into_owned()
+    clip(&clean(text), max, max).into_owned()
+}
+
+fn clean(text: &str) -> String {
+    Redactor::shared().redact(&strip_invisible(text)).into_owned()
 }
 
 fn json(line: &Line<'_>) -> String {

@@ -12,9 +12,24 @@ const DECLINES: [&str; 3] = ["NOTHING", "SKIP", "NONE"];
 #[derive(Debug, PartialEq)]
 pub(super) enum Reply {
     /// There is something to learn.
-    Learn(Vec<Result<Proposal, Malformed>>),
+    Learn(Proposals),
     /// There is nothing to learn, whatever else the answer contains.
     Nothing,
+}
+
+/// What a model proposes, each list in its order.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Proposals {
+    /// Lessons that rest on words of the user.
+    pub(super) lessons: Vec<Result<Proposal, Malformed>>,
+    /// Lessons that rest on a failure, a remedy and a success in the record.
+    pub(super) recoveries: Vec<Result<RecoveryProposal, Malformed>>,
+}
+
+impl Proposals {
+    pub(super) fn is_empty(&self) -> bool {
+        self.lessons.is_empty() && self.recoveries.is_empty()
+    }
 }
 
 /// A lesson as proposed by the model, not checked yet.
@@ -28,6 +43,25 @@ pub(super) struct Proposal {
     pub(super) evidence: String,
     /// A known lesson, by the number that it was shown with.
     pub(super) supersedes: Option<usize>,
+}
+
+/// A recovery as proposed by the model, not checked yet.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct RecoveryProposal {
+    pub(super) trigger: String,
+    pub(super) mistake: String,
+    pub(super) solution: String,
+    pub(super) tags: Vec<String>,
+    pub(super) failure: Citation,
+    pub(super) remedies: Vec<Citation>,
+    pub(super) success: Citation,
+}
+
+/// A quote of a turn, by the number that the turn was shown with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Citation {
+    pub(super) turn: usize,
+    pub(super) quote: String,
 }
 
 /// How sure the model says that it is.
@@ -92,7 +126,7 @@ pub enum Unreadable {
     /// It decides more than once.
     #[error("it decides more than once")]
     Undecided,
-    /// Its `lessons` is not a list.
+    /// Its `lessons` and its `recoveries` are not lists.
     #[error("it decides LEARN, and its lessons are no list")]
     NoList,
 }
@@ -121,6 +155,12 @@ pub(super) fn decides_to_learn(word: &str) -> Result<bool, Unreadable> {
 /// The number of a known lesson, as `3`, `L3` or `#3`.
 pub(super) fn lesson_number(text: &str) -> Option<usize> {
     text.trim().trim_start_matches(['L', '#']).parse().ok()
+}
+
+/// The number of a turn, as `12`, `turn 12` or `#12`.
+pub(super) fn turn_number(text: &str) -> Option<usize> {
+    let text = text.trim();
+    text.strip_prefix("turn").unwrap_or(text).trim().trim_start_matches('#').parse().ok()
 }
 
 /// Enough of a text to recognise it.

@@ -1,10 +1,15 @@
-//! Parses the older format: `<decision>LEARN</decision>`, then `<lesson confidence="" tags="" evidence="">…</lesson>`.
+//! Parses the older format: `<decision>LEARN</decision>`, then `<lesson confidence="" tags="" evidence="">…</lesson>` and
+//! `<recovery trigger="" tags=""><failure turn="">…</failure><remedy turn="">…</remedy><success turn="">…</success>
+//! <solution>…</solution></recovery>`.
 
-use super::reply::{Confidence, Malformed, Proposal, Reply, Unreadable, decides_to_learn, excerpt, lesson_number};
+use super::reply::{
+    Citation, Confidence, Malformed, Proposal, Proposals, RecoveryProposal, Reply, Unreadable, decides_to_learn,
+    excerpt, lesson_number, turn_number,
+};
 
 /// The attributes of a lesson. A quotation mark ends a value only before one of these or before the tag's end: values hold
 /// quotation marks and `>` as they were typed.
-const ATTRIBUTES: [&str; 7] = ["trigger", "title", "mistake", "confidence", "tags", "evidence", "supersedes"];
+const ATTRIBUTES: [&str; 8] = ["trigger", "title", "mistake", "confidence", "tags", "evidence", "supersedes", "turn"];
 
 /// The characters of a title that is made of the rule.
 const MAX_TITLE_CHARS: usize = 80;
@@ -13,21 +18,26 @@ const MAX_TITLE_CHARS: usize = 80;
 pub(super) fn read(reply: &str) -> Option<Result<Reply, Unreadable>> {
     let mut rest = reply;
     let mut words: Vec<&str> = Vec::new();
-    let mut lessons = Vec::new();
+    let mut found = Proposals::default();
     while let Some((_, tag)) = rest.split_once('<') {
         rest = tag;
         if let Some(decision) = tag.strip_prefix("decision>") {
             let Some((word, after)) = decision.split_once("</decision>") else { break };
             words.push(word);
             rest = after;
-        } else if let Some(lesson) =
-            tag.strip_prefix("lesson").filter(|lesson| lesson.starts_with([' ', '\t', '\n', '\r', '>']))
-        {
+        } else if let Some(lesson) = of_tag(tag, "lesson") {
             let Some((proposal, after)) = read_lesson(lesson) else {
-                lessons.push(Err(Malformed { excerpt: excerpt(lesson), reason: "its tag is not closed".to_owned() }));
+                found.lessons.push(Err(not_closed(lesson)));
                 break;
             };
-            lessons.push(Ok(proposal));
+            found.lessons.push(Ok(proposal));
+            rest = after;
+        } else if let Some(recovery) = of_tag(tag, "recovery") {
+            let Some((proposal, after)) = read_recovery(recovery) else {
+                found.recoveries.push(Err(not_closed(recovery)));
+                break;
+            };
+            found.recoveries.push(Ok(proposal));
             rest = after;
         }
     }
@@ -35,16 +45,86 @@ pub(super) fn read(reply: &str) -> Option<Result<Reply, Unreadable>> {
     if others.iter().any(|word| word.trim() != first.trim()) {
         return Some(Err(Unreadable::Undecided));
     }
-    Some(decides_to_learn(first).map(|learns| if learns { Reply::Learn(lessons) } else { Reply::Nothing }))
+    Some(decides_to_learn(first).map(|learns| if learns { Reply::Learn(found) } else { Reply::Nothing }))
+}
+
+/// What is behind the name of a tag.
+fn of_tag<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
+    tag.strip_prefix(name).filter(|rest| rest.starts_with([' ', '\t', '\n', '\r', '>']))
+}
+
+fn not_closed(tag: &str) -> Malformed {
+    Malformed { excerpt: excerpt(tag), reason: "its tag is not closed".to_owned() }
 }
 
 /// Reads from behind `<lesson` to behind `</lesson>`.
 fn read_lesson(text: &str) -> Option<(Proposal, &str)> {
     let mut proposal = Proposal::default();
+    let body = read_attributes(text, |name, value| match name {
+        "trigger" | "title" => proposal.trigger = value,
+        "mistake" => proposal.mistake = value,
+        "confidence" => proposal.confidence = Confidence::parse(&value),
+        "tags" => proposal.tags = read_list(&value),
+        "evidence" => proposal.evidence = value,
+        "supersedes" => proposal.supersedes = lesson_number(&value),
+        _ => {}
+    })?;
+    let (rule, after) = body.split_once("</lesson>")?;
+    rule.trim().clone_into(&mut proposal.rule);
+    if proposal.trigger.is_empty() {
+        proposal.trigger = title(&proposal.rule);
+    }
+    Some((proposal, after))
+}
+
+/// Reads from behind `<recovery` to behind `</recovery>`. None also if a part has no turn or is there twice, except the remedy.
+fn read_recovery(text: &str) -> Option<(RecoveryProposal, &str)> {
+    let mut proposal = RecoveryProposal::default();
+    let mut rest = read_attributes(text, |name, value| match name {
+        "trigger" | "title" => proposal.trigger = value,
+        "mistake" => proposal.mistake = value,
+        "tags" => proposal.tags = read_list(&value),
+        _ => {}
+    })?;
+    let (mut failure, mut success) = (None, None);
+    loop {
+        rest = rest.trim_start();
+        if let Some(after) = rest.strip_prefix("</recovery>") {
+            (proposal.failure, proposal.success) = (failure?, success?);
+            return Some((proposal, after));
+        }
+        let tag = rest.strip_prefix('<')?;
+        let name = ["failure", "remedy", "success", "solution"].into_iter().find(|name| of_tag(tag, name).is_some())?;
+        let mut turn = None;
+        let body = read_attributes(of_tag(tag, name)?, |key, value| {
+            if key == "turn" {
+                turn = turn_number(&value);
+            }
+        })?;
+        let (text, after) = body.split_once(&format!("</{name}>"))?;
+        let cited = || Some(Citation { turn: turn?, quote: decode(text.trim()) });
+        match name {
+            "failure" if failure.is_none() => failure = Some(cited()?),
+            "success" if success.is_none() => success = Some(cited()?),
+            "remedy" => proposal.remedies.push(cited()?),
+            "solution" if proposal.solution.is_empty() => text.trim().clone_into(&mut proposal.solution),
+            _ => return None,
+        }
+        rest = after;
+    }
+}
+
+/// The names of a list between commas.
+fn read_list(value: &str) -> Vec<String> {
+    value.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// Reads the attributes of a tag, each with its decoded value. Returns what is behind the tag.
+fn read_attributes(text: &str, mut take: impl FnMut(&str, String)) -> Option<&str> {
     let mut rest = text.trim_start();
-    let body = loop {
+    loop {
         if let Some(body) = rest.strip_prefix('>') {
-            break body;
+            return Some(body);
         }
         let name_end = rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').filter(|end| *end > 0)?;
         let (name, after) = rest.split_at(name_end);
@@ -52,27 +132,9 @@ fn read_lesson(text: &str) -> Option<(Proposal, &str)> {
         let mark = after.chars().next().filter(|mark| matches!(mark, '"' | '\''))?;
         let after = after.strip_prefix(mark)?;
         let end = value_end(after, mark)?;
-        let value = decode(after.get(..end)?.trim());
-        match name {
-            "trigger" | "title" => proposal.trigger = value,
-            "mistake" => proposal.mistake = value,
-            "confidence" => proposal.confidence = Confidence::parse(&value),
-            "tags" => {
-                let tags = value.split(',').map(str::trim).filter(|tag| !tag.is_empty());
-                proposal.tags = tags.map(str::to_owned).collect();
-            }
-            "evidence" => proposal.evidence = value,
-            "supersedes" => proposal.supersedes = lesson_number(&value),
-            _ => {}
-        }
+        take(name, decode(after.get(..end)?.trim()));
         rest = after.get(end..)?.strip_prefix(mark)?.trim_start();
-    };
-    let (rule, after) = body.split_once("</lesson>")?;
-    rule.trim().clone_into(&mut proposal.rule);
-    if proposal.trigger.is_empty() {
-        proposal.trigger = title(&proposal.rule);
     }
-    Some((proposal, after))
 }
 
 /// Where a value ends: at the first mark behind which the tag goes on or ends.
@@ -125,7 +187,7 @@ mod tests {
 
     fn lessons(reply: &str) -> Vec<Proposal> {
         match reply::read(reply) {
-            Ok(Reply::Learn(lessons)) => lessons.into_iter().filter_map(Result::ok).collect(),
+            Ok(Reply::Learn(found)) => found.lessons.into_iter().filter_map(Result::ok).collect(),
             other => panic!("{reply}: {other:?}"),
         }
     }
@@ -183,7 +245,7 @@ mod tests {
     fn what_was_cut_off_costs_itself_only() {
         for end in ["<lesson evidence=\"b", "<lesson evidence=\"b\">no end", "<lesson evidence>x</lesson>"] {
             let reply = format!("<decision>LEARN</decision><lesson evidence=\"a\">first</lesson>{end}");
-            let Ok(Reply::Learn(lessons)) = reply::read(&reply) else { panic!("{reply}") };
+            let Ok(Reply::Learn(Proposals { lessons, .. })) = reply::read(&reply) else { panic!("{reply}") };
             assert_eq!(lessons.len(), 2, "{lessons:?}");
             assert_eq!(lessons[0].as_ref().unwrap().rule, "first");
             assert_eq!(lessons[1].as_ref().unwrap_err().reason, "its tag is not closed");

@@ -18,6 +18,13 @@ pub(super) fn error_line(output: &str) -> Option<&str> {
     told_error(output).or_else(|| output.lines().map(str::trim).find(tells)).or_else(|| message(output))
 }
 
+/// True for a line that says what failed, wherever it is in an output.
+pub(in crate::capture) fn tells_error(line: &str) -> bool {
+    let line = line.trim();
+    let is_told = || line.starts_with("** (") || blames_the_command(line) || is_complaint(line);
+    !is_bare(line) && (outcome::error_line(line).is_some() || is_told())
+}
+
 /// The first line with a sign of failure that also says what failed. None if no line does.
 fn told_error(output: &str) -> Option<&str> {
     if let Some(headed) = outcome::headed_error(output).map(str::trim).filter(|line| !is_bare(line)) {

@@ -10,7 +10,7 @@ mod lesson_text;
 mod patterns;
 mod recovery;
 mod rejection;
-mod user_report;
+pub(super) mod user_report;
 
 use std::collections::HashSet;
 
@@ -22,12 +22,13 @@ use super::error_line::{error_line, has_many_causes};
 use super::session::{Session, TerminalCall};
 use super::{FiredBecause, RejectedBecause, Trial};
 use crate::config::CaptureConfig;
-use attempts::is_same_error_text;
+pub(super) use attempts::is_same_error_text;
 use diagnosis::{Diagnosis, diagnosis, labelled_report};
 use edits::edit_text;
+pub(super) use edits::names_in;
 use ending::{End, find_end, find_far_end};
-use failures::is_failure;
-use intended_failure::is_intended;
+pub(super) use failures::{is_failure, says_missing};
+pub(super) use intended_failure::is_intended;
 use recovery::Recovery;
 
 /// The maximum number of edits and commands between failure and success. With more, the one that helped is unknown.

@@ -7,6 +7,7 @@ mod error_recovery;
 mod explain;
 mod explicit_instruction;
 mod multi_step;
+mod outcomes;
 pub(crate) mod project_checks;
 mod repeated_action;
 mod request;
@@ -19,7 +20,9 @@ mod wording;
 use crate::config::{CaptureConfig, Selection};
 use crate::lesson::{Evidence, LessonDraft, Origin, Provenance};
 
+pub(in crate::capture) use error_line::tells_error;
 pub use explain::{Because, Explanation, FiredBecause, Instruction, RejectedBecause};
+pub(in crate::capture) use outcomes::{Outcomes, has_word, names_in};
 pub use statement::{StatedSentence, Statement, statements};
 pub(crate) use user_correction::picked_lesson;
 pub use user_correction::{StatedLine, stated_lines};

@@ -43,7 +43,7 @@ pub(super) fn attempts(session: &Session<'_>, failed: &TerminalCall<'_>, error: 
 }
 
 /// True for two errors that are equal except for their digits.
-pub(super) fn is_same_error_text(one: &str, other: &str) -> bool {
+pub(in crate::capture::heuristics) fn is_same_error_text(one: &str, other: &str) -> bool {
     let plain = |text: &str| text.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
     plain(one) == plain(other)
 }

@@ -77,7 +77,7 @@ pub(super) fn names_same(call: &ToolCall, error: &str) -> bool {
 }
 
 /// The distinct words of four or more bytes in a text, in lower case, without words that most errors contain.
-pub(super) fn names_in(text: &str) -> HashSet<String> {
+pub(in crate::capture::heuristics) fn names_in(text: &str) -> HashSet<String> {
     const MIN_CHARS: usize = 4;
     const COMMON_WORDS: &str = "error type types file line test tests string none null true false self this return expected found value \
         undefined main name data with from module named package cannot find such directory command install installed \

@@ -12,7 +12,7 @@ use crate::capture::heuristics::wording::matches;
 
 /// True for a call that failed by its status, by an exit code that its line printed, or because the agent's next message confirms
 /// the error in its output.
-pub(super) fn is_failure(session: &Session<'_>, call: &TerminalCall<'_>) -> bool {
+pub(in crate::capture::heuristics) fn is_failure(session: &Session<'_>, call: &TerminalCall<'_>) -> bool {
     let output = call.output();
     if call.failed() || !call.acts() || never_ran(output) {
         return call.failed();
@@ -34,7 +34,7 @@ fn agent_confirms(session: &Session<'_>, turn: usize, error: &str) -> bool {
 }
 
 /// True for an error that reports something missing.
-pub(super) fn says_missing(error: &str) -> bool {
+pub(in crate::capture::heuristics) fn says_missing(error: &str) -> bool {
     const MARKS: [&str; 10] = [
         "not found",
         "no module named",

@@ -39,7 +39,11 @@ static AS_EXPECTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// True for a failure that the agent or the user wanted to see.
-pub(super) fn is_intended(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> bool {
+pub(in crate::capture::heuristics) fn is_intended(
+    session: &Session<'_>,
+    failed: &TerminalCall<'_>,
+    fixed: &TerminalCall<'_>,
+) -> bool {
     let edits = session.edits(failed.turn, fixed.turn);
     is_announced(session, failed)
         || matches(&AS_EXPECTED, &agent_text_after(session, failed.turn))

@@ -60,7 +60,7 @@ pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
     for (turn, text) in session.user_turns().filter(|(_, text)| text.chars().count() <= MAX_TURN_CHARS) {
         let own = own_sentences(session, turn, text);
         let reported = parse_report(turn, text, &own);
-        if own.iter().take(2).any(|sentence| reports_success(sentence) || expresses_approval(sentence)) {
+        if reports_a_success(session, turn, text) {
             trials.extend(open.take().and_then(|report| judge(session, &report, turn, Confirmed::Yes)));
             (open, n_others) = (reported, 0);
         } else if let Some(next) = reported {
@@ -85,6 +85,25 @@ pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
     let end = session.transcript.turns.len();
     trials.extend(open.and_then(|report| judge(session, &report, end, Confirmed::No)));
     trials
+}
+
+/// True if the user says in a turn that something does not work, or pasted an error.
+pub(in crate::capture::heuristics) fn reports_a_failure(session: &Session<'_>, turn: usize, text: &str) -> bool {
+    parse_report(turn, text, &own_sentences(session, turn, text)).is_some()
+}
+
+/// True for words of the user that complain of something: a looser reading than that of a report, for words that were quoted as one.
+pub(in crate::capture::heuristics) fn complains(quote: &str) -> bool {
+    static COMPLAINS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?i)n['’]t\b|\b(?:not|never|nothing|no longer|wrong|incorrect|bugs?|broken|missing|stuck|errors?|fail(?:s|ed|ing|ure|ures)?|crash\w*)\b").ok()
+    });
+    matches(&COMPLAINS, quote)
+}
+
+/// True if the user says in the first sentences of a turn that it works, or approves of it.
+pub(in crate::capture::heuristics) fn reports_a_success(session: &Session<'_>, turn: usize, text: &str) -> bool {
+    let own = own_sentences(session, turn, text);
+    own.iter().take(2).any(|sentence| reports_success(sentence) || expresses_approval(sentence))
 }
 
 /// The command that the user says they ran: "I ran `npm install`". None without one, with several, or if they also report a failure.
