@@ -22,6 +22,7 @@ mod evidence;
 mod labelled;
 mod matched;
 mod platt;
+mod remedy;
 mod render;
 mod report;
 mod tiers;
@@ -34,6 +35,7 @@ use std::path::PathBuf;
 
 use adage_index::IndexKind;
 use adage_redact::as_shown;
+use adage_transcript::CommandLine;
 use serde::Serialize;
 
 use crate::lesson::{LessonId, Realm, ReceiptId};
@@ -116,6 +118,7 @@ pub struct Request {
     pub(crate) touched: Vec<String>,
     pub(crate) patterns: PatternRule,
     pub(crate) run: Vec<String>,
+    pub(crate) lines: Vec<CommandLine>,
     pub(crate) expected: BTreeSet<LessonId>,
     pub(crate) except: BTreeSet<LessonId>,
 }
@@ -138,6 +141,7 @@ impl Request {
             touched: Vec::new(),
             patterns: PatternRule::First,
             run: Vec::new(),
+            lines: Vec::new(),
             expected: BTreeSet::new(),
             except: BTreeSet::new(),
         }
@@ -161,12 +165,16 @@ impl Request {
     /// first. A script's folder does not count: `python plot.py*` matches `python tools/plot.py`.
     #[must_use]
     pub fn running(mut self, command: impl Into<String>) -> Self {
-        self.run.extend(matched::forms_of(command.into()));
+        let command = command.into();
+        let line = CommandLine::parse(&command);
+        self.run.extend(matched::forms_of(command, &line));
+        self.lines.push(line);
         self
     }
 
     /// Names lessons that the task needs, such as those that a request with [`commands_later`](Self::commands_later) left out: the
-    /// program and the subcommand of a pattern are then enough to match a command, and the lesson comes first.
+    /// program and the subcommand of a pattern are then enough to match a command (without arguments, if the lesson tells what
+    /// failed and what helped), and the lesson comes first.
     #[must_use]
     pub fn expecting(mut self, lessons: impl IntoIterator<Item = LessonId>) -> Self {
         self.expected.extend(lessons);
