@@ -81,7 +81,7 @@ pub(super) fn is_on_a_command(lesson: &Lesson) -> bool {
 
 /// True for mined steps: a procedure, which has no mistake, or how a project is checked, which comes back for commands and files. What a
 /// person said has their words as evidence.
-fn is_of_steps(lesson: &Lesson) -> bool {
+pub(super) fn is_of_steps(lesson: &Lesson) -> bool {
     let provenance = &lesson.provenance;
     let is_of_checks = !lesson.commands.is_empty() && !lesson.paths.is_empty();
     provenance.origin == Origin::Mined && provenance.evidence.is_empty() && (lesson.mistake.is_empty() || is_of_checks)

@@ -8,6 +8,7 @@ use adage_transcript::CommandLine;
 use adage_transcript::command::Invocation;
 
 use super::command_task::is_on_a_command;
+use super::mined_steps::{is_idle_at, steps_in};
 use super::remedy::Remedy;
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, PatternRule, Request};
@@ -49,11 +50,22 @@ impl Request {
             .max_by_key(|glob| n_literal(glob))
             .filter(|_| self.is_needed(lesson))
             .or_else(|| self.expected_for(lesson))
+            .filter(|_| !self.is_idle(lesson))
     }
 
     /// False if a lesson tells what failed and what helped, and no command of the request is that one without what helped.
     fn is_needed(&self, lesson: &Lesson) -> bool {
         Remedy::of(lesson).is_none_or(|remedy| self.lines.iter().any(|line| remedy.is_needed_at(line, lesson)))
+    }
+
+    /// True if a lesson tells to check, and the request's lines publish a change that needs no check.
+    fn is_idle(&self, lesson: &Lesson) -> bool {
+        self.touched.is_empty() && !self.lines.is_empty() && self.lines.iter().all(|line| is_idle_at(lesson, line))
+    }
+
+    /// The steps of a procedure that a line runs, if it needs the rest of them.
+    fn steps_of(&self, lesson: &Lesson) -> Option<String> {
+        self.lines.iter().find_map(|line| steps_in(lesson, line)).filter(|_| !self.is_idle(lesson))
     }
 
     /// The pattern of an expected lesson of which the program and the subcommand are about to run.
@@ -94,7 +106,7 @@ impl Search<'_> {
         if request.patterns == PatternRule::Decide {
             let has_patterns = |lesson: &Lesson| !lesson.paths.is_empty() || !lesson.commands.is_empty();
             let is_else = |lesson: &Lesson| has_patterns(lesson) && request.matching(lesson).is_none();
-            ranked.leave_out(is_else);
+            ranked.leave_out(|lesson| is_else(lesson) || request.is_idle(lesson));
         }
         if request.touched.is_empty() && request.run.is_empty() {
             return ranked;
@@ -117,7 +129,7 @@ impl Search<'_> {
         ranked
     }
 
-    /// The lessons with a matching pattern, each with its pattern, best first.
+    /// The lessons with a matching pattern, each with its pattern, best first; then a procedure, with the steps that are run.
     fn matched(&self, request: &Request) -> Vec<(String, &Arc<Lesson>)> {
         let seen = || self.recall.visible(self.realm).filter(|lesson| !request.except.contains(&lesson.id));
         let mut matched: Vec<(String, &Arc<Lesson>)> =
@@ -128,6 +140,10 @@ impl Search<'_> {
             Reverse((is_expected, n_literal(glob), request.n_shared_with_mistake(lesson), lesson.frequency))
         });
         matched.truncate(MAX_MATCHED.min(self.limit));
+        let procedures = seen().filter_map(|lesson| Some((request.steps_of(lesson)?, lesson)));
+        // Of two that are equal the first is the newer one.
+        let best = procedures.min_by_key(|(steps, _)| Reverse(n_literal(steps)));
+        matched.extend(best.filter(|(_, lesson)| matched.iter().all(|(_, known)| known.id != lesson.id)));
         matched
     }
 }

@@ -21,12 +21,14 @@ mod conflicts;
 mod evidence;
 mod labelled;
 mod matched;
+mod mined_steps;
 mod platt;
 mod remedy;
 mod render;
 mod report;
 mod tiers;
 mod tokens;
+mod unchecked;
 mod withheld;
 
 use std::collections::BTreeSet;

@@ -191,12 +191,12 @@ fn compared(code_example: &str) -> Option<(String, String)> {
 }
 
 /// The texts in backticks.
-fn spans(text: &str) -> Vec<&str> {
+pub(super) fn spans(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
 
 /// A command with its placeholders written so that a shell would read them as words: `<file>` becomes `%file%`.
-fn without_brackets(text: &str) -> String {
+pub(super) fn without_brackets(text: &str) -> String {
     let mut parts = text.split('<');
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
