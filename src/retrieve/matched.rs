@@ -7,9 +7,10 @@ use std::sync::Arc;
 use adage_transcript::CommandLine;
 use adage_transcript::command::Invocation;
 
-use super::command_task::is_on_a_command;
+use super::command_task::{is_of_steps, is_on_a_command};
 use super::mined_steps::{is_idle_at, steps_in};
 use super::remedy::Remedy;
+use super::task_effect::TaskEffect;
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, PatternRule, Request};
 use crate::lesson::{GlobOf, Lesson, matches_everything, n_literal};
@@ -58,8 +59,17 @@ impl Request {
         Remedy::of(lesson).is_none_or(|remedy| self.lines.iter().any(|line| remedy.is_needed_at(line, lesson)))
     }
 
-    /// True if a lesson tells to check, and the request's lines publish a change that needs no check.
+    /// True if a lesson tells to check, and the request's lines publish a change that needs no check; or if it tells steps, and
+    /// the task changes nothing.
     fn is_idle(&self, lesson: &Lesson) -> bool {
+        let publishes = |call: Invocation<'_>| matches!(call.form.as_str(), "git commit" | "git push");
+        if self.effect == TaskEffect::ChangesNothing && is_of_steps(lesson) {
+            return !self.lines.iter().flat_map(CommandLine::invocations).any(publishes) || self.is_unchecked(lesson);
+        }
+        self.is_unchecked(lesson)
+    }
+
+    fn is_unchecked(&self, lesson: &Lesson) -> bool {
         self.touched.is_empty() && !self.lines.is_empty() && self.lines.iter().all(|line| is_idle_at(lesson, line))
     }
 

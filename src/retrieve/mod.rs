@@ -26,6 +26,7 @@ mod platt;
 mod remedy;
 mod render;
 mod report;
+mod task_effect;
 mod tiers;
 mod tokens;
 mod unchecked;
@@ -53,6 +54,7 @@ pub use render::shown_tokens;
 pub(crate) use render::{Rendered, recent_failures, render};
 pub use report::{CalibrationFigures, CalibrationReport};
 pub(crate) use report::{Gate, Showing, Trial};
+pub use task_effect::TaskEffect;
 pub(crate) use tiers::{Ranked, Search, VectorQuery};
 pub(crate) use tokens::estimated_tokens;
 pub(crate) use withheld::{passed_over, withhold};
@@ -123,6 +125,7 @@ pub struct Request {
     pub(crate) lines: Vec<CommandLine>,
     pub(crate) expected: BTreeSet<LessonId>,
     pub(crate) except: BTreeSet<LessonId>,
+    pub(crate) effect: TaskEffect,
 }
 
 impl Request {
@@ -146,6 +149,7 @@ impl Request {
             lines: Vec::new(),
             expected: BTreeSet::new(),
             except: BTreeSet::new(),
+            effect: TaskEffect::MayChange,
         }
     }
 
@@ -225,6 +229,9 @@ impl Request {
         peek() => is_peek = true;
         /// Fills [`Context::considered`] with every candidate.
         explain() => is_explained = true;
+        /// What the task does, of which the request is a part: within one that changes nothing, mined steps (a procedure, or how
+        /// the project is checked) come only before a commit or push.
+        within(effect: TaskEffect) => effect = effect;
         /// Requires a tier.
         tier(tier: TierChoice) => tier = Some(tier);
         /// Uses this vector for the query, so that nothing is embedded. It must come from the playbook's own model.

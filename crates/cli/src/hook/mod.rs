@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use adage::redact::printable;
-use adage::retrieve::TierChoice;
+use adage::retrieve::{TaskEffect, TierChoice};
 use adage::{Feedback, Request, TextHash};
 use clap::Args;
 use serde_json::{Value, json};
@@ -102,6 +102,7 @@ fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer
             if payload.prompt().trim().is_empty() {
                 Answer::default()
             } else {
+                session.begin_task(TaskEffect::of(payload.prompt()));
                 let books = global.books(Access::Write)?;
                 let is_slow = embeds_in_background(&books, &mut session)?;
                 let request = if is_slow { request.tier(TierChoice::Lexical) } else { request };
@@ -172,7 +173,7 @@ fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Res
         request = call.paths.iter().fold(request, |request, path| request.touching(path.as_str()));
     }
     request = call.commands.iter().fold(request, |request, line| request.running(line.as_str()));
-    request = request.expecting(session.expected());
+    request = request.expecting(session.expected()).within(session.task());
     let mut answer = tell(global, request.limit(TOOL_LESSONS).max_tokens(TOOL_TOKENS), session)?;
     if session.has_failed(call.hash()) && payload.agent().hears_before_tools() {
         let again = "This same call failed earlier in this session.";

@@ -163,6 +163,28 @@ fn a_lesson_that_answers_the_prompt_comes_before_its_subcommand_without_argument
 }
 
 #[test]
+fn checks_come_where_a_task_changes_something_or_is_committed() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    home.done(&root, &["init"]);
+    let checks = json!({"trigger": "checking a change before it is committed", "mistake": "Committing without checking.", "source": "mined",
+        "solution": "Check with:\n1. `mix format`\n2. `mix test`", "commands": ["git commit*", "mix test*"], "paths": ["*.ex"]});
+    home.say(&root, &["learn"], &format!("{checks}\n"));
+    home.done(&root, &["inbox", "apply", "--all"]);
+    let comes = |session, prompt: &str, command| {
+        let agent = Agent { session, ..Agent::new(&home, "claude-code", &root) };
+        agent.text_for("prompt", prompt);
+        agent.text_for("before-tool", command).contains("Check with:")
+    };
+    let question = "the tests print a warning, from which dep? dont fix it";
+    assert!(!comes("a", question, "mix test --max-failures 1"));
+    assert!(comes("a", question, "git commit -am x"), "it is changed after all");
+    assert!(comes("b", "rename the importer", "mix test"));
+    assert!(!comes("c", "shorten the introduction", "git add README.md && git commit -m x"));
+    assert!(comes("c", "shorten the introduction", "git add lib/a.ex && git commit -m x"));
+}
+
+#[test]
 fn an_agent_is_warned_before_its_second_try_in_a_repository_a_worktree_and_a_sub_agent() {
     let home = Home::new();
     let root = home.repository("shop");
