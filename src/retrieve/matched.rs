@@ -139,7 +139,7 @@ impl Search<'_> {
         ranked
     }
 
-    /// The lessons with a matching pattern, each with its pattern, best first; then a procedure, with the steps that are run.
+    /// The lessons with a matching pattern, each with its pattern, best first; before them a procedure, with the steps that are run.
     fn matched(&self, request: &Request) -> Vec<(String, &Arc<Lesson>)> {
         let seen = || self.recall.visible(self.realm).filter(|lesson| !request.except.contains(&lesson.id));
         let mut matched: Vec<(String, &Arc<Lesson>)> =
@@ -153,8 +153,9 @@ impl Search<'_> {
         let procedures = seen().filter_map(|lesson| Some((request.steps_of(lesson)?, lesson)));
         // Of two that are equal the first is the newer one.
         let best = procedures.min_by_key(|(steps, _)| Reverse(n_literal(steps)));
-        matched.extend(best.filter(|(_, lesson)| matched.iter().all(|(_, known)| known.id != lesson.id)));
-        matched
+        let best = best.filter(|(_, lesson)| matched.iter().all(|(_, known)| known.id != lesson.id));
+        // It is about more of the line than a pattern, so it takes the tokens before them.
+        best.into_iter().chain(matched).collect()
     }
 }
 
