@@ -7,6 +7,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
+use super::remedy::spans;
+use super::task_effect::{TaskEffect, is_about_documents};
 use crate::lesson::{Lesson, Origin};
 
 /// What commands are for: words of command lines, and beginnings of words of sentences (with `+` two words in a row).
@@ -81,7 +83,7 @@ pub(super) fn is_on_a_command(lesson: &Lesson) -> bool {
 
 /// True for mined steps: a procedure, which has no mistake, or how a project is checked, which comes back for commands and files. What a
 /// person said has their words as evidence.
-fn is_of_steps(lesson: &Lesson) -> bool {
+pub(super) fn is_of_steps(lesson: &Lesson) -> bool {
     let provenance = &lesson.provenance;
     let is_of_checks = !lesson.commands.is_empty() && !lesson.paths.is_empty();
     provenance.origin == Origin::Mined && provenance.evidence.is_empty() && (lesson.mistake.is_empty() || is_of_checks)
@@ -91,7 +93,7 @@ fn is_of_steps(lesson: &Lesson) -> bool {
 /// which runs nothing does not ask for them. None for any other lesson, for which the task is not read.
 pub(super) fn names_command<'t>(lesson: &Lesson, task: impl FnOnce() -> &'t Task) -> Option<bool> {
     if is_of_steps(lesson) {
-        return task().runs_nothing.then_some(false);
+        return task().declines_steps(lesson).then_some(false);
     }
     is_on_a_command(lesson).then(|| task().names_command_of(lesson))
 }
@@ -101,7 +103,10 @@ pub(super) struct Task {
     /// In lower case.
     words: Vec<String>,
     purposes: Purposes,
+    /// What the sentence says is not to be done.
+    declined: Purposes,
     runs_nothing: bool,
+    is_about_documents: bool,
 }
 
 impl Task {
@@ -109,8 +114,27 @@ impl Task {
         let is_mark = |c: char| !c.is_alphanumeric() && !"'’+-_".contains(c);
         let words = text.split(is_mark).filter(|word| !word.is_empty()).take(MAX_WORDS);
         let words: Vec<String> = words.map(|word| word.to_lowercase().replace('’', "'")).collect();
-        let purposes = PURPOSES.iter().enumerate().filter(|(_, (_, said))| says(&words, said));
-        Self { purposes: purposes.map(|(at, _)| 1 << at).sum(), runs_nothing: runs_nothing(&words), words }
+        let of = |is_counted: fn(&[String], usize) -> bool| -> Purposes {
+            let said = PURPOSES.iter().enumerate().filter(|(_, (_, said))| says(&words, said, is_counted));
+            said.map(|(at, _)| 1 << at).sum()
+        };
+        Self {
+            purposes: of(|words, at| !is_negated(words, at)),
+            declined: of(is_negated),
+            runs_nothing: runs_nothing(&words) || TaskEffect::of(text) == TaskEffect::ChangesNothing,
+            is_about_documents: is_about_documents(text),
+            words,
+        }
+    }
+
+    /// True for a sentence that runs nothing, that is about documents where the steps check code, or that says not to do what the
+    /// steps of a procedure do.
+    fn declines_steps(&self, lesson: &Lesson) -> bool {
+        let purposes = || spans(&lesson.solution).into_iter().fold(0, |all, step| all | Command::of(step).purposes);
+        let is_of_checks = !lesson.mistake.is_empty();
+        self.runs_nothing
+            || (is_of_checks && self.is_about_documents)
+            || (!is_of_checks && self.declined != 0 && purposes() & self.declined != 0)
     }
 
     fn names_command_of(&self, lesson: &Lesson) -> bool {
@@ -170,7 +194,7 @@ fn purposes_of(word: &str) -> Purposes {
 }
 
 /// True if one of the listed beginnings of words, or pairs of words, is in a sentence.
-fn says(words: &[String], said: &str) -> bool {
+fn says(words: &[String], said: &str, is_counted: fn(&[String], usize) -> bool) -> bool {
     // A short beginning would be that of many words.
     let begins = |word: &str, start: &str| match word.strip_prefix(start) {
         Some(rest) => start.len() > 3 || rest.is_empty() || rest == "s",
@@ -182,11 +206,14 @@ fn says(words: &[String], said: &str) -> bool {
         }
         None => words.get(at).is_some_and(|word| begins(word, phrase)),
     };
-    (0..words.len()).filter(|at| !is_negated(words, *at)).any(|at| said.split(' ').any(|phrase| is_at(at, phrase)))
+    (0..words.len()).filter(|at| is_counted(words, *at)).any(|at| said.split(' ').any(|phrase| is_at(at, phrase)))
 }
 
+/// True for a word after a negation, also the second of two: "don't commit or push".
 fn is_negated(words: &[String], at: usize) -> bool {
-    at.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|word| lists(NEGATIONS, word))
+    let before = |n: usize| at.checked_sub(n).and_then(|at| words.get(at)).map(String::as_str).unwrap_or_default();
+    let is_second = matches!(before(1), "or" | "nor" | "oder" | "ni");
+    lists(NEGATIONS, before(1)) || (is_second && lists(NEGATIONS, before(3)))
 }
 
 /// True for a sentence that asks about something, writes about it or changes its version. "How do I …" asks for a command.
@@ -287,6 +314,25 @@ mod tests {
         steps.provenance.evidence =
             vec![crate::lesson::Evidence { quote: "run the tests".into(), turn: 0, range: (0, 13) }];
         assert_eq!(asks("Why does the check of the cache come first?", &steps), None);
+    }
+
+    #[test]
+    fn a_sentence_that_declines_a_step_does_not_ask_for_the_procedure() {
+        let solution = "Run, in this order:\n1. `mix format`\n2. `git commit -m \"<text>\"`\n3. `git push`";
+        let mut steps = crate::testing::lesson("doing mix format, git commit and git push", solution);
+        steps.provenance.origin = Origin::Mined;
+        for (sentence, expected) in [
+            ("squash my last 3 local commits into one. do not push", Some(false)),
+            ("format it but don't commit or push", Some(false)),
+            ("commit and push it", None),
+            ("format, commit, push, but no new tests", None),
+        ] {
+            assert_eq!(asks(sentence, &steps), expected, "{sentence}");
+        }
+        steps.mistake = "Committing without checking.".into();
+        (steps.commands, steps.paths) = (vec!["git commit*".into()], vec!["*.ex".into()]);
+        assert_eq!(asks("commit it, don't push", &steps), None, "the checks come before the commit");
+        assert_eq!(asks("fix the typo in README.md and commit", &steps), Some(false));
     }
 
     #[test]

@@ -5,8 +5,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use adage_transcript::CommandLine;
+use adage_transcript::command::Invocation;
 
-use super::command_task::is_on_a_command;
+use super::command_task::{is_of_steps, is_on_a_command};
+use super::mined_steps::{is_idle_at, steps_in};
+use super::remedy::Remedy;
+use super::task_effect::TaskEffect;
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, PatternRule, Request};
 use crate::lesson::{GlobOf, Lesson, matches_everything, n_literal};
@@ -16,18 +20,23 @@ const MAX_MATCHED: usize = 2;
 
 /// A command line, each of its commands, and these with their scripts named without a folder: a pattern for `git push` also matches
 /// `cd web && git push`.
-pub(super) fn forms_of(line: String) -> Vec<String> {
-    let parsed = CommandLine::parse(&line);
-    let mut forms = vec![line];
-    for (program, mut words) in parsed.commands() {
-        let with = |words: &[&str]| std::iter::once(program).chain(words.iter().copied()).collect::<Vec<_>>().join(" ");
-        forms.push(with(&words));
-        let Some(script) = words.first_mut().filter(|word| !word.starts_with('-')) else { continue };
-        let Some((_, file)) = script.rsplit_once('/').filter(|(_, file)| file.contains('.')) else { continue };
+pub(super) fn forms_of(line: String, parsed: &CommandLine) -> Vec<String> {
+    std::iter::once(line).chain(parsed.invocations().flat_map(|call| texts_of(&call))).collect()
+}
+
+/// A command as patterns are compared with it: by the program's base name, and with its script named without a folder.
+pub(super) fn texts_of(call: &Invocation<'_>) -> Vec<String> {
+    let mut words = call.words.clone();
+    let with = |words: &[&str]| std::iter::once(call.name).chain(words.iter().copied()).collect::<Vec<_>>().join(" ");
+    let mut texts = vec![with(&words)];
+    let script = words.first_mut().filter(|word| !word.starts_with('-'));
+    if let Some(script) = script
+        && let Some((_, file)) = script.rsplit_once('/').filter(|(_, file)| file.contains('.'))
+    {
         *script = file;
-        forms.push(with(&words));
+        texts.push(with(&words));
     }
-    forms
+    texts
 }
 
 impl Request {
@@ -40,14 +49,46 @@ impl Request {
             .filter(|(of, glob, texts)| !matches_everything(glob) && texts.iter().any(|text| of.matches(glob, text)))
             .map(|(_, glob, _)| glob.as_str())
             .max_by_key(|glob| n_literal(glob))
+            .filter(|_| self.is_needed(lesson))
             .or_else(|| self.expected_for(lesson))
+            .filter(|_| !self.is_idle(lesson))
+    }
+
+    /// False if a lesson tells what failed and what helped, and no command of the request is that one without what helped.
+    fn is_needed(&self, lesson: &Lesson) -> bool {
+        Remedy::of(lesson).is_none_or(|remedy| self.lines.iter().any(|line| remedy.is_needed_at(line, lesson)))
+    }
+
+    /// True if a lesson tells to check, and the request's lines publish a change that needs no check; or if it tells steps, and
+    /// the task changes nothing.
+    fn is_idle(&self, lesson: &Lesson) -> bool {
+        let publishes = |call: Invocation<'_>| matches!(call.form.as_str(), "git commit" | "git push");
+        if self.effect == TaskEffect::ChangesNothing && is_of_steps(lesson) {
+            return !self.lines.iter().flat_map(CommandLine::invocations).any(publishes) || self.is_unchecked(lesson);
+        }
+        self.is_unchecked(lesson)
+    }
+
+    fn is_unchecked(&self, lesson: &Lesson) -> bool {
+        self.touched.is_empty() && !self.lines.is_empty() && self.lines.iter().all(|line| is_idle_at(lesson, line))
+    }
+
+    /// The steps of a procedure that a line runs, if it needs the rest of them.
+    fn steps_of(&self, lesson: &Lesson) -> Option<String> {
+        self.lines.iter().find_map(|line| steps_in(lesson, line)).filter(|_| !self.is_idle(lesson))
     }
 
     /// The pattern of an expected lesson whose program and subcommand are about to run.
     fn expected_for<'a>(&self, lesson: &'a Lesson) -> Option<&'a str> {
         // A program alone is run for many purposes.
         let is_subcommand = |stem: &&str| stem.trim().contains(' ');
-        let runs = |stem: &str| self.run.iter().any(|line| GlobOf::Command.matches(&format!("{stem}*"), line));
+        let is_open = |call: &Invocation<'_>| Remedy::of(lesson).is_none() || call.arguments().is_empty();
+        let is_of =
+            |call: &Invocation<'_>, glob: &str| texts_of(call).iter().any(|text| GlobOf::Command.matches(glob, text));
+        let runs = |stem: &str| {
+            let glob = format!("{stem}*");
+            self.lines.iter().flat_map(CommandLine::invocations).any(|call| is_open(&call) && is_of(&call, &glob))
+        };
         let is_about_to_run = |glob: &&String| glob.split('*').next().filter(is_subcommand).is_some_and(runs);
         let is_expected = self.expected.contains(&lesson.id);
         lesson.commands.iter().filter(|_| is_expected).find(is_about_to_run).map(String::as_str)
@@ -75,7 +116,7 @@ impl Search<'_> {
         if request.patterns == PatternRule::Decide {
             let has_patterns = |lesson: &Lesson| !lesson.paths.is_empty() || !lesson.commands.is_empty();
             let is_else = |lesson: &Lesson| has_patterns(lesson) && request.matching(lesson).is_none();
-            ranked.leave_out(is_else);
+            ranked.leave_out(|lesson| is_else(lesson) || request.is_idle(lesson));
         }
         if request.touched.is_empty() && request.run.is_empty() {
             return ranked;
@@ -84,9 +125,9 @@ impl Search<'_> {
         if matched.is_empty() {
             return ranked;
         }
-        let hit = |(glob, lesson): (&str, &Arc<Lesson>)| {
+        let hit = |(reason, lesson): (String, &Arc<Lesson>)| {
             let found = ranked.hits.iter().find(|hit| hit.lesson.id == lesson.id).cloned();
-            Hit { matched: Some(glob.to_owned()), ..found.unwrap_or_else(|| Hit::of(Arc::clone(lesson))) }
+            Hit { matched: Some(reason), ..found.unwrap_or_else(|| Hit::of(Arc::clone(lesson))) }
         };
         let mut hits: Vec<Hit> = matched.into_iter().map(hit).collect();
         let is_new = |hit: &Hit| hits.iter().all(|known| known.lesson.id != hit.lesson.id);
@@ -98,21 +139,23 @@ impl Search<'_> {
         ranked
     }
 
-    /// The lessons with a matching pattern, each with its pattern, best first.
-    fn matched<'a>(&'a self, request: &Request) -> Vec<(&'a str, &'a Arc<Lesson>)> {
-        let mut matched: Vec<(&str, &Arc<Lesson>)> = self
-            .recall
-            .visible(self.realm)
-            .filter(|lesson| !request.except.contains(&lesson.id))
-            .filter_map(|lesson| Some((request.matching(lesson)?, lesson)))
-            .collect();
+    /// The lessons with a matching pattern, each with its pattern, best first; before them a procedure, with the steps that are run.
+    fn matched(&self, request: &Request) -> Vec<(String, &Arc<Lesson>)> {
+        let seen = || self.recall.visible(self.realm).filter(|lesson| !request.except.contains(&lesson.id));
+        let mut matched: Vec<(String, &Arc<Lesson>)> =
+            seen().filter_map(|lesson| Some((request.matching(lesson)?.to_owned(), lesson))).collect();
         // The sort is stable: lessons are visited newest first.
         matched.sort_by_cached_key(|(glob, lesson)| {
             let is_expected = request.expected.contains(&lesson.id);
             Reverse((is_expected, n_literal(glob), request.n_shared_with_mistake(lesson), lesson.frequency))
         });
         matched.truncate(MAX_MATCHED.min(self.limit));
-        matched
+        let procedures = seen().filter_map(|lesson| Some((request.steps_of(lesson)?, lesson)));
+        // Of two that are equal the first is the newer one.
+        let best = procedures.min_by_key(|(steps, _)| Reverse(n_literal(steps)));
+        let best = best.filter(|(_, lesson)| matched.iter().all(|(_, known)| known.id != lesson.id));
+        // It is about more of the line than a pattern, so it takes the tokens before them.
+        best.into_iter().chain(matched).collect()
     }
 }
 

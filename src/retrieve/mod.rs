@@ -21,11 +21,15 @@ mod conflicts;
 mod evidence;
 mod labelled;
 mod matched;
+mod mined_steps;
 mod platt;
+mod remedy;
 mod render;
 mod report;
+mod task_effect;
 mod tiers;
 mod tokens;
+mod unchecked;
 mod withheld;
 
 use std::collections::BTreeSet;
@@ -34,6 +38,7 @@ use std::path::PathBuf;
 
 use adage_index::IndexKind;
 use adage_redact::as_shown;
+use adage_transcript::CommandLine;
 use serde::Serialize;
 
 use crate::lesson::{LessonId, Realm, ReceiptId};
@@ -49,6 +54,7 @@ pub use render::shown_tokens;
 pub(crate) use render::{Rendered, recent_failures, render};
 pub use report::{CalibrationFigures, CalibrationReport};
 pub(crate) use report::{Gate, Showing, Trial};
+pub use task_effect::TaskEffect;
 pub(crate) use tiers::{Ranked, Search, VectorQuery};
 pub(crate) use tokens::estimated_tokens;
 pub(crate) use withheld::{passed_over, withhold};
@@ -116,8 +122,10 @@ pub struct Request {
     pub(crate) touched: Vec<String>,
     pub(crate) patterns: PatternRule,
     pub(crate) run: Vec<String>,
+    pub(crate) lines: Vec<CommandLine>,
     pub(crate) expected: BTreeSet<LessonId>,
     pub(crate) except: BTreeSet<LessonId>,
+    pub(crate) effect: TaskEffect,
 }
 
 impl Request {
@@ -138,8 +146,10 @@ impl Request {
             touched: Vec::new(),
             patterns: PatternRule::First,
             run: Vec::new(),
+            lines: Vec::new(),
             expected: BTreeSet::new(),
             except: BTreeSet::new(),
+            effect: TaskEffect::MayChange,
         }
     }
 
@@ -161,12 +171,16 @@ impl Request {
     /// first. A script's folder does not count: `python plot.py*` matches `python tools/plot.py`.
     #[must_use]
     pub fn running(mut self, command: impl Into<String>) -> Self {
-        self.run.extend(matched::forms_of(command.into()));
+        let command = command.into();
+        let line = CommandLine::parse(&command);
+        self.run.extend(matched::forms_of(command, &line));
+        self.lines.push(line);
         self
     }
 
     /// Names lessons that the task needs, such as those that a request with [`commands_later`](Self::commands_later) left out: the
-    /// program and the subcommand of a pattern are then enough to match a command, and the lesson comes first.
+    /// program and the subcommand of a pattern are then enough to match a command (without arguments, if the lesson tells what
+    /// failed and what helped), and the lesson comes first.
     #[must_use]
     pub fn expecting(mut self, lessons: impl IntoIterator<Item = LessonId>) -> Self {
         self.expected.extend(lessons);
@@ -215,6 +229,9 @@ impl Request {
         peek() => is_peek = true;
         /// Fills [`Context::considered`] with every candidate.
         explain() => is_explained = true;
+        /// What the task does, of which the request is a part: within one that changes nothing, mined steps (a procedure, or how
+        /// the project is checked) come only before a commit or push.
+        within(effect: TaskEffect) => effect = effect;
         /// Requires a tier.
         tier(tier: TierChoice) => tier = Some(tier);
         /// Uses this vector for the query, so that nothing is embedded. It must come from the playbook's own model.

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use adage::retrieve::TaskEffect;
 use adage::{LessonId, ReceiptId, TextHash};
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,8 @@ struct Known {
     shown: Vec<String>,
     /// Lessons that answer a prompt and come before their command.
     expected: Vec<String>,
+    /// What the last prompt asks for.
+    task: TaskEffect,
     /// Receipts since the last check.
     receipts: Vec<String>,
     /// Receipts before the last check, and whether it passed.
@@ -69,6 +72,16 @@ impl Session {
     pub(super) fn expect(&mut self, lessons: &[LessonId]) {
         self.known.expected.extend(lessons.iter().map(ToString::to_string));
         self.is_changed |= !lessons.is_empty();
+    }
+
+    /// What the session's last prompt asks for.
+    pub(super) fn task(&self) -> TaskEffect {
+        self.known.task
+    }
+
+    pub(super) fn begin_task(&mut self, task: TaskEffect) {
+        self.is_changed |= task != self.known.task;
+        self.known.task = task;
     }
 
     /// Whether the lessons' vectors should be made now: once per session.

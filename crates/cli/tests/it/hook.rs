@@ -141,7 +141,7 @@ fn a_mined_lesson_of_a_command_comes_before_it_and_to_other_agents_with_the_task
 }
 
 #[test]
-fn a_lesson_that_answers_the_prompt_comes_before_any_command_of_its_subcommand() {
+fn a_lesson_that_answers_the_prompt_comes_before_its_subcommand_without_arguments() {
     let home = Home::new();
     let root = home.repository("shop");
     home.done(&root, &["init"]);
@@ -155,10 +155,33 @@ fn a_lesson_that_answers_the_prompt_comes_before_any_command_of_its_subcommand()
     assert!(comes("a", "go build -o shop ./..."));
     assert_eq!(agent("b").text_for("prompt", "build the shop binary with go build"), "");
     assert!(!comes("b", "go test ./cmd/shop"));
-    assert!(comes("b", "cd shop && go build ./cmd/shop"));
-    assert!(!comes("b", "go build ./cmd/shop"), "not twice");
+    assert!(!comes("b", "go build ./cmd/shop"), "it has not what was wrong");
+    assert!(comes("b", "cd shop && go build"));
+    assert!(!comes("b", "go build -o shop ./..."), "not twice");
     assert_eq!(agent("c").text_for("prompt", "Explain how the shop builds its price list"), "");
-    assert!(!comes("c", "go build ./cmd/shop"));
+    assert!(!comes("c", "go build"));
+}
+
+#[test]
+fn checks_come_where_a_task_changes_something_or_is_committed() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    home.done(&root, &["init"]);
+    let checks = json!({"trigger": "checking a change before it is committed", "mistake": "Committing without checking.", "source": "mined",
+        "solution": "Check with:\n1. `mix format`\n2. `mix test`", "commands": ["git commit*", "mix test*"], "paths": ["*.ex"]});
+    home.say(&root, &["learn"], &format!("{checks}\n"));
+    home.done(&root, &["inbox", "apply", "--all"]);
+    let comes = |session, prompt: &str, command| {
+        let agent = Agent { session, ..Agent::new(&home, "claude-code", &root) };
+        agent.text_for("prompt", prompt);
+        agent.text_for("before-tool", command).contains("Check with:")
+    };
+    let question = "the tests print a warning, from which dep? dont fix it";
+    assert!(!comes("a", question, "mix test --max-failures 1"));
+    assert!(comes("a", question, "git commit -am x"), "it is changed after all");
+    assert!(comes("b", "rename the importer", "mix test"));
+    assert!(!comes("c", "shorten the introduction", "git add README.md && git commit -m x"));
+    assert!(comes("c", "shorten the introduction", "git add lib/a.ex && git commit -m x"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Command lines: program, subcommand, purpose, and the difference between two lines.
 
 mod counterpart;
+mod invocation;
 mod normal;
 mod part;
 mod program;
@@ -9,6 +10,7 @@ mod shell;
 mod step;
 mod word_diff;
 
+pub use invocation::Invocation;
 pub use program::Purpose;
 pub use related::Relation;
 pub use step::{ChangedFiles, Step};
@@ -77,6 +79,11 @@ impl CommandLine {
     /// ```
     pub fn commands(&self) -> impl Iterator<Item = (&str, Vec<&str>)> {
         self.parts.iter().map(|part| (part.program(), part.words().skip(1).collect()))
+    }
+
+    /// Every simple command of the line, in order, with how it was written.
+    pub fn invocations(&self) -> impl Iterator<Item = Invocation<'_>> {
+        self.parts.iter().map(Invocation::of)
     }
 
     /// The variables that the shell puts into the arguments of a command, with the base name of its program. What is in single

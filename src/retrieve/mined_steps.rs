@@ -1,0 +1,159 @@
+//! Mined steps: a procedure, or how a project is checked (docs/spec/playbook.md, 5.9).
+
+use adage_transcript::CommandLine;
+use adage_transcript::command::{Invocation, Purpose};
+
+use super::command_task::is_of_steps;
+use super::remedy::{spans, without_brackets};
+use super::unchecked::needs_no_check;
+use crate::lesson::{Lesson, Origin};
+
+/// Committing what was staged is one act with staging it.
+const ONE_ACT: [&str; 2] = ["git add", "git commit"];
+
+/// True if a mined lesson tells to format or check, and a line publishes a change that needs neither.
+pub(super) fn is_idle_at(lesson: &Lesson, line: &CommandLine) -> bool {
+    let is_version_control = |call: &Invocation<'_>| matches!(call.name, "git" | "cd");
+    lesson.provenance.origin == Origin::Mined
+        && lesson.provenance.evidence.is_empty()
+        && line.invocations().all(|call| is_version_control(&call))
+        && needs_no_check(line)
+        && tells_to_check(lesson)
+}
+
+fn tells_to_check(lesson: &Lesson) -> bool {
+    let checks = |step: &&str| matches!(CommandLine::parse(step).purpose(), Purpose::Checks | Purpose::Formats);
+    spans(&lesson.solution).iter().any(checks)
+}
+
+/// The steps of a procedure that a line runs, if it runs two acts of the procedure or more, but not all with their words.
+pub(super) fn steps_in(lesson: &Lesson, line: &CommandLine) -> Option<String> {
+    if !is_of_steps(lesson) || !lesson.mistake.is_empty() {
+        return None;
+    }
+    let told: Vec<CommandLine> =
+        spans(&lesson.solution).into_iter().map(|step| CommandLine::parse(&without_brackets(step))).collect();
+    let steps: Vec<Invocation<'_>> =
+        told.iter().flat_map(CommandLine::invocations).filter(|step| step.name != "cd").collect();
+    let calls: Vec<Invocation<'_>> = line.invocations().collect();
+    let is_run = |step: &&Invocation<'_>| calls.iter().any(|call| call.form == step.form);
+    let run: Vec<&Invocation<'_>> = steps.iter().filter(is_run).collect();
+    let mut acts: Vec<&str> = run.iter().map(|step| act_of(&step.form)).collect();
+    acts.sort_unstable();
+    acts.dedup();
+    let is_followed =
+        run.len() == steps.len() && steps.iter().all(|step| calls.iter().any(|call| has_words_of(call, step)));
+    (acts.len() > 1 && !is_followed).then(|| run.iter().map(|step| step.form.as_str()).collect::<Vec<_>>().join(" && "))
+}
+
+fn act_of(form: &str) -> &str {
+    if ONE_ACT.contains(&form) { "commit" } else { form }
+}
+
+/// True if a call is the step with all its words that are not different each time.
+fn has_words_of(call: &Invocation<'_>, step: &Invocation<'_>) -> bool {
+    let differs = |word: &str| word.starts_with('%') && word.ends_with('%');
+    let mut words = step.words.iter().filter(|word| !differs(word));
+    call.form == step.form && words.all(|word| call.words.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn procedure(steps: &[&str]) -> Lesson {
+        let numbered = steps.iter().zip(1..).map(|(step, number)| format!("{number}. `{step}`"));
+        let solution = format!("Run, in this order:\n{}", numbered.collect::<Vec<_>>().join("\n"));
+        let mut lesson = crate::testing::lesson("doing it", &solution);
+        lesson.provenance.origin = Origin::Mined;
+        lesson
+    }
+
+    #[track_caller]
+    fn check(steps: &[&str], needed: &[&str], others: &[&str]) {
+        let lesson = procedure(steps);
+        for (lines, expected) in [(needed, true), (others, false)] {
+            for line in lines {
+                assert_eq!(steps_in(&lesson, &CommandLine::parse(line)).is_some(), expected, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_procedure_comes_before_a_line_of_two_of_its_acts() {
+        check(
+            &["mix format", "git add <changed-files> .beads/issues.jsonl", "git commit -m \"<text>\"", "git push"],
+            &[
+                "git add lib/ test/ && git commit -m \"Close x\" && git push",
+                "git add lib/a.ex && git commit -m \"x\" && git push origin main",
+                "mix format && git commit -am x",
+                "cd a; git commit -am x; git push",
+                "mix format && git add lib && git commit -m x && git push",
+            ],
+            &[
+                "git add -A && git commit -m x",
+                "git push",
+                "mix format",
+                "git status && git log",
+                "git reset --soft HEAD~3 && git commit -m x",
+                "mix format && git add lib/a.ex .beads/issues.jsonl && git commit -m \"x\" && git push",
+            ],
+        );
+        check(
+            &["npm version patch", "npm run build", "npm publish --access public"],
+            &["npm run build && npm publish", "npm version minor && npm publish"],
+            &[
+                "npm run build",
+                "npm run lint && npm test",
+                "npm version patch && npm run build && npm publish --access public",
+            ],
+        );
+        check(
+            &["docker build -t <image> .", "docker push <image>", "kubectl rollout restart deployment/web"],
+            &[
+                "docker build -t shop:2 . && docker push shop:2",
+                "docker push a && kubectl rollout restart deployment/api",
+            ],
+            &[
+                "docker build -t shop:2 .",
+                "kubectl get pods && kubectl logs x",
+                "kubectl rollout status deployment/web && docker ps",
+            ],
+        );
+        check(
+            &["terraform fmt", "terraform plan -out=p", "terraform apply p"],
+            &["terraform plan && terraform apply -auto-approve"],
+            &["terraform plan", "terraform init && terraform validate"],
+        );
+    }
+
+    #[test]
+    fn only_mined_procedures_come_by_their_steps() {
+        let line = CommandLine::parse("npm run build && npm publish");
+        let known = procedure(&["npm run build", "npm test", "npm publish"]);
+        assert_eq!(steps_in(&known, &line).as_deref(), Some("npm run build && npm publish"));
+        let mut lesson = known.clone();
+        lesson.provenance.origin = Origin::Hand;
+        assert_eq!(steps_in(&lesson, &line), None);
+        let mut lesson = known;
+        lesson.mistake = "Publishing without a build.".into();
+        assert_eq!(steps_in(&lesson, &line), None);
+    }
+
+    #[test]
+    fn a_lesson_on_checks_is_idle_where_documents_are_committed() {
+        let idle = |solution: &str, line: &str| {
+            let mut lesson = crate::testing::lesson("`git commit` fails", solution);
+            lesson.provenance.origin = Origin::Mined;
+            is_idle_at(&lesson, &CommandLine::parse(line))
+        };
+        let (format, docs) =
+            ("First run `mix format`; then `git commit` passes.", "git add docs/a.md && git commit -m x");
+        assert!(idle(format, docs));
+        assert!(idle("Check with:\n1. `cd web && npx prettier -w <changed-files>`\n2. `npm test`", docs));
+        assert!(idle("Check with:\n1. `cargo clippy`", "git push origin v1.2.0"));
+        assert!(!idle(format, "git add lib/a.ex && git commit -m x"));
+        assert!(!idle(format, "mix test && git commit README.md -m x"));
+        assert!(!idle("Run `git -c user.name=a commit`.", docs));
+    }
+}

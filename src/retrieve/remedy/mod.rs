@@ -1,0 +1,210 @@
+//! Whether a command that is about to run is the one that a mined lesson is about (docs/spec/playbook.md, 5.9).
+//!
+//! A lesson on a mistake in a command says what failed and what helped. It is not needed where the command has what helped
+//! already, nor where it lacks a part of what was wrong only together.
+
+mod arguments;
+#[cfg(test)]
+mod tests;
+
+use adage_transcript::CommandLine;
+use adage_transcript::command::Invocation;
+
+use self::arguments::{Argument, arguments, n_operands};
+use super::command_task::is_on_a_command;
+use super::matched::texts_of;
+use crate::lesson::{GlobOf, Lesson};
+
+/// What a mined lesson on a command says.
+pub(super) struct Remedy {
+    failed: CommandLine,
+    helped: CommandLine,
+    /// What has to be run first.
+    first: Vec<CommandLine>,
+    error: String,
+}
+
+impl Remedy {
+    /// None for another lesson, and for one whose remedy is a change of files or only told in words.
+    pub(super) fn of(lesson: &Lesson) -> Option<Self> {
+        let solution = lesson.solution.as_str();
+        if !is_on_a_command(lesson) || solution.starts_with("First change") || solution.contains(" To do so, change ") {
+            return None;
+        }
+        let steps = solution.strip_prefix("First run ").and_then(|steps| steps.split_once("; then "));
+        let first: Vec<&str> = steps.map(|(first, _)| spans(first)).unwrap_or_default();
+        let failed = lesson.mistake.strip_prefix('`')?.strip_suffix('`')?;
+        let told = || Some((failed.to_owned(), solution.strip_prefix("Run `")?.split_once('`')?.0.to_owned()));
+        let same = || (!first.is_empty()).then(|| (failed.to_owned(), failed.to_owned()));
+        let (before, after) = compared(&lesson.code_example).or_else(told).or_else(same)?;
+        let parse = |text: &str| CommandLine::parse(&without_brackets(text));
+        let below = lesson.code_example.split_once("\n\n").map(|(_, error)| error);
+        let error = below.or_else(|| lesson.trigger.split_once(" fails: ").map(|(_, error)| error));
+        Some(Self {
+            failed: parse(&before),
+            helped: parse(&after),
+            first: first.into_iter().map(parse).collect(),
+            error: error.unwrap_or_default().to_owned(),
+        })
+    }
+
+    /// True if a command of the line is the one that failed, and has not what helped.
+    pub(super) fn is_needed_at(&self, line: &CommandLine, lesson: &Lesson) -> bool {
+        let calls: Vec<Invocation<'_>> = line.invocations().collect();
+        let is_matched = |call: &Invocation<'_>| {
+            let texts = texts_of(call);
+            lesson.commands.iter().any(|glob| texts.iter().any(|text| GlobOf::Command.matches(glob, text)))
+        };
+        let matched = calls.iter().enumerate().filter(|(_, call)| is_matched(call));
+        matched.into_iter().any(|(at, call)| self.is_needed_for(call, calls.get(..at).unwrap_or_default()))
+    }
+
+    fn is_needed_for(&self, call: &Invocation<'_>, before: &[Invocation<'_>]) -> bool {
+        // A merged lesson has patterns of other commands too.
+        let Some(failed) = self.failed.invocations().find(|failed| failed.name == call.name) else { return true };
+        if self.is_prepared_by(before) || is_elsewhere(&failed, call) {
+            return false;
+        }
+        let Some(helped) = self.helped.invocations().find(|helped| helped.form == failed.form) else { return true };
+        if has_lead_of(&helped, &failed, call, before) {
+            return false;
+        }
+        let change = Change::between(&failed, &helped);
+        let (own, call) = (failed.arguments(), call.arguments());
+        !change.is_in(&arguments(&call), n_operands(&arguments(&own)))
+            && change.is_together(&arguments(&call), &self.error)
+    }
+
+    /// True if the commands before in the line are those that have to come first.
+    fn is_prepared_by(&self, before: &[Invocation<'_>]) -> bool {
+        let is_known = |step: &Invocation<'_>| self.failed.invocations().any(|failed| failed.form == step.form);
+        let steps: Vec<Invocation<'_>> = self.first.iter().flat_map(CommandLine::invocations).collect();
+        let added: Vec<Invocation<'_>> = self.helped.invocations().filter(|step| !is_known(step)).collect();
+        let mut all = steps.iter().chain(&added).peekable();
+        all.peek().is_some() && all.all(|step| before.iter().any(|call| is_same_step(step, call)))
+    }
+}
+
+/// True if the call names the place of a program that the shell did not find by its name.
+fn is_elsewhere(failed: &Invocation<'_>, call: &Invocation<'_>) -> bool {
+    !failed.program.contains('/') && call.program.contains('/')
+}
+
+/// True if a call sets the variables that helped, or the line does before.
+fn has_lead_of(
+    helped: &Invocation<'_>,
+    failed: &Invocation<'_>,
+    call: &Invocation<'_>,
+    before: &[Invocation<'_>],
+) -> bool {
+    let added: Vec<&str> = helped.lead.iter().copied().filter(|word| !failed.lead.contains(word)).collect();
+    let name = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
+    let exported = before.iter().filter(|call| call.name == "export").flat_map(|call| &call.words);
+    let set: Vec<String> = call.lead.iter().chain(exported).map(|word| name(word)).collect();
+    !added.is_empty() && added.iter().all(|word| set.contains(&name(word)))
+}
+
+/// True if a call is the step: the same action; of a change of the folder, to a folder of that name.
+fn is_same_step(step: &Invocation<'_>, call: &Invocation<'_>) -> bool {
+    let sets_the_scene = CommandLine::parse(step.name).sets_the_scene();
+    let is_same_place = |own: &str, word: &str| {
+        let own = own.trim_start_matches("./").trim_end_matches('/');
+        word.trim_end_matches('/').strip_suffix(own).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+    };
+    let has_words = || step.words.iter().all(|own| call.words.iter().any(|word| is_same_place(own, word)));
+    step.form == call.form && (!sets_the_scene || has_words())
+}
+
+/// What the command that helped has otherwise than the one that failed.
+struct Change<'w> {
+    removed: Vec<Argument<'w>>,
+    kept: Vec<Argument<'w>>,
+    added: Vec<Argument<'w>>,
+}
+
+impl<'w> Change<'w> {
+    fn between(failed: &Invocation<'w>, helped: &Invocation<'w>) -> Self {
+        let (failed, helped) = (arguments(&failed.arguments()), arguments(&helped.arguments()));
+        let is_in = |one: &Argument<'_>, all: &[Argument<'_>]| all.iter().any(|other| other.text() == one.text());
+        let (kept, removed): (Vec<_>, Vec<_>) = failed.iter().copied().partition(|own| is_in(own, &helped));
+        let added = helped.into_iter().filter(|own| !is_in(own, &failed)).collect();
+        Self { removed, kept, added }
+    }
+
+    /// True if a call has all that was added and nothing of what was removed, or has operands, which the one that failed lacked.
+    fn is_in(&self, call: &[Argument<'_>], n_failed_operands: usize) -> bool {
+        let n_added = n_operands(&self.added);
+        if n_failed_operands == 0 && self.removed.is_empty() && n_added > 0 && n_operands(call) >= n_added {
+            return true;
+        }
+        // The value of a flag that was added can be another one.
+        let values: Vec<&str> = self.added.iter().filter_map(|argument| argument.value()).collect();
+        let is_value = |argument: &Argument<'_>| matches!(argument, Argument::AfterFlag(word) if values.contains(word));
+        let mut needed = self.added.iter().filter(|argument| !is_value(argument)).peekable();
+        let has_removed = self.removed.iter().any(|argument| argument.is_in(call));
+        let is_changed = needed.peek().is_some() || !self.removed.is_empty();
+        is_changed && !has_removed && needed.all(|argument| argument.is_in(call))
+    }
+
+    /// True if a call has what was wrong together with what was removed: what the error names, and operands that stand for several
+    /// files. If the error names a flag that was removed, the flag was wrong by itself or with the flags that the error names too.
+    fn is_together(&self, call: &[Argument<'_>], error: &str) -> bool {
+        if self.removed.is_empty() {
+            return true;
+        }
+        let is_blamed = self.removed.iter().any(|argument| argument.is_flag() && names_flag(error, argument.text()));
+        let is_part = |argument: &&Argument<'_>| {
+            let is_named = argument.is_flag() && names_flag(error, argument.text());
+            let is_kept = |value: &str| self.removed.iter().all(|removed| removed.text() != value);
+            let is_value_named = argument.value().is_some_and(|value| is_kept(value) && names_word(error, value));
+            is_named || (!is_blamed && (is_value_named || argument.is_of_several()))
+        };
+        let has = |argument: &Argument<'_>| call.iter().any(|own| argument.is_like(*own));
+        let with_value = |argument: &&Argument<'_>| argument.value().is_some_and(|value| names_word(error, value));
+        let removed = self.removed.iter().filter(|argument| argument.is_flag()).filter(with_value);
+        self.kept.iter().filter(is_part).chain(removed).all(has)
+    }
+}
+
+/// The words of an error, without the marks around them.
+fn words_of(error: &str) -> impl Iterator<Item = &str> {
+    error.split_whitespace().map(|word| word.trim_matches(|c: char| "'\"`,:;()[].".contains(c)))
+}
+
+fn names_word(error: &str, word: &str) -> bool {
+    word.len() > 1 && words_of(error).any(|said| said == word)
+}
+
+/// True if an error names a flag: `--lib`, `-lib` of a program with short dashes, `option -- A`.
+fn names_flag(error: &str, flag: &str) -> bool {
+    let name = |word: &str| word.split('=').next().unwrap_or_default().trim_start_matches('-').to_owned();
+    let is_of_option = error.contains("option") && flag.len() == 2;
+    words_of(error).any(|said| (said.starts_with('-') || is_of_option) && !said.is_empty() && name(said) == name(flag))
+}
+
+/// The two commands in the table of a lesson.
+fn compared(code_example: &str) -> Option<(String, String)> {
+    let row = code_example.strip_prefix("| before | after |\n|---|---|\n| `")?.lines().next()?;
+    let (before, after) = row.strip_suffix("` |")?.split_once("` | `")?;
+    let text = |cell: &str| cell.replace("\\|", "|");
+    Some((text(before), text(after)))
+}
+
+/// The texts in backticks.
+pub(super) fn spans(text: &str) -> Vec<&str> {
+    text.split('`').skip(1).step_by(2).collect()
+}
+
+/// A command with its placeholders written so that a shell would read them as words: `<file>` becomes `%file%`.
+pub(super) fn without_brackets(text: &str) -> String {
+    let mut parts = text.split('<');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '-');
+        match part.split_once('>').filter(|(name, _)| is_name(name)) {
+            Some((name, rest)) => out.extend(["%", name, "%", rest]),
+            None => out.extend(["<", part]),
+        }
+    }
+    out
+}
