@@ -190,6 +190,7 @@ mod tests {
     fn texts_are_normalised_and_otherwise_kept() {
         let lesson = admit(build_lesson("cafe\u{301}\u{7}", "a\r\n\tb  c\u{1b}[0m ")).unwrap();
         assert_eq!((lesson.trigger.as_str(), lesson.correct_pattern.as_str()), ("caf\u{e9}", "a\n\tb  c "));
+        source: transcript.source,
     }
 
     #[test]
