@@ -12,7 +12,7 @@ use super::clip::clip;
 use super::{Owner, ReadLimits, ReadReport};
 use crate::injected::{is_not_made, said_at_refusal, split};
 use crate::outcome::{Recorded, error_span, status_of};
-use crate::words::{is_echo, word_runs};
+use crate::words::{is_echo, shown_runs};
 use crate::{Status, ToolCall, Transcript, Turn};
 
 /// A transcript under construction, and its report.
@@ -158,7 +158,7 @@ impl Recorder {
         let mut rest = cut;
         while !rest.is_empty() {
             let (piece, after) = rest.split_at(rest.ceil_char_boundary(PIECE));
-            for run in word_runs(piece) {
+            for run in shown_runs(piece) {
                 if self.unkept.len() >= MAX_UNKEPT {
                     self.unkept.clear();
                 }
