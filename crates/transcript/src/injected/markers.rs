@@ -80,6 +80,10 @@ pub(super) const COMMAND_STARTS: [&str; 2] = ["<command-name>", "<command-messag
 /// The tag of the message that the harness sends when a background task ends.
 pub(super) const NOTIFICATION_TAG: &str = "task-notification";
 
+/// Beginnings of messages after which a slash command's own text is over.
+pub(super) const COMMAND_ENDS: [&str; 3] =
+    ["<local-command-stdout>", "<local-command-stderr>", "[Request interrupted by user"];
+
 /// Beginnings of messages that are entirely written by the harness.
 pub(super) const MESSAGE_STARTS: [&str; 14] = [
     "This session is being continued from a previous conversation",
@@ -99,12 +103,17 @@ pub(super) const MESSAGE_STARTS: [&str; 14] = [
 ];
 
 /// Beginnings of lines from which on a message is written by the harness.
-pub(super) const NOTICE_STARTS: [&str; 22] = [
+pub(super) const NOTICE_STARTS: [&str; 27] = [
     // Claude Code
     "SYSTEM NOTIFICATION",
     "Background command \"",
     "Shell cwd was reset to ",
     "Files mentioned by the user:",
+    "[SYSTEM NOTIFICATION",
+    "Your todo list has changed",
+    "Unknown slash command:",
+    "ARGUMENTS:",
+    "The following memory applies:",
     "Contents of /",
     "Another Claude session sent a message",
     "# claudeMd",
@@ -130,6 +139,14 @@ pub(super) const NOTICE_STARTS: [&str; 22] = [
 /// The events by which Claude Code's hooks are named, in a line such as `UserPromptSubmit hook success: …`.
 pub(super) const HOOK_EVENTS: [&str; 9] = [
     "UserPromptSubmit",
+/// Lines with which programs that have no role for tools begin what a tool gave.
+pub(super) const RESULT_NOTICES: &str = r"(?ix)
+      ^[\W_]*(?:tool|function|command|action|execution|api|search|fetch|browser|shell|terminal|mcp|agent|plugin|skill)
+        [\s_-]+(?:call[\s_-]+)?(?:results?|outputs?|responses?|observations?|returned)\W*(?:$|[:=\](])
+    | ^[\W_]*(?:results?|outputs?|observations?|responses?)\s+(?:of|from|for)\s+[^:.!?\n]{1,60}:
+    | ^\[[^\[\]]{0,60}\b(?:results?|outputs?|observations?|responses?)\b[^\[\]]{0,40}\]\s*(?:$|[^(\s])
+    | ^[\W_]*observations?\s*(?:\#?\d+|\([^)]*\))?\s*:";
+
     "SessionStart",
     "SessionEnd",
     "PreToolUse",

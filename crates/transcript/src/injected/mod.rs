@@ -11,11 +11,13 @@ mod markers;
 #[cfg(test)]
 mod tests;
 
+use std::sync::LazyLock;
+
 use adage_redact::block::BlockLines;
 
 use markers::{
-    COMMAND_STARTS, EDITOR_REQUEST, EDITOR_STARTS, HARNESS_TAGS, HOOK_EVENTS, MESSAGE_STARTS, MODEL_TAGS,
-    NOT_MADE_STARTS, NOTICE_STARTS, NOTIFICATION_TAG, REFUSAL_REASON, TYPED_TAG,
+    COMMAND_ENDS, COMMAND_STARTS, EDITOR_REQUEST, EDITOR_STARTS, HARNESS_TAGS, HOOK_EVENTS, MESSAGE_STARTS, MODEL_TAGS,
+    NOT_MADE_STARTS, NOTICE_STARTS, NOTIFICATION_TAG, REFUSAL_REASON, RESULT_NOTICES, TYPED_TAG,
 };
 
 /// A user message, divided by author.
@@ -96,6 +98,17 @@ pub(crate) fn is_not_made(result: &str) -> bool {
 }
 
 impl Split {
+/// True for the message that a slash command makes.
+pub(crate) fn is_command(text: &str) -> bool {
+    starts_with_any(text.trim_start(), &COMMAND_STARTS)
+}
+
+/// True for a message after which a slash command's own text is over: the output of a command of the program itself, or the person's
+/// interruption.
+pub(crate) fn ends_command(text: &str) -> bool {
+    starts_with_any(text.trim_start(), &COMMAND_ENDS)
+}
+
     /// Adds a text of the harness, unless it is blank.
     fn inject(&mut self, text: &str) {
         let text = text.trim();
@@ -120,7 +133,7 @@ impl Split {
 
     /// Cuts out tagged text; returns the rest.
     fn cut_tags(&mut self, text: &str) -> String {
-        let is_command = starts_with_any(text.trim_start(), &COMMAND_STARTS);
+        let is_command = is_command(text);
         let mut typed = String::new();
         // In the message of a slash command, only the arguments are typed.
         let untagged = |split: &mut Self, typed: &mut String, text: &str| {
@@ -223,7 +236,16 @@ fn is_hook_notice(line: &str) -> bool {
 
 /// `Called the Grep tool with …`
 fn is_tool_notice(line: &str) -> bool {
+        || is_result_notice(line)
     starts_with_any(line, &["Called the ", "Result of calling the "]) && line.contains(" tool")
+}
+
+/// `Result of fetch: …`, `[fetch result]`, `TOOL RESULT`, `Function result (fetch): …`, `Observation 2: …`: an agent's program that
+/// writes what tools give into the user's role.
+fn is_result_notice(line: &str) -> bool {
+    static NOTICE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(RESULT_NOTICES).ok());
+    // A list that does not compile would let everything through.
+    NOTICE.as_ref().is_none_or(|notice| notice.is_match(line))
 }
 
 /// `[AUTOMATED MESSAGE]`, and `[read_file for 'a.md'] Result:`
