@@ -58,7 +58,7 @@ pub(super) const HARNESS_TAGS: [&str; 47] = [
 ];
 
 /// Tags in which models write calls, read results or are told who speaks.
-pub(super) const MODEL_TAGS: [&str; 10] = [
+pub(super) const MODEL_TAGS: [&str; 13] = [
     "function_calls",
     "function_call",
     "invoke",
@@ -69,6 +69,9 @@ pub(super) const MODEL_TAGS: [&str; 10] = [
     "system",
     "assistant",
     "antml",
+    "additional-context",
+    "hook",
+    "thinking",
 ];
 
 /// The one tag that encloses a person's own words.
@@ -77,12 +80,12 @@ pub(super) const TYPED_TAG: &str = "command-args";
 /// Beginnings of the message that a slash command makes.
 pub(super) const COMMAND_STARTS: [&str; 2] = ["<command-name>", "<command-message>"];
 
-/// The tag of the message that the harness sends when a background task ends.
-pub(super) const NOTIFICATION_TAG: &str = "task-notification";
-
 /// Beginnings of messages after which a slash command's own text is over.
 pub(super) const COMMAND_ENDS: [&str; 3] =
     ["<local-command-stdout>", "<local-command-stderr>", "[Request interrupted by user"];
+
+/// The tag of the message that the harness sends when a background task ends.
+pub(super) const NOTIFICATION_TAG: &str = "task-notification";
 
 /// Beginnings of messages that are entirely written by the harness.
 pub(super) const MESSAGE_STARTS: [&str; 14] = [
@@ -106,14 +109,14 @@ pub(super) const MESSAGE_STARTS: [&str; 14] = [
 pub(super) const NOTICE_STARTS: [&str; 27] = [
     // Claude Code
     "SYSTEM NOTIFICATION",
-    "Background command \"",
-    "Shell cwd was reset to ",
-    "Files mentioned by the user:",
     "[SYSTEM NOTIFICATION",
     "Your todo list has changed",
     "Unknown slash command:",
     "ARGUMENTS:",
     "The following memory applies:",
+    "Background command \"",
+    "Shell cwd was reset to ",
+    "Files mentioned by the user:",
     "Contents of /",
     "Another Claude session sent a message",
     "# claudeMd",
@@ -136,9 +139,6 @@ pub(super) const NOTICE_STARTS: [&str; 27] = [
     "User steering update:",
 ];
 
-/// The events by which Claude Code's hooks are named, in a line such as `UserPromptSubmit hook success: …`.
-pub(super) const HOOK_EVENTS: [&str; 9] = [
-    "UserPromptSubmit",
 /// Lines with which programs that have no role for tools begin what a tool gave.
 pub(super) const RESULT_NOTICES: &str = r"(?ix)
       ^[\W_]*(?:tool|function|command|action|execution|api|search|fetch|browser|shell|terminal|mcp|agent|plugin|skill)
@@ -147,6 +147,9 @@ pub(super) const RESULT_NOTICES: &str = r"(?ix)
     | ^\[[^\[\]]{0,60}\b(?:results?|outputs?|observations?|responses?)\b[^\[\]]{0,40}\]\s*(?:$|[^(\s])
     | ^[\W_]*observations?\s*(?:\#?\d+|\([^)]*\))?\s*:";
 
+/// The events by which Claude Code's hooks are named, in a line such as `UserPromptSubmit hook success: …`.
+pub(super) const HOOK_EVENTS: [&str; 9] = [
+    "UserPromptSubmit",
     "SessionStart",
     "SessionEnd",
     "PreToolUse",
