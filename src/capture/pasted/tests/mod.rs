@@ -1,4 +1,5 @@
 mod documents;
+mod elsewhere;
 
 use adage_transcript::{Status, ToolCall};
 use proptest::prelude::*;
@@ -31,7 +32,6 @@ fn what_an_earlier_turn_says_is_not_the_persons_word() {
     assert!(own(Turn::Assistant(chinese.into()), chinese).is_empty());
 }
 
-#[test]
 /// The person's own sentences of the first turn, when the others follow.
 fn own_before(said: &str, after: Vec<Turn>) -> Vec<String> {
     let turns = std::iter::once(Turn::User(said.into())).chain(after).collect();
@@ -61,6 +61,7 @@ fn what_a_later_result_brings_is_not_the_persons_word() {
     }
 }
 
+#[test]
 fn text_behind_a_mark_is_not_the_persons_word() {
     for mark in [
         "Comment by a colleague",
