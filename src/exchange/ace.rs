@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use super::item::{Item, Label};
+use super::item::{Item, Label, joined, parted};
 use super::{NotRead, NotReadReason};
 use crate::lesson::{Lesson, LessonDraft, LessonId};
 
@@ -29,6 +29,9 @@ pub(super) fn write<'a>(lessons: impl Iterator<Item = &'a Lesson>) -> String {
         };
         let texts = item.texts().map(|(label, text)| format!("{}: {}", label.name(), text.replace('\n', "\n  ")));
         let text = on_one_line(&texts.collect::<Vec<_>>().join("\n"));
+        // No comment or tag of a text reaches over the bullets after it.
+        let text = parted(&text, "<", "!--");
+        let text = parted(&text, "<", "/");
         for (_, section) in sections.iter_mut().filter(|(name, _)| *name == heading) {
             let Item { helpful, harmful, .. } = item;
             let _ = writeln!(section, "[{}] helpful={helpful} harmful={harmful} :: {text}", lesson.id);
@@ -93,7 +96,8 @@ fn bullet(line: &str) -> Option<Bullet<'_>> {
 }
 
 fn item(bullet: &Bullet<'_>, heading: Option<&str>) -> Item {
-    let text = on_lines(bullet.text);
+    let text = joined(bullet.text, "<", "/");
+    let text = on_lines(&joined(&text, "<", "!--"));
     let mut item = labelled(&text).unwrap_or_else(|| {
         let topic = heading.map(|heading| heading.replace(',', " ").to_lowercase());
         Item::unlabelled(&text, topic.as_deref())
