@@ -400,7 +400,7 @@ fn print(file: &Path, reading: &Reading, outcomes: &[Outcome], mined: &Mined, ou
     say_broken(file, &reading.report);
     for Outcome { suggestion, title, learned } in outcomes {
         let learned = learned.as_ref().map(ToString::to_string);
-        let object = json!({"file": file, "session": reading.transcript.session, "learned": learned});
+        let object = json!({"file": file, "session": mask(&reading.transcript.session).text, "learned": learned});
         let object = with(object, masked(suggestion.clone()));
         out.object(&object)?;
         let text = |key: &str| object.pointer(&format!("/lesson/{key}")).and_then(Value::as_str).unwrap_or_default();
@@ -444,6 +444,7 @@ fn say_broken(file: &Path, report: &ReadReport) {
 
 pub(crate) fn skip(global: &Global, name: &str, out: &mut Output) -> Done {
     let times = global.open()?.skip(name)?;
+    let name = mask(name).text;
     out.both(&json!({ "name": name, "times": times }), &format!("{name} will not be suggested for 30 days"))
 }
 
