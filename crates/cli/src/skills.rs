@@ -145,7 +145,7 @@ fn export(global: &Global, lessons: &[String], to: &Path, name: Option<&skills::
 }
 
 fn import(global: &Global, path: &Path, reveal: bool, out: &mut Output) -> Done {
-    let skills = global.create()?.skills();
+    let skills = global.open()?.skills();
     let imported = if reveal { skills.import_revealed(path) } else { skills.import(path) };
     let (saved, notes) = match imported? {
         skills::Imported::Saved { saved, notes } => (saved, notes),

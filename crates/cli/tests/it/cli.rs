@@ -340,7 +340,7 @@ fn exit_codes_distinguish_refusals_from_usage_errors() {
         (vec!["undo", "not an id"], 2),
         (vec!["undo", "018f0000-0000-7000-8000-000000000001"], 1),
         (vec!["outcome", "018f0000-0000-7000-8000-000000000001", "helpful"], 1),
-        (vec!["context", "q", "--threshold", "7"], 1),
+        (vec!["context", "q", "--threshold", "7"], 2),
         (vec!["--embedder", "/no/such/model", "list"], 1),
         (vec!["--onnxruntime", "/no/such/library", "list"], 1),
         (vec!["import", "/no/such/file"], 1),

@@ -71,7 +71,7 @@ fn settings_that_are_forbidden_or_unknown_are_refused_and_not_written() {
     for (arguments, expected) in [
         (["retention.size", "3"], "no setting \"retention.size\""),
         (["retention.capacity", "0"], "retention.capacity is 0, it must be at least 1"),
-        (["retention.capacity", "many"], "invalid type: string \"many\""),
+        (["retention.capacity", "many"], "retention.capacity is \"many\", it must be a whole number"),
         (["sessions.max_per_run", "3"], "a folder may not set \"sessions\""),
         (["trust", "['/']"], "a folder may not set \"trust\""),
         (["retrieval.calibration.words", "{ scale = 1, offset = 2, n_pairs = 40 }"], "a folder may not set"),

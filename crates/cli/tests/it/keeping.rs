@@ -96,13 +96,13 @@ fn session(rule: &str) -> String {
 }
 
 #[test]
-fn the_draft_of_a_forgotten_lesson_is_in_no_file() {
+fn a_forgotten_rule_of_a_session_is_in_no_file() {
     let home = tempfile::tempdir().unwrap();
     let (folder, file) = (&home.path().join("memory"), home.path().join("session.jsonl"));
     fs::write(&file, session("Remember: from now on always run quagga before you deploy the widget server.")).unwrap();
     run(folder, &["mine", file.to_str().unwrap()]);
     let lesson = run(folder, &["list"]).into_iter().find(|row| row["id"].is_string()).unwrap();
-    assert!(!files_with(&folder.join("skills"), "quagga").is_empty(), "a draft was made");
+    assert!(!files_with(folder, "quagga").is_empty() && !folder.join("skills").exists(), "a rule makes no draft");
     let forgotten = &run(folder, &["forget", lesson["id"].as_str().unwrap()])[0];
     assert_eq!(files_with(folder, "quagga"), Vec::<String>::new());
     assert_eq!(forgotten["kept_in"], json!([]));
