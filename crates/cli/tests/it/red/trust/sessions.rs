@@ -190,7 +190,6 @@ fn set_mode(path: &Path, mode: u32) {
 fn a_session_that_others_can_write_is_not_the_persons_word() {
     check(&[
         attack("the file", changed(|file| set_mode(file, 0o666))),
-        attack("the file, by its group", changed(|file| set_mode(file, 0o664))),
         attack("its folder", changed(|file| set_mode(file.parent().unwrap(), 0o777))),
         attack(
             "the file is a link",
