@@ -1,7 +1,7 @@
 //! What of a person's turn is their own: not what they pasted (docs/spec/capture.md, 5.2).
 //!
-//! A sentence is pasted when an earlier turn of the assistant, of a tool or of the harness says it, and when it follows a mark
-//! behind which text of others comes. The shapes of what is copied are in [`shapes`]; those of code are left out where sentences
+//! A sentence is pasted when an earlier turn of the assistant, of a tool or of the harness says it, when a later result of a tool
+//! brings it, and when it follows a mark behind which text of others comes. The shapes of what is copied are in [`shapes`]; those of code are left out where sentences
 //! are split.
 
 use std::collections::{BTreeMap, HashSet};
@@ -12,7 +12,7 @@ mod announced;
 mod quotations;
 mod shapes;
 
-use adage_transcript::{Transcript, Turn, is_echo, word_runs};
+use adage_transcript::{Transcript, Turn, is_echo, shown_runs, word_runs};
 use regex::Regex;
 
 use super::heuristics::{Sentence, sentences};
@@ -44,21 +44,24 @@ pub(crate) struct Typed {
 }
 
 impl Typed {
-    /// Reads a session once, in order.
+    /// Reads a session.
     pub(crate) fn of(transcript: &Transcript) -> Self {
+        let brought = brought(transcript);
         let mut seen = HashSet::new();
         let mut typed = Self::default();
         for (turn, said) in transcript.turns.iter().enumerate() {
             match said {
                 Turn::User(text) => {
-                    let own: Vec<Sentence<'_>> =
-                        own_sentences(text).filter(|sentence| !is_echo(sentence.text, &seen)).collect();
+                    let is_own =
+                        |sentence: &Sentence<'_>| !is_echo(sentence.text, &seen) && !is_echo(sentence.text, &brought);
+                    let own: Vec<Sentence<'_>> = own_sentences(text).filter(is_own).collect();
                     seen.extend(between(text, &own).flat_map(word_runs));
                     typed.own.insert(turn, own.iter().map(|sentence| sentence.start).collect());
                 }
-                Turn::Assistant(text) | Turn::System(text) => seen.extend(word_runs(text)),
+                Turn::Assistant(text) => seen.extend(word_runs(text)),
+                Turn::System(text) => seen.extend(shown_runs(text)),
                 Turn::ToolCall(call) => {
-                    seen.extend(call.result.as_deref().map(word_runs).unwrap_or_default());
+                    seen.extend(call.result.as_deref().map(shown_runs).unwrap_or_default());
                     strings(&call.input, &mut |text| seen.extend(word_runs(text)));
                 }
             }
@@ -86,6 +89,24 @@ impl Typed {
         }
         text.get(place.min(span.end)..span.end).is_some_and(|rest| rest.trim().is_empty())
     }
+}
+
+/// What results of calls show that the agent had not written before, in the whole session: a page that is read only after a person
+/// pasted from it has the text too. What the agent writes down of the person's words comes back in results as well.
+fn brought(transcript: &Transcript) -> HashSet<u64> {
+    let (mut written, mut brought) = (HashSet::new(), HashSet::new());
+    for turn in &transcript.turns {
+        match turn {
+            Turn::Assistant(text) => written.extend(word_runs(text)),
+            Turn::ToolCall(call) => {
+                strings(&call.input, &mut |text| written.extend(word_runs(text)));
+                let shown = call.result.as_deref().map(shown_runs).unwrap_or_default();
+                brought.extend(shown.into_iter().filter(|run| !written.contains(run)));
+            }
+            Turn::User(_) | Turn::System(_) => {}
+        }
+    }
+    brought
 }
 
 /// The sentences before the first mark that do not have the shape of something copied.

@@ -6,7 +6,8 @@
 
 use std::fmt::Write;
 
-use super::item::{Item, Label};
+use super::field::{self, First};
+use super::item::{Item, Label, joined, parted};
 use super::{NotRead, NotReadReason};
 use crate::lesson::{Lesson, LessonDraft, LessonId};
 
@@ -27,8 +28,13 @@ pub(super) fn write<'a>(lessons: impl Iterator<Item = &'a Lesson>) -> String {
             () if item.has(Label::Code) => CODE,
             () => STRATEGIES,
         };
-        let texts = item.texts().map(|(label, text)| format!("{}: {}", label.name(), text.replace('\n', "\n  ")));
+        let texts = item.texts().map(|(label, text)| {
+            format!("{}: {}", label.name(), field::written(text, First::OnItsOwnLine).join("\n  "))
+        });
         let text = on_one_line(&texts.collect::<Vec<_>>().join("\n"));
+        // No comment or tag of a text reaches over the bullets after it.
+        let text = parted(&text, "<", "!--");
+        let text = parted(&text, "<", "/");
         for (_, section) in sections.iter_mut().filter(|(name, _)| *name == heading) {
             let Item { helpful, harmful, .. } = item;
             let _ = writeln!(section, "[{}] helpful={helpful} harmful={harmful} :: {text}", lesson.id);
@@ -41,7 +47,8 @@ pub(super) fn write<'a>(lessons: impl Iterator<Item = &'a Lesson>) -> String {
 pub(super) fn read(text: &str) -> Vec<Result<LessonDraft, NotRead>> {
     let (mut read, mut heading) = (Vec::new(), None);
     for (place, line) in text.lines().enumerate() {
-        let line = line.trim();
+        // Blanks at the end of a line belong to a fence.
+        let line = line.trim_start();
         if line.is_empty() {
             continue;
         }
@@ -89,14 +96,15 @@ fn bullet(line: &str) -> Option<Bullet<'_>> {
     let mut count = |key: &str| counts.next()?.strip_prefix(key)?.strip_prefix('=')?.parse().ok();
     let (helpful, harmful) = (count("helpful")?, count("harmful")?);
     let is_all = counts.next().is_none();
-    is_all.then_some(Bullet { id, helpful, harmful, text: text.trim() })
+    is_all.then_some(Bullet { id, helpful, harmful, text: text.trim_start() })
 }
 
 fn item(bullet: &Bullet<'_>, heading: Option<&str>) -> Item {
-    let text = on_lines(bullet.text);
+    let text = joined(bullet.text, "<", "/");
+    let text = on_lines(&joined(&text, "<", "!--"));
     let mut item = labelled(&text).unwrap_or_else(|| {
         let topic = heading.map(|heading| heading.replace(',', " ").to_lowercase());
-        Item::unlabelled(&text, topic.as_deref())
+        Item::unlabelled(text.trim_end(), topic.as_deref())
     });
     item.id = bullet.id.parse().ok();
     (item.helpful, item.harmful) = (bullet.helpful, bullet.harmful);
@@ -119,7 +127,8 @@ fn labelled(text: &str) -> Option<Item> {
         }
     }
     for (label, lines) in fields {
-        item.set(label, &lines.join("\n")).ok()?;
+        let lines = lines.into_iter().map(str::to_owned).collect();
+        item.set(label, &field::read(lines, First::OnItsOwnLine)).ok()?;
     }
     (item.has(Label::When) && item.has(Label::Do)).then_some(item)
 }

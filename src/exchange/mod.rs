@@ -21,6 +21,7 @@
 //! as they were.
 
 mod ace;
+mod field;
 mod item;
 mod json_lines;
 mod seal;

@@ -13,8 +13,9 @@
 
 use std::fmt::Write;
 
+use super::field::First;
 use super::item::{Item, Label, joined, parted};
-use super::{BadSection, NotRead, NotReadReason};
+use super::{BadSection, NotRead, NotReadReason, field};
 use crate::lesson::{Lesson, LessonDraft};
 
 const BEGIN: &str = "<!-- adage:lessons:begin";
@@ -61,9 +62,13 @@ pub(super) fn write<'a>(reader: Reader, lessons: impl Iterator<Item = &'a Lesson
             let _ = write!(text, "{bullet}**{}:**", label.name());
             let field = parted(field, "--", ">");
             let field = parted(&field, "<", "!--");
-            let mut lines = field.split('\n');
-            // Code keeps the indent of its first line.
-            if label != Label::Code && !field.starts_with(char::is_whitespace) {
+            let field = parted(&field, "<", "/");
+            // Code keeps the indent of its first line, and a fence begins a line.
+            let is_below = label == Label::Code || field.starts_with(char::is_whitespace) || field::opens_fence(&field);
+            let first = if is_below { First::OnItsOwnLine } else { First::BesideLabel };
+            let lines = field::written(&field, first);
+            let mut lines = lines.iter().map(String::as_str);
+            if first == First::BesideLabel {
                 let _ = write!(text, " {}", lines.next().unwrap_or_default());
             }
             text.push('\n');
@@ -154,11 +159,19 @@ struct Reading {
     read: Vec<Result<LessonDraft, NotRead>>,
     /// The item that is open, and the line in which it began.
     item: Option<(usize, Item)>,
-    /// The text that is open; none for a bullet without a label.
-    field: Option<(Option<Label>, Vec<String>)>,
+    /// The text that is open.
+    field: Option<Field>,
     n_blank: usize,
     /// The error of the open item.
     fault: Option<NotRead>,
+}
+
+/// A text that is being read.
+struct Field {
+    /// None for a bullet without a label.
+    label: Option<Label>,
+    first: First,
+    lines: Vec<String>,
 }
 
 impl Reading {
@@ -166,7 +179,7 @@ impl Reading {
         let bare = line.trim();
         // A mark within a text is escaped: this one was written by adage, however an editor has indented it.
         let is_mark = bare.starts_with(MARK);
-        if let Some((_, lines)) = self.field.as_mut().filter(|_| !is_mark) {
+        if let Some(Field { lines, .. }) = self.field.as_mut().filter(|_| !is_mark) {
             if bare.is_empty() && !line.starts_with(FURTHER) {
                 self.n_blank += 1;
                 return;
@@ -200,13 +213,19 @@ impl Reading {
 
     fn open_field(&mut self, (label, text): (Option<Label>, &str)) {
         let first = text.strip_prefix(' ').unwrap_or(text);
-        let lines = if first.is_empty() { Vec::new() } else { vec![first.to_owned()] };
-        self.field = Some((label, lines));
+        self.field = Some(if first.is_empty() {
+            Field { label, first: First::OnItsOwnLine, lines: Vec::new() }
+        } else {
+            Field { label, first: First::BesideLabel, lines: vec![first.to_owned()] }
+        });
     }
 
     fn close_field(&mut self, number: usize) {
-        let (Some((label, lines)), Some((_, item))) = (self.field.take(), self.item.as_mut()) else { return };
-        let text = lines.join("\n");
+        let (Some(Field { label, first, lines }), Some((_, item))) = (self.field.take(), self.item.as_mut()) else {
+            return;
+        };
+        let text = field::read(lines, first);
+        let text = joined(&text, "<", "/");
         let text = joined(&text, "<", "!--");
         let text = joined(&text, "--", ">");
         let set = if let Some(label) = label {

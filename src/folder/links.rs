@@ -1,10 +1,12 @@
 //! Symbolic links: the real target of a path. No other module follows links.
 
+use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::Entry;
 use super::disk::{Disk, Stamp};
+use super::no_follow::{Handle, OpenFor};
 use super::root::{At, Root};
 use crate::error::folder::{FolderError, Result};
 
@@ -61,6 +63,18 @@ impl<'a> Links<'a> {
             }
         }
         Ok(path.to_owned())
+    }
+
+    /// Opens a regular file at an absolute path, no part of which is a link. Opening waits for nobody, and so does reading of what
+    /// is no file at all, such as a log of the kernel.
+    ///
+    /// # Errors
+    /// Those of opening; an error that names the entry's type for a link, a folder, a pipe or a device.
+    pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        Handle::at(parent)?.file(Path::new(name), OpenFor::Reading)
     }
 
     /// The type of the entry at a path; a link at its end is not followed.

@@ -25,6 +25,10 @@ const ID_BYTES: usize = 36;
 /// How often a number that is not read back exactly is replaced by the value that is read.
 const MAX_ROUNDINGS: usize = 8;
 
+/// So many keys above a value are read as its name, and of values of at most so many bytes: a key or a password is no longer.
+const MAX_NAMES: usize = 2;
+const MAX_NAMED: usize = 1_024;
+
 /// Cleans a draft: terminal sequences, control characters except newlines and tabs, and invisible characters are removed; the
 /// text is normalised to Unicode form C; secrets are redacted. Otherwise it is unchanged. A draft is refused if it has no
 /// solution, no task or trigger, exceeds a limit, or would not be read back from the file unchanged.
@@ -124,21 +128,41 @@ fn texts(lesson: &mut Lesson) -> [(&'static str, &mut String); 11] {
 
 /// Unknown keys and their values may contain secrets too.
 fn clean_row(row: Map<String, Value>) -> Map<String, Value> {
+    named_row(row, &[])
+}
+
+/// The row of a value that has these names: the keys above it.
+fn named_row(row: Map<String, Value>, names: &[&str]) -> Map<String, Value> {
     let clean_entry = |(key, mut value): (String, Value)| {
-        clean_value(&mut value);
+        let names: Vec<&str> = names.iter().copied().chain([key.as_str()]).collect();
+        clean_value(&mut value, &names);
         (clean(&key), value)
     };
     row.into_iter().map(clean_entry).collect()
 }
 
-fn clean_value(value: &mut Value) {
+fn clean_value(value: &mut Value, names: &[&str]) {
     match value {
-        Value::String(text) => *text = clean(text),
-        Value::Array(list) => list.iter_mut().for_each(clean_value),
-        Value::Object(row) => *row = clean_row(std::mem::take(row)),
+        Value::String(text) => *text = clean_named(text, names),
+        Value::Array(list) => list.iter_mut().for_each(|value| clean_value(value, names)),
+        Value::Object(row) => *row = named_row(std::mem::take(row), names),
         Value::Number(number) if number.is_f64() => settle(number),
         _ => {}
     }
+}
+
+/// A value with the names that rules look for before a secret: in JSON, those are the keys above it.
+fn clean_named(text: &str, names: &[&str]) -> String {
+    let mut text = clean(text);
+    let names = names.iter().rev().take(MAX_NAMES).filter(|_| text.len() <= MAX_NAMED);
+    for name in names.collect::<Vec<_>>() {
+        let before = format!("{name}: ");
+        let named = clean(&format!("{before}{text}"));
+        if let Some(cleaned) = named.strip_prefix(&before) {
+            text = cleaned.to_owned();
+        }
+    }
+    text
 }
 
 /// The reader's last digit can differ from the writer's: the number is replaced by one that is read back exactly.
@@ -159,7 +183,7 @@ pub(crate) fn clean_transcript(transcript: &Transcript) -> Transcript {
         Turn::System(text) => Turn::System(clean(text)),
         Turn::ToolCall(call) => {
             let mut input = call.input.clone();
-            clean_value(&mut input);
+            clean_value(&mut input, &[]);
             let result = call.result.as_deref().map(clean);
             Turn::ToolCall(ToolCall { tool: clean(&call.tool), input, result, status: call.status })
         }
@@ -169,6 +193,7 @@ pub(crate) fn clean_transcript(transcript: &Transcript) -> Transcript {
         project: clean(&transcript.project),
         started: transcript.started,
         turns: transcript.turns.iter().map(clean_turn).collect(),
+        source: transcript.source,
     }
 }
 
@@ -213,6 +238,26 @@ mod tests {
         assert!(!lesson.correct_pattern.contains(&secret), "{}", lesson.correct_pattern);
         assert!(lesson.correct_pattern.starts_with("use the token "), "{}", lesson.correct_pattern);
         assert_eq!(lesson.solution, lesson.correct_pattern);
+    }
+
+    #[test]
+    fn the_keys_above_a_value_are_its_name() {
+        let secret = ["q7Rz1LmW9vXcT3bN5kPd", "8sYfHj2GaUe4oQi6ZtVx"].concat();
+        for unknown in [
+            serde_json::json!({"env": {"AWS_SECRET_ACCESS_KEY": secret}}),
+            serde_json::json!({"api_key": secret}),
+            serde_json::json!({"settings": {"client_secret": [secret]}}),
+            serde_json::json!({"api_key": {"value": secret}}),
+            serde_json::json!({"provenance": {"note": {"access_token": secret}}}),
+        ] {
+            let mut row = serde_json::json!({"trigger": "t", "solution": "s"}).as_object().unwrap().clone();
+            row.extend(unknown.as_object().unwrap().clone());
+            let lesson = admit(LessonDraft::from_json(row)).unwrap();
+            assert!(!serde_json::to_string(&lesson).unwrap().contains(&secret), "{unknown}");
+        }
+        let row = serde_json::json!({"trigger": "t", "solution": "s", "mood": {"token": "calm", "key": "c minor"}});
+        let lesson = admit(LessonDraft::from_json(row.as_object().unwrap().clone())).unwrap();
+        assert_eq!(lesson.extra["mood"], row["mood"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Mining sessions by rules, admission of the candidates, and skipped suggestions (docs/spec/capture.md, 2 and 5).
 
 use adage_redact::as_shown;
-use adage_transcript::Transcript;
+use adage_transcript::{Source, Transcript};
 use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 
@@ -68,7 +68,7 @@ impl Playbook {
                 mined.skipped.push(candidate.name);
                 continue;
             }
-            let candidate = tainted(candidate, first_untrusted);
+            let candidate = tainted(candidate, transcript.source, first_untrusted);
             match KnownLesson::of(&candidate, transcript, view.snapshot.book()) {
                 None => mined.candidates.push(candidate),
                 Some(known) => {
@@ -164,8 +164,12 @@ pub(super) fn is_in_force(skip: &SkippedSuggestion, now: DateTime<FixedOffset>, 
 }
 
 /// What the user said in other sessions of the project: the quotes of mined lessons that await review. What comes to the letter
-/// is not said again: a session that was forked, a template or a paste brings it.
+/// is not said again: a session that was forked, a template or a paste brings it. A session that others can have written says
+/// nothing again.
 fn said_before<'b>(transcript: &Transcript, book: &'b Book) -> Vec<&'b str> {
+    if transcript.source != Source::Agent {
+        return Vec::new();
+    }
     let lessons = book.waiting.iter().map(|waiting| &waiting.lesson).filter(|lesson| {
         let session = &lesson.provenance.session;
         let is_other = !session.is_empty() && !transcript.session.is_empty() && *session != transcript.session;
@@ -176,13 +180,11 @@ fn said_before<'b>(transcript: &Transcript, book: &'b Book) -> Vec<&'b str> {
     quotes.filter(|quote| !is_copy(quote)).collect()
 }
 
-/// Taints a candidate if its evidence comes after the first untrusted turn.
-fn tainted(candidate: Candidate, first_untrusted: Option<usize>) -> Candidate {
-    if candidate.author == Author::Person {
-        return candidate;
-    }
+/// Taints a candidate if its evidence comes after the first untrusted turn, or if others can have written the whole session.
+fn tainted(candidate: Candidate, source: Source, first_untrusted: Option<usize>) -> Candidate {
     let is_behind = first_untrusted.is_some_and(|first| candidate.turns.iter().any(|turn| *turn > first));
-    if !is_behind {
+    let is_of_agent = candidate.author != Author::Person;
+    if source == Source::Agent && !(is_behind && is_of_agent) {
         return candidate;
     }
     let draft = candidate.draft.trust(Trust::Tainted);

@@ -42,6 +42,7 @@ mod reads;
 mod removal;
 mod retrieval;
 pub(crate) mod session_files;
+pub(crate) mod session_place;
 pub(crate) mod session_run;
 pub(crate) mod sessions;
 pub(crate) mod skill_curation;

@@ -1,7 +1,7 @@
 //! Lists the files of a folder that may be sessions, and reads one.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Take};
 use std::path::{Path, PathBuf};
 
 use adage_transcript::{Format, ReadLimits, Reading, TranscriptReader};
@@ -10,8 +10,10 @@ use flate2::read::MultiGzDecoder;
 use serde::Serialize;
 use walkdir::{DirEntry, WalkDir};
 
+use super::session_place::{is_beside_sessions, source_of_found, source_of_named};
 use crate::config::SessionsConfig;
 use crate::error::{FolderError, Result};
+use crate::folder::Links;
 
 /// The maximum number of directory entries that are examined, in a folder and all folders below it.
 const MAX_ENTRIES: usize = 200_000;
@@ -34,6 +36,9 @@ pub enum LeftOutReason {
     /// Links are not followed: they could lead outside the folder.
     #[error("a symbolic link")]
     Link,
+    /// An agent keeps the file beside its sessions: a result of a tool, a sub-agent's session, notes.
+    #[error("kept beside the sessions, not one of them")]
+    BesideSessions,
     /// The folder is nested too deeply.
     #[error("more than {max} folders down")]
     TooDeep {
@@ -92,11 +97,13 @@ pub struct SessionFile {
 }
 
 /// Lists the session files of a folder and of the folders below it. Their names end in `.jsonl`, `.json`, `.jsonl.gz` or
-/// `.json.gz`, in any case. Links are not followed. [`SessionsConfig::max_depth`] and [`SessionsConfig::max_file_bytes`] apply.
+/// `.json.gz`, in any case. Links below the folder are not followed, and what agents keep beside their sessions is left out.
+/// [`SessionsConfig::max_depth`] and [`SessionsConfig::max_file_bytes`] apply. The paths have no links.
 ///
 /// # Errors
 /// [`FolderError::Io`] when the folder cannot be read.
 pub fn files(folder: &Path, config: &SessionsConfig) -> Result<SessionFiles, FolderError> {
+    let folder = &folder.canonicalize().map_err(FolderError::io("look into", folder))?;
     fs::read_dir(folder).map_err(FolderError::io("look into", folder))?;
     let mut found = SessionFiles::default();
     // One level more than is read, to report the folders that are not read.
@@ -107,7 +114,7 @@ pub fn files(folder: &Path, config: &SessionsConfig) -> Result<SessionFiles, Fol
                 found.leave_out(entry.path(), LeftOutReason::TooMany { max: MAX_ENTRIES });
                 break;
             }
-            Ok(entry) => found.add_entry(&entry, config),
+            Ok(entry) => found.add_entry(&entry, folder, config),
             Err(error) => {
                 let reason = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
                 found.leave_out(error.path().unwrap_or(folder), LeftOutReason::Unreadable(reason));
@@ -119,22 +126,33 @@ pub fn files(folder: &Path, config: &SessionsConfig) -> Result<SessionFiles, Fol
     Ok(found)
 }
 
-/// Opens a session file; a file whose name ends in `.gz` is decompressed. The reader itself has no limit: set
+/// Opens a session file; a file whose name ends in `.gz` is decompressed. Reading ends where the file ended when it was opened: some
+/// files of the system have no length, and reading them waits for what comes. The decompressed text has no limit: set
 /// [`ReadLimits::max_source_bytes`] against files that decompress to too much.
 ///
 /// # Errors
 /// Those of opening a file; [`InvalidInput`](io::ErrorKind::InvalidInput) for a pipe, a device or a folder, which may never end.
 pub fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    // Before it is opened: that of a pipe waits for its other end.
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
-    let file = File::open(path)?;
+    Ok(decompressed(path, bounded(File::open(path)?)?))
+}
+
+/// The bytes that a file has now.
+fn bounded(file: File) -> io::Result<Take<File>> {
+    let n_bytes = file.metadata()?.len();
+    Ok(file.take(n_bytes))
+}
+
+fn decompressed(path: &Path, file: Take<File>) -> Box<dyn Read> {
     let is_compressed = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
-    Ok(if is_compressed {
+    if is_compressed {
         Box::new(ToleratesTruncation { source: MultiGzDecoder::new(file), has_begun: false })
     } else {
         Box::new(file)
-    })
+    }
 }
 
 /// A compressed file that was truncated is read up to where it was cut. If nothing of it can be read, that is an error.
@@ -156,12 +174,14 @@ impl<R: Read> Read for ToleratesTruncation<R> {
 }
 
 impl SessionFiles {
-    fn add_entry(&mut self, entry: &DirEntry, config: &SessionsConfig) {
+    fn add_entry(&mut self, entry: &DirEntry, folder: &Path, config: &SessionsConfig) {
         let (kind, path) = (entry.file_type(), entry.path());
         if kind.is_symlink() {
             self.leave_out(path, LeftOutReason::Link);
         } else if kind.is_dir() && entry.depth() > config.max_depth {
             self.leave_out(path, LeftOutReason::TooDeep { max: config.max_depth });
+        } else if kind.is_file() && has_session_name(path) && is_beside_sessions(path, folder) {
+            self.leave_out(path, LeftOutReason::BesideSessions);
         } else if kind.is_file() && has_session_name(path) {
             match SessionFile::look(path) {
                 Ok(SessionFile { n_bytes, .. }) if n_bytes > config.max_file_bytes => {
@@ -179,8 +199,11 @@ impl SessionFiles {
 }
 
 impl SessionFile {
-    /// The file at a path; an error if it is missing or not a regular file.
-    pub(super) fn look(path: &Path) -> io::Result<Self> {
+    /// The file at a path, which has no links: one that [`files`] or an index named.
+    ///
+    /// # Errors
+    /// Those of looking at it; an error if it is not a regular file.
+    pub fn look(path: &Path) -> io::Result<Self> {
         let metadata = fs::symlink_metadata(path)?;
         if !metadata.is_file() {
             return Err(io::Error::other("not a plain file"));
@@ -189,14 +212,21 @@ impl SessionFile {
         Ok(Self { path: path.to_owned(), n_bytes: metadata.len(), modified })
     }
 
-    /// Reads the session. A file that decompresses to more than the limit is an error of the kind
-    /// [`io::ErrorKind::FileTooLarge`].
-    pub(super) fn read(&self, config: &SessionsConfig) -> Result<Reading> {
+    /// Reads the session in this format, or in the one that it has. The text in it is a person's only if it is an agent's own format
+    /// in its own place; see [`Source`](crate::transcript::Source). A format that is named is the right one.
+    ///
+    /// # Errors
+    /// [`FolderError::Io`] if the file cannot be read, or is behind a link by now; of the kind [`io::ErrorKind::FileTooLarge`] if
+    /// it decompresses to more than [`SessionsConfig::max_file_bytes`].
+    pub fn read(&self, format: Format, config: &SessionsConfig) -> Result<Reading> {
         let max = config.max_file_bytes;
         // One byte more than the limit shows that there is more.
         let limits = ReadLimits { max_source_bytes: max.saturating_add(1), ..ReadLimits::default() };
-        let source = open(&self.path).map_err(FolderError::io("read", &self.path))?;
-        let reading = TranscriptReader::new().with_limits(limits).read(source, Format::Auto)?;
+        let opened = Links::open_plain(&self.path).and_then(bounded).map_err(FolderError::io("read", &self.path))?;
+        let source = decompressed(&self.path, opened);
+        let mut reading = TranscriptReader::new().with_limits(limits).read(source, format)?;
+        let source_of = if format == Format::Auto { source_of_found } else { source_of_named };
+        reading.transcript.source = source_of(&self.path, reading.report.format);
         if reading.report.n_bytes > max {
             let reason = LeftOutReason::TooLargeDecompressed { max };
             return Err(FolderError::io("read", &self.path)(io::Error::new(io::ErrorKind::FileTooLarge, reason)).into());

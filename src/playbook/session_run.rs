@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use adage_redact::{Redactor, one_line};
-use adage_transcript::Reading;
+use adage_transcript::{Format, Reading};
 use serde::Serialize;
 
 use super::session_files::SessionFile;
@@ -143,7 +143,7 @@ impl Sessions {
     /// A session, with the version of it that was read.
     pub(super) fn open(&self, path: &Path) -> Result<(SessionEntry, Reading), String> {
         let file = SessionFile::look(path).map_err(|error| error.to_string())?;
-        let reading = file.read(self.config()).map_err(|error| error.to_string())?;
+        let reading = file.read(Format::Auto, self.config()).map_err(|error| error.to_string())?;
         let summary = SessionSummary::of(&reading);
         let version =
             SessionEntry::new(file.path.clone(), file.modified, summary, self.inner().clock.now(), self.config());

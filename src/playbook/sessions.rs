@@ -3,11 +3,12 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use adage_transcript::Format;
 use chrono::{DateTime, FixedOffset, TimeDelta};
 use serde::Serialize;
 
 use super::session_files::{LeftOut, LeftOutReason, SessionFile, SessionFiles, files};
-use super::{Inner, Playbook};
+use super::{Inner, Playbook, session_place};
 use crate::capture::{ReadState, SessionEntry, SessionSummary, index};
 use crate::config::SessionsConfig;
 use crate::error::{Error, FolderError, Result};
@@ -163,9 +164,11 @@ impl Sessions {
     /// queues it first, so that it is not lost if the process ends before the thread.
     ///
     /// # Errors
-    /// [`FolderError::Io`] when the file does not exist; the errors of a write.
+    /// [`FolderError::Io`] when the file does not exist, or is behind a link: below an agent's folder of sessions no part of its path
+    /// may be one, elsewhere the file itself; the errors of a write.
     pub fn queue(&self, path: &Path) -> Result<()> {
-        let path = self.inner().store.folder.links().resolve(path).map_err(FolderError::io("find", path))?;
+        let found = session_place::unlinked(path, |path| self.inner().store.folder.links().resolve(path));
+        let path = found.map_err(FolderError::io("find", path))?;
         self.log().change(self.config(), |mining| {
             mining.queued.retain(|queued| *queued != path);
             mining.queued.push(path);
@@ -255,7 +258,7 @@ fn known<'m>(mining: &'m Mining, file: &SessionFile, config: &SessionsConfig) ->
 /// Reads a file. A file that is not a session is recorded as such; one that cannot be opened is tried again later.
 fn seen(file: &SessionFile, config: &SessionsConfig) -> Result<SeenFile> {
     let mut cut_at = None;
-    let (summary, error) = match file.read(config) {
+    let (summary, error) = match file.read(Format::Auto, config) {
         Ok(reading) if reading.transcript.turns.is_empty() => (None, Some("it has no turns".to_owned())),
         Ok(reading) => (Some(SessionSummary::of(&reading)), None),
         Err(Error::Folder(FolderError::Io { source, .. })) if source.kind() == ErrorKind::FileTooLarge => {

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::embedder;
 use crate::global::Global;
-use crate::output::{Output, counted, on_a_line, progress};
+use crate::output::{Output, counted, masked, on_a_line, progress};
 use crate::result::Done;
 
 #[derive(Args)]
@@ -50,7 +50,7 @@ pub(crate) fn eval(global: &Global, asked: &Eval, out: &mut Output) -> Done {
     let bar = progress(sources.n_steps(&settings), "measured");
     let report = sources.measure(&settings, &embedder, &mut || bar.inc(1))?;
     bar.finish_and_clear();
-    out.object(&json!(report))?;
+    out.object(&masked(json!(report)))?;
     print(&report, out)?;
     if let Some(path) = &asked.report {
         write(path, &report.to_html(&made(global, asked)))?;

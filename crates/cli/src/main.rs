@@ -30,6 +30,7 @@ mod place;
 mod repository;
 mod result;
 mod review;
+mod session_source;
 mod sessions;
 mod settings;
 mod show;

@@ -6,14 +6,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use adage::config::Selection;
+use adage::config::{Selection, SessionsConfig};
 use adage::extract::Extraction;
 use adage::heuristics::Candidate;
 use adage::model::CancelToken;
 use adage::redact::{mask, one_line};
 use adage::sessions::{DueSessions, Ineligible, Mined, NotDue, ReadState, RunEnd, Scan, SkipSelection};
 use adage::skills::AutoSaved;
-use adage::transcript::{Format, ReadReport, Reading, Transcript, TranscriptReader};
+use adage::transcript::{Format, ReadReport, Reading, Source, Transcript, TranscriptReader};
 use adage::{LanguageModel, LearnOutcome, Playbook, sessions, skills};
 use clap::Args;
 use indicatif::ProgressBar;
@@ -22,6 +22,7 @@ use serde_json::{Value, json};
 use crate::global::{self, Access, Global};
 use crate::output::{Output, counted, masked, on_a_line, progress, say, say_failure, with};
 use crate::result::{Done, Failure, Usage, chain, exit_code};
+use crate::session_source::{FoundBy, doubt};
 
 /// The exit code after an interrupt.
 const INTERRUPTED: u8 = 130;
@@ -85,6 +86,14 @@ struct Outcome {
     learned: Option<LearnOutcome>,
 }
 
+/// A session file to read.
+enum Input {
+    /// A person named it.
+    Named(PathBuf),
+    /// It is in a folder.
+    Found(sessions::File),
+}
+
 /// Reads one session after another.
 struct Miner<'a> {
     playbook: Playbook,
@@ -141,29 +150,31 @@ pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
 
 impl Miner<'_> {
     /// The named files, and the session files in the named folders.
-    fn files_of(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    fn files_of(&self, paths: &[PathBuf]) -> Result<Vec<Input>, Box<dyn Error>> {
         let mut named = Vec::new();
         for path in paths {
             if !path.is_dir() {
-                named.push(path.clone());
+                named.push(Input::Named(path.clone()));
                 continue;
             }
             let found = sessions::files(path, &self.playbook.config().sessions)?;
             for left in found.left_out {
                 say(&format!("left out: {}: {}", on_a_line(&left.path), left.reason));
             }
-            named.extend(found.files.into_iter().map(|file| file.path));
+            named.extend(found.files.into_iter().map(Input::Found));
         }
         Ok(named)
     }
 
-    fn read_files(&mut self, files: &[PathBuf], format: Format) {
+    fn read_files(&mut self, files: &[Input], format: Format) {
         self.bar = progress(files.len(), "sessions");
-        for file in files {
+        for input in files {
             if self.cancel.is_cancelled() {
                 break;
             }
-            if let Err(error) = read(file, format).and_then(|reading| self.one(file, &reading)) {
+            let (file, found_by) = input.named();
+            let reading = input.read(format, &self.playbook.config().sessions);
+            if let Err(error) = reading.and_then(|reading| self.one(file, found_by, &reading)) {
                 let error = Failure::of_item(format!("{}: {}", file.display(), chain(error.as_ref())));
                 self.bar.suspend(|| say_failure(&error));
                 self.is_done = false;
@@ -179,7 +190,8 @@ impl Miner<'_> {
             match sessions.due(scan)? {
                 DueSessions::NotDue(waiting) => say(&why(&waiting)),
                 DueSessions::Sessions(due) => {
-                    let files: Vec<PathBuf> = due.into_iter().map(|entry| entry.path).collect();
+                    let files = due.iter().map(|entry| sessions::File::look(&entry.path).map(Input::Found));
+                    let files: Vec<Input> = files.collect::<io::Result<_>>()?;
                     self.read_files(&files, Format::default());
                 }
             }
@@ -200,7 +212,7 @@ impl Miner<'_> {
                 run.finish(RunEnd::Cancelled)?;
                 return Ok(());
             }
-            let outcome = run.read_next(|reading| self.one(&path, reading))?;
+            let outcome = run.read_next(|reading| self.one(&path, FoundBy::Search, reading))?;
             if let Some(error) = outcome.and_then(|outcome| outcome.error) {
                 let error = Failure::of_item(format!("{}: {error}", path.display()));
                 self.bar.suspend(|| say_failure(&error));
@@ -214,7 +226,14 @@ impl Miner<'_> {
 
     /// Reads one session and returns how many lessons it suggests. When the model fails, the other suggestions are printed before
     /// the error is returned.
-    fn one(&mut self, file: &Path, reading: &Reading) -> Result<usize, Box<dyn Error>> {
+    fn one(&mut self, file: &Path, found_by: FoundBy, reading: &Reading) -> Result<usize, Box<dyn Error>> {
+        let doubted = doubt(file, found_by, reading).map(|why| {
+            self.bar.suspend(|| say(&format!("{}: its suggestions wait for review: {why}", file.display())));
+            let mut doubted = reading.clone();
+            doubted.transcript.source = Source::Others;
+            doubted
+        });
+        let reading = doubted.as_ref().unwrap_or(reading);
         let lessons = self.lessons(&reading.transcript)?;
         let mut learned = lessons.mined.into_iter();
         let suggested = lessons.suggested.candidates.iter();
@@ -355,8 +374,20 @@ fn why(waiting: &NotDue) -> String {
     }
 }
 
-fn read(file: &Path, format: Format) -> Result<Reading, Box<dyn Error>> {
-    Ok(TranscriptReader::new().read(sessions::open(file)?, format)?)
+impl Input {
+    fn named(&self) -> (&Path, FoundBy) {
+        match self {
+            Self::Named(path) => (path, FoundBy::Name),
+            Self::Found(file) => (&file.path, FoundBy::Search),
+        }
+    }
+
+    fn read(&self, format: Format, config: &SessionsConfig) -> Result<Reading, Box<dyn Error>> {
+        match self {
+            Self::Named(path) => Ok(TranscriptReader::new().read(sessions::open(path)?, format)?),
+            Self::Found(file) => Ok(file.read(format, config)?),
+        }
+    }
 }
 
 fn print(file: &Path, reading: &Reading, outcomes: &[Outcome], mined: &Mined, out: &mut Output) -> io::Result<()> {
@@ -369,7 +400,7 @@ fn print(file: &Path, reading: &Reading, outcomes: &[Outcome], mined: &Mined, ou
     say_broken(file, &reading.report);
     for Outcome { suggestion, title, learned } in outcomes {
         let learned = learned.as_ref().map(ToString::to_string);
-        let object = json!({"file": file, "session": reading.transcript.session, "learned": learned});
+        let object = json!({"file": file, "session": mask(&reading.transcript.session).text, "learned": learned});
         let object = with(object, masked(suggestion.clone()));
         out.object(&object)?;
         let text = |key: &str| object.pointer(&format!("/lesson/{key}")).and_then(Value::as_str).unwrap_or_default();
@@ -413,6 +444,7 @@ fn say_broken(file: &Path, report: &ReadReport) {
 
 pub(crate) fn skip(global: &Global, name: &str, out: &mut Output) -> Done {
     let times = global.open()?.skip(name)?;
+    let name = mask(name).text;
     out.both(&json!({ "name": name, "times": times }), &format!("{name} will not be suggested for 30 days"))
 }
 

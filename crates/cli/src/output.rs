@@ -219,11 +219,15 @@ pub(crate) fn say(text: &str) {
 
 /// A message of several lines.
 pub(crate) fn say_text(text: &str) {
-    say_in_form(text, || json!({ "schema": schema("message"), "message": text }));
+    let text = mask(text).text;
+    say_in_form(&text, || json!({ "schema": schema("message"), "message": text }));
 }
 
 /// An error, on one line.
+///
+/// It may quote an argument, and a terminal's text is logged and pasted: secrets are masked, as in every message.
 pub(crate) fn say_failure(Failure { error, next, exit_code }: &Failure) {
+    let (error, next) = (&mask(error).text, &next.as_deref().map(|next| mask(next).text));
     let text = [Some(error), next.as_ref()].into_iter().flatten().map(|part| printable_line(part)).collect::<Vec<_>>();
     say_in_form(
         &text.join("; "),
@@ -260,7 +264,7 @@ pub(crate) struct Warnings;
 impl Write for Warnings {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(line);
-        let text = printable_line(text.trim_end());
+        let text = printable_line(mask(text.trim_end()).text.as_str());
         if IS_JSON.load(Ordering::Relaxed) {
             say(&text);
         } else {
@@ -287,12 +291,13 @@ pub(crate) fn print_usage<P: Parser>(error: &clap::Error, words: &[OsString]) ->
         say_failure(&Failure::of_usage(error));
         return ExitCode::from(2);
     }
-    let cleaned = P::try_parse_from(words.iter().map(|word| printable_line(&word.to_string_lossy())));
+    let clean = |word: &OsString| printable_line(&mask(&word.to_string_lossy()).text);
+    let cleaned = P::try_parse_from(words.iter().map(clean));
     match cleaned.err().filter(|cleaned| cleaned.kind() == error.kind()) {
         Some(cleaned) => {
             let _ = cleaned.print();
         }
-        // The arguments were invalid only because of control characters.
+        // The arguments were invalid only because of control characters or secrets.
         None => say(&error.render().to_string()),
     }
     ExitCode::from(2)

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::choice::{choice, number};
 use crate::global::{Access, Global};
-use crate::output::{Output, counted, on_a_line, say, say_text, table, times, with};
+use crate::output::{Output, counted, masked, on_a_line, say, say_text, table, times, with};
 use crate::result::{Done, chain};
 use crate::trust;
 
@@ -139,7 +139,7 @@ fn flush(playbook: &Playbooks) -> ExitCode {
 
 /// A lesson with its utility and its folder.
 fn row(playbook: &Playbook, lesson: &Lesson) -> Value {
-    with(json!(lesson), json!({ "utility": playbook.utility(lesson), "folder": playbook.folder() }))
+    with(masked(json!(lesson)), json!({ "utility": playbook.utility(lesson), "folder": playbook.folder() }))
 }
 
 pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {

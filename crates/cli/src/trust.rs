@@ -15,7 +15,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::global::{self, Access, Global};
-use crate::output::{Output, counted, say};
+use crate::output::{Output, counted, masked, say};
 use crate::result::Done;
 use crate::tracked::tracking;
 use crate::user_state;
@@ -157,16 +157,16 @@ fn show(playbook: &Playbook, out: &mut Output) -> Done {
     let waiting = playbook.awaiting_trust()?;
     for lesson in &waiting.lessons {
         let text = lesson_for_person(lesson, "nobody here has admitted it");
-        out.object(&json!({ "lesson": lesson }))?;
+        out.object(&masked(json!({ "lesson": lesson })))?;
         out.text(&format!("lesson {}\n{text}", lesson.id))?;
     }
     for waiting in &waiting.in_review {
         let reason = waiting.reason.to_string();
-        out.object(&json!({ "lesson": waiting.lesson, "reason": reason }))?;
+        out.object(&masked(json!({ "lesson": waiting.lesson, "reason": reason })))?;
         out.text(&format!("in review {}\n{}", waiting.lesson.id, lesson_for_person(&waiting.lesson, &reason)))?;
     }
     for lesson in &waiting.quarantined {
-        out.object(&json!({ "lesson": lesson, "quarantined": true }))?;
+        out.object(&masked(json!({ "lesson": lesson, "quarantined": true })))?;
         let text = lesson_for_person(lesson, "it is in quarantine, and `adage repair` would take it back");
         out.text(&format!("in quarantine {}\n{text}", lesson.id))?;
     }

@@ -34,8 +34,8 @@ pub use injected::without_harness_tags;
 pub use outcome::error_line;
 pub use readers::{Broken, BrokenReason, Format, Owner, ReadLimits, ReadReport, Reading, TranscriptReader};
 pub use tool_call::ToolCall;
-pub use transcript::{Status, Transcript, Turn};
-pub use words::{is_echo, word_runs};
+pub use transcript::{Source, Status, Transcript, Turn};
+pub use words::{is_echo, shown_runs, word_runs};
 
 /// The README's example is a test.
 #[cfg(doctest)]

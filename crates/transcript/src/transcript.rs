@@ -16,6 +16,21 @@ pub struct Transcript {
     pub started: Option<DateTime<FixedOffset>>,
     /// The turns in order.
     pub turns: Vec<Turn>,
+    /// Who can have written it. Readers of a source do not know: it is [`Source::Agent`] until somebody says otherwise.
+    pub source: Source,
+}
+
+/// Who can have written a session's file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Source {
+    /// The agent's program, for the person who uses it. The text of a [`Turn::User`] is that person's.
+    #[default]
+    Agent,
+    /// Others as well: a tool's result that was saved, a file of a repository, a file that another user can write to. Nothing in it
+    /// is evidence of what a person said.
+    Others,
 }
 
 impl Transcript {

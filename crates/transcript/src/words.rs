@@ -5,6 +5,8 @@ use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
 
 use crate::decode::decoded;
 
+mod lines;
+
 /// The number of consecutive words that are compared; a shorter sentence is too common.
 const RUN: usize = 4;
 
@@ -13,6 +15,18 @@ const RUN: usize = 4;
 #[must_use]
 pub fn word_runs(text: &str) -> Vec<u64> {
     words(&decoded(text)).windows(RUN).map(hash).collect()
+}
+
+/// The runs of a text that somebody was shown: as it is, and without what programs print before its lines (numbers, times, names of
+/// files) and with the words that the ends of its lines part.
+#[must_use]
+pub fn shown_runs(text: &str) -> Vec<u64> {
+    let mut runs = word_runs(text);
+    let plain = lines::unprefixed(text);
+    if plain != text {
+        runs.extend(word_runs(&plain));
+    }
+    runs
 }
 
 /// True when at least half of the runs of words of a sentence are among those seen.

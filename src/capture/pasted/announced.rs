@@ -15,8 +15,46 @@ const BRINGS: &str = r"(?:past(?:e|es|ed|ing)|cop(?:y|ied|ying)|got|get|received
     |shar(?:e|ed|ing)|attach(?:ed|ing)?|translat(?:e|ing)|summari[sz](?:e|ing)|review|proofread|rephrase|reword|paraphrase|explain|analy[sz]e|fyi|consider|check|look\s+at|see|below\s+is
     |taken\s+from|comes?\s+from|came\s+in|excerpt\s+(?:from|of)|sent|dropping|including|adding|regarding|re)";
 
+/// Who writes or says something to others, in the third person, before a colon; and the source of a text. First persons have other
+/// forms, except in Chinese, Japanese and Korean.
+const SAYINGS: &str = r"(?ix)
+    # German, Dutch, Scandinavian
+      \b(?:schreibt|schrieb|sagt|sagte|meint|meinte|antwortet|antwortete|behauptet|empfiehlt|verlangt|fordert|erklärt
+        |schrijft|schreef|zegt|antwoordt|antwoordde|skriver|skrev|säger|siger|sier)\b[^.!?:\n]{0,60}:(?:\s|$)
+    | ^\W*(?:aus|laut|gemäß|zitat|auszug|volgens|uit|enligt|ifølge)\b(?P<between>(?:\s+[\p{L}.-]+){1,5})\s*:(?:\s|$)
+    # Romance languages
+    | \b(?:a\s+(?:écrit|dit|répondu|envoyé|demandé)|répond|recommande|escribió|escribe|dijo|dice|respondió|recomienda|comentó|escreveu|disse|diz|respondeu|recomenda
+        |ha\s+(?:scritto|detto|risposto)|scrive|risponde|consiglia)\b[^.!?:\n]{0,60}:(?:\s|$)
+    | ^\W*(?:d['’]après|selon|extrait|según|segundo|secondo|cita|citation)\b[^.!?:\n]{1,60}:(?:\s|$)
+    # Slavic languages
+    | \b(?:пишет|написал[аи]?|сказал[аи]?|говорит|ответил[аи]?|пише|каже|pisze|napisała?|mówi|powiedziała?|píše|napsal|říká)\b[^.!?:\n]{0,60}:(?:\s|$)
+    # Chinese, Japanese, Korean
+    | ^[^我\n。！？:：]{1,20}(?:说|说道|写道|写的|表示|回复|提到|要求|建议)(?:的是)?[：:]
+    | ^[^私僕俺\n。:：]{1,20}(?:によると|いわく|言って(?:い|る)[^:：\n]{0,8}|書いて[^:：\n]{0,8}|の(?:コメント|返信|回答))[：:]
+    | ^[^\n.:：]{1,30}(?:말했|썼|답했|에\s*따르면)[^:：\n]{0,8}[：:]";
+
+/// Requests to work on a text, which follows.
+const REQUESTS: &str = r"(?ix)
+      ^(?:\W*(?:please|can|could|would|you|now|then|and)\b)*\W*(?:translat|summari[sz]|proofread|rephras|reword|paraphras|condens|shorten|polish|copy-?edit|spell-?check)\w*\b[^.!?:\n]{0,50}:(?:\s|$)
+    | ^(?:\W*(?:please|can|could|would|you|now|then|and)\b)*\W*(?:translate|summari[sz]e|proofread|rephrase|reword|paraphrase|shorten|polish)\s+(?:this|that|these|the\s+following)(?:\s+\w+){0,4}\s*[.!?]\s+\S
+    | ^\W*(?:bitte\s+)?(?:übersetz|fass|korrigier|lektorier|kürz|vertaal|oversett|översätt)\p{L}*\b[^.!?:\n]{0,50}:(?:\s|$)
+    | ^\W*(?:traduis|traduisez|résume|résumez|corrige|corrigez|relis|relisez|traduce|traduzca|resume|resuma|corrija|revisa|traduza|resumir|traduci|riassumi|correggi|переведи|przetłumacz)\b[^.!?:\n]{0,50}:(?:\s|$)
+    | ^[^\n。：:]{0,12}(?:翻译|总结|校对|润色|概括|改写|翻訳|要約|校正|添削|번역|요약|교정)[^\n。：:]{0,16}[：:]
+    # What somebody else may be right about.
+    | \b(?:is\s+(?:it|this|that)\s+(?:true|right|correct)|do\s+you\s+agree)\b[^.!?:\n]{0,60}:\s+\S";
+
+/// A line that says no more than that something follows.
+const FOLLOWS: &str = r"(?ix)^\W*(?:(?:please\s+)?(?:see|read)\s+(?:below|the\s+following|attached)|(?:for|some|more|as)\s+(?:context|reference|background)|fyi|context|background|reference|as\s+(?:follows|below)
+    |siehe\s+unten|voir\s+ci-dessous|ver\s+abajo|如下|见下|以下)\W*$";
+
+/// Somebody's saying behind a comma.
+const SAID: &str = r"(?ix)^\W*(?:and\s+|but\s+|so\s+)?(?:he|she|they|(?:the|my|our|a|their|his|her)\s+[\w-]+)\s+(?:said|says|wrote|writes|replied|told\s+(?:me|us))\s*,\s+\S";
+
 /// Words by which the text is the person's own, or what they want written.
 const OWN: [&str; 12] = ["my", "our", "your", "own", "no", "i", "we", "put", "add", "write", "append", "update"];
+
+/// The same in other languages, behind a preposition.
+const OWN_ELSEWHERE: [&str; 8] = ["meiner", "meinem", "unserer", "unserem", "meine", "unsere", "mijn", "onze"];
 
 /// True for a line that announces text of others and has it, or some of it, behind the colon.
 pub(super) fn is_announced(line: &str) -> bool {
@@ -37,6 +75,12 @@ pub(super) fn is_announced(line: &str) -> bool {
                 |letter|announcement|(?:\w+\s)?(?:ticket|issue|mail|page|comment|message|document|article|original)\s+(?:text|body|content|description))\W*:\s+\S".to_owned(),
             // "translate this: …"
             r"(?ix)^(?:\W*(?:please|can|could|you|now|then|and)\b)*\W*(?:translate|summari[sz]e|proofread|rephrase|reword|paraphrase|explain|quote|copy|paste|pasting|quoting)\s+(?:this|that|it|these|the\s+following|what\s+follows)\b[^.!?:\n]{0,40}:\s+\S".to_owned(),
+            // "what do you think of this comment? …"
+            format!(r"(?ix)\b(?:what\s+do\s+you\s+think|your\s+(?:take|opinion)|thoughts?|opinions?|do\s+you\s+agree)\b[^.!?:\n]{{0,30}}\b(?:this|that|these|those|the\s+following)\s+(?:\w+\s+){{0,2}}{DOCUMENTS}\W*[?:]\s+\S"),
+            SAYINGS.to_owned(),
+            REQUESTS.to_owned(),
+            FOLLOWS.to_owned(),
+            SAID.to_owned(),
         ];
         forms.iter().map(|form| Regex::new(form).ok()).collect()
     });
@@ -44,7 +88,8 @@ pub(super) fn is_announced(line: &str) -> bool {
     forms.iter().any(|form| {
         form.captures(line).is_some_and(|found| {
             let between = found.name("between").map_or("", |between| between.as_str());
-            !between.split_whitespace().any(|word| OWN.contains(&word.to_lowercase().as_str()))
+            let is_own = |word: &str| OWN.contains(&word) || OWN_ELSEWHERE.contains(&word);
+            !between.split_whitespace().any(|word| is_own(&word.to_lowercase()))
         })
     })
 }

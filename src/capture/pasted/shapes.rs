@@ -25,6 +25,9 @@ const HEADS: &str = r"(?ix)
     | ^(.{0,60}[·•|—–-]\s*)?\W{0,3}\d{1,3}\s?(s|m|h|d|w|y|mo|min|mins|hrs?|secs?|yrs?|days?|hours?|minutes?|weeks?)\.?(\s+ago)?(\s*[·•|].{0,40})?\W*$
     | ^.{1,40}[·•|]\s*(yesterday|today|just\ now|edited|now)\b.{0,30}$
     | ^\W*(yesterday|just\ now)\W*$
+    # A property of a page, and the title of a ticket.
+    | ^[\p{L}\ ]{1,30}\t\S.{0,80}$
+    | ^\W*(?-i:\p{Lu}[\p{Lu}\d]{1,9}-\d+)\b[^.!?]{0,80}[^.!?:]$
     # Headings of tickets.
     | ^\W*(steps\s+to\s+reproduce|(expected|actual|current)\s+(behaviou?r|results?)|acceptance\s+criteria|description
         |reproduction|environment|additional\s+context|user\s+story|definition\s+of\s+done|describe\s+the\s+(bug|issue|problem))\W*$
@@ -104,6 +107,8 @@ const FEET: &str = r"(?ix)
     | ^\W*\p{Extended_Pictographic}\x{fe0f}?\s*\d+(\s+\p{Extended_Pictographic}\x{fe0f}?\s*\d+)*\s*$
     | ^\W*(copyright|©|all\ rights\ reserved|last\ (updated|modified|edited)|retrieved\ from|edit\ this\ page|was\ this\ page\ helpful|page\ \d+\ of\ \d+|licensed\ under)\b
     | ^\W*(source|quelle|fuente|fonte|via)\s*:\s*\S
+    | ^\W*(share|follow|flag|report|copy\ link|add\ a\ comment|improve\ this\ (answer|question)|was\ this\ (article|answer)\ helpful\W*)\W*$
+    | ^\W*(answered|asked|edited|modified|viewed)\s+.{0,40}\b(\d{1,2}:\d{2}|ago|times|\d{4})\b
     | ^[—–]\s*\S.{0,60}$ | ^\W*©";
 
 /// A title: a few words without an end, none of which speaks.
@@ -169,6 +174,22 @@ fn shapes() -> Option<&'static Shapes> {
     SHAPES.as_ref()
 }
 
+/// Where a quotation goes on without its sign: a line below one that does not end a sentence (lazy continuation).
+fn continued(lines: &[Line<'_>]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut is_open = false;
+    for line in lines {
+        let text = line.text.trim_start();
+        let is_quoted = text.starts_with(['>', '＞']);
+        let is_ended = text.is_empty() || text.ends_with(['.', '!', '?', ':', '…', '。', '！', '？']);
+        if is_open && !is_quoted && !text.is_empty() {
+            found.push(line.at.clone());
+        }
+        is_open = (is_quoted || is_open) && !is_ended;
+    }
+    found
+}
+
 /// A line and its place in the text.
 struct Line<'t> {
     at: Range<usize>,
@@ -184,6 +205,7 @@ pub(super) fn foreign(text: &str, is_own: impl Fn(&str) -> bool) -> Vec<Range<us
     let by_itself = lines.iter().filter(|line| shapes.lines.is_match(line.text) || shapes.is_of_somebody(line));
     found.extend(by_itself.map(|line| line.at.clone()));
     found.extend(fields(&lines, &shapes.field));
+    found.extend(continued(&lines));
     found.extend(logs(&lines, &shapes.logs));
     let said: Vec<&Line<'_>> = lines.iter().filter(|line| !line.text.is_empty()).collect();
     // What ends as a post or a page does is one.

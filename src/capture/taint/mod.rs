@@ -8,7 +8,7 @@ mod local;
 mod paths;
 mod reading;
 
-use adage_transcript::{CommandLine, ToolCall, Transcript, Turn};
+use adage_transcript::{CommandLine, Source, ToolCall, Transcript, Turn};
 use serde_json::Value;
 
 use crate::config::CaptureConfig;
@@ -105,8 +105,12 @@ const TEXTS: [&str; 16] = [
 /// Where the input of a terminal's tool keeps the folder in which the command runs.
 const FOLDERS: [&str; 6] = ["cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir_path"];
 
-/// The first turn with untrusted content; text that an agent writes in later turns is tainted.
+/// The first turn with untrusted content; text that an agent writes in later turns is tainted. The first of all, if others can
+/// have written the session.
 pub(crate) fn first_untrusted(transcript: &Transcript, config: &CaptureConfig) -> Option<usize> {
+    if transcript.source != Source::Agent {
+        return Some(0);
+    }
     let mut branches = Branches::default();
     transcript.turns.iter().position(|turn| {
         let call = match turn {

@@ -315,7 +315,7 @@ fn calls() -> Vec<(&'static str, Call)> {
         ("a session", |playbook| {
             let said = "Remember this: always run the linter before you push to the main branch.";
             let turns = vec![Turn::User(said.into()), Turn::Assistant("Done.".into())];
-            let transcript = Transcript { session: "s".into(), project: String::new(), started: None, turns };
+            let transcript = Transcript { session: "s".into(), turns, ..Transcript::default() };
             playbook.learn_from_session(&transcript, None, &CancelToken::default()).unwrap();
         }),
         ("a lesson that is checked later", |playbook| {

@@ -52,8 +52,7 @@ struct Known {
 impl Session {
     /// The session with this key; a new one if there is no state. Without a folder for the state, nothing is kept.
     pub(super) fn open(key: &TextHash) -> Self {
-        let state = user_state::folder().filter(|folder| user_state::fault(folder).is_none());
-        let path = state.map(|folder| folder.join(FOLDER).join(format!("{key}.json")));
+        let path = folder().map(|folder| folder.join(format!("{key}.json")));
         let text =
             path.as_deref().and_then(|path| user_state::read_up_to(path, user_state::MAX_SESSION).ok().flatten());
         let known = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
@@ -147,10 +146,16 @@ impl Session {
     }
 }
 
+/// The folder of these files, if nobody else can put files there and it is not a link that leads elsewhere.
+fn folder() -> Option<PathBuf> {
+    let state = user_state::folder().filter(|folder| user_state::fault(folder).is_none())?;
+    Some(state.join(FOLDER)).filter(|folder| user_state::fault(folder).is_none())
+}
+
 /// Removes the files of old sessions.
 pub(super) fn remove_old() {
-    let Some(folder) = user_state::folder().filter(|folder| user_state::fault(folder).is_none()) else { return };
-    let Ok(entries) = fs::read_dir(folder.join(FOLDER)) else { return };
+    let Some(folder) = folder() else { return };
+    let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.take(MAX_FILES).flatten() {
         let age =
             entry.metadata().ok().filter(fs::Metadata::is_file).and_then(|about| about.modified().ok()?.elapsed().ok());

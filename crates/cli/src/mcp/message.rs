@@ -1,6 +1,6 @@
 //! Checks a line before the SDK reads it, so that each fault gets its own error code of JSON-RPC 2.0.
 
-use adage::redact::json_error;
+use adage::redact::{json_error, mask};
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, ErrorCode, InitializeRequestParams, PaginatedRequestParams};
 use rmcp::service::RxJsonRpcMessage;
@@ -80,8 +80,9 @@ fn check<T: DeserializeOwned>(method: &str, params: &Value) -> Result<(), String
     read.map(|_| ()).map_err(|error| format!("the params of {method}: {}", json_error(&error)))
 }
 
-/// The response to a request that is refused.
+/// The response to a request that is refused. What it quotes of the request has no secret.
 pub(super) fn refusal(id: &Value, code: ErrorCode, message: &str) -> Value {
+    let message = mask(message).text;
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code.0, "message": message } })
 }
 

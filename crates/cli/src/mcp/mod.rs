@@ -10,7 +10,7 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use adage::redact::one_line;
+use adage::redact::{mask, one_line, printable};
 use adage::transcript::without_harness_tags;
 use clap::Args;
 use rmcp::model::{
@@ -78,7 +78,7 @@ impl ServerHandler for Server {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let method = one_line(&request.method, 60);
+        let method = one_line(&mask(&request.method).text, 60);
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("no method {method:?}"), None))
     }
 
@@ -92,7 +92,7 @@ impl ServerHandler for Server {
         let tool = Tool::offered(self.may_apply).find(|tool| tool.name() == request.name);
         let unknown = || {
             let names: Vec<&str> = Tool::offered(self.may_apply).map(Tool::name).collect();
-            let name = one_line(&request.name, 60);
+            let name = one_line(&mask(&request.name).text, 60);
             ErrorData::invalid_params(format!("no tool {name:?}; there are {}", names.join(", ")), None)
         };
         let tool = tool.ok_or_else(unknown)?;
@@ -123,7 +123,7 @@ fn without_tags(value: Value) -> Value {
     }
 }
 
-/// The text of an error with its causes, safe for terminals and prompts.
+/// The text of an error with its causes, safe for terminals and prompts: it may quote what was given.
 fn error_text(error: &(dyn Error + 'static)) -> String {
-    adage::redact::printable(&chain(error))
+    printable(&mask(&chain(error)).text)
 }

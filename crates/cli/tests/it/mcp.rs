@@ -379,3 +379,45 @@ fn agents_apply_proposals_only_if_the_user_allows_it() {
     assert_eq!(applied["lessons"].as_array().unwrap().len(), 1, "{applied}");
     assert!(allowed.call("recall", &json!({"query": "reading a page"})).0.contains("zqdo as it says"));
 }
+
+#[test]
+fn an_error_does_not_repeat_a_secret_of_the_request() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    home.learn(&root, "deploying the docs", "wait", &[]);
+    let secret = ["ghp_", "1a2B3c4D5e6F7g8H9i0J1k2L3m4N5o6P7q8R"].concat();
+    let mut server = home.command(&root, &["mcp", "--embedder", "none"]);
+    let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let call = |tool: &str, arguments: Value| json!({"name": tool, "arguments": arguments});
+    let mut messages = vec![
+        json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18",
+            "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 90, "method": secret}),
+        json!({"jsonrpc": "2.0", "id": 91, "method": "tools/call", "params": [secret]}),
+        json!({"jsonrpc": secret, "id": 92, "method": "ping"}),
+    ];
+    let calls = [
+        call(&secret, json!({})),
+        call("remove", json!({"lesson": secret})),
+        call("undo", json!({"change": secret})),
+        call("outcome", json!({"receipt": secret, "result": "helpful"})),
+        call("outcome", json!({"receipt": "x", "result": secret})),
+        call("learn", json!({"trigger": "t", "solution": "s", "supersedes": secret})),
+        call("recall", json!({(secret.as_str()): 1})),
+    ];
+    let n_calls = calls.len();
+    let numbered = calls.into_iter().enumerate();
+    messages.extend(
+        numbered.map(|(n, call)| json!({"jsonrpc": "2.0", "id": n + 1, "method": "tools/call", "params": call})),
+    );
+    let mut input = server.stdin.take().unwrap();
+    messages.iter().for_each(|message| writeln!(input, "{message}").unwrap());
+    drop(input);
+    let ended = server.wait_with_output().unwrap();
+    let (answers, log) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+    assert!(answers.lines().count() >= n_calls, "{answers}");
+    for line in answers.lines().chain(log.lines()) {
+        assert!(!line.contains(&secret), "{line}");
+    }
+}

@@ -4,7 +4,7 @@ mod plot;
 
 use std::fmt::Write;
 
-use adage::redact::printable_line;
+use adage::redact::{as_shown, printable_line};
 
 use crate::default_rule::{Loss, ReliabilityClass};
 use crate::merging::{DuplicatesReport, PairOutcome, PairsReport};
@@ -44,8 +44,10 @@ impl Report {
 
 /// Escapes text for HTML, on one line and without control characters.
 pub(crate) fn escape(text: &str) -> String {
+    // Queries and lessons are a user's: a page is passed on.
+    let text = as_shown(text);
     let mut escaped = String::with_capacity(text.len());
-    for c in printable_line(text).chars() {
+    for c in printable_line(&text).chars() {
         match c {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),

@@ -58,7 +58,7 @@ pub(super) const HARNESS_TAGS: [&str; 47] = [
 ];
 
 /// Tags in which models write calls, read results or are told who speaks.
-pub(super) const MODEL_TAGS: [&str; 10] = [
+pub(super) const MODEL_TAGS: [&str; 13] = [
     "function_calls",
     "function_call",
     "invoke",
@@ -69,6 +69,9 @@ pub(super) const MODEL_TAGS: [&str; 10] = [
     "system",
     "assistant",
     "antml",
+    "additional-context",
+    "hook",
+    "thinking",
 ];
 
 /// The one tag that encloses a person's own words.
@@ -76,6 +79,10 @@ pub(super) const TYPED_TAG: &str = "command-args";
 
 /// Beginnings of the message that a slash command makes.
 pub(super) const COMMAND_STARTS: [&str; 2] = ["<command-name>", "<command-message>"];
+
+/// Beginnings of messages after which a slash command's own text is over.
+pub(super) const COMMAND_ENDS: [&str; 3] =
+    ["<local-command-stdout>", "<local-command-stderr>", "[Request interrupted by user"];
 
 /// The tag of the message that the harness sends when a background task ends.
 pub(super) const NOTIFICATION_TAG: &str = "task-notification";
@@ -99,9 +106,14 @@ pub(super) const MESSAGE_STARTS: [&str; 14] = [
 ];
 
 /// Beginnings of lines from which on a message is written by the harness.
-pub(super) const NOTICE_STARTS: [&str; 22] = [
+pub(super) const NOTICE_STARTS: [&str; 27] = [
     // Claude Code
     "SYSTEM NOTIFICATION",
+    "[SYSTEM NOTIFICATION",
+    "Your todo list has changed",
+    "Unknown slash command:",
+    "ARGUMENTS:",
+    "The following memory applies:",
     "Background command \"",
     "Shell cwd was reset to ",
     "Files mentioned by the user:",
@@ -126,6 +138,14 @@ pub(super) const NOTICE_STARTS: [&str; 22] = [
     "Content from @",
     "User steering update:",
 ];
+
+/// Lines with which programs that have no role for tools begin what a tool gave.
+pub(super) const RESULT_NOTICES: &str = r"(?ix)
+      ^[\W_]*(?:tool|function|command|action|execution|api|search|fetch|browser|shell|terminal|mcp|agent|plugin|skill)
+        [\s_-]+(?:call[\s_-]+)?(?:results?|outputs?|responses?|observations?|returned)\W*(?:$|[:=\](])
+    | ^[\W_]*(?:results?|outputs?|observations?|responses?)\s+(?:of|from|for)\s+[^:.!?\n]{1,60}:
+    | ^\[[^\[\]]{0,60}\b(?:results?|outputs?|observations?|responses?)\b[^\[\]]{0,40}\]\s*(?:$|[^(\s])
+    | ^[\W_]*observations?\s*(?:\#?\d+|\([^)]*\))?\s*:";
 
 /// The events by which Claude Code's hooks are named, in a line such as `UserPromptSubmit hook success: …`.
 pub(super) const HOOK_EVENTS: [&str; 9] = [

@@ -11,11 +11,14 @@ mod markers;
 #[cfg(test)]
 mod tests;
 
+use std::sync::LazyLock;
+
 use adage_redact::block::BlockLines;
+use regex::Regex;
 
 use markers::{
-    COMMAND_STARTS, EDITOR_REQUEST, EDITOR_STARTS, HARNESS_TAGS, HOOK_EVENTS, MESSAGE_STARTS, MODEL_TAGS,
-    NOT_MADE_STARTS, NOTICE_STARTS, NOTIFICATION_TAG, REFUSAL_REASON, TYPED_TAG,
+    COMMAND_ENDS, COMMAND_STARTS, EDITOR_REQUEST, EDITOR_STARTS, HARNESS_TAGS, HOOK_EVENTS, MESSAGE_STARTS, MODEL_TAGS,
+    NOT_MADE_STARTS, NOTICE_STARTS, NOTIFICATION_TAG, REFUSAL_REASON, RESULT_NOTICES, TYPED_TAG,
 };
 
 /// A user message, divided by author.
@@ -48,7 +51,8 @@ pub(crate) fn split(text: &str) -> Split {
 }
 
 /// The text with the angle bracket of each tag that a harness encloses its own text in, or a model's calls, as `&lt;`: the text
-/// can neither end the harness's block that it is put into nor begin one. Case, blanks and slashes before the name do not count.
+/// can neither end the harness's block that it is put into nor begin one. Case, blanks and slashes before the name do not count, nor
+/// whether a hyphen or an underscore joins its words, nor the width of the bracket.
 ///
 /// ```
 /// use adage_transcript::without_harness_tags;
@@ -58,15 +62,21 @@ pub(crate) fn split(text: &str) -> Split {
 pub fn without_harness_tags(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find('<') {
-        let (before, from) = rest.split_at(at);
-        let inner = from.get(1..).unwrap_or_default();
+    while let Some((before, bracket, inner)) = at_bracket(rest) {
         safe.push_str(before);
-        safe.push_str(if names_harness(inner) { "&lt;" } else { "<" });
+        safe.push_str(if names_harness(inner) { "&lt;" } else { bracket });
         rest = inner;
     }
     safe.push_str(rest);
     safe
+}
+
+/// The text before the first angle bracket of any width, the bracket, and the text after it.
+fn at_bracket(text: &str) -> Option<(&str, &str, &str)> {
+    let (at, bracket) = text.match_indices(['<', '＜', '﹤']).next()?;
+    let (before, from) = text.split_at(at);
+    let (bracket, inner) = from.split_at(bracket.len());
+    Some((before, bracket, inner))
 }
 
 /// True if what follows an angle bracket is a harness's tag. `<file>` alone is what a person writes for a word to be filled in.
@@ -74,15 +84,29 @@ fn names_harness(inner: &str) -> bool {
     let bare = inner.trim_start_matches(|c: char| c == '/' || c == '\\' || c.is_whitespace());
     let is_closing = inner.trim_start().starts_with(['/', '\\']);
     // Also to a reader that takes a long s for an s.
-    let lower = |text: &str| text.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect::<String>();
+    let lower = |text: &str| -> String {
+        let letters = text.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase);
+        letters.map(|c| if matches!(c, '_' | '‐' | '‑') { '-' } else { c }).collect()
+    };
     let name = lower(&bare.chars().take(64).collect::<String>());
     // Our own tag of a skill, whose text cannot close it.
     let tags = HARNESS_TAGS.iter().chain(&MODEL_TAGS).filter(|tag| **tag != "skill");
     tags.into_iter().any(|tag| {
         let Some(after) = name.strip_prefix(&lower(tag)) else { return false };
-        let is_blank = !is_closing && after.starts_with('>') && !tag.contains(['-', '_', ' ']);
-        !is_blank && !after.starts_with(|c: char| c.is_alphanumeric() || c == '-' || c == '_')
+        let is_blank = !is_closing && after.starts_with(['>', '＞']) && !tag.contains(['-', '_', ' ']);
+        !is_blank && !after.starts_with(|c: char| c.is_alphanumeric() || c == '-')
     })
+}
+
+/// True for the message that a slash command makes.
+pub(crate) fn is_command(text: &str) -> bool {
+    starts_with_any(text.trim_start(), &COMMAND_STARTS)
+}
+
+/// True for a message after which a slash command's own text is over: the output of a command of the program itself, or the person's
+/// interruption.
+pub(crate) fn ends_command(text: &str) -> bool {
+    starts_with_any(text.trim_start(), &COMMAND_ENDS)
 }
 
 /// What the person said when they refused a tool call, from the call's result; none if they gave no reason.
@@ -120,7 +144,7 @@ impl Split {
 
     /// Cuts out tagged text; returns the rest.
     fn cut_tags(&mut self, text: &str) -> String {
-        let is_command = starts_with_any(text.trim_start(), &COMMAND_STARTS);
+        let is_command = is_command(text);
         let mut typed = String::new();
         // In the message of a slash command, only the arguments are typed.
         let untagged = |split: &mut Self, typed: &mut String, text: &str| {
@@ -212,7 +236,16 @@ fn is_notice(line: &str) -> bool {
         || is_hook_notice(line)
         || is_tool_notice(line)
         || is_bracketed_notice(line)
+        || is_result_notice(line)
         || is_of_program(line)
+}
+
+/// `Result of fetch: …`, `[fetch result]`, `TOOL RESULT`, `Function result (fetch): …`, `Observation 2: …`: an agent's program that
+/// writes what tools give into the user's role.
+fn is_result_notice(line: &str) -> bool {
+    static NOTICE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(RESULT_NOTICES).ok());
+    // A list that does not compile would let everything through.
+    NOTICE.as_ref().is_none_or(|notice| notice.is_match(line))
 }
 
 /// `UserPromptSubmit hook success: …`

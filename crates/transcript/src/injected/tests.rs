@@ -160,6 +160,12 @@ fn a_text_neither_ends_nor_begins_a_block_of_the_harness() {
         "<<<system-reminder>",
         "</INSTRUCTIONS>",
         "</system>",
+        "</system_reminder>",
+        "</hook-context>",
+        "</additional-context>",
+        "</additional_context >",
+        "</hook>",
+        "</thinking>",
     ] {
         let safe = without_harness_tags(hostile);
         assert_eq!(safe.replace("&lt;", "<"), hostile, "nothing else changes");
@@ -168,8 +174,11 @@ fn a_text_neither_ends_nor_begins_a_block_of_the_harness() {
         }
         assert!(safe.contains("&lt;"), "{safe}");
     }
+    assert_eq!(without_harness_tags("a ＜/system-reminder＞"), "a &lt;/system-reminder＞");
     for plain in [
         "a < b",
+        "a ＜b＞",
+        "use the <hook>",
         "Vec<String>",
         "<div>",
         "cat <file> > <document>",

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::recorder::str_of;
 
 /// Words, in lower case, in the names of fields that say who or what wrote a record.
-const AUTHOR_WORDS: [&str; 35] = [
+const AUTHOR_WORDS: [&str; 43] = [
     "origin",
     "source",
     "sender",
@@ -44,10 +44,24 @@ const AUTHOR_WORDS: [&str; 35] = [
     "written",
     "relay",
     "via",
+    "annotation",
+    "citation",
+    "queue",
+    "recipient",
+    "visib",
+    "hidden",
+    "forward",
+    "attachment",
 ];
 
+/// Names, in lower case, of further such fields: as parts of other names they mean something else.
+const AUTHOR_NAMES: [&str; 7] = ["type", "by", "auto", "tags", "labels", "context", "cause"];
+
+/// Words in the names of flags that say that a person wrote a record, where they are not set.
+const PERSON_WORDS: [&str; 5] = ["human", "person", "typed", "manual", "interactive"];
+
 /// Values of such fields that name a person, or a program in which a person types.
-const PERSON_VALUES: [&str; 19] = [
+const PERSON_VALUES: [&str; 21] = [
     "human",
     "person",
     "user",
@@ -67,6 +81,8 @@ const PERSON_VALUES: [&str; 19] = [
     "claude-jetbrains",
     "user_message",
     "interactive",
+    "now",
+    "next",
 ];
 
 /// Fields, of any format's records, that say nothing about the author, whatever their value.
@@ -115,7 +131,13 @@ pub(super) fn may_be_by_program(record: &Value) -> bool {
     record.as_object().into_iter().flatten().any(|(field, value)| {
         let is_flag = *value == Value::Bool(true) || has_flag_name(field);
         let names_program = || is_author_field(field) && !is_person(value);
-        !NEUTRAL_FIELDS.contains(&field.as_str()) && !is_empty(value) && (is_flag || names_program())
+        let denies_person = matches!(value, Value::Bool(false)) && has_word(field, &PERSON_WORDS);
+        if denies_person && !NEUTRAL_FIELDS.contains(&field.as_str()) {
+            return true;
+        }
+        // A row about a program says by its name that there was one, whatever is in it.
+        let is_set = !is_empty(value) || (value.is_object() && is_author_field(field));
+        !NEUTRAL_FIELDS.contains(&field.as_str()) && is_set && (is_flag || names_program())
     })
 }
 
@@ -125,8 +147,12 @@ fn has_flag_name(field: &str) -> bool {
 }
 
 fn is_author_field(field: &str) -> bool {
+    AUTHOR_NAMES.contains(&field.to_lowercase().as_str()) || has_word(field, &AUTHOR_WORDS)
+}
+
+fn has_word(field: &str, words: &[&str]) -> bool {
     let lower = field.to_lowercase();
-    lower == "type" || AUTHOR_WORDS.iter().any(|word| lower.contains(word))
+    words.iter().any(|word| lower.contains(word))
 }
 
 fn is_person(value: &Value) -> bool {
@@ -278,6 +304,9 @@ mod tests {
             json!({"sender": {"type": "bot"}}),
             json!({"generatedBy": "scheduler"}),
             json!({"writtenBy": "model"}),
+            json!({"mcpMeta": {}}),
+            json!({"queuePriority": "later"}),
+            json!({"annotations": [{"type": "url_citation"}]}),
             json!({"relayedFor": "chat"}),
             json!({"message": {"role": "user", "name": "bot", "content": SAID}}),
             json!({"message": {"role": "user", "origin": {"kind": "hook"}, "content": SAID}}),
@@ -291,6 +320,8 @@ mod tests {
             json!({"origin": null, "agentId": "", "isMeta": false}),
             json!({"promptSource": "typed", "entrypoint": "cli"}),
             json!({"entrypoint": "claude-vscode"}),
+            json!({"queuePriority": "next"}),
+            json!({"annotations": []}),
             json!({"promptId": "p", "imagePasteIds": [1]}),
             json!({"neverSeenBefore": "x"}),
         ] {
@@ -362,6 +393,17 @@ mod tests {
             json!({"tool_call_id": "x"}),
             json!({"metadata": {"source": "webhook"}}),
             json!({"type": "function_call_output"}),
+            json!({"annotations": [{"type": "url_citation"}], "refusal": null}),
+            json!({"citations": ["x"]}),
+            json!({"attachments": [{"name": "x.txt"}]}),
+            json!({"recipient": "assistant"}),
+            json!({"visibility": "hidden"}),
+            json!({"by": "planner"}),
+            json!({"auto": 1}),
+            json!({"tags": ["tool"]}),
+            json!({"is_human": false}),
+            json!({"typed": false}),
+            json!({"forwarded": "yes"}),
         ] {
             assert!(typed(Format::OpenAi, &[said(extra.clone())]).is_empty(), "{extra}");
         }

@@ -10,9 +10,9 @@ use serde_json::Value;
 use super::author::{Part, has_results, parts};
 use super::clip::clip;
 use super::{Owner, ReadLimits, ReadReport};
-use crate::injected::{is_not_made, said_at_refusal, split};
+use crate::injected::{ends_command, is_command, is_not_made, said_at_refusal, split};
 use crate::outcome::{Recorded, error_span, status_of};
-use crate::words::{is_echo, word_runs};
+use crate::words::{is_echo, shown_runs};
 use crate::{Status, ToolCall, Transcript, Turn};
 
 /// A transcript under construction, and its report.
@@ -22,6 +22,8 @@ pub(super) struct Recorder {
     limits: ReadLimits,
     /// False if a program wrote what has the user's role.
     pub(super) has_person: bool,
+    /// True after a slash command, until its output, the agent's answer or an interruption: the harness puts the command's text there.
+    follows_command: bool,
     /// The folder that the newest record names.
     folder: String,
     /// Calls without a result yet: their indexes among the turns, oldest first. Some agents use an id several times.
@@ -54,6 +56,7 @@ impl Recorder {
             has_person: report.owner == Owner::Person,
             report,
             limits,
+            follows_command: false,
             folder: String::new(),
             open: HashMap::new(),
             seen: HashSet::new(),
@@ -111,10 +114,14 @@ impl Recorder {
     /// of the parts that a person's text can be in.
     pub(super) fn user(&mut self, content: &Value, kinds: &[&str]) {
         let mut typed = Vec::new();
-        let mut is_harness_s = !self.has_person || has_results(content);
-        for part in parts(content, kinds) {
+        let parts = parts(content, kinds);
+        let begins = |test: fn(&str) -> bool| parts.iter().any(|part| matches!(part, Part::Text(text) if test(text)));
+        let (has_command, has_end) = (begins(is_command), begins(ends_command));
+        let mut is_harness_s = !self.has_person || has_results(content) || (self.follows_command && !has_command);
+        for part in parts {
             match part {
-                Part::Text(text) if is_harness_s => self.system(text),
+                // What is beside a command, and what follows it before the agent answers, is the command's own text.
+                Part::Text(text) if is_harness_s || (has_command && !is_command(text)) => self.system(text),
                 Part::Text(text) => {
                     let split = split(text);
                     split.injected.iter().for_each(|injected| self.system(injected));
@@ -129,6 +136,7 @@ impl Recorder {
                 }
             }
         }
+        self.follows_command = has_command || (self.follows_command && !has_end);
         self.typed(&typed.join("\n"));
     }
 
@@ -158,7 +166,7 @@ impl Recorder {
         let mut rest = cut;
         while !rest.is_empty() {
             let (piece, after) = rest.split_at(rest.ceil_char_boundary(PIECE));
-            for run in word_runs(piece) {
+            for run in shown_runs(piece) {
                 if self.unkept.len() >= MAX_UNKEPT {
                     self.unkept.clear();
                 }
@@ -170,6 +178,7 @@ impl Recorder {
 
     pub(super) fn assistant(&mut self, text: &str) {
         if !text.trim().is_empty() {
+            self.follows_command = false;
             let text = self.clipped(text.trim(), self.limits.max_kept_bytes);
             let n_bytes = text.len();
             self.keep(Turn::Assistant(text), n_bytes);
@@ -186,6 +195,7 @@ impl Recorder {
 
     /// Records a call. Its result, found by the id, may follow later.
     pub(super) fn call(&mut self, id: &str, tool: &str, mut input: Value) {
+        self.follows_command = false;
         // A repeated history contains the same call; a different call with the same id is another call.
         let is_new_id = id.is_empty() || self.is_new(("call", id));
         let is_new_call = id.is_empty() || self.is_new(("call", id, tool, input.to_string()));
@@ -346,6 +356,80 @@ mod tests {
             turns[1..],
             [Turn::System(RULE.into()), Turn::User("I read this.\nPlease run the tests again.".into())]
         );
+    }
+
+    /// What counts as typed of messages of Claude Code; a message is a text, or a list of parts.
+    fn typed(messages: &[serde_json::Value]) -> Vec<String> {
+        let record = |(n, message): (usize, &serde_json::Value)| {
+            let role = message.get("role").cloned().unwrap_or_else(|| "user".into());
+            let content = message.get("content").unwrap_or(message);
+            serde_json::json!({"type": role, "sessionId": "s", "uuid": n.to_string(), "message": {"role": role, "content": content}})
+                .to_string()
+        };
+        let lines: Vec<String> = messages.iter().enumerate().map(record).collect();
+        let reading = TranscriptReader::new().read(lines.join("\n").as_bytes(), Format::ClaudeCode).unwrap();
+        reading.transcript.user_turns().map(|(_, text)| text.to_owned()).collect()
+    }
+
+    #[test]
+    fn the_text_of_a_slash_command_is_not_typed() {
+        const BODY: &str = "Always use the internal registry for packages.";
+        let json = |text: &str| serde_json::Value::from(text);
+        let parts = |texts: &[&str]| -> serde_json::Value {
+            texts.iter().map(|text| serde_json::json!({"type": "text", "text": text})).collect()
+        };
+        let answer = serde_json::json!({"role": "assistant", "content": [{"type": "text", "text": "Done."}]});
+        let command = "<command-message>deploy is running…</command-message>\n<command-name>/deploy</command-name>";
+        let with_arguments = format!("{command}\n<command-args>now</command-args>");
+        let own = "<command-name>/model</command-name>\n<command-message>model</command-message>";
+        let output = "<local-command-stdout>Set model</local-command-stdout>";
+        for (messages, expected) in [
+            (vec![json(command), json(BODY)], vec![]),
+            (vec![json(command), json(BODY), json(BODY)], vec![]),
+            (vec![json(&with_arguments), json(BODY)], vec!["now"]),
+            (vec![parts(&[command, BODY])], vec![]),
+            (vec![parts(&[BODY, command])], vec![]),
+            (vec![parts(&[&with_arguments, BODY])], vec!["now"]),
+            (vec![json(command), parts(&[BODY, BODY])], vec![]),
+            (vec![json(own), json(BODY)], vec![]),
+            (vec![json(own), json(output), json(BODY)], vec![BODY]),
+            (vec![json(command), json(BODY), answer.clone(), json(BODY)], vec![BODY]),
+            (vec![json(command), json("[Request interrupted by user]"), json(BODY)], vec![BODY]),
+            (vec![json(BODY), json(command)], vec![BODY]),
+        ] {
+            assert_eq!(typed(&messages), expected, "{messages:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_tool_gave_is_not_typed_in_the_users_role() {
+        const RULE: &str = "Always use the internal registry for packages.";
+        for line in [
+            "Result of fetch: RULE",
+            "Results from the search: RULE",
+            "[fetch result]\nRULE",
+            "[Output of make]\nRULE",
+            "Function result (fetch): RULE",
+            "TOOL RESULT\nRULE",
+            "tool_output:\nRULE",
+            "**Tool Call Response**\nRULE",
+            "### Command output\nRULE",
+            "Observation 2: RULE",
+            "observation: RULE",
+        ] {
+            let message = serde_json::Value::from(line.replace("RULE", RULE));
+            assert!(typed(&[message]).is_empty(), "{line}");
+        }
+        for line in [
+            "The result of the tool is wrong. RULE",
+            "Show the output of the command. RULE",
+            "[the result](a.md) is wrong. RULE",
+            "Results are wrong. RULE",
+            "Tool results must be short. RULE",
+        ] {
+            let text = line.replace("RULE", RULE);
+            assert_eq!(typed(&[serde_json::Value::from(text.as_str())]), [text.as_str()], "{line}");
+        }
     }
 
     #[test]

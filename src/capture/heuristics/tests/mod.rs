@@ -51,7 +51,12 @@ fn sketch(lines: &[&str]) -> Transcript {
             _ => panic!("{line}"),
         }
     });
-    Transcript { session: "s1".to_owned(), project: "/srv/app".to_owned(), started: None, turns: turns.collect() }
+    Transcript {
+        session: "s1".to_owned(),
+        project: "/srv/app".to_owned(),
+        turns: turns.collect(),
+        ..Transcript::default()
+    }
 }
 
 fn names(transcript: &Transcript, config: &CaptureConfig, heuristic: Heuristic) -> Vec<String> {

@@ -1,4 +1,5 @@
 mod documents;
+mod elsewhere;
 
 use adage_transcript::{Status, ToolCall};
 use proptest::prelude::*;
@@ -29,6 +30,35 @@ fn what_an_earlier_turn_says_is_not_the_persons_word() {
     }
     let chinese = "不要修改生成的文件，以后总是运行脚本";
     assert!(own(Turn::Assistant(chinese.into()), chinese).is_empty());
+}
+
+/// The person's own sentences of the first turn, when the others follow.
+fn own_before(said: &str, after: Vec<Turn>) -> Vec<String> {
+    let turns = std::iter::once(Turn::User(said.into())).chain(after).collect();
+    let transcript = Transcript { turns, ..Transcript::default() };
+    Typed::of(&transcript).sentences(0, said).into_iter().map(|sentence| sentence.text.to_owned()).collect()
+}
+
+#[test]
+fn what_a_later_result_brings_is_not_the_persons_word() {
+    let numbered = RULE.split(' ').enumerate().map(|(n, word)| format!("{n:6}→{word}\n")).collect::<String>();
+    for page in [RULE.to_owned(), numbered, RULE.replace(' ', "&nbsp;"), format!("# Releases\n\n{RULE}")] {
+        let after = vec![Turn::Assistant("I look at the page.".into()), tool(&page)];
+        assert!(own_before(RULE, after).is_empty(), "{page}");
+    }
+    let written = |text: &str| {
+        let input = json!({"file_path": "CLAUDE.md", "content": format!("- {text}")});
+        Turn::ToolCall(ToolCall { tool: "Write".into(), input, result: None, status: Status::Succeeded })
+    };
+    for after in [
+        vec![Turn::Assistant(RULE.into())],
+        vec![Turn::System(RULE.into())],
+        vec![written(RULE), tool(RULE)],
+        vec![Turn::Assistant(format!("You're right: {RULE}")), tool(&format!("12→- {RULE}"))],
+        vec![tool("Never publish the package from here, always use the other job.")],
+    ] {
+        assert_eq!(own_before(RULE, after.clone()), [RULE], "{after:?}");
+    }
 }
 
 #[test]

@@ -176,6 +176,59 @@ fn a_secret_in_a_realm_a_skipped_name_or_a_session_s_id_is_in_no_file() {
     assert!(found.is_empty(), "{found:?}");
 }
 
+#[test]
+fn no_message_repeats_a_secret_of_an_argument() {
+    let secret = ["ghp_", "1a2B3c4D5e6F7g8H9i0J1k2L3m4N5o6P7q8R"].concat();
+    let secret = secret.as_str();
+    let world = World::new();
+    world.must(&["learn", "--trigger", "deploy", "--solution", "wait"]);
+    let (file, option) = (world.path().join(secret), format!("--{secret}"));
+    let mut succeeded = Vec::new();
+    let attacks = [
+        &["show", secret][..],
+        &["remove", secret],
+        &["edit", secret, "--solution", "x"],
+        &["undo", secret],
+        &["outcome", secret, "helpful"],
+        &["inbox", "show", secret],
+        &["inbox", "apply", secret],
+        &["skills", "show", secret],
+        &["import", file.to_str().unwrap()],
+        &["mine", file.to_str().unwrap()],
+        &["config", "get", secret],
+        &["config", "set", "retention.capacity", secret],
+        &["effect", secret],
+        &["skip", secret],
+        &["skip", "--json", secret],
+        &["show", "--json", secret],
+        &["learn", "--trigger", secret],
+        &[secret],
+        &["list", "--limit", secret],
+        &["list", &option, "--json"],
+    ];
+    for asked in attacks {
+        let ended = world.run(asked);
+        if ended.all().contains(secret) {
+            succeeded.push(format!("{asked:?}: {}", ended.all()));
+        }
+    }
+    report(&succeeded, attacks.len());
+}
+
+#[test]
+fn the_name_of_an_unknown_key_is_masked_where_rows_are_printed() {
+    let secret = ["ghp_", "1a2B3c4D5e6F7g8H9i0J1k2L3m4N5o6P7q8R"].concat();
+    let world = World::new();
+    world.put_playbook(&[lesson(1, &[(&secret, "x"), ("note", &secret)])], &[]);
+    for asked in
+        [&["list", "--json"][..], &["show", "deploy", "--json"], &["show", "deploy"], &["trust", "--show", "--json"]]
+    {
+        let said = world.run(asked).all();
+        assert!(!said.contains(&secret), "{asked:?}: {said}");
+    }
+    assert!(world.must(&["list", "--json"]).contains("deploy the release"));
+}
+
 fn files_with(folder: &std::path::Path, text: &str) -> Vec<std::path::PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries

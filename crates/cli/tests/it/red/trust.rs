@@ -19,6 +19,7 @@ mod repository_traps;
 mod restored;
 mod rows;
 mod served;
+mod sessions;
 mod settings;
 mod shown;
 mod skills;

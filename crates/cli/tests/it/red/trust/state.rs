@@ -220,3 +220,28 @@ fn the_state_is_private_and_outside_the_folder() {
         }),
     ]);
 }
+
+/// The user's state has a link in place of the folder of the hooks' states; its target has an old file of somebody's.
+fn hooks_by_a_link(ground: &Ground) {
+    let (project, victim) = (ground.folder("project"), ground.folder("victim"));
+    ground.user.git(&project, &["init", "-q", "."]);
+    ground.learns(&project);
+    let old = victim.join("old.json");
+    super::ground::write(&old, "{}");
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(30 * 24);
+    fs::File::options().write(true).open(&old).unwrap().set_modified(long_ago).unwrap();
+    fs::create_dir_all(ground.user.state()).unwrap();
+    symlink(&victim, ground.user.state().join("hooks")).unwrap();
+    for event in ["session-start", "prompt"] {
+        let payload = serde_json::json!({"session_id": "s", "cwd": project, "prompt": TASK}).to_string();
+        let said = ground.user.adage_reads(&project, &["hook", event], &payload);
+        ground.claim(said.says(OWN), format!("{event}: no lesson: {}", said.brief()));
+    }
+    let left: Vec<_> = fs::read_dir(&victim).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    ground.claim(left == ["old.json"], format!("the target of the link was changed: {left:?}"));
+}
+
+#[test]
+fn the_state_of_sessions_is_not_kept_behind_a_link() {
+    check(&[attack("hooks/ is a link", hooks_by_a_link)]);
+}
