@@ -9,14 +9,17 @@ use adage_transcript::CommandLine;
 use super::command_task::is_on_a_command;
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, PatternRule, Request};
-use crate::lesson::{GlobOf, Lesson, matches_everything, n_literal};
+use crate::lesson::{GlobOf, Lesson, MAX_PATTERNS, MAX_TEXT_CHARS, n_literal};
 
 /// The maximum number of lessons shown because a pattern matches.
 const MAX_MATCHED: usize = 2;
 
 /// A command line, each of its commands, and these with their scripts named without a folder: a pattern for `git push` also matches
 /// `cd web && git push`.
-pub(super) fn forms_of(line: String) -> Vec<String> {
+pub(super) fn forms_of(mut line: String) -> Vec<String> {
+    if let Some((end, _)) = line.char_indices().nth(MAX_TEXT_CHARS) {
+        line.truncate(end);
+    }
     let parsed = CommandLine::parse(&line);
     let mut forms = vec![line];
     for (program, mut words) in parsed.commands() {
@@ -37,7 +40,8 @@ impl Request {
         let of_commands = lesson.commands.iter().map(|glob| (GlobOf::Command, glob, &self.run));
         of_paths
             .chain(of_commands)
-            .filter(|(of, glob, texts)| !matches_everything(glob) && texts.iter().any(|text| of.matches(glob, text)))
+            .take(MAX_PATTERNS)
+            .filter(|(of, glob, texts)| of.fault(glob).is_none() && texts.iter().any(|text| of.matches(glob, text)))
             .map(|(_, glob, _)| glob.as_str())
             .max_by_key(|glob| n_literal(glob))
             .or_else(|| self.expected_for(lesson))
