@@ -30,7 +30,7 @@ pub use import::Imported;
 pub(crate) use learner::{Arrival, Comparison, Learner, Newcomer};
 pub use outcome::LearnOutcome;
 pub use removal::RemovedLesson;
-pub(crate) use removal::{forget, remove, retract};
+pub(crate) use removal::{forget, remove, retract, says_same};
 pub use retention::{KeptBecause, KeptFromPruning, Pruned};
 pub(crate) use review::{ReviewedLesson, dismiss};
 pub use undo::Undone;
