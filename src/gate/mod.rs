@@ -12,7 +12,8 @@ use unicode_normalization::UnicodeNormalization;
 use crate::clock::Clock;
 use crate::config::LearnConfig;
 use crate::lesson::{
-    DraftOrigin, KEYS, Lesson, LessonDraft, PROVENANCE_KEYS, RecoveryEvidence, Refusal, matches_everything,
+    DraftOrigin, GlobOf, KEYS, Lesson, LessonDraft, MAX_PATTERN_CHARS, MAX_PATTERNS, Origin, PROVENANCE_KEYS,
+    PatternFault, RecoveryEvidence, Refusal,
 };
 
 /// The maximum nesting of a row, including the row itself. The file, the archive and a removal add a few levels, and a reader
@@ -43,9 +44,7 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
     }
     let lists = [&mut lesson.domains, &mut lesson.paths, &mut lesson.commands];
     lists.into_iter().flatten().for_each(|text| *text = clean(text));
-    if let Some(glob) = lesson.paths.iter().chain(&lesson.commands).find(|glob| matches_everything(glob)) {
-        return Err(Refusal::MatchesEverything { glob: glob.clone() });
-    }
+    check_patterns(&mut lesson)?;
     lesson.provenance.session = clean(&lesson.provenance.session);
     lesson.extra = clean_row(std::mem::take(&mut lesson.extra));
     lesson.provenance.extra = clean_row(std::mem::take(&mut lesson.provenance.extra));
@@ -61,6 +60,29 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
         DraftOrigin::Host | DraftOrigin::Moved | DraftOrigin::OwnExport => {}
     }
     if lesson.is_read_back(clock) { Ok(lesson) } else { Err(Refusal::NotReadBack) }
+}
+
+/// Refuses patterns that would match everything, or cost too much to compare. Those that a rule drew from a session are left out instead.
+fn check_patterns(lesson: &mut Lesson) -> Result<(), Refusal> {
+    if lesson.provenance.origin == Origin::Mined {
+        lesson.paths.retain(|glob| GlobOf::Path.fault(glob).is_none());
+        lesson.commands.retain(|glob| GlobOf::Command.fault(glob).is_none());
+    }
+    let n_patterns = lesson.paths.len() + lesson.commands.len();
+    if n_patterns > MAX_PATTERNS {
+        return Err(Refusal::TooManyPatterns { n_patterns, max: MAX_PATTERNS });
+    }
+    let paths = lesson.paths.iter().map(|glob| (GlobOf::Path, glob));
+    for (of, glob) in paths.chain(lesson.commands.iter().map(|glob| (GlobOf::Command, glob))) {
+        match of.fault(glob) {
+            None => {}
+            Some(PatternFault::MatchesEverything) => return Err(Refusal::MatchesEverything { glob: glob.clone() }),
+            Some(PatternFault::TooLong { n_chars }) => {
+                return Err(Refusal::PatternTooLong { n_chars, max: MAX_PATTERN_CHARS });
+            }
+        }
+    }
+    Ok(())
 }
 
 fn check_depth(row: &Map<String, Value>) -> Result<(), Refusal> {
@@ -229,6 +251,22 @@ mod tests {
         }
         let lesson = admit(build_lesson("t", "s").paths(["src/**"]).commands(["git push *"])).unwrap();
         assert_eq!((lesson.paths, lesson.commands), (vec!["src/**".to_owned()], vec!["git push *".to_owned()]));
+    }
+
+    #[test]
+    fn patterns_that_cost_too_much_are_refused_and_mined_ones_left_out() {
+        let many: Vec<String> = (0..=MAX_PATTERNS).map(|n| format!("program{n} *")).collect();
+        let refused = admit(build_lesson("t", "s").commands(many.clone()));
+        assert_eq!(refused, Err(Refusal::TooManyPatterns { n_patterns: 21, max: 20 }));
+        assert!(admit(build_lesson("t", "s").paths(["a/*"]).commands(many[..19].to_vec())).is_ok());
+        let long = admit(build_lesson("t", "s").commands(["git*".repeat(100)]));
+        assert_eq!(long, Err(Refusal::PatternTooLong { n_chars: 400, max: 250 }));
+        let commands = ["c*".to_owned(), "git*".repeat(100), "git push*".to_owned()];
+        let row = serde_json::json!({
+            "trigger": "t", "solution": "s", "commands": commands, "provenance": {"origin": "mined", "session": "one"},
+        });
+        let mined = admit(LessonDraft::from_json(row.as_object().unwrap().clone())).unwrap();
+        assert_eq!(mined.commands, ["git push*"]);
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub(crate) use learner::{Arrival, Comparison, Learner, Newcomer};
 pub use outcome::LearnOutcome;
 pub use pruning::{KeptBecause, KeptFromPruning, Pruned};
 pub use removal::RemovedLesson;
-pub(crate) use removal::{forget, remove, retract};
+pub(crate) use removal::{forget, remove, retract, says_same};
 pub(crate) use review::{ReviewedLesson, dismiss};
 pub use undo::Undone;
 pub(crate) use undo::undo;

@@ -83,9 +83,34 @@ pub(crate) fn forget(plan: &mut Plan, history: &[Change], lesson: &LessonRef) ->
         texts.extend(removed.lesson.take());
     }
     texts.push(gone);
+    plan.book.skips.retain(|skip| !texts.iter().any(|text| says_same(text, &skip.name)));
     plan.forgets_vectors = true;
     plan.forgotten = Some(Forgotten { ids, texts });
     Ok(removal)
+}
+
+/// So many words in a row are taken from a text, not common to two.
+const MIN_SHARED_WORDS: usize = 4;
+
+/// True if a text names the lesson, or has words of it.
+pub(crate) fn says_same(lesson: &Lesson, text: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    };
+    let own = words(text);
+    let fields = [
+        &lesson.trigger,
+        &lesson.task,
+        &lesson.mistake,
+        &lesson.anti_pattern,
+        &lesson.solution,
+        &lesson.correct_pattern,
+        &lesson.code_example,
+    ];
+    fields.into_iter().map(|field| words(field)).filter(|field| !field.is_empty()).any(|field| {
+        let runs: BTreeSet<&[String]> = field.windows(MIN_SHARED_WORDS).collect();
+        own == field || own.windows(MIN_SHARED_WORDS).any(|run| runs.contains(run))
+    })
 }
 
 /// Every text that the history has of these lessons, the newest first.

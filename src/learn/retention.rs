@@ -2,7 +2,7 @@
 
 use crate::config::RetentionConfig;
 use crate::lesson::{Backing, Lesson, LessonId};
-use crate::state::{Book, Ranking};
+use crate::state::{Book, Rank, Ranking};
 
 /// The result of a trim.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,8 +15,8 @@ pub(crate) enum Trim {
 
 /// The lessons of the head's realm that are evicted so that the realm fits its capacity.
 ///
-/// The head is always kept; then verified lessons; then the others by utility. Ties are broken by id: the later one is kept. If
-/// the head and the verified lessons exceed the capacity, the verified lessons with the least utility are evicted. Only lessons
+/// The head is always kept; then lessons by hand; of either kind, verified lessons, then the others by utility. Ties are broken by id:
+/// the later one is kept. If there are too many verified lessons, those with the least utility are evicted. Only lessons
 /// with at most `backing` are evicted: what a person wrote is never evicted for anything else. Of lessons by hand, at most one
 /// is evicted for a new lesson and none for a merge: a realm filled under a larger capacity keeps the rest.
 pub(crate) fn trim(book: &Book, ranking: &Ranking, head: &Lesson, backing: Backing, config: &RetentionConfig) -> Trim {
@@ -27,9 +27,11 @@ pub(crate) fn trim(book: &Book, ranking: &Ranking, head: &Lesson, backing: Backi
     let Some(ranks) = ranks.filter(|_| excess > 0) else { return Trim::Evict(Vec::new()) };
     let victims: Vec<LessonId> = if ranking.ages() {
         let recalls = book.recalls(&head.realm);
-        let others = ranks.in_any_order(backing).filter(|rank| rank.id != head.id);
-        let mut aged: Vec<_> = others.map(|rank| (rank.verified, rank.aged(recalls), rank.id)).collect();
-        let by_worth = |a: &(bool, f64, LessonId), b: &(bool, f64, LessonId)| {
+        let others = ranks.in_any_order(backing).filter(|(_, rank)| rank.id != head.id);
+        let kept_last = |kind: Backing, rank: &Rank| (kind == Backing::ByHand, rank.verified);
+        let mut aged: Vec<_> =
+            others.map(|(kind, rank)| (kept_last(kind, rank), rank.aged(recalls), rank.id)).collect();
+        let by_worth = |a: &((bool, bool), f64, LessonId), b: &((bool, bool), f64, LessonId)| {
             a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2))
         };
         // Only the lessons with the least utility have to be sorted.
@@ -122,7 +124,17 @@ pub(super) mod tests {
     #[test]
     fn of_lessons_by_hand_a_new_lesson_evicts_one_at_most() {
         let others = [sure("low", 0.1), mined("mined", 0.2), sure("high", 0.9), verified("verified", 0.0)];
-        check(1, &sure("head", 0.0), &others, Some(&["low", "mined"]));
+        check(1, &sure("head", 0.0), &others, Some(&["mined", "low"]));
+    }
+
+    #[test]
+    fn a_lesson_by_hand_makes_room_at_the_expense_of_automatic_ones_first() {
+        let proven = Lesson { verified: true, ..mined("proven", 0.9) };
+        let others = [sure("hand", 0.0), mined("mined", 0.9), proven.clone()];
+        check(3, &sure("head", 0.0), &others, Some(&["mined"]));
+        check(2, &sure("head", 0.0), &others, Some(&["mined", "proven"]));
+        check(2, &sure("head", 0.0), &[sure("hand", 0.0), proven], Some(&["proven"]));
+        check(2, &sure("head", 0.0), &[sure("hand", 0.0), sure("better", 0.5)], Some(&["hand"]));
     }
 
     /// A reference implementation of a trim: examine all others, sort, take.
@@ -133,11 +145,12 @@ pub(super) mod tests {
         if excess == 0 {
             return Trim::Evict(Vec::new());
         }
-        let mut victims: Vec<(bool, f64, LessonId)> = others
+        let mut victims: Vec<((bool, bool), f64, LessonId)> = others
             .into_iter()
             .filter(|lesson| lesson.backing() <= head.backing())
             .map(|lesson| {
-                (lesson.verified, utility::under(config.utility, lesson, book.recalls(&lesson.realm)), lesson.id)
+                let kept_last = (lesson.backing() == Backing::ByHand, lesson.verified);
+                (kept_last, utility::under(config.utility, lesson, book.recalls(&lesson.realm)), lesson.id)
             })
             .collect();
         if victims.len() < excess {

@@ -36,7 +36,7 @@ pub use crate::id::{ChangeId, LessonId, ReceiptId};
 pub(crate) use also_said::also_said_item;
 pub(crate) use draft::DraftOrigin;
 pub use draft::{LessonDraft, build_lesson};
-pub(crate) use glob::{GlobOf, matches_everything, n_literal};
+pub(crate) use glob::{GlobOf, MAX_PATTERN_CHARS, MAX_PATTERNS, MAX_TEXT_CHARS, PatternFault, n_literal};
 pub(crate) use provenance::PROVENANCE_KEYS;
 pub use provenance::{Evidence, Origin, Provenance, Trust};
 pub use recovery::{Passage, RecoveryEvidence};
@@ -306,6 +306,15 @@ impl Lesson {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+impl Lesson {
+    /// True if a pattern of paths or commands is not compared. The gate refuses such patterns; a row of a file may have them.
+    pub(crate) fn has_unfit_patterns(&self) -> bool {
+        self.paths.len() + self.commands.len() > MAX_PATTERNS
+            || self.paths.iter().any(|glob| GlobOf::Path.fault(glob).is_some())
+            || self.commands.iter().any(|glob| GlobOf::Command.fault(glob).is_some())
+    }
 }
 
 /// Who vouches for a lesson. A lesson evicts only others with at most its own backing.

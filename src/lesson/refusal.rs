@@ -42,11 +42,28 @@ pub enum Refusal {
         /// The beginning of its correct pattern.
         advice: String,
     },
-    /// One of its patterns matches every path, or every command line.
+    /// One of its patterns matches every path, or every command line, or nearly all: it has neither three literal characters in a row
+    /// nor the whole name of a file, a folder or a program.
     #[error("its pattern {glob:?} matches everything: name a file, a folder or a command")]
     MatchesEverything {
         /// The pattern.
         glob: String,
+    },
+    /// One of its patterns is too long to be compared with every command.
+    #[error("one of its patterns has {n_chars} characters, at most {max} are compared")]
+    PatternTooLong {
+        /// The number of characters.
+        n_chars: usize,
+        /// The maximum.
+        max: usize,
+    },
+    /// It has too many patterns of paths and commands.
+    #[error("it has {n_patterns} patterns, at most {max} are compared")]
+    TooManyPatterns {
+        /// The number of patterns.
+        n_patterns: usize,
+        /// The maximum.
+        max: usize,
     },
     /// Its row is nested too deeply.
     #[error("it is nested {depth} levels deep, at most {max} are kept")]

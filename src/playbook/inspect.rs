@@ -139,6 +139,9 @@ fn check_lessons(snapshot: &Snapshot) -> Vec<Finding> {
     let book = snapshot.book();
     let kept = "they are kept as they are and not shown";
     let mut findings = Vec::from_iter(Finding::of_count("lessons", book.unread.len(), "rows are not lessons", kept));
+    let n_unfit = book.lessons.iter().filter(|lesson| lesson.has_unfit_patterns()).count();
+    let unfit = "these patterns are not compared: they are too short, over 250 characters, or after the first 20";
+    findings.extend(Finding::of_count("lessons", n_unfit, "lessons have patterns that cannot be used", unfit));
     let removed: BTreeSet<_> = book.removed.iter().map(|removed| removed.id).collect();
     let n_removed = book.lessons.iter().filter(|lesson| removed.contains(&lesson.id)).count();
     let shown = "they are shown; take them out of one list";

@@ -110,7 +110,7 @@ impl Playbook {
         let now = self.0.clock.now();
         self.change_skips(|skips| {
             if let Some(skip) = skips.iter_mut().find(|skip| skip.name == *name) {
-                skip.times += 1;
+                skip.times = skip.times.saturating_add(1);
                 skip.at = now;
                 skip.times
             } else {

@@ -1,6 +1,7 @@
 //! Permanent removal, and undo of changes (docs/spec/playbook.md, 7).
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
@@ -8,8 +9,9 @@ use serde::Serialize;
 use super::Playbook;
 use crate::error::{Error, Result};
 use crate::learn::{self, RemovedLesson, Undone};
-use crate::lesson::{ChangeId, LessonId, LessonRef};
+use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef};
 use crate::state::{Change, Edit, Plan, Planned, Why};
+use crate::store::mining::{MiningLog, SeenFile};
 
 /// A recorded change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -134,7 +136,26 @@ impl Playbook {
         self.skills().archive_drafts_of_removed();
         let Some(forgotten) = forgotten else { return Ok(ForgottenLesson { id: removal.id, kept_in: Vec::new() }) };
         self.skills().forget_names_of_drafts(forgotten.texts.iter().map(|lesson| lesson.text_hash()))?;
+        self.forget_requests(&forgotten.texts)?;
         Ok(ForgottenLesson { id: removal.id, kept_in: inner.store.purge_again(&forgotten)? })
+    }
+
+    /// Deletes the requests of past sessions that have words of these lessons.
+    fn forget_requests(&self, texts: &[Arc<Lesson>]) -> Result<()> {
+        let has_words = |seen: &SeenFile| {
+            let summary = seen.summary.as_ref();
+            summary.is_some_and(|summary| texts.iter().any(|text| learn::says_same(text, &summary.intent)))
+        };
+        let log = MiningLog::new(&self.0.store.folder, &self.0.store.guard);
+        if !log.read()?.files.values().any(has_words) {
+            return Ok(());
+        }
+        log.change(&self.0.config.sessions, |mining| {
+            for seen in mining.files.values_mut().filter(|seen| has_words(seen)) {
+                seen.summary.iter_mut().for_each(|summary| summary.intent.clear());
+            }
+        })?;
+        Ok(())
     }
 
     /// Accepts edits that were made in the playbook file: checks do not list them any more. Returns how many lessons were
@@ -159,7 +180,7 @@ impl Playbook {
     pub fn checkpoint(&self) -> Result<u64> {
         let inner = &self.0;
         inner.commit(|attempt| {
-            let generation = attempt.snapshot.file.generation + 1;
+            let generation = attempt.snapshot.file.generation.saturating_add(1);
             Ok(Planned::Commit(Plan { writes_file: true, ..inner.plan(attempt) }, generation))
         })
     }

@@ -138,6 +138,7 @@ pub(super) fn shadowed_by(all: &[ListedSkill]) -> Vec<Option<PathBuf>> {
 /// Whether the promotion of a text is recorded.
 pub(super) fn is_recorded(text: TextHash, state: &SkillState, guard: &Guard) -> bool {
     match guard.standing() {
+        _ if guard.is_withdrawn(|| text) => false,
         Standing::Trusted => state.promoted.contains_key(&text),
         _ => guard.has(promotion_of(text)),
     }
@@ -153,7 +154,8 @@ pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState, g
     let FoundSkill { path, mut skill, notes, files, not_covered, text_hash } = found;
     let is_promoted = not_covered.is_none() && is_recorded(text_hash, state, guard);
     let is_whole = guard.standing() == Standing::Trusted || not_covered.is_none();
-    let is_foreign = place != SkillPlace::Extra && !(is_whole && guard.admits(|| text_hash)) && !is_promoted;
+    let is_admitted = place == SkillPlace::Extra || (is_whole && guard.admits(|| text_hash)) || is_promoted;
+    let is_foreign = !is_admitted || guard.is_withdrawn(|| text_hash);
     let check = state.checked.get(&text_hash).map(|checked| checked.passed);
     let quality = match check {
         _ if is_foreign => skill.quality.min(Quality::Draft),

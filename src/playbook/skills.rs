@@ -2,7 +2,7 @@
 
 use super::Playbook;
 use super::skill_listing::{ListedSkill, SkillListing, SkillPlace, listed, promotion_of, shadowed_by};
-use crate::error::{Result, skills};
+use crate::error::{FolderError, Result, skills};
 use crate::learn::Verification;
 use crate::lesson::TextHash;
 use crate::skill::SkillName;
@@ -54,6 +54,7 @@ impl Skills {
         let (mut listing, mut all) = (SkillListing::default(), Vec::new());
         for (whose, root) in self.roots() {
             let scanned = root.scan(&mut cache);
+            guard.ask_again(folder)?;
             listing.refused.extend(scanned.left_out);
             if whose == SkillPlace::User && cache.has_changed(&scanned.found) {
                 guard.refresh(folder)?;
@@ -124,6 +125,23 @@ impl Skills {
             self.state().change(|state| state.promoted.insert(listed.text_hash, note))?;
         }
         Ok(ListedSkill { needs_review: false, ..listed })
+    }
+
+    /// Withdraws a skill: it is not shown any more, whoever promoted or wrote it, until a person promotes it again. That holds for
+    /// exactly this text with these files, also if its folder is deleted and a pull brings it back.
+    ///
+    /// # Errors
+    /// [`skills::Error::NoSuch`]; [`FolderError::NoTrustStore`](crate::FolderError::NoTrustStore) for a handle without one; the errors
+    /// of a write.
+    pub fn withdraw(&self, name: &str) -> Result<ListedSkill> {
+        let listed = self.get(name)?;
+        let guard = &self.0.0.store.guard;
+        if !guard.is_recording() {
+            return Err(FolderError::NoTrustStore { path: self.0.folder().to_owned() }.into());
+        }
+        guard.withdraw(&[listed.text_hash, promotion_of(listed.text_hash)])?;
+        self.state().change(|state| state.promoted.remove(&listed.text_hash))?;
+        Ok(ListedSkill { needs_review: true, ..listed })
     }
 
     /// Records a check of a skill. After a passed check, the skill is verified until its text changes. A failed check removes

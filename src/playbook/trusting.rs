@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::folder::Name;
 use crate::lesson::{Lesson, LessonId, LessonRef, TextHash, Trust};
 use crate::proposal::{hidden_in_prompts, lesson_as_text};
+use crate::state::Planned;
 use crate::store::skill_files::{NotListed, OWN_SKILLS};
 use crate::trust::{FolderIdentity, Standing};
 
@@ -26,6 +27,8 @@ use crate::trust::{FolderIdentity, Standing};
 pub struct AwaitingTrust {
     /// Lessons.
     pub lessons: Vec<Arc<Lesson>>,
+    /// The ids of those lessons whose text was removed or replaced here before.
+    pub removed_before: BTreeSet<LessonId>,
     /// Lessons of an unknown folder that await review. Trusting the folder does not admit them.
     pub in_review: Vec<WaitingLesson>,
     /// The memory's own skills.
@@ -58,7 +61,14 @@ impl Playbook {
         if !guard.awaits(TextHash::of::<&str>(&[])) {
             return Ok(AwaitingTrust::default());
         }
-        let lessons = book.lessons.iter().chain(&book.foreign).filter(|lesson| guard.awaits(lesson.admission_hash()));
+        let is_listed = |lesson: &Lesson| book.removed.iter().any(|removed| removed.id == lesson.id);
+        let awaits = |lesson: &&Arc<Lesson>| store.awaits(lesson) || is_listed(lesson);
+        let lessons: Vec<Arc<Lesson>> = book.lessons.iter().chain(&book.foreign).filter(awaits).cloned().collect();
+        let was_removed = |lesson: &&Arc<Lesson>| {
+            book.lists_removal(lesson)
+                || guard.is_withdrawn(|| lesson.admission_hash())
+                || guard.is_withdrawn(|| lesson.text_hash())
+        };
         let skills = self.own_skills()?.into_iter().filter(|listed| guard.awaits(listed.text_hash));
         let is_known = guard.is_recording();
         let quarantined = || -> Result<Vec<Arc<Lesson>>> {
@@ -67,7 +77,8 @@ impl Playbook {
         };
         let config = own_config(&store.folder).filter(|own| guard.awaits(own.hash));
         Ok(AwaitingTrust {
-            lessons: lessons.cloned().collect(),
+            removed_before: lessons.iter().filter(was_removed).map(|lesson| lesson.id).collect(),
+            lessons,
             in_review: if is_known { Vec::new() } else { self.waiting_lessons()? },
             quarantined: if is_known { Vec::new() } else { quarantined()? },
             skills: skills.collect(),
@@ -88,14 +99,17 @@ impl Playbook {
     pub fn trust(&self) -> Result<FolderIdentity> {
         let view = self.0.view()?;
         let book = view.snapshot.book();
-        let lessons = book.lessons.iter().chain(&book.foreign).map(|lesson| lesson.admission_hash());
+        let lessons: Vec<Arc<Lesson>> = book.lessons.iter().chain(&book.foreign).cloned().collect();
+        let hashes = self.hashes_to_admit(&lessons);
         let skills = self.own_skills()?.into_iter().filter(|listed| listed.not_covered.is_none());
         let skills = skills.filter(|listed| listed.skill.provenance.trust == Trust::Trusted);
         let store = &self.0.store;
         let config = own_config(&store.folder).map(|own| own.hash);
-        let texts: Vec<TextHash> = lessons.chain(skills.map(|listed| listed.text_hash)).chain(config).collect();
+        let texts: Vec<TextHash> =
+            hashes.into_iter().chain(skills.map(|listed| listed.text_hash)).chain(config).collect();
         store.folder.edits().set_aside_foreign()?;
         let identity = store.guard.trust(&store.folder, &texts)?;
+        self.forget_removals(&lessons)?;
         self.0.reload()?;
         Ok(identity)
     }
@@ -116,9 +130,32 @@ impl Playbook {
             }
         };
         let lessons: Vec<Arc<Lesson>> = ids.iter().map(find).collect::<Result<_>>()?;
-        self.0.store.guard.note(&lessons.iter().map(|lesson| lesson.admission_hash()).collect::<Vec<_>>())?;
+        self.0.store.guard.note(&self.hashes_to_admit(&lessons))?;
+        self.forget_removals(&lessons)?;
         self.0.reload()?;
         Ok(lessons)
+    }
+
+    /// The hashes that admit these lessons, also where the user removed one of their texts before.
+    fn hashes_to_admit(&self, lessons: &[Arc<Lesson>]) -> Vec<TextHash> {
+        let guard = &self.0.store.guard;
+        let withdrawn = |lesson: &Arc<Lesson>| Some(lesson.text_hash()).filter(|text| guard.is_withdrawn(|| *text));
+        lessons.iter().flat_map(|lesson| withdrawn(lesson).into_iter().chain([lesson.admission_hash()])).collect()
+    }
+
+    /// Lessons that a person lets in are not listed as removed any more.
+    fn forget_removals(&self, lessons: &[Arc<Lesson>]) -> Result<()> {
+        let view = self.0.view()?;
+        let listed: Vec<Arc<Lesson>> =
+            lessons.iter().filter(|lesson| view.snapshot.book().lists_removal(lesson)).cloned().collect();
+        if listed.is_empty() {
+            return Ok(());
+        }
+        self.0.commit(|attempt| {
+            let mut plan = self.0.plan(attempt);
+            let is_listed = plan.book.forget_removals(&listed);
+            Ok(if is_listed { Planned::Commit(plan, ()) } else { Planned::Nothing(()) })
+        })
     }
 
     /// The memory's own skills, including those hidden by others.

@@ -13,7 +13,7 @@ use super::remedy::Remedy;
 use super::task_effect::TaskEffect;
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, PatternRule, Request};
-use crate::lesson::{GlobOf, Lesson, matches_everything, n_literal};
+use crate::lesson::{GlobOf, Lesson, MAX_PATTERNS, n_literal};
 
 /// The maximum number of lessons shown because a pattern matches.
 const MAX_MATCHED: usize = 2;
@@ -46,7 +46,8 @@ impl Request {
         let of_commands = lesson.commands.iter().map(|glob| (GlobOf::Command, glob, &self.run));
         of_paths
             .chain(of_commands)
-            .filter(|(of, glob, texts)| !matches_everything(glob) && texts.iter().any(|text| of.matches(glob, text)))
+            .take(MAX_PATTERNS)
+            .filter(|(of, glob, texts)| of.fault(glob).is_none() && texts.iter().any(|text| of.matches(glob, text)))
             .map(|(_, glob, _)| glob.as_str())
             .max_by_key(|glob| n_literal(glob))
             .filter(|_| self.is_needed(lesson))

@@ -41,7 +41,7 @@ use adage_redact::as_shown;
 use adage_transcript::CommandLine;
 use serde::Serialize;
 
-use crate::lesson::{LessonId, Realm, ReceiptId};
+use crate::lesson::{LessonId, MAX_TEXT_CHARS, Realm, ReceiptId};
 use crate::setters::setters;
 
 pub(crate) use calibration::Calibration;
@@ -171,7 +171,10 @@ impl Request {
     /// first. A script's folder does not count: `python plot.py*` matches `python tools/plot.py`.
     #[must_use]
     pub fn running(mut self, command: impl Into<String>) -> Self {
-        let command = command.into();
+        let mut command = command.into();
+        if let Some((end, _)) = command.char_indices().nth(MAX_TEXT_CHARS) {
+            command.truncate(end);
+        }
         let line = CommandLine::parse(&command);
         self.run.extend(matched::forms_of(command, &line));
         self.lines.push(line);

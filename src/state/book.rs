@@ -227,6 +227,28 @@ impl Book {
         self.removed.iter().any(|removed| removed.text.exact == text_hash)
     }
 
+    /// What is here of a lesson: in use, in review, or removed not long ago.
+    pub(crate) fn any_with(&self, id: LessonId) -> impl Iterator<Item = &Arc<Lesson>> {
+        let waiting = self.waiting.iter().map(|waiting| &waiting.lesson).filter(move |lesson| lesson.id == id);
+        let removed = self.removed.iter().filter(move |removed| removed.id == id);
+        self.get(id).into_iter().chain(waiting).chain(removed.filter_map(|removed| removed.lesson.as_ref()))
+    }
+
+    /// True if this lesson is listed as removed, by its id or its text.
+    pub(crate) fn lists_removal(&self, lesson: &Lesson) -> bool {
+        self.removed.iter().any(|removed| removed.id == lesson.id) || self.was_removed(lesson)
+    }
+
+    /// Deletes the removals of these lessons, by id and by text, because a person lets them in again. True if there was one.
+    pub(crate) fn forget_removals(&mut self, lessons: &[Arc<Lesson>]) -> bool {
+        let n_before = self.removed.len();
+        for lesson in lessons {
+            let text = RemovedText::of(lesson);
+            self.removed.retain(|removed| removed.id != lesson.id && !removed.text.is(text));
+        }
+        self.removed.len() < n_before
+    }
+
     /// Records that a person removed this lesson.
     pub(crate) fn remember_removal(&mut self, lesson: Arc<Lesson>, change: ChangeId, at: DateTime<FixedOffset>) {
         let (id, text) = (lesson.id, RemovedText::of(&lesson));

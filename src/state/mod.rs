@@ -26,7 +26,7 @@ pub(crate) use lesson_vectors::{EmbeddedText, LessonVectors};
 pub(crate) use lessons_by_time::{Changed, LessonsByTime};
 pub(crate) use pieces::{Piece, Pieces, StoredPieces};
 pub(crate) use plan::{Forgotten, Plan, Planned};
-pub(crate) use ranking::Ranking;
+pub(crate) use ranking::{Rank, Ranking};
 pub(crate) use realm_vectors::{Near, VectorOf};
 
 pub(crate) use recall_index::{RecallIndex, StoredRecall};

@@ -130,7 +130,7 @@ impl Ranking {
     #[cfg(test)]
     pub(crate) fn told(&self) -> (&BTreeMap<Realm, Ranks>, Vec<String>) {
         let ranks = self.realms.values().flat_map(|ranks| ranks.in_any_order(Backing::ByHand));
-        (&self.realms, ranks.map(|rank| format!("{rank:?}")).collect())
+        (&self.realms, ranks.map(|(_, rank)| format!("{rank:?}")).collect())
     }
 }
 
@@ -143,23 +143,26 @@ impl Ranks {
         self.with(lesson.backing()).find(|other| other.cmp(rank)).is_some()
     }
 
-    /// Lessons with at most this backing.
-    pub(crate) fn in_any_order(&self, backing: Backing) -> impl Iterator<Item = &Rank> {
-        Self::kinds(backing).flat_map(|kind| self.with(kind).iter())
+    /// Lessons with at most this backing, each with its own.
+    pub(crate) fn in_any_order(&self, backing: Backing) -> impl Iterator<Item = (Backing, &Rank)> {
+        Self::kinds(backing).flat_map(move |kind| self.with(kind).iter().map(move |rank| (kind, rank)))
     }
 
     fn kinds(backing: Backing) -> impl Iterator<Item = Backing> {
         [Backing::Nobody, Backing::Checked, Backing::ByHand].into_iter().filter(move |kind| *kind <= backing)
     }
 
-    /// Lessons with at most this backing, in the order in which they are evicted.
+    /// Lessons with at most this backing, in the order in which they are evicted: what a person wrote last.
     pub(crate) fn up_to(&self, backing: Backing) -> impl Iterator<Item = &Rank> {
-        let mut sorted: Vec<_> = Self::kinds(backing).map(|kind| self.with(kind).iter().peekable()).collect();
-        std::iter::from_fn(move || {
+        let automatic = Self::kinds(backing.min(Backing::Checked));
+        let mut sorted: Vec<_> = automatic.map(|kind| self.with(kind).iter().peekable()).collect();
+        let by_hand = (backing == Backing::ByHand).then(|| self.by_hand.iter());
+        let automatic = std::iter::from_fn(move || {
             let least =
                 sorted.iter_mut().filter_map(|ranks| Some((*ranks.peek()?, ranks))).min_by_key(|(rank, _)| *rank);
             least.and_then(|(_, ranks)| ranks.next())
-        })
+        });
+        automatic.chain(by_hand.into_iter().flatten())
     }
 
     fn with(&self, backing: Backing) -> &SortedBlocks<Rank> {

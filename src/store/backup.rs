@@ -44,6 +44,9 @@ pub struct BackupRecord {
     pub n_lessons: usize,
     /// The files with their hashes.
     pub files: Vec<BackupFile>,
+    /// What its user had admitted, where others wrote to the folder too: nothing else of it is believed when it is restored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admitted: Option<Vec<TextHash>>,
     /// A code over all of the above under the key of the user who made it; none without a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
@@ -92,7 +95,8 @@ pub struct Restored {
     pub previous: Option<PathBuf>,
     /// False for a backup that this user's key did not seal. Nothing of it counts or is shown before a person promotes it.
     pub is_own: bool,
-    /// The number of lessons and skills of such a backup that await review.
+    /// The number of lessons that wait: lessons and skills of such a backup, which await review, or lessons that nobody had admitted
+    /// when the user's own backup was made.
     pub n_waiting: usize,
 }
 
@@ -113,6 +117,7 @@ impl Store {
             generation: snapshot.file.generation,
             n_lessons: snapshot.book().lessons.len(),
             files: Vec::with_capacity(files.len()),
+            admitted: self.guard.admitted(),
             seal: None,
         };
         for (name, mut bytes) in files {
@@ -189,13 +194,17 @@ impl Store {
         let source = self.folder.elsewhere(path);
         let record = read_record(&source, path)?;
         let lock = self.folder.lock_within(turn.patience)?;
+        if let Some(admitted) = &record.admitted {
+            self.guard.limit_to(admitted)?;
+        }
         let mut snapshot = self.newest(known)?;
         self.refuse_newer(&snapshot)?;
         let mut file = self.file_of(&source)?;
+        let n_waiting = file.book.foreign.len();
         let n_before = file.book.lessons.len();
         keep_removed(Arc::make_mut(&mut file.book), snapshot.book());
         let n_lessons = file.book.lessons.len();
-        file.generation = file.generation.max(snapshot.file.generation) + 1;
+        file.generation = file.generation.max(snapshot.file.generation).saturating_add(1);
         let bytes = self.files().read_or_empty(PLAYBOOK, 0)?;
         let previous =
             if bytes.is_empty() { None } else { Some(self.folder.quarantine(&bytes, "skills_playbook", "json")?) };
@@ -211,7 +220,7 @@ impl Store {
             n_files_kept,
             previous,
             is_own: true,
-            n_waiting: 0,
+            n_waiting,
         };
         Ok((snapshot, restored))
     }

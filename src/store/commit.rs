@@ -1,6 +1,7 @@
 //! The commit: decide under the lock, sync a line of the log, write the playbook file. The steps are in the documentation of
 //! the parent module.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,7 +18,7 @@ use crate::credit::outcome_line;
 use crate::error::{Error, FolderError, Result};
 use crate::folder::{Folder, Name, Stamp, Turn};
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
-use crate::state::{Action, Book, Change, Plan};
+use crate::state::{Action, Book, Change, Edit, Forgotten, Plan, Why};
 
 #[expect(clippy::disallowed_methods, reason = "compared with the file system's times, which are the machine's")]
 fn now() -> SystemTime {
@@ -39,6 +40,20 @@ fn migrate(book: &mut Book) {
     for id in older.map(|lesson| lesson.id).collect::<Vec<_>>() {
         book.update(id, |lesson| lesson.schema_version = SCHEMA_VERSION);
     }
+}
+
+/// The texts that a person removed or replaced by these changes: as rows that were admitted, and as advice, which other rows may have
+/// too. What a policy evicts stays admitted.
+fn withdrawn(before: &Book, after: &Book, changes: &[Change], forgotten: Option<&Forgotten>) -> Vec<TextHash> {
+    let edits = changes.iter().flat_map(|change| &change.edits);
+    let is_persons = |edit: &&Edit| !matches!(edit.why, Why::Evicted | Why::Pruned | Why::Unreviewed);
+    let versions = edits.filter(is_persons).flat_map(|edit| before.any_with(edit.id).chain(&edit.before));
+    let gone: Vec<&Arc<Lesson>> =
+        versions.chain(forgotten.into_iter().flat_map(|forgotten| &forgotten.texts)).collect();
+    let hashes = |lesson: &Arc<Lesson>| [lesson.admission_hash(), lesson.text_hash()];
+    let is_like_one = |lesson: &&Arc<Lesson>| gone.iter().any(|gone| gone.trigger == lesson.trigger);
+    let kept: BTreeSet<TextHash> = after.lessons.iter().filter(is_like_one).flat_map(hashes).collect();
+    gone.iter().flat_map(|lesson| hashes(lesson)).filter(|text| !kept.contains(text)).collect()
 }
 
 impl Store {
@@ -72,11 +87,12 @@ impl Store {
         vectors: Option<(&parking_lot::RwLock<VectorCache>, TextHash)>,
     ) -> Result<()> {
         let Plan { mut book, changes, forgets_vectors, forgotten, accepts_edits, writes_file, .. } = plan;
+        let withdrawn = withdrawn(snapshot.book(), &book, &changes, forgotten.as_ref());
         let forgotten = forgotten.as_ref().map(Words::of);
         self.note_own(snapshot.book(), &book)?;
         migrate(&mut book);
         let mut file = PlaybookFile { book: Arc::new(book), ..PlaybookFile::clone(&snapshot.file) };
-        file.generation += 1;
+        file.generation = file.generation.saturating_add(1);
         if accepts_edits {
             file.edited.clear();
         }
@@ -95,6 +111,7 @@ impl Store {
         }
         let extent = if writes_file || forgotten.is_some() { Extent::Whole } else { Extent::Needed };
         self.replace_file(snapshot, file, extent)?;
+        self.guard.withdraw(&withdrawn)?;
         self.mark_committed(&changes, snapshot.file.generation);
         if let Some(forgotten) = forgotten {
             self.purge(&forgotten)?;
@@ -111,8 +128,12 @@ impl Store {
             return Ok(());
         }
         let is_same = |lesson: &&Arc<Lesson>| before.get(lesson.id).is_some_and(|known| Arc::ptr_eq(known, lesson));
-        let changed = after.lessons.iter().filter(|lesson| !is_same(lesson));
-        self.guard.note(&changed.map(|lesson| lesson.admission_hash()).collect::<Vec<_>>())
+        let mut texts = Vec::new();
+        for lesson in after.lessons.iter().filter(|lesson| !is_same(lesson)) {
+            texts.push(lesson.admission_hash());
+            texts.extend(Some(lesson.text_hash()).filter(|text| self.guard.is_withdrawn(|| *text)));
+        }
+        self.guard.note(&texts)
     }
 
     /// Appends an event under the exclusive lock, if `make` returns one for the newest state.
@@ -175,7 +196,7 @@ impl Store {
         if end.offset <= usage::SEGMENT_BYTES {
             return Ok(end);
         }
-        let next = Mark { segment: end.segment + 1, offset: 0 };
+        let next = Mark { segment: end.segment.saturating_add(1), offset: 0 };
         self.usage_files().begin(next.segment)?;
         Ok(next)
     }
@@ -219,6 +240,7 @@ impl Store {
     /// and by the playbook file if that is large. The steps after the commit serve readers and later commits; their failure does not
     /// change the result.
     pub(super) fn replace_file(&self, snapshot: &mut Snapshot, file: PlaybookFile, extent: Extent) -> Result<()> {
+        self.keep_replaced(snapshot)?;
         let length = snapshot.version.stamp.map_or(0, |stamp| stamp.length);
         let is_logged = snapshot.is_logged && extent == Extent::Needed && !snapshot.commits.is_full(length);
         let record =
@@ -295,6 +317,27 @@ impl Store {
             return Err(error);
         }
         Ok(Some(previous))
+    }
+
+    /// Where others write, the file that they wrote replaces what the log and the backup lead to. If one of these has lessons that this
+    /// file neither has nor lists as removed, it goes to quarantine first: a repair takes them back.
+    fn keep_replaced(&self, snapshot: &Snapshot) -> Result<(), FolderError> {
+        if snapshot.version.is_ours || !self.guard.awaits_others() {
+            return Ok(());
+        }
+        let book = &snapshot.committed.book;
+        let is_here = |lesson: &Arc<Lesson>| {
+            book.any_with(lesson.id).next().is_some()
+                || book.foreign.iter().any(|foreign| foreign.id == lesson.id)
+                || book.lists_removal(lesson)
+        };
+        let known = [self.backup()?, self.logged(&self.read_log()?)];
+        for file in known.iter().flatten().filter(|file| !file.book.lessons.iter().all(is_here)) {
+            let bytes = self.written(playbook_file::render(file, 0))?;
+            let kept = self.folder.quarantine(&bytes, "skills_playbook", "json")?;
+            tracing::warn!(kept = %kept.display(), "another version of the playbook has fewer lessons; `adage repair` takes back the others");
+        }
+        Ok(())
     }
 
     /// An editor does not use the lock. If its change is detected in time, the commit fails and nothing is changed.

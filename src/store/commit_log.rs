@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::Store;
 use super::checksum::{self, Seal};
-use super::playbook_file::LESSONS;
+use super::playbook_file::{LESSONS, in_range};
 use crate::error::folder::Result;
 use crate::folder::{Name, Stamp};
 use crate::hash::TextHash;
@@ -140,7 +140,7 @@ impl CommitLog {
         let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
         let line = lines.next()?;
         let mut first = whole(line)?;
-        let mut log = Self { base: first.get(BASE)?.as_u64()?, ..Self::default() };
+        let mut log = Self { base: in_range(first.get(BASE)?)?, ..Self::default() };
         if let Some(Value::Object(state)) = first.remove(STATE) {
             log.state = Some(state);
         }
@@ -163,7 +163,7 @@ impl CommitLog {
         let (mut read, mut n_skipped) = (log.end.length, 0);
         for line in lines {
             read += line.len() as u64;
-            let generation = |keys: &mut Map<String, Value>| keys.remove(GENERATION)?.as_u64();
+            let generation = |keys: &mut Map<String, Value>| in_range(&keys.remove(GENERATION)?);
             let record = whole(line).and_then(|mut keys| Some((generation(&mut keys)?, keys)));
             let Some((generation, mut keys)) = record.filter(|(generation, _)| *generation > log.generation()) else {
                 // A line without a newline was left by a dead writer.
@@ -188,7 +188,7 @@ impl CommitLog {
     fn ending_with(bytes: &[u8], file: TextHash) -> Option<Self> {
         let start = bytes.strip_suffix(b"\n")?.iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
         let mut keys = whole(bytes.get(start..)?)?;
-        let generation = keys.get(GENERATION).or_else(|| keys.get(BASE))?.as_u64()?;
+        let generation = in_range(keys.get(GENERATION).or_else(|| keys.get(BASE))?)?;
         let mut log = Self { base: generation, ..Self::default() };
         log.note_file(generation, &mut keys);
         (log.end.length, log.end.generation) = (bytes.len() as u64, Some(generation));
@@ -294,7 +294,7 @@ fn is_foreign(row: Option<&Value>) -> bool {
 
 /// The generation stated in a playbook file; 0 if there is none.
 pub(super) fn generation_of(keys: &Map<String, Value>) -> u64 {
-    keys.get(GENERATION).and_then(Value::as_u64).unwrap_or_default()
+    keys.get(GENERATION).and_then(in_range).unwrap_or_default()
 }
 
 pub(super) fn id_of(row: &Value) -> Option<String> {

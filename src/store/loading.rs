@@ -1,5 +1,6 @@
 //! Loading the state of a folder: the newest usable playbook file, with its log, backup and usage.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -11,8 +12,9 @@ use super::{
     salvage,
 };
 use crate::error::folder::{FolderError, Irregular, Result};
-use crate::lesson::{Lesson, TextHash};
+use crate::lesson::{Lesson, LessonId, TextHash};
 use crate::state::Book;
+use crate::trust::Standing;
 
 /// How often the files are read while other handles write, until they match each other.
 const MAX_READS: usize = 8;
@@ -66,6 +68,7 @@ impl Store {
     /// The newest state, under the lock. A changed file is read again; if its stamp may be racy, its content is compared.
     pub(super) fn newest(&self, known: &Snapshot) -> Result<Snapshot> {
         self.guard.check(&self.folder)?;
+        self.guard.ask_again(&self.folder)?;
         let stamp = self.files().stamp(PLAYBOOK)?;
         let is_same = match (&known.version.stamp, &stamp) {
             (None, None) => true,
@@ -76,7 +79,7 @@ impl Store {
             _ => false,
         };
         let is_same = is_same && known.commits.is_alike(self.files().stamp(LOG)?.as_ref());
-        if !is_same || known.is_provisional {
+        if !is_same || known.is_provisional || known.n_judged != self.guard.n_judged() {
             return match self.load(UsageFrom::End(known)).and_then(|loaded| self.with_all_usage(loaded)) {
                 Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() || is_known(&reason) => {
                     self.recover_locked(reason, true).map(|(snapshot, _)| snapshot)
@@ -102,17 +105,44 @@ impl Store {
         bytes: &[u8],
         advance: impl FnOnce(&mut Map<String, Value>),
     ) -> std::result::Result<playbook_file::Parsed, String> {
-        playbook_file::parse_then(bytes, self.clock.as_ref(), &|lesson| self.admits(lesson), advance)
+        let mut parsed = playbook_file::parse_then(bytes, self.clock.as_ref(), &|lesson| self.admits(lesson), advance)?;
+        self.hold_removed(&mut parsed.file);
+        Ok(parsed)
     }
 
     pub(crate) fn admits(&self, lesson: &Lesson) -> bool {
-        self.guard.admits(|| lesson.admission_hash())
+        match self.guard.standing() {
+            Standing::TextByText => !self.awaits(lesson),
+            Standing::Trusted => true,
+            Standing::Unknown => false,
+        }
+    }
+
+    /// True for a lesson that the user has not admitted, or whose text they removed or replaced since.
+    pub(crate) fn awaits(&self, lesson: &Lesson) -> bool {
+        let (guard, hash) = (&self.guard, lesson.admission_hash());
+        guard.awaits(hash) || (guard.awaits_others() && guard.is_withdrawn(|| lesson.text_hash()))
+    }
+
+    /// Where others write too, a removal that the file lists holds, although the file has the lesson as well: one of the two came by a
+    /// merge or by hand, and the lesson awaits admission.
+    fn hold_removed(&self, file: &mut PlaybookFile) {
+        if self.guard.standing() != Standing::TextByText {
+            return;
+        }
+        let ids: BTreeSet<LessonId> = file.book.removed.iter().map(|removed| removed.id).collect();
+        let held: Vec<LessonId> = ids.into_iter().filter(|id| file.book.get(*id).is_some()).collect();
+        if !held.is_empty() {
+            let book = Arc::make_mut(&mut file.book);
+            let taken: Vec<Arc<Lesson>> = held.into_iter().filter_map(|id| book.take(id)).collect();
+            book.foreign.extend(taken);
+        }
     }
 
     /// Loads the state. Without the lock, one file may be read before a commit and another after it: if the files do not match
     /// and are changing, they are read again.
     pub(super) fn load(&self, usage: UsageFrom<'_>) -> Result<Snapshot> {
-        let load = || self.with_usage(self.load_committed()?, usage);
+        let load = || self.with_usage(self.load_settled()?, usage);
         for _ in 1..MAX_READS {
             let before = [self.files().stamp(LOG)?, self.files().stamp(PLAYBOOK)?];
             let loaded = load();
@@ -125,7 +155,21 @@ impl Store {
         load()
     }
 
-    /// The state without later usage.
+    /// The state without later usage. Version control may have begun to write after it was asked and before the file was read: it is
+    /// asked again, and if it did, the file is read as one that others write to.
+    fn load_settled(&self) -> Result<Snapshot> {
+        for _ in 1..MAX_READS {
+            let n_judged = self.guard.n_judged();
+            let loaded = self.load_committed();
+            self.guard.ask_again(&self.folder)?;
+            if self.guard.n_judged() == n_judged {
+                return loaded.map(|snapshot| Snapshot { n_judged, ..snapshot });
+            }
+        }
+        self.load_committed()
+    }
+
+    /// The state by the present judgement, without later usage.
     fn load_committed(&self) -> Result<Snapshot> {
         self.guard.refresh(&self.folder)?;
         // Read before the file: if a commit is written in between, the file is newer than the log, not older.
@@ -204,7 +248,8 @@ impl Store {
     pub(super) fn logged(&self, log: &CommitLog) -> Option<PlaybookFile> {
         let advance = |keys: &mut _| _ = log.advance(keys, false);
         let admits = |lesson: &_| self.admits(lesson);
-        let parsed = playbook_file::parse_keys(log.first_state()?, self.clock.as_ref(), &admits, advance).ok()?;
+        let mut parsed = playbook_file::parse_keys(log.first_state()?, self.clock.as_ref(), &admits, advance).ok()?;
+        self.hold_removed(&mut parsed.file);
         parsed.newer.is_none().then_some(parsed.file)
     }
 

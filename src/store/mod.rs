@@ -58,7 +58,7 @@ use crate::config::{CreditConfig, FeedbackConfig, StoreConfig};
 use crate::credit::ReceiptLog;
 use crate::error::folder::{FolderError, Irregular, Result};
 use crate::folder::{Directory, Folder, Name, Stamp};
-use crate::lesson::{SCHEMA_VERSION, TextHash};
+use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Change, Edit};
 use crate::trust::{Guard, Standing};
 pub use backup::{BackupFile, BackupRecord, Restored};
@@ -90,6 +90,8 @@ pub(crate) struct Snapshot {
     /// True if the state may be read but not committed on: it has counts that are in no segment, or was recovered from a broken
     /// folder without the lock. A commit loads the folder again.
     is_provisional: bool,
+    /// The judgement of the folder ([`Guard::n_judged`]) under which it was read.
+    n_judged: u64,
 }
 
 /// How a change of the playbook file is detected.
@@ -125,6 +127,7 @@ impl Snapshot {
             version,
             newer,
             is_provisional: false,
+            n_judged: 0,
         }
     }
 
@@ -236,6 +239,10 @@ impl Store {
     /// True if nothing was committed or edited since `known`.
     pub(crate) fn is_current(&self, known: &Snapshot) -> Result<bool> {
         self.guard.check(&self.folder)?;
+        self.guard.ask_again(&self.folder)?;
+        if known.n_judged != self.guard.n_judged() {
+            return Ok(false);
+        }
         let stamp = self.files().stamp(PLAYBOOK)?;
         let is_same = match (&known.version.stamp, &stamp) {
             (Some(before), Some(now)) if before.is_alike(now) => self.has_same_start(known, before, now)?,
@@ -340,7 +347,8 @@ impl Store {
     fn admits_edit(&self, book: &Book, edit: &Edit) -> bool {
         let removed = || book.removed.iter().find(|removed| removed.id == edit.id)?.lesson.as_ref();
         let lesson = edit.before.as_ref().or_else(|| if edit.why.is_removal() { removed() } else { None });
-        lesson.is_none_or(|lesson| !lesson.is_admitted() || self.admits(lesson))
+        let is_own = |lesson: &Lesson| self.admits(lesson) || self.guard.is_withdrawn(|| lesson.admission_hash());
+        lesson.is_none_or(|lesson| !lesson.is_admitted() || is_own(lesson))
     }
 
     /// Reads the vectors that were cached since the last read.

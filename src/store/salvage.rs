@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::{Deserializer, Map, Value};
 
 use super::checksum::{self, Seal};
-use super::playbook_file::LISTS;
+use super::playbook_file::{LISTS, MAX_NUMBER};
 
 /// Decodes a file that was saved as UTF-16 or with a byte order mark. Invalid bytes become U+FFFD.
 pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
@@ -167,7 +167,7 @@ pub(super) fn rows(text: &str) -> Map<String, Value> {
 /// The number at the first key of this name.
 pub(super) fn number(text: &str, key: &str) -> Option<u64> {
     let (_, rest) = text.split_once(&format!("\"{key}\":"))?;
-    rest.trim_start().split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    rest.trim_start().split(|c: char| !c.is_ascii_digit()).next()?.parse().ok().filter(|number| *number < MAX_NUMBER)
 }
 
 fn is_row(row: &Map<String, Value>) -> bool {

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::checksum::{self, Seal};
-use super::playbook_file::Mark;
+use super::playbook_file::{MAX_NUMBER, Mark};
 use super::usage::UsageLog;
 use super::{archive, is_missing};
 use crate::error::folder::Result;
@@ -41,7 +41,12 @@ impl UsageFiles<'_> {
 
     fn numbers(self, suffix: &str) -> Result<Vec<u64>> {
         let number = |name: &std::ffi::OsString| {
-            name.to_str()?.strip_prefix("usage.")?.strip_suffix(suffix)?.parse::<u64>().ok()
+            name.to_str()?
+                .strip_prefix("usage.")?
+                .strip_suffix(suffix)?
+                .parse::<u64>()
+                .ok()
+                .filter(|number| *number < MAX_NUMBER)
         };
         let mut segments: Vec<u64> = self.0.list(Name::TOP)?.iter().filter_map(number).collect();
         segments.sort_unstable();
@@ -80,10 +85,10 @@ impl UsageFiles<'_> {
     pub(super) fn append(self, end: Mark, lines: &[u8]) -> Result<()> {
         let Mark { mut segment, offset } = end;
         if self.length(segment)? < offset {
-            segment += 1;
+            segment = segment.saturating_add(1);
         }
-        while self.exists(segment + 1)? {
-            segment += 1;
+        while segment < MAX_NUMBER && self.exists(segment.saturating_add(1))? {
+            segment = segment.saturating_add(1);
         }
         let to = self.0.append(Self::name(segment), lines)?;
         let extent = Extent { from: to.saturating_sub(lines.len() as u64), to };
@@ -100,7 +105,7 @@ impl UsageFiles<'_> {
         let mut n_bytes = 0;
         for segment in self.numbers(EXTENTS)? {
             let extents = read_extents(&self.0.read_in_place(Self::name_of_extents(segment), 0)?);
-            n_bytes += missing_of(&extents, self.length(segment)?);
+            n_bytes = missing_of(&extents, self.length(segment)?).saturating_add(n_bytes);
         }
         Ok(n_bytes)
     }
@@ -143,12 +148,12 @@ fn read_extents(bytes: &[u8]) -> Vec<Extent> {
 
 /// The number of recorded bytes of a segment that were overwritten or are past its end. The extents are in order.
 fn missing_of(extents: &[Extent], length: u64) -> u64 {
-    let (mut end, mut n_bytes) = (0, 0);
+    let (mut end, mut n_bytes) = (0_u64, 0_u64);
     for Extent { from, to } in extents {
-        n_bytes += end.min(*to).saturating_sub(*from);
+        n_bytes = end.min(*to).saturating_sub(*from).saturating_add(n_bytes);
         end = end.max(*to);
     }
-    n_bytes + end.saturating_sub(length)
+    end.saturating_sub(length).saturating_add(n_bytes)
 }
 
 /// Whatever the extents are, no more bytes are missing than were appended.

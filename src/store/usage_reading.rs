@@ -57,7 +57,7 @@ impl Store {
         loop {
             let end = snapshot.log.end;
             self.read_segment(snapshot, end)?;
-            let next = Mark { segment: snapshot.log.end.segment + 1, offset: 0 };
+            let next = Mark { segment: snapshot.log.end.segment.saturating_add(1), offset: 0 };
             if !self.usage_files().exists(next.segment)? {
                 return Ok(());
             }

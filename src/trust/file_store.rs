@@ -32,6 +32,8 @@ struct TrustFile {
     path: String,
     reach: Reach,
     admitted: BTreeSet<TextHash>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    withdrawn: BTreeSet<TextHash>,
     /// Keys of a later version.
     #[serde(flatten)]
     rest: Map<String, Value>,
@@ -64,6 +66,20 @@ impl TrustFile {
     fn is_of(&self, folder: &FolderIdentity) -> bool {
         self.id == folder.id.to_string() && self.path == folder.path.to_string_lossy()
     }
+
+    fn record(self) -> TrustRecord {
+        TrustRecord { reach: self.reach, admitted: self.admitted, withdrawn: self.withdrawn }
+    }
+
+    fn admit(&mut self, texts: &[TextHash]) {
+        self.admitted.extend(texts);
+        self.withdrawn.retain(|text| !texts.contains(text));
+    }
+
+    fn withdraw(&mut self, texts: &[TextHash]) {
+        self.withdrawn.extend(texts);
+        self.admitted.retain(|text| !texts.contains(text));
+    }
 }
 
 impl TrustStore for FileTrustStore {
@@ -73,7 +89,7 @@ impl TrustStore for FileTrustStore {
             Err(error) if super::identity::is_missing(&error) => return Ok(None),
             file => file?,
         };
-        Ok(file.is_of(folder).then_some(TrustRecord { reach: file.reach, admitted: file.admitted }))
+        Ok(file.is_of(folder).then(|| file.record()))
     }
 
     fn admit(&self, folder: &FolderIdentity, reach: Reach, texts: &[TextHash]) -> Result<(), FolderError> {
@@ -86,7 +102,16 @@ impl TrustStore for FileTrustStore {
             }
             file.schema = TrustFile::SCHEMA;
             file.reach = file.reach.max(reach);
-            file.admitted.extend(texts);
+            file.admit(texts);
+        })
+    }
+
+    fn withdraw(&self, folder: &FolderIdentity, texts: &[TextHash]) -> Result<(), FolderError> {
+        let state = self.open(Access::ReadWrite)?;
+        JsonFile::<TrustFile>::named(&state, name(folder)).change(|file| {
+            if file.is_of(folder) {
+                file.withdraw(texts);
+            }
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
@@ -45,8 +46,8 @@ impl AskTracking {
         Self(Arc::new(ask))
     }
 
-    fn reach(&self, folder: &Folder) -> Reach {
-        (self.0)(folder.path()).reach()
+    fn ask(&self, folder: &Folder) -> Tracking {
+        (self.0)(folder.path())
     }
 }
 
@@ -59,6 +60,8 @@ impl Default for AskTracking {
 /// Which parts of its folder a handle may use, and where it records what its user writes.
 pub(crate) struct Guard {
     judged: RwLock<Judged>,
+    /// How often that changed since the open: what was read under an earlier judgement is read again.
+    n_judged: AtomicU64,
     store: Option<Arc<dyn TrustStore>>,
     tracking: AskTracking,
     /// True if the host trusts the folder, whatever the store says.
@@ -68,14 +71,18 @@ pub(crate) struct Guard {
     /// The file with its id, as it was when it was read last.
     id_stamp: Mutex<Option<Stamp>>,
     admitted: RwLock<BTreeSet<TextHash>>,
+    /// Texts that the user removed or replaced.
+    withdrawn: RwLock<BTreeSet<TextHash>>,
     /// The user's key, once it was needed.
     key: OnceLock<ExportKey>,
 }
 
 /// What a handle uses, by what is known now.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 struct Judged {
     standing: Standing,
+    /// The reach that is on record: if it is the whole folder, version control is asked again.
+    recorded: Reach,
     /// True if the user's decision is about the whole folder, whatever is in it.
     is_whole: bool,
 }
@@ -158,13 +165,15 @@ impl TrustRequest {
 
     fn guard(&self, standing: Standing) -> Guard {
         Guard {
-            judged: RwLock::new(Judged { standing, is_whole: self.store.is_none() }),
+            judged: RwLock::new(Judged { standing, recorded: Reach::Texts, is_whole: self.store.is_none() }),
+            n_judged: AtomicU64::new(0),
             store: self.store.clone(),
             tracking: self.tracking.clone(),
             is_trusted_by_host: self.decision == Some(Decision::Trusted),
             known: RwLock::default(),
             id_stamp: Mutex::default(),
             admitted: RwLock::default(),
+            withdrawn: RwLock::default(),
             key: OnceLock::new(),
         }
     }
@@ -179,7 +188,11 @@ impl TrustRequest {
             None
         });
         let guard = self.unless_trusted(Standing::Unknown);
-        if let Some(record) = record {
+        if let Some(mut record) = record {
+            if self.sharing.reach() > record.reach {
+                record.reach = self.sharing.reach();
+                store.admit(folder, record.reach, &[])?;
+            }
             guard.adopt(opened, folder, record, store)?;
         }
         Ok(guard)
@@ -195,7 +208,7 @@ impl TrustRequest {
             Found::Fresh => {}
         }
         let identity = FolderIdentity::of(FolderId::generate(), folder);
-        store.admit(&identity, self.tracking.reach(folder), &[])?;
+        store.admit(&identity, self.sharing.reach().max(self.tracking.ask(folder).recorded_reach()), &[])?;
         if folder.files().entry(IGNORE)? == Entry::Missing {
             folder.files().create(IGNORE, self.sharing.ignored().as_bytes())?;
         }
@@ -234,23 +247,57 @@ impl Guard {
         record: TrustRecord,
         store: &dyn TrustStore,
     ) -> Result<()> {
-        let reach = record.reach.max(self.tracking.reach(opened));
+        let tracking = self.tracking.ask(opened);
         opened.check_place()?;
-        if reach != record.reach
-            && let Err(error) = store.admit(folder, reach, &[])
+        if tracking.recorded_reach() > record.reach
+            && let Err(error) = store.admit(folder, Reach::Texts, &[])
         {
             tracing::warn!(%error, "it is not on record that version control writes to the folder");
         }
-        *self.admitted.write() = record.admitted;
+        *self.judged.write() = self.judged_by(record.reach, tracking);
+        self.take_texts(record);
         *self.known.write() = Some(folder.clone());
-        *self.judged.write() = self.judged_by(reach);
         Ok(())
     }
 
-    fn judged_by(&self, reach: Reach) -> Judged {
-        let is_whole = reach == Reach::Folder;
+    fn take_texts(&self, record: TrustRecord) {
+        *self.admitted.write() = record.admitted;
+        *self.withdrawn.write() = record.withdrawn;
+    }
+
+    fn judged_by(&self, recorded: Reach, tracking: Tracking) -> Judged {
+        let is_whole = recorded.max(tracking.reach()) == Reach::Folder;
         let standing = if self.is_trusted_by_host || is_whole { Standing::Trusted } else { Standing::TextByText };
-        Judged { standing, is_whole }
+        Judged { standing, is_whole, recorded: recorded.max(tracking.recorded_reach()) }
+    }
+
+    /// Asks again whether version control writes to the folder: it may have begun or ended to since. Called before what was read is
+    /// used, and after a file was read, since git writes files first and its index last.
+    ///
+    /// # Errors
+    /// Those of the store, when it has to be recorded.
+    pub(crate) fn ask_again(&self, folder: &Folder) -> Result<()> {
+        let (Some(store), Some(known)) = (&self.store, self.known.read().clone()) else { return Ok(()) };
+        let before = *self.judged.read();
+        if before.recorded != Reach::Folder {
+            return Ok(());
+        }
+        let now = self.judged_by(before.recorded, self.tracking.ask(folder));
+        if now == before {
+            return Ok(());
+        }
+        folder.check_place()?;
+        if now.recorded != before.recorded {
+            store.admit(&known, now.recorded, &[])?;
+        }
+        *self.judged.write() = now;
+        self.n_judged.fetch_add(1, Ordering::AcqRel);
+        Ok(())
+    }
+
+    /// How often the judgement changed since the open.
+    pub(crate) fn n_judged(&self) -> u64 {
+        self.n_judged.load(Ordering::Acquire)
     }
 
     /// Whether a folder that did not exist is there by now. One that the user made or trusted is used from then on.
@@ -304,16 +351,12 @@ impl Guard {
         let Some(record) = store.find(&known)? else {
             return if self.is_trusted_by_host { Ok(()) } else { Err(FolderError::NotTrusted { path: known.path }) };
         };
-        if self.is_whole() {
-            let reach = record.reach.max(self.tracking.reach(folder));
-            if reach != record.reach {
-                store.admit(&known, reach, &[])?;
-            }
-            if reach == Reach::Texts {
-                *self.judged.write() = self.judged_by(reach);
-            }
+        if record.reach > self.judged.read().recorded {
+            *self.judged.write() = self.judged_by(record.reach, Tracking::Tracked);
+            self.n_judged.fetch_add(1, Ordering::AcqRel);
         }
-        self.admitted.write().extend(record.admitted);
+        self.ask_again(folder)?;
+        self.take_texts(record);
         Ok(())
     }
 
@@ -368,9 +411,37 @@ impl Guard {
         self.admitted.read().contains(&text)
     }
 
+    /// True for a text that the user removed or replaced, and has not admitted since.
+    pub(crate) fn is_withdrawn(&self, text: impl FnOnce() -> TextHash) -> bool {
+        let withdrawn = self.withdrawn.read();
+        !withdrawn.is_empty() && withdrawn.contains(&text())
+    }
+
     /// True for a text that the user has neither written nor admitted, neither by itself nor with the folder.
     pub(crate) fn awaits(&self, text: TextHash) -> bool {
         !self.is_whole() && !self.has(text)
+    }
+
+    /// What the user wrote or admitted, where others write too; none where everything is used.
+    pub(crate) fn admitted(&self) -> Option<Vec<TextHash>> {
+        let is_limited = self.is_recording() && !self.is_whole();
+        is_limited.then(|| self.admitted.read().iter().copied().collect())
+    }
+
+    /// From now on, others count as writing to the folder, and of what is there, these texts are used.
+    pub(crate) fn limit_to(&self, texts: &[TextHash]) -> Result<()> {
+        let (Some(store), Some(folder)) = (&self.store, self.known.read().clone()) else { return Ok(()) };
+        store.admit(&folder, Reach::Texts, texts)?;
+        self.admitted.write().extend(texts);
+        self.withdrawn.write().retain(|text| !texts.contains(text));
+        *self.judged.write() = self.judged_by(Reach::Texts, Tracking::Tracked);
+        self.n_judged.fetch_add(1, Ordering::AcqRel);
+        Ok(())
+    }
+
+    /// True where other people write too, whatever the host says.
+    pub(crate) fn awaits_others(&self) -> bool {
+        !self.is_whole()
     }
 
     /// True if the user's own texts are recorded.
@@ -385,6 +456,19 @@ impl Guard {
         if !new.is_empty() {
             store.admit(&folder, Reach::Folder, &new)?;
             self.admitted.write().extend(new);
+            self.withdrawn.write().retain(|text| !texts.contains(text));
+        }
+        Ok(())
+    }
+
+    /// Records that the user removed or replaced these texts. Called after they left the folder: a crash in between leaves a record
+    /// of the removal in the folder itself.
+    pub(crate) fn withdraw(&self, texts: &[TextHash]) -> Result<()> {
+        let (Some(store), Some(folder)) = (&self.store, self.known.read().clone()) else { return Ok(()) };
+        if !texts.is_empty() {
+            store.withdraw(&folder, texts)?;
+            self.admitted.write().retain(|text| !texts.contains(text));
+            self.withdrawn.write().extend(texts);
         }
         Ok(())
     }
@@ -397,8 +481,9 @@ impl Guard {
             None => give_id(folder)?,
         };
         let identity = FolderIdentity::of(id, folder);
-        store.admit(&identity, self.tracking.reach(folder), texts)?;
+        store.admit(&identity, self.tracking.ask(folder).recorded_reach(), texts)?;
         self.admitted.write().extend(texts);
+        self.withdrawn.write().retain(|text| !texts.contains(text));
         *self.known.write() = Some(identity.clone());
         Ok(identity)
     }

@@ -27,6 +27,13 @@ impl TrustStore for MemoryTrustStore {
         Ok(())
     }
 
+    fn withdraw(&self, folder: &FolderIdentity, texts: &[TextHash]) -> Result<(), FolderError> {
+        if let Some(record) = self.records.lock().get_mut(folder) {
+            record.withdraw(texts);
+        }
+        Ok(())
+    }
+
     fn key(&self) -> Result<Option<ExportKey>, FolderError> {
         Ok(self.key.lock().clone())
     }

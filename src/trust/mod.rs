@@ -57,11 +57,19 @@ pub trait TrustStore: Send + Sync {
     /// [`FolderError`] when the record cannot be read; the folder then counts as unknown.
     fn find(&self, folder: &FolderIdentity) -> Result<Option<TrustRecord>, FolderError>;
 
-    /// Admits texts of a folder, and the folder itself if it was unknown. A record with [`Reach::Texts`] keeps this reach.
+    /// Admits texts of a folder, and the folder itself if it was unknown. A record with [`Reach::Texts`] keeps this reach. A text that
+    /// was withdrawn no longer is.
     ///
     /// # Errors
     /// [`FolderError`] when the record cannot be written; nothing is admitted then.
     fn admit(&self, folder: &FolderIdentity, reach: Reach, texts: &[TextHash]) -> Result<(), FolderError>;
+
+    /// Withdraws texts of a folder that its user removed or replaced: they are no longer admitted, and recorded as withdrawn. Does
+    /// nothing for a folder without a record.
+    ///
+    /// # Errors
+    /// [`FolderError`] when the record cannot be written; the texts stay admitted then.
+    fn withdraw(&self, folder: &FolderIdentity, texts: &[TextHash]) -> Result<(), FolderError>;
 
     /// The user's key, if there is one. By codes under it, a handle recognises caches and records in a folder as written by the
     /// user's own programs. What has no such code is not used: the queue of sessions to read, and vectors. Without a key, nothing
@@ -90,6 +98,9 @@ pub struct TrustRecord {
     /// The hashes of texts that the user wrote or admitted: lessons
     /// ([`Lesson::admission_hash`](crate::Lesson::admission_hash)), skills with their files, promotions and settings.
     pub admitted: BTreeSet<TextHash>,
+    /// The hashes of texts that the user removed or replaced. A pull does not bring them back: they await admission, also in the words of
+    /// another row ([`Lesson::text_hash`](crate::Lesson::text_hash)).
+    pub withdrawn: BTreeSet<TextHash>,
 }
 
 impl TrustRecord {
@@ -97,6 +108,13 @@ impl TrustRecord {
     pub fn admit(&mut self, reach: Reach, texts: &[TextHash]) {
         self.reach = self.reach.max(reach);
         self.admitted.extend(texts);
+        texts.iter().for_each(|text| _ = self.withdrawn.remove(text));
+    }
+
+    /// Adds the texts of [`TrustStore::withdraw`] to the record.
+    pub fn withdraw(&mut self, texts: &[TextHash]) {
+        texts.iter().for_each(|text| _ = self.admitted.remove(text));
+        self.withdrawn.extend(texts);
     }
 }
 
@@ -120,6 +138,8 @@ pub enum Tracking {
     Untracked,
     /// A pull can change it. Once set for a folder, it stays set.
     Tracked,
+    /// Not known now: version control is writing, or was interrupted. As [`Tracked`](Self::Tracked) until it is known, but not recorded.
+    Unsettled,
 }
 
 impl Tracking {
@@ -127,6 +147,14 @@ impl Tracking {
     pub(crate) fn reach(self) -> Reach {
         match self {
             Self::Untracked => Reach::Folder,
+            Self::Tracked | Self::Unsettled => Reach::Texts,
+        }
+    }
+
+    /// The reach to record.
+    pub(crate) fn recorded_reach(self) -> Reach {
+        match self {
+            Self::Untracked | Self::Unsettled => Reach::Folder,
             Self::Tracked => Reach::Texts,
         }
     }
@@ -144,6 +172,14 @@ pub enum Sharing {
 }
 
 impl Sharing {
+    /// The reach to record for a new folder, whatever version control says about it now.
+    pub(crate) fn reach(self) -> Reach {
+        match self {
+            Self::Private => Reach::Folder,
+            Self::Shared => Reach::Texts,
+        }
+    }
+
     /// The content of the folder's `.gitignore`.
     pub(crate) fn ignored(self) -> &'static str {
         match self {

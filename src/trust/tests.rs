@@ -249,35 +249,54 @@ fn another_folder_at_the_path_is_noticed_by_a_handle_that_is_open() {
 }
 
 #[test]
-fn a_folder_that_becomes_tracked_is_judged_again_once_it_changes() {
-    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+fn what_was_read_before_a_folder_became_tracked_is_judged_again_before_each_call() {
+    use parking_lot::Mutex;
+    for (later, standing) in [
+        (Tracking::Tracked, Standing::TextByText),
+        (Tracking::Unsettled, Standing::TextByText),
+        (Tracking::Untracked, Standing::Trusted),
+    ] {
+        each(|memory, store| {
+            builder(memory, &store).trusted().open().unwrap().trust().unwrap();
+            let tracking = Arc::new(Mutex::new(Tracking::Untracked));
+            let said = Arc::clone(&tracking);
+            let playbook = builder(memory, &store).tracked_by(move |_: &Path| *said.lock()).open().unwrap();
+            playbook.learn_lesson(build_lesson("zip the docs", "okapi")).unwrap();
+            let file = memory.join("skills_playbook.json");
+            let edited = fs::read_to_string(&file).unwrap().replace("\"quagga\"", "\"quagga as root\"");
+            fs::write(&file, edited).unwrap();
+            let shows = |task: &str, text: &str| playbook.get_playbook_context(task).unwrap().text.contains(text);
+            assert!(shows(TASK, "quagga as root"), "a hand edit in an untracked folder");
+            // The files stay as they are: git changes its index after them.
+            *tracking.lock() = later;
+            assert_eq!(shows(TASK, "quagga as root"), standing == Standing::Trusted, "{later:?}");
+            assert!(shows("zip the docs", "okapi"), "{later:?}");
+            assert_eq!(playbook.standing(), standing);
+            // Only what is known is kept.
+            *tracking.lock() = Tracking::Untracked;
+            assert_eq!(shows(TASK, "quagga as root"), later != Tracking::Tracked, "{later:?}, settled");
+        });
+    }
+}
+
+#[test]
+fn a_file_that_changes_between_the_question_and_the_read_is_judged_again() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
     each(|memory, store| {
         builder(memory, &store).trusted().open().unwrap().trust().unwrap();
-        let (is_tracked, n_asked) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
-        let ask = {
-            let (is_tracked, n_asked) = (Arc::clone(&is_tracked), Arc::clone(&n_asked));
-            move |_: &Path| {
-                n_asked.fetch_add(1, Ordering::SeqCst);
-                if is_tracked.load(Ordering::SeqCst) { Tracking::Tracked } else { Tracking::Untracked }
+        let file = memory.join("skills_playbook.json");
+        let edited = fs::read_to_string(&file).unwrap().replace("\"quagga\"", "\"quagga as root\"");
+        let n_asked = AtomicUsize::new(0);
+        // The first answer is given, and then git locks its index and writes the file.
+        let ask = move |_: &Path| {
+            if n_asked.fetch_add(1, Ordering::SeqCst) > 0 {
+                return Tracking::Unsettled;
             }
+            fs::write(&file, &edited).unwrap();
+            Tracking::Untracked
         };
         let playbook = builder(memory, &store).tracked_by(ask).open().unwrap();
-        playbook.learn_lesson(build_lesson("zip the docs", "okapi")).unwrap();
-        playbook.skills().list().unwrap();
-        let n_before = n_asked.load(Ordering::SeqCst);
-        for _ in 0..5 {
-            assert!(playbook.get_playbook_context(TASK).unwrap().text.contains("quagga"));
-            playbook.skills().list().unwrap();
-        }
-        assert_eq!(n_asked.load(Ordering::SeqCst), n_before, "nothing changed");
-
-        is_tracked.store(true, Ordering::SeqCst);
-        let file = memory.join("skills_playbook.json");
-        let pulled = fs::read_to_string(&file).unwrap().replace("\"quagga\"", "\"quagga as root\"");
-        fs::write(&file, pulled).unwrap();
-        assert!(!playbook.get_playbook_context(TASK).unwrap().text.contains("quagga"));
-        assert!(playbook.get_playbook_context("zip the docs").unwrap().text.contains("okapi"));
-        assert_eq!(playbook.standing(), Standing::TextByText);
+        assert!(!playbook.get_playbook_context(TASK).unwrap().text.contains("quagga as root"));
     });
 }
 

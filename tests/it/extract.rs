@@ -45,6 +45,7 @@ fn session() -> Transcript {
             Turn::Assistant("Done with pnpm.".into()),
             Turn::User("Good. Migrations run before the rollout, remember that.".into()),
         ],
+        ..Transcript::default()
     }
 }
 

@@ -65,6 +65,7 @@ fn transcript(session: &str) -> Transcript {
             Turn::User(format!("No, {QUOTE}.")),
             Turn::Assistant("Done.".into()),
         ],
+        ..Transcript::default()
     }
 }
 

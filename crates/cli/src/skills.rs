@@ -49,6 +49,8 @@ pub(crate) enum Command {
         #[arg(long, value_name = "HASH")]
         text_hash: Option<TextHash>,
     },
+    /// Show a skill no more, also if its folder is deleted and a pull brings it back; `promote` allows it again
+    Withdraw { name: String },
     /// Record whether a check of a skill passed
     Verify {
         name: String,
@@ -73,6 +75,11 @@ pub(crate) fn run(global: &Global, command: Command, out: &mut Output) -> Done {
                 None => skills.promote(&name)?,
             };
             out.both(&row(&listed), &format!("{} may be shown as long as its text does not change", listed.skill.name))
+        }
+        Command::Withdraw { name } => {
+            let listed = global.open()?.skills().withdraw(&name)?;
+            let name = &listed.skill.name;
+            out.both(&row(&listed), &format!("{name} is not shown until `adage skills promote {name}`"))
         }
         Command::Verify { name, result } => {
             let listed = global.open()?.skills().verify(&name, result)?;

@@ -2,13 +2,16 @@
 //! run programs that its settings name.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use adage::trust::Tracking;
 
 /// The maximum size of an index; a folder with a larger one counts as tracked.
 const MAX_INDEX: u64 = 256 << 20;
+/// The maximum size of git's settings that are read; a folder with larger ones counts as tracked.
+const MAX_SETTINGS: u64 = 1 << 20;
 /// The folders of other version control systems. Their records are not read: the folder counts as tracked.
 const OTHERS: [&str; 4] = [".hg", ".jj", ".svn", ".bzr"];
 /// How deep in a memory a repository of its own is looked for: its skills, their groups, and each of them.
@@ -20,17 +23,77 @@ const STAT_BYTES: usize = 40;
 /// The lengths of hashes: SHA-1 and SHA-256.
 const HASH_BYTES: [usize; 2] = [20, 32];
 
-/// `Tracked` if an index lists an entry in the folder, or if that cannot be determined.
+/// What is in git's data folder while it writes files, or after it was interrupted: the index does not list yet what it wrote.
+const UNFINISHED: [&str; 6] =
+    ["index.lock", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply"];
+
+/// `Tracked` if an index lists an entry in the folder, or if that cannot be determined; `Unsettled` while git may be writing.
 pub(crate) fn tracking(folder: &Path) -> Tracking {
     let Some(folder) = settled(folder) else { return Tracking::Untracked };
-    let is_tracked = |root: &Path| {
-        let inside = folder.strip_prefix(root).unwrap_or(Path::new("")).as_os_str().as_encoded_bytes();
-        let git = root.join(".git");
-        let has_other = || OTHERS.iter().any(|other| root.join(other).is_dir());
-        (fs::symlink_metadata(&git).is_ok() && !is_unlisted(&git, inside)) || has_other()
-    };
-    let is_tracked = folder.ancestors().any(is_tracked) || has_repository(&folder, MAX_DEPTH);
-    if is_tracked { Tracking::Tracked } else { Tracking::Untracked }
+    let mut found = Tracking::Untracked;
+    for root in folder.ancestors() {
+        let of_root = match git_tracking(root, &folder) {
+            _ if OTHERS.iter().any(|other| root.join(other).is_dir()) => Tracking::Tracked,
+            of_git => of_git,
+        };
+        match of_root {
+            Tracking::Tracked => return Tracking::Tracked,
+            Tracking::Untracked => {}
+            of_root => found = of_root,
+        }
+    }
+    if has_repository(&folder, MAX_DEPTH) { Tracking::Tracked } else { found }
+}
+
+/// What git's data at this root says about a folder.
+fn git_tracking(root: &Path, folder: &Path) -> Tracking {
+    let git = root.join(".git");
+    if fs::symlink_metadata(&git).is_err() {
+        return Tracking::Untracked;
+    }
+    let Some(data) = data_folder(&git) else { return Tracking::Tracked };
+    let Some(tree) = work_tree(&data, root) else { return Tracking::Tracked };
+    let Ok(inside) = folder.strip_prefix(tree).or_else(|_| folder.strip_prefix(root)) else { return Tracking::Tracked };
+    if UNFINISHED.iter().any(|name| fs::symlink_metadata(data.join(name)).is_ok()) {
+        return Tracking::Unsettled;
+    }
+    index_tracking(&data, inside.as_os_str().as_encoded_bytes())
+}
+
+/// The root of the work tree of a data folder: `core.worktree` if its settings have it. None if they cannot be read.
+fn work_tree(data: &Path, root: &Path) -> Option<PathBuf> {
+    let mut tree = root.to_owned();
+    for name in ["config", "config.worktree"] {
+        let path = data.join(name);
+        let Ok(about) = fs::symlink_metadata(&path) else { continue };
+        if !about.is_file() || about.len() > MAX_SETTINGS {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        File::open(&path).ok()?.take(MAX_SETTINGS).read_to_end(&mut bytes).ok()?;
+        if let Some(named) = named_tree(&String::from_utf8_lossy(&bytes)) {
+            tree = data.join(named).canonicalize().ok()?;
+        }
+    }
+    Some(tree)
+}
+
+/// The last value of `core.worktree`.
+fn named_tree(settings: &str) -> Option<String> {
+    let mut is_core = false;
+    let mut found = None;
+    for line in settings.lines().map(str::trim) {
+        let mut line = line;
+        if let Some((section, rest)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
+            is_core = section.trim().eq_ignore_ascii_case("core");
+            line = rest.trim();
+        }
+        let Some((key, value)) = line.split_once('=').filter(|_| is_core) else { continue };
+        if key.trim().eq_ignore_ascii_case("worktree") {
+            found = Some(value.trim().trim_matches('"').replace("\\\\", "\\"));
+        }
+    }
+    found
 }
 
 /// True when a part of the folder is a repository of its own, such as its skills: a pull brings files there. Folders that are too
@@ -52,20 +115,71 @@ fn settled(folder: &Path) -> Option<PathBuf> {
     folder.canonicalize().ok().or_else(|| Some(folder.parent()?.canonicalize().ok()?.join(folder.file_name()?)))
 }
 
-/// True if git has a readable index that lists nothing in the folder.
-fn is_unlisted(git: &Path, inside: &[u8]) -> bool {
-    let Some(data) = data_folder(git) else { return false };
+/// What the index says: `Tracked` if it lists something in the folder or cannot be read, `Unsettled` if it is missing although there
+/// was a commit.
+fn index_tracking(data: &Path, inside: &[u8]) -> Tracking {
     let index = data.join("index");
     match fs::symlink_metadata(&index) {
-        // Nothing was ever added.
-        Err(error) => error.kind() == std::io::ErrorKind::NotFound && data.join("HEAD").is_file(),
-        Ok(about) if about.is_file() && about.len() <= MAX_INDEX && !inside.is_empty() => {
-            let mut bytes = Vec::new();
-            let read = File::open(&index).and_then(|file| file.take(MAX_INDEX).read_to_end(&mut bytes));
-            read.is_ok() && HASH_BYTES.iter().any(|length| lists(&bytes, *length, inside) == Some(false))
+        Err(error) if error.kind() == ErrorKind::NotFound && data.join("HEAD").is_file() => {
+            if has_commits(data) {
+                Tracking::Unsettled
+            } else {
+                Tracking::Untracked
+            }
         }
-        Ok(_) => false,
+        Ok(about) if about.is_file() && about.len() <= MAX_INDEX && !inside.is_empty() => {
+            if is_unlisted(&index, &about, inside) { Tracking::Untracked } else { Tracking::Tracked }
+        }
+        _ => Tracking::Tracked,
     }
+}
+
+/// True if a branch of the repository has a commit, or if that cannot be determined.
+fn has_commits(data: &Path) -> bool {
+    let is_missing = |path: &Path| fs::symlink_metadata(path).is_err();
+    let is_linked = !is_missing(&data.join("commondir"));
+    let heads = data.join("refs/heads");
+    let is_empty = is_missing(&heads) || fs::read_dir(&heads).is_ok_and(|mut entries| entries.next().is_none());
+    is_linked || !is_empty || !is_missing(&data.join("packed-refs")) || !is_missing(&data.join("reftable"))
+}
+
+/// An index that was read, and what it said about a folder. A server asks before each call.
+struct KnownIndex {
+    path: PathBuf,
+    inside: Vec<u8>,
+    stamp: IndexStamp,
+    is_unlisted: bool,
+}
+
+/// The length of an index, the time of its last change, and what else identifies it: git replaces it by a new file.
+type IndexStamp = (u64, Option<std::time::SystemTime>, [i64; 3]);
+
+fn stamp_of(about: &fs::Metadata) -> IndexStamp {
+    #[cfg(unix)]
+    let identity = {
+        use std::os::unix::fs::MetadataExt as _;
+        [about.ino().cast_signed(), about.ctime(), about.ctime_nsec()]
+    };
+    #[cfg(not(unix))]
+    let identity = [0; 3];
+    (about.len(), about.modified().ok(), identity)
+}
+
+/// True for a readable index that lists nothing in the folder.
+fn is_unlisted(index: &Path, about: &fs::Metadata, inside: &[u8]) -> bool {
+    static KNOWN: Mutex<Vec<KnownIndex>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let stamp = stamp_of(about);
+    let is_it = |known: &&KnownIndex| known.path == index && known.inside == inside && known.stamp == stamp;
+    if let Some(known) = known.iter().find(is_it) {
+        return known.is_unlisted;
+    }
+    let mut bytes = Vec::new();
+    let read = File::open(index).and_then(|file| file.take(MAX_INDEX).read_to_end(&mut bytes));
+    let is_unlisted = read.is_ok() && HASH_BYTES.iter().any(|length| lists(&bytes, *length, inside) == Some(false));
+    known.retain(|known| known.path != index || known.inside != inside);
+    known.push(KnownIndex { path: index.to_owned(), inside: inside.to_owned(), stamp, is_unlisted });
+    is_unlisted
 }
 
 /// Git's data folder of a work tree: `.git`, or the target of the file of that name.

@@ -152,12 +152,17 @@ fn admit(playbook: &Playbook, ids: &[String], out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Why a lesson awaits admission although it was in use once.
+const REMOVED_BEFORE: &str = "this text was removed or replaced here before, and somebody put it back";
+
 /// Prints everything that trusting the folder would admit.
 fn show(playbook: &Playbook, out: &mut Output) -> Done {
     let waiting = playbook.awaiting_trust()?;
     for lesson in &waiting.lessons {
-        let text = lesson_for_person(lesson, "nobody here has admitted it");
-        out.object(&masked(json!({ "lesson": lesson })))?;
+        let was_removed = waiting.removed_before.contains(&lesson.id);
+        let why = if was_removed { REMOVED_BEFORE } else { "nobody here has admitted it" };
+        let text = lesson_for_person(lesson, why);
+        out.object(&masked(json!({ "lesson": lesson, "removed_before": was_removed })))?;
         out.text(&format!("lesson {}\n{text}", lesson.id))?;
     }
     for waiting in &waiting.in_review {

@@ -31,6 +31,21 @@ pub(crate) struct Mark {
     pub(crate) offset: u64,
 }
 
+/// The largest generation, segment or offset that is believed: no playbook gets there, and what is counted from there on does not
+/// overflow. A larger one counts as missing.
+pub(crate) const MAX_NUMBER: u64 = 1 << 53;
+
+/// A number of a file, unless it is larger than any that this program writes.
+pub(crate) fn in_range(number: &Value) -> Option<u64> {
+    number.as_u64().filter(|number| *number < MAX_NUMBER)
+}
+
+impl Mark {
+    fn is_in_range(&self) -> bool {
+        self.segment < MAX_NUMBER && self.offset < MAX_NUMBER
+    }
+}
+
 /// The content of the playbook file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct PlaybookFile {
@@ -124,10 +139,10 @@ pub(crate) fn parse_keys(
     book.recalls = recalls.into_iter().map(|recalls| (recalls.realm, recalls.n)).collect();
     book.evicted = read_rows::<Evicted>(&mut keys, "evicted", &mut unread);
     book.unread.extend(unread);
-    let mut number = |key: &str| keys.remove(key).and_then(|number| number.as_u64());
+    let mut number = |key: &str| keys.remove(key).and_then(|number| in_range(&number));
     let (generation, archive_length) = (number("generation").unwrap_or(0), number("archive_len"));
     let edited = take_list(&mut keys, EDITED).iter().filter_map(|id| id.as_str()?.parse().ok()).collect();
-    let usage = keys.remove("usage").and_then(|usage| Mark::deserialize(usage).ok());
+    let usage = keys.remove("usage").and_then(|usage| Mark::deserialize(usage).ok()).filter(Mark::is_in_range);
     let file = PlaybookFile {
         generation,
         is_unmarked: archive_length.is_none() || usage.is_none(),

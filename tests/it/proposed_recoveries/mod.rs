@@ -57,6 +57,7 @@ fn session() -> Transcript {
             Turn::System("Reminder: be brief.".into()),
             Turn::User("What does dispose() do there?".into()),
         ],
+        ..Transcript::default()
     }
 }
 

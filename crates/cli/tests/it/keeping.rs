@@ -109,6 +109,23 @@ fn a_forgotten_rule_of_a_session_is_in_no_file() {
 }
 
 #[test]
+fn a_forgotten_lesson_leaves_no_skipped_suggestion_and_no_request() {
+    let temp = tempfile::tempdir().unwrap();
+    let (folder, sessions) = (temp.path().join("memory"), temp.path().join("sessions"));
+    let id = learn(&folder, SECRET, "never say it");
+    run(&folder, &["skip", SECRET]);
+    run(&folder, &["skip", "error-pip"]);
+    fs::create_dir_all(&sessions).unwrap();
+    let asked = session("no, not that").replace("deploy the widget server", SECRET);
+    fs::write(sessions.join("s.jsonl"), asked).unwrap();
+    run(&folder, &["mine", "--sessions", sessions.to_str().unwrap()]);
+    assert!(text(&fs::read(folder.join("mining.json")).unwrap()).contains(SECRET), "no request is recorded");
+    run(&folder, &["forget", &id]);
+    assert_eq!(files_with(&folder, "nobody may read again"), Vec::<String>::new());
+    assert!(!files_with(&folder, "error-pip").is_empty(), "another skip is deleted");
+}
+
+#[test]
 fn files_that_a_person_keeps_are_named_when_a_lesson_is_forgotten() {
     let home = tempfile::tempdir().unwrap();
     let folder = &home.path().join("memory");

@@ -7,8 +7,9 @@ use adage::TextHash;
 use serde_json::{Value, json};
 
 use super::checks::{attack, check};
-use super::ground::{Ground, HOSTILE, MEMORY, OWN, TASK, copy, write};
-use super::rows::{edit_rows, hostile_row, plant, put_skill};
+use super::ground::{Ground, HOSTILE, MEMORY, OWN, TASK, TEAM, copy, write};
+use super::rows::{edit_rows, hostile_row, plant, playbook, put_playbook, put_skill};
+use super::team::Team;
 
 /// The user's own memory, and a backup of it.
 fn backed_up(ground: &Ground) -> (PathBuf, PathBuf) {
@@ -113,4 +114,43 @@ fn only_a_backup_that_this_user_sealed_is_believed() {
             ground.speaks(&ground.user, &new, OWN, "a copy of the backup");
         }),
     ]);
+}
+
+#[test]
+fn the_users_own_backup_gives_back_no_more_than_was_admitted() {
+    check(&[attack("a row and a skill that a pull brought waited when the backup was made", |ground| {
+        let team = Team::trusted(ground);
+        put_skill(&team.their_memory(), "quagga-docs", HOSTILE);
+        team.bring();
+        team.only_the_team_speaks("pulled");
+        let backup = ground.path("backup");
+        ground.does(&ground.user, &team.ours, &["backup", backup.to_str().unwrap()]);
+        let new = ground.folder("new");
+        ground.does(&ground.user, &new, &["restore", backup.to_str().unwrap()]);
+        ground.is_silent(&ground.user, &new, "restored elsewhere");
+        ground.speaks(&ground.user, &new, TEAM, "what was admitted comes back");
+        let shown = ground.user.adage(&new, &["trust", "--show"]);
+        ground.claim(shown.says(HOSTILE), format!("it is lost: {}", shown.brief()));
+        ground.does(&ground.user, &team.ours, &["restore", backup.to_str().unwrap()]);
+        team.only_the_team_speaks("restored in place");
+    })]);
+}
+
+#[test]
+fn a_pulled_file_with_fewer_lessons_leaves_the_others_to_a_repair() {
+    check(&[attack("its generation is far ahead, and the user learns a lesson", |ground| {
+        let team = Team::trusted(ground);
+        ground.learns(&team.ours);
+        let mut file = playbook(&[hostile_row()]);
+        file["generation"] = json!(1_000_000_000);
+        put_playbook(&team.their_memory(), &file);
+        team.push();
+        team.pull();
+        let other = ["learn", "--trigger", "another topic", "--solution", "wait for it"];
+        ground.does(&ground.user, &team.ours, &other);
+        ground.is_silent(&ground.user, &team.ours, "replaced");
+        ground.does(&ground.user, &team.ours, &["repair"]);
+        ground.speaks(&ground.user, &team.ours, OWN, "repaired");
+        ground.is_silent(&ground.user, &team.ours, "repaired");
+    })]);
 }
