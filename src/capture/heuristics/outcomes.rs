@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use adage_transcript::{Relation, Status, ToolCall, Transcript, Turn, outcome};
 
+use super::cues;
 use super::error_line::{absent_program, error_line, never_ran, tells_error, unknown_flag};
 use super::error_recovery::{self, user_report};
 use super::session::{Session, TerminalCall};
@@ -45,17 +46,20 @@ impl<'t> Outcomes<'t> {
         self.command(turn).is_some_and(is_told) && quote.lines().any(tells)
     }
 
-    /// True if the user reports a failure in a turn, pasted one, or complains in the quoted words.
+    /// True if the user reports a failure in a turn, pasted one, or states something in the quoted words.
     pub(in crate::capture) fn reports_failure(&self, turn: usize, quote: &str) -> bool {
         let Some(text) = self.said(turn) else { return false };
         user_report::reports_a_failure(&self.session, turn, text)
             || outcome::error_line(quote).is_some()
-            || user_report::complains(quote)
+            || is_statement(quote)
     }
 
-    /// True if the user says in a turn that it works, or is content with what was done.
-    pub(in crate::capture) fn reports_success(&self, turn: usize) -> bool {
-        self.said(turn).is_some_and(|text| user_report::reports_a_success(&self.session, turn, text))
+    /// True if the user says in a turn that it works, is content with what was done, or states something in the quoted words and
+    /// reports no failure.
+    pub(in crate::capture) fn reports_success(&self, turn: usize, quote: &str) -> bool {
+        let Some(text) = self.said(turn) else { return false };
+        user_report::reports_a_success(&self.session, turn, text)
+            || is_statement(quote) && !user_report::reports_a_failure(&self.session, turn, text)
     }
 
     /// True if a later call shows that what failed works: the same command in another form or the same edit, another program
@@ -242,4 +246,10 @@ mod tests {
             assert_eq!(patterns.join(" | "), expected, "{command}");
         }
     }
+}
+
+/// True for words that are neither a question nor a request. Whether they tell of a failure is for the reviewer to judge.
+fn is_statement(quote: &str) -> bool {
+    const MIN_WORDS: usize = 4;
+    !quote.contains('?') && !cues::requests(quote) && quote.split_whitespace().count() >= MIN_WORDS
 }

@@ -56,7 +56,7 @@ impl<'t> Record<'t> {
     /// The evidence of a proposal. `found` are the turns of the failures on which the rules suggest lessons.
     pub(super) fn check(&self, proposal: &RecoveryProposal, found: &[usize]) -> Result<Proven, RecoveryRefusal> {
         check_texts(proposal)?;
-        let (failure, success) = (&proposal.failure, &proposal.success);
+        let failure = &proposal.failure;
         self.check_order(proposal)?;
         let is_same = |turn: &&usize| self.outcomes.is_same_failure(failure.turn, **turn);
         if let Some(turn) = found.iter().find(is_same) {
@@ -65,7 +65,7 @@ impl<'t> Record<'t> {
         let evidence = RecoveryEvidence {
             failure: self.failure(failure)?,
             remedies: self.remedies(proposal)?,
-            success: self.success(success, failure)?,
+            success: self.success(proposal)?,
         };
         self.check_done(&evidence)?;
         self.check_values(proposal)?;
@@ -131,11 +131,12 @@ impl<'t> Record<'t> {
         Ok(passages)
     }
 
-    fn success(&self, cited: &Citation, failure: &Citation) -> Result<Passage, RecoveryRefusal> {
-        let passage = self.passage(RecoveryPart::Success, cited)?;
-        let turn = cited.turn;
+    fn success(&self, proposal: &RecoveryProposal) -> Result<Passage, RecoveryRefusal> {
+        let RecoveryProposal { failure, remedies, success, .. } = proposal;
+        let passage = self.passage(RecoveryPart::Success, success)?;
+        let turn = success.turn;
         if !self.is_call(turn) {
-            let is_told = self.outcomes.reports_success(turn);
+            let is_told = self.outcomes.reports_success(turn, &passage.quote);
             return if is_told { Ok(passage) } else { Err(RecoveryRefusal::NotConfirmed { turn }) };
         }
         let status = self.outcomes.status(turn);
@@ -146,7 +147,9 @@ impl<'t> Record<'t> {
             let shown = format!("{} {}", passage.source, passage.quote);
             values::values(&failure.quote).iter().any(|value| is_name(value) && has_word(&shown, value))
         };
-        if !self.outcomes.bears_on(failure.turn, &failure.quote, turn) && !is_named() {
+        // Another call that did what the failed one was for.
+        let is_remedy = || remedies.iter().any(|remedy| remedy.turn == turn);
+        if !self.outcomes.bears_on(failure.turn, &failure.quote, turn) && !is_named() && !is_remedy() {
             return Err(RecoveryRefusal::Unrelated { failure: failure.turn, success: turn });
         }
         if self.outcomes.is_intended(failure.turn, turn) {

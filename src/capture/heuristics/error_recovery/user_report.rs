@@ -92,14 +92,6 @@ pub(in crate::capture::heuristics) fn reports_a_failure(session: &Session<'_>, t
     parse_report(turn, text, &own_sentences(session, turn, text)).is_some()
 }
 
-/// True for words of the user that complain of something: a looser reading than that of a report, for words that were quoted as one.
-pub(in crate::capture::heuristics) fn complains(quote: &str) -> bool {
-    static COMPLAINS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)n['’]t\b|\b(?:not|never|nothing|no longer|wrong|incorrect|bugs?|broken|missing|stuck|errors?|fail(?:s|ed|ing|ure|ures)?|crash\w*)\b").ok()
-    });
-    matches(&COMPLAINS, quote)
-}
-
 /// True if the user says in the first sentences of a turn that it works, or approves of it.
 pub(in crate::capture::heuristics) fn reports_a_success(session: &Session<'_>, turn: usize, text: &str) -> bool {
     let own = own_sentences(session, turn, text);
