@@ -84,7 +84,9 @@ impl Playbook {
         let mut utilities: Vec<f64> = book.lessons.iter().map(|lesson| self.utility(lesson)).collect();
         utilities.sort_by(f64::total_cmp);
         let quantiles = [utilities.first(), utilities.get(utilities.len() / 2), utilities.last()];
-        let sum = |count: fn(&crate::Lesson) -> u64| book.lessons.iter().map(|lesson| count(lesson)).sum();
+        let sum = |count: fn(&crate::Lesson) -> u64| {
+            book.lessons.iter().map(|lesson| count(lesson)).fold(0, u64::saturating_add)
+        };
         Ok(Stats {
             n_lessons: book.lessons.len(),
             n_verified: book.lessons.iter().filter(|lesson| lesson.verified).count(),

@@ -135,8 +135,6 @@ pub(crate) enum Command {
     /// Copy the memory to a folder that is empty or missing, while others write
     Backup { folder: PathBuf },
     /// Replace the playbook with that of a backup; the present one is kept in quarantine
-    ///
-    /// The memory must exist: on a new machine, `adage init` makes it.
     Restore { folder: PathBuf },
     /// Embed the lessons that have no vector yet (for example after a clone), so that the next recall is fast
     Embed,

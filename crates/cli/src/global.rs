@@ -159,6 +159,11 @@ impl Global {
         self.create_with(self.builder()?)
     }
 
+    /// The memory that a command fills from a file or folder. It is created if there is such a source.
+    pub(crate) fn create_from(&self, source: &Path, builder: PlaybookBuilder) -> Result<Playbook, Box<dyn Error>> {
+        if source.exists() { self.create_with(builder) } else { self.open_with(builder, Access::Write) }
+    }
+
     /// As `create`, with this builder.
     pub(crate) fn create_with(&self, builder: PlaybookBuilder) -> Result<Playbook, Box<dyn Error>> {
         let is_new = !has_memory(self.dir());

@@ -26,7 +26,7 @@ pub(crate) fn backup(global: &Global, folder: &Path, out: &mut Output) -> Done {
 
 pub(crate) fn restore(global: &Global, folder: &Path, out: &mut Output) -> Done {
     let builder = export_key::for_import().into_iter().fold(global.builder()?, PlaybookBuilder::with_export_key);
-    let restored = global.open_with(builder, Access::Write)?.restore(folder)?;
+    let restored = global.create_from(folder, builder)?.restore(folder)?;
     out.object(&json!(restored))?;
     if !restored.is_own {
         out.line(&format!(

@@ -62,7 +62,7 @@ impl Failure {
         let one_lined = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut paragraphs = text.split("\n\n").map(one_lined).filter(|paragraph| !paragraph.is_empty());
         let (first, help) = match error.kind() {
-            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
                 ("a command is missing".to_owned(), "`--help` lists the commands")
             }
             _ => (paragraphs.next().unwrap_or_default(), "`--help` shows what is allowed"),

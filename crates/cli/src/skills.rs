@@ -152,7 +152,7 @@ fn export(global: &Global, lessons: &[String], to: &Path, name: Option<&skills::
 }
 
 fn import(global: &Global, path: &Path, reveal: bool, out: &mut Output) -> Done {
-    let skills = global.open()?.skills();
+    let skills = global.create_from(path, global.builder()?)?.skills();
     let imported = if reveal { skills.import_revealed(path) } else { skills.import(path) };
     let (saved, notes) = match imported? {
         skills::Imported::Saved { saved, notes } => (saved, notes),

@@ -33,7 +33,7 @@ fn arguments(command: &str) -> &'static [&'static str] {
         "edit" => &["gone", "--solution", "b"],
         "context" => &["task"],
         "show" | "record" | "helpful" | "harmful" | "graduate" | "remove" | "retract" | "forget" | "effect"
-        | "skip" | "skills promote" | "skills match" | "skills show" => &["gone"],
+        | "skip" | "skills promote" | "skills withdraw" | "skills match" | "skills show" => &["gone"],
         "skills verify" | "verify" => &["gone", "passed"],
         "outcome" => &[ID, "helpful"],
         "undo" | "inbox undo" => &[ID],

@@ -94,6 +94,7 @@ fn a_change_of_a_supporting_file_revokes_a_promotion() {
     {
         for (name, change) in CHANGES {
             let world = World::new();
+            world.must(&["init"]);
             let folder = put_skill(&world, root, trust);
             world.must(&[&["skills", "promote", "deploy"], flags].concat());
             assert!(prompt(&world, flags).contains(BODY), "{name}: it is shown before");
@@ -135,6 +136,7 @@ fn every_key_of_a_skill_that_reaches_a_prompt_was_shown_and_a_change_of_it_waits
     let mut succeeded = Vec::new();
     for (key, line) in KEYS {
         let world = World::new();
+        world.must(&["init"]);
         put(&world, line, "zqfirstqz");
         let seen = world.must(&[&["skills", "show", "deploy"][..], &flags].concat());
         world.must(&[&["skills", "promote", "deploy"][..], &flags].concat());
@@ -161,6 +163,7 @@ fn a_link_among_the_supporting_files_does_not_carry_changes_in() {
         ("a reference is a link out", "deploy/references/guide.md", "outside.sh"),
     ] {
         let world = World::new();
+        world.must(&["init"]);
         put_skill(&world, "memory/skills", "tainted");
         world.put("outside.sh", "#!/bin/sh\necho one\n");
         world.put("outside/run.sh", "#!/bin/sh\necho one\n");
@@ -182,6 +185,7 @@ fn a_link_among_the_supporting_files_does_not_carry_changes_in() {
 fn an_import_takes_the_supporting_files_and_review_lists_each() {
     let files = ["scripts/run.sh", "scripts/lib/wait.sh", "references/guide.md", "assets/logo.svg"];
     let world = World::new();
+    world.must(&["init"]);
     let from = put_skill(&world, "elsewhere", "trusted");
     world.must(&["skills", "import", from.to_str().unwrap()]);
     let seen = world.must(&["skills", "show", "deploy"]);
@@ -222,6 +226,7 @@ fn an_import_does_not_follow_links_out_of_the_skill() {
         ("a folder is a link", "leaked"),
     ] {
         let world = World::new();
+        world.must(&["init"]);
         let from = put_skill(&world, "elsewhere", "trusted");
         world.put("private/canary.txt", "zqcanaryqz");
         let target = if link == "leaked" { "private" } else { "private/canary.txt" };
@@ -275,6 +280,7 @@ fn an_unpromoted_project_skill_never_hides_a_promoted_one() {
         // The folder is named as the skill is, or otherwise: either may decide.
         for folder in ["deploy", "aaa", "zzz"] {
             let world = World::new();
+            world.must(&["init"]);
             put_skill(&world, "memory/skills", "tainted");
             world.must(&["skills", "promote", "deploy"]);
             world.put(format!("project/{folder}/SKILL.md"), skill(name, "zqforgedqz", "trusted"));
@@ -305,6 +311,7 @@ fn an_unpromoted_skill_of_any_place_never_hides_a_promoted_one_of_another() {
         for hiding in roots.into_iter().filter(|root| *root != promoted) {
             n_attacks += 1;
             let world = World::new();
+            world.must(&["init"]);
             put_skill(&world, promoted, "tainted");
             world.must(&[&["skills", "promote", "deploy"], flags.as_slice()].concat());
             world.put(format!("{hiding}/deploy/SKILL.md"), skill("deploy", "zqforgedqz", "tainted"));
@@ -335,6 +342,7 @@ fn a_promotion_holds_for_the_skill_that_was_shown() {
     let mut succeeded = Vec::new();
     for (name, meanwhile) in attacks {
         let world = World::new();
+        world.must(&["init"]);
         put_skill(&world, "memory/skills", "tainted");
         let shown = world.run(&["skills", "show", "deploy", "--json"]).out;
         let hash = serde_json::from_str::<Value>(&shown).unwrap()["text_hash"].as_str().unwrap().to_owned();
@@ -351,6 +359,7 @@ fn a_promotion_holds_for_the_skill_that_was_shown() {
 #[test]
 fn an_unchanged_skill_stays_promoted() {
     let world = World::new();
+    world.must(&["init"]);
     let folder = put_skill(&world, "memory/skills", "tainted");
     assert!(!prompt(&world, &[]).contains(BODY));
     world.must(&["skills", "promote", "deploy"]);

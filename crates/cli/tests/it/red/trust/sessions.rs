@@ -158,11 +158,11 @@ fn a_file_that_a_person_names_waits_if_the_repository_has_it_or_a_sub_agent_made
                 file
             }),
         ),
-        attack("a folder of the repository is looked through", |ground| {
+        attack("folders of the repository are looked through", |ground| {
             let project = project(ground);
             tracked(ground, &project, &claude_code(HOSTILE));
             put(&project.join("own/3f2a.jsonl"), &claude_code("kudu"));
-            let said = ground.user.adage(&project, &["mine", "."]);
+            let said = ground.user.adage(&project, &["mine", "docs", "own"]);
             only_the_own(ground, &project, &said, "looked through");
         }),
     ]);
