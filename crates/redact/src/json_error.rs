@@ -14,8 +14,8 @@ const TYPES: [(&str, &str); 13] = [
     ("expected a map", "expected an object"),
     ("expected a sequence", "expected a list"),
     ("expected a boolean", "expected true or false"),
-    ("invalid type: map,", "invalid type: object,"),
-    ("invalid type: sequence,", "invalid type: list,"),
+    ("invalid type: map", "invalid type: object"),
+    ("invalid type: sequence", "invalid type: list"),
     ("floating point `", "number `"),
     ("integer `", "number `"),
 ];

@@ -92,6 +92,20 @@ fn seeds_codes_and_wallet_keys_are_found_and_their_look_alikes_are_not() {
 }
 
 #[test]
+fn of_armoured_blocks_in_base64_only_private_keys_are_secrets() {
+    let block = |label: &str| {
+        let lines = [random(), random(), random()].concat();
+        data_encoding::BASE64.encode(format!("-----BEGIN {label}-----\n{lines}\n-----END {label}-----\n").as_bytes())
+    };
+    for label in ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY", "ENCRYPTED PRIVATE KEY"] {
+        check(&[(format!("client-key-data: {}", block(label)), Some("private-key-base64"))]);
+    }
+    for label in ["CERTIFICATE", "CERTIFICATE REQUEST", "X509 CRL"] {
+        check(&[(format!("certificate-authority-data: {}", block(label)), None)]);
+    }
+}
+
+#[test]
 fn repeated_groups_are_made_up_except_in_uuids() {
     let hex = "4ddbc191d40ee098";
     check(&[

@@ -140,7 +140,8 @@ fn the_users_own_backup_gives_back_no_more_than_was_admitted() {
 fn a_pulled_file_with_fewer_lessons_leaves_the_others_to_a_repair() {
     check(&[attack("its generation is far ahead, and the user learns a lesson", |ground| {
         let team = Team::trusted(ground);
-        ground.learns(&team.ours);
+        let own = ["learn", "--trigger", "zip a folder", "--solution", "call okapi first"];
+        ground.does(&ground.user, &team.ours, &own);
         let mut file = playbook(&[hostile_row()]);
         file["generation"] = json!(1_000_000_000);
         put_playbook(&team.their_memory(), &file);
@@ -150,7 +151,8 @@ fn a_pulled_file_with_fewer_lessons_leaves_the_others_to_a_repair() {
         ground.does(&ground.user, &team.ours, &other);
         ground.is_silent(&ground.user, &team.ours, "replaced");
         ground.does(&ground.user, &team.ours, &["repair"]);
-        ground.speaks(&ground.user, &team.ours, OWN, "repaired");
+        let listed = ground.does(&ground.user, &team.ours, &["list"]);
+        ground.claim(listed.out.contains("zip a folder"), format!("it is lost: {}", listed.brief()));
         ground.is_silent(&ground.user, &team.ours, "repaired");
     })]);
 }
