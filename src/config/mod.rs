@@ -123,7 +123,7 @@ impl Config {
     /// [`Error::UnknownKey`] names the first key that is not a setting; [`Error::WrongType`] a value of another type; [`Error::Json`]
     /// for what is not JSON.
     pub fn from_json(text: &str) -> Result<Self, Error> {
-        Self::from_value(serde_json::from_str(text)?)
+        Self::from_value(&serde_json::from_str(text)?)
     }
 
     /// As [`from_json`](Self::from_json), for TOML, whose tables are the sections.
@@ -131,15 +131,15 @@ impl Config {
     /// # Errors
     /// Those of [`from_json`](Self::from_json); [`Error::Toml`] for what is not TOML.
     pub fn from_toml(text: &str) -> Result<Self, Error> {
-        Self::from_value(toml::from_str(text)?)
+        Self::from_value(&toml::from_str(text)?)
     }
 
-    fn from_value(value: Value) -> Result<Self, Error> {
+    fn from_value(value: &Value) -> Result<Self, Error> {
         let known = serde_json::to_value(Self::default())?;
-        if let Some(unknown) = unknown_key(&value, &known, "") {
+        if let Some(unknown) = unknown_key(value, &known, "") {
             return Err(unknown);
         }
-        given::read(value.clone(), &value)
+        given::read(value.clone(), value)
     }
 
     /// These settings overridden by those of a memory folder's own file, in TOML. A folder may set how its lessons are kept,

@@ -29,17 +29,20 @@ pub(super) fn at_least_two(setting: &'static str, value: usize) -> Result<(), Er
 }
 
 /// A share, in [0, 1].
-pub(super) fn share<T: PartialOrd + From<u8> + Display>(setting: &'static str, value: T) -> Result<(), Error> {
+pub(super) fn share<T: Copy + PartialOrd + From<u8> + Display>(setting: &'static str, value: T) -> Result<(), Error> {
     within(setting, value, T::from(0)..=T::from(1), "in [0, 1]")
 }
 
 /// A cosine distance, in [0, 2].
-pub(super) fn distance<T: PartialOrd + From<u8> + Display>(setting: &'static str, value: T) -> Result<(), Error> {
+pub(super) fn distance<T: Copy + PartialOrd + From<u8> + Display>(
+    setting: &'static str,
+    value: T,
+) -> Result<(), Error> {
     within(setting, value, T::from(0)..=T::from(2), "a cosine distance in [0, 2]")
 }
 
 /// A number in a range, so never NaN.
-pub(super) fn within<T: PartialOrd + Display>(
+pub(super) fn within<T: Copy + PartialOrd + Display>(
     setting: &'static str,
     value: T,
     range: RangeInclusive<T>,

@@ -61,16 +61,12 @@ struct Fence(Option<String>);
 impl Fence {
     /// True for a line of the fence, its first and last included.
     fn contains(&mut self, line: &str) -> bool {
-        match self.0.take() {
-            Some(marks) => {
-                self.0 = (!closes(&marks, line)).then_some(marks);
-                true
-            }
-            None => {
-                self.0 = opening(line);
-                self.0.is_some()
-            }
+        if let Some(marks) = self.0.take() {
+            self.0 = (!closes(&marks, line)).then_some(marks);
+            return true;
         }
+        self.0 = opening(line);
+        self.0.is_some()
     }
 }
 

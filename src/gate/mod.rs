@@ -179,9 +179,9 @@ fn clean_named(text: &str, names: &[&str]) -> String {
     let names = names.iter().rev().take(MAX_NAMES).filter(|_| text.len() <= MAX_NAMED);
     for name in names.collect::<Vec<_>>() {
         let before = format!("{name}: ");
-        let named = clean(&format!("{before}{text}"));
-        if let Some(cleaned) = named.strip_prefix(&before) {
-            text = cleaned.to_owned();
+        let with_name = clean(&format!("{before}{text}"));
+        if let Some(cleaned) = with_name.strip_prefix(&before) {
+            cleaned.clone_into(&mut text);
         }
     }
     text

@@ -52,7 +52,7 @@ fn is_of_claude_code(path: &[&str]) -> bool {
 fn is_of_codex(path: &[&str]) -> bool {
     let Some((file, folders)) = path.split_last() else { return false };
     let is_number = |name: &&str| name.bytes().all(|byte| byte.is_ascii_digit());
-    file.starts_with("rollout-") && folders.len() <= 3 && folders.iter().all(|name| is_number(name))
+    file.starts_with("rollout-") && folders.len() <= 3 && folders.iter().all(is_number)
 }
 
 /// `PROJECT/chats/session-….json`

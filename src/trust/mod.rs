@@ -108,12 +108,12 @@ impl TrustRecord {
     pub fn admit(&mut self, reach: Reach, texts: &[TextHash]) {
         self.reach = self.reach.max(reach);
         self.admitted.extend(texts);
-        texts.iter().for_each(|text| _ = self.withdrawn.remove(text));
+        self.withdrawn.retain(|text| !texts.contains(text));
     }
 
     /// Adds the texts of [`TrustStore::withdraw`] to the record.
     pub fn withdraw(&mut self, texts: &[TextHash]) {
-        texts.iter().for_each(|text| _ = self.admitted.remove(text));
+        self.admitted.retain(|text| !texts.contains(text));
         self.withdrawn.extend(texts);
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn import(global: &Global, asked: &Import, out: &mut Output) -> Done 
             // Importing twice changes nothing, and what a person removed stays removed: neither is a failure.
             LearnOutcome::Refused { reason: Refusal::AlreadyHere { .. } } => {}
             LearnOutcome::Refused { reason: reason @ Refusal::Removed } => {
-                say(&format!("lesson {}: {reason}", place + 1))
+                say(&format!("lesson {}: {reason}", place + 1));
             }
             LearnOutcome::Refused { reason } => {
                 say_failure(&Failure::of_item(format!("lesson {}: {reason}", place + 1)));

@@ -39,7 +39,7 @@ pub(crate) fn tracking(folder: &Path) -> Tracking {
         match of_root {
             Tracking::Tracked => return Tracking::Tracked,
             Tracking::Untracked => {}
-            of_root => found = of_root,
+            Tracking::Unsettled => found = Tracking::Unsettled,
         }
     }
     if has_repository(&folder, MAX_DEPTH) { Tracking::Tracked } else { found }

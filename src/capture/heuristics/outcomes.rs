@@ -200,6 +200,12 @@ pub(in crate::capture) fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
+/// True for words that are neither a question nor a request. Whether they tell of a failure is for the reviewer to judge.
+fn is_statement(quote: &str) -> bool {
+    const MIN_WORDS: usize = 4;
+    !quote.contains('?') && !cues::requests(quote) && quote.split_whitespace().count() >= MIN_WORDS
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -246,10 +252,4 @@ mod tests {
             assert_eq!(patterns.join(" | "), expected, "{command}");
         }
     }
-}
-
-/// True for words that are neither a question nor a request. Whether they tell of a failure is for the reviewer to judge.
-fn is_statement(quote: &str) -> bool {
-    const MIN_WORDS: usize = 4;
-    !quote.contains('?') && !cues::requests(quote) && quote.split_whitespace().count() >= MIN_WORDS
 }

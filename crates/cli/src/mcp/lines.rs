@@ -154,7 +154,7 @@ mod tests {
     fn received(text: &[u8], size: usize) -> Vec<Vec<u8>> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
-            let mut lines = Lines::new(&text[..], tokio::io::sink());
+            let mut lines = Lines::new(text, tokio::io::sink());
             lines.from = BufReader::with_capacity(size, text);
             let mut all = Vec::new();
             while let Some(line) = lines.next_line().await {

@@ -12,6 +12,7 @@ pub(super) type Message = RxJsonRpcMessage<RoleServer>;
 
 /// What a line contains.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one at a time exists, and is taken apart at once")]
 pub(super) enum Line {
     /// One message; `None` if it is a notification that the server ignores.
     One(Result<Option<Message>, Value>),
@@ -45,7 +46,7 @@ pub(super) fn message(value: Value) -> Result<Option<Message>, Value> {
     }
     match fields.get("method") {
         Some(Value::String(method)) => {
-            params(method, fields).map_err(|text| refusal(&known, ErrorCode::INVALID_PARAMS, &text))?
+            params(method, fields).map_err(|text| refusal(&known, ErrorCode::INVALID_PARAMS, &text))?;
         }
         Some(method) => return Err(invalid(&known, &format!("the method is {method}, it must be a string"))),
         None if ["result", "error"].iter().any(|key| fields.contains_key(*key)) => {}

@@ -301,7 +301,7 @@ fn learn(memory: &Memory, asked: &Learn) -> Result<Answer, Box<dyn Error>> {
     let near = told.near.map(|id| near_lesson(&playbook, id, told.outcome));
     let mut text = learned.to_string();
     if let Some(Near { id, trigger: Some(trigger), solution: Some(solution) }) = &near {
-        text.push_str(&format!("\nthe near lesson, {id}: {trigger}: {solution}"));
+        text.extend(["\nthe near lesson, ", id.as_str(), ": ", trigger.as_str(), ": ", solution.as_str()]);
     }
     let [id, change] = [learned.id().map(|id| id.to_string()), learned.change().map(|change| change.to_string())];
     Ok(answer(text, Kept { outcome: told.outcome, id, reason: told.why, near, change }))

@@ -36,7 +36,7 @@ fn arguments(command: &str) -> &'static [&'static str] {
         | "skip" | "skills promote" | "skills withdraw" | "skills match" | "skills show" => &["gone"],
         "skills verify" | "verify" => &["gone", "passed"],
         "outcome" => &[ID, "helpful"],
-        "undo" | "inbox undo" => &[ID],
+        "undo" | "inbox undo" | "trust" => &[ID],
         "inbox show" | "inbox apply" | "inbox dismiss" => &["private"],
         "replay" => &["gone/receipts.jsonl", "--policy", "limit=3"],
         "sessions" | "backup" | "restore" | "eval" => &["gone/folder"],
@@ -47,7 +47,6 @@ fn arguments(command: &str) -> &'static [&'static str] {
         "config set" => &["retention.capacity", "80"],
         "hook" => &["prompt"],
         "completions" => &["bash"],
-        "trust" => &[ID],
         "list" | "credit" | "prune" | "history" | "failures" | "stats" | "check" | "repair" | "checkpoint"
         | "embed" | "doctor" | "reset-skips" | "inbox list" | "inbox check" | "inbox history" | "review"
         | "skills list" | "curate" | "config list" | "man" | "mcp" | "init" | "export" => &[],

@@ -412,7 +412,9 @@ fn an_error_does_not_repeat_a_secret_of_the_request() {
         numbered.map(|(n, call)| json!({"jsonrpc": "2.0", "id": n + 1, "method": "tools/call", "params": call})),
     );
     let mut input = server.stdin.take().unwrap();
-    messages.iter().for_each(|message| writeln!(input, "{message}").unwrap());
+    for message in messages {
+        writeln!(input, "{message}").unwrap();
+    }
     drop(input);
     let ended = server.wait_with_output().unwrap();
     let (answers, log) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));

@@ -41,7 +41,7 @@ fn own_before(said: &str, after: Vec<Turn>) -> Vec<String> {
 
 #[test]
 fn what_a_later_result_brings_is_not_the_persons_word() {
-    let numbered = RULE.split(' ').enumerate().map(|(n, word)| format!("{n:6}→{word}\n")).collect::<String>();
+    let numbered = RULE.split(' ').enumerate().map(|(n, word)| format!("{n:6}→{word}")).collect::<Vec<_>>().join("\n");
     for page in [RULE.to_owned(), numbered, RULE.replace(' ', "&nbsp;"), format!("# Releases\n\n{RULE}")] {
         let after = vec![Turn::Assistant("I look at the page.".into()), tool(&page)];
         assert!(own_before(RULE, after).is_empty(), "{page}");

@@ -129,7 +129,9 @@ fn what_the_user_got_rid_of_does_not_come_back_by_a_pull() {
         team.share_ours();
         puts_back(&team, |file| {
             file["removed"] = json!([]);
-            twins.into_iter().for_each(|twin| add(file, twin));
+            for twin in twins {
+                add(file, twin);
+            }
         });
         ground.is_silent(&ground.user, &team.ours, "twins");
     }));

@@ -44,13 +44,13 @@ fn document(word: &str) -> String {
 }
 
 fn lines(word: &str) -> String {
-    messages(word).iter().map(|message| format!("{message}\n")).collect()
+    messages(word).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// Writes a file that was last changed long before the time of the calls.
 fn put(path: &Path, text: &str) {
     write(path, text);
-    let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_772_272_800);
+    let then = std::time::UNIX_EPOCH + std::time::Duration::from_hours(492_298);
     fs::File::options().write(true).open(path).unwrap().set_modified(then).unwrap();
 }
 
