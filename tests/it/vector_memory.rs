@@ -182,6 +182,21 @@ fn a_playbook_and_a_vector_memory_refuse_the_folder_of_the_other() {
     playbook(lessons.path()).unwrap().learn_lesson(lesson).unwrap();
 }
 
+/// An embedder whose server cannot be reached.
+struct Down;
+
+impl Embedder for Down {
+    fn embed(&self, _: &[&str], _: Role) -> Result<Array2<f32>, EmbedError> {
+        Err(EmbedError::host(std::io::Error::other("the server is down")))
+    }
+    fn fingerprint(&self) -> TextHash {
+        TextHash::of(&["down"])
+    }
+    fn dimension(&self) -> Result<usize, EmbedError> {
+        Ok(384)
+    }
+}
+
 #[test]
 fn an_error_has_its_cause_as_source() {
     let folder = tempfile::tempdir().unwrap();
@@ -189,18 +204,6 @@ fn an_error_has_its_cause_as_source() {
     assert_eq!(refused.to_string(), "document \"n1\" cannot be kept");
     assert_eq!(refused.source().unwrap().to_string(), "the text is empty");
 
-    struct Down;
-    impl Embedder for Down {
-        fn embed(&self, _: &[&str], _: Role) -> Result<Array2<f32>, EmbedError> {
-            Err(EmbedError::host(std::io::Error::other("the server is down")))
-        }
-        fn fingerprint(&self) -> TextHash {
-            TextHash::of(&["down"])
-        }
-        fn dimension(&self) -> Result<usize, EmbedError> {
-            Ok(384)
-        }
-    }
     let memory = VectorMemory::builder(folder.path()).with_embedder(Arc::new(Down)).open().unwrap();
     let failed = memory.query(&Lookup::text("a note")).unwrap_err();
     assert_eq!(failed.source().unwrap().to_string(), "the server is down");
@@ -209,5 +212,5 @@ fn an_error_has_its_cause_as_source() {
     std::fs::write(&file, "mine").unwrap();
     let failed = VectorMemory::open(&file).err().unwrap();
     let mut causes = std::iter::successors(failed.source(), |error| (*error).source());
-    assert!(causes.any(|cause| cause.is::<std::io::Error>()), "{failed:?}");
+    assert!(causes.any(<dyn std::error::Error>::is::<std::io::Error>), "{failed:?}");
 }

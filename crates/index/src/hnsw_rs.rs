@@ -195,7 +195,7 @@ mod tests {
         for ef in [0, 1, 2, 50] {
             assert!(found(&graph, [1.0, 0.0], ef, |_| false).is_empty());
         }
-        assert_eq!(graph.search(&[1.0, 0.0], (10, 20), Some(&|_| false)), None);
+        assert_eq!(graph.search(&[1.0, 0.0], Effort { ef: 10, budget: 20 }, Some(&|_| false)), None);
     }
 
     #[test]
@@ -209,13 +209,13 @@ mod tests {
         assert_eq!(first.len(), 100);
         let query = circle(80..81);
         assert_eq!(found(&first, [query.floats(0)[0], query.floats(0)[1]], 10, |_| true)[0], 80);
-        assert_eq!(second.search(query.floats(0), (10, usize::MAX), None).unwrap()[0].row, 49);
+        assert_eq!(second.search(query.floats(0), Effort { ef: 10, budget: usize::MAX }, None).unwrap()[0].row, 49);
         let mut others = Rows::new(2);
         others.append(&circle(0..50));
         others.append(&circle(150..200));
         second.join(&others, 100, Kernel::Portable);
         assert!(!Arc::ptr_eq(&first.shared, &second.shared));
-        assert_eq!(second.search(query.floats(0), (10, usize::MAX), None).unwrap()[0].row, 49);
+        assert_eq!(second.search(query.floats(0), Effort { ef: 10, budget: usize::MAX }, None).unwrap()[0].row, 49);
         // 100 links or more, 40 bytes each, beside the rows.
         assert!(second.bytes() > 100 * (8 + 4 * 40), "{}", second.bytes());
     }

@@ -91,7 +91,7 @@ fn extract_from(transcript: &Transcript, reply: String, found: Vec<usize>) -> Ex
 
 /// Of one proposed recovery: the lesson, or why it was refused.
 fn judged(transcript: &Transcript, recovery: &Value) -> Result<Extracted, RefusedBecause> {
-    match extract_from(transcript, learn(&[recovery.clone()]), Vec::new()) {
+    match extract_from(transcript, learn(std::slice::from_ref(recovery)), Vec::new()) {
         Extraction::Proposed { mut lessons, refused } if refused.is_empty() => Ok(lessons.remove(0)),
         Extraction::Proposed { mut refused, .. } => Err(refused.remove(0).because),
         other => panic!("{other:?}"),
@@ -244,7 +244,7 @@ fn what_failed_again_or_was_not_mended_is_refused() {
     );
     check(
         &|turns| {
-            turns[4] = call("Edit", json!({"new_string": "poolclass=NullPool,"}), "Error: no match", Status::Failed)
+            turns[4] = call("Edit", json!({"new_string": "poolclass=NullPool,"}), "Error: no match", Status::Failed);
         },
         recovery(),
         RecoveryRefusal::RemedyFailed { turn: 4 },
@@ -357,7 +357,7 @@ fn lines_of_claude_code() -> String {
             }
         }
     }
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
