@@ -54,10 +54,13 @@ mod tests {
         assert!(is_echo(RULE, &seen), "{name}: {shown}: {:?}", unprefixed(shown));
     }
 
+    /// A line as a tool prints it, by its number and text.
+    type Form = fn(usize, &str) -> String;
+
     #[test]
     fn what_programs_print_before_lines_does_not_hide_a_text() {
         for n_words in 1..5 {
-            let forms: [(&str, fn(usize, &str) -> String); 16] = [
+            let forms: [(&str, Form); 16] = [
                 ("Read", |n, line| format!("{n:6}→{line}")),
                 ("cat -n", |n, line| format!("{n:6}\t{line}")),
                 ("grep -n", |n, line| format!("{n}:{line}")),
@@ -87,7 +90,7 @@ mod tests {
         let parted =
             RULE.replace("always", "al-\nways").replace("commit", "com-\n   mit").replace("before", "be-\r\nfore");
         check("parted", &parted);
-        check("parted and numbered", &parted.lines().map(|line| format!("12→{line}\n")).collect::<String>());
+        check("parted and numbered", &parted.lines().map(|line| format!("12→{line}")).collect::<Vec<_>>().join("\n"));
     }
 
     #[test]
