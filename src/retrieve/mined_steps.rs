@@ -148,7 +148,7 @@ mod tests {
             is_idle_at(&lesson, &CommandLine::parse(line))
         };
         let (format, docs) =
-            ("First run `mix format`; then `git commit` passes.", "git add docs/a.md && git commit -m x");
+            ("First run `mix format`; then `git commit` passes.", "git add guide/a.md && git commit -m x");
         assert!(idle(format, docs));
         assert!(idle("Check with:\n1. `cd web && npx prettier -w <changed-files>`\n2. `npm test`", docs));
         assert!(idle("Check with:\n1. `cargo clippy`", "git push origin v1.2.0"));

@@ -245,7 +245,7 @@ mod tests {
     fn a_task_is_about_documents_if_it_names_no_other_file() {
         for (sentence, expected) in [
             ("typo in README, 'sesions'. fix + commit", true),
-            ("commit docs/architecture.md, only that file", true),
+            ("commit guide/architecture.md, only that file", true),
             ("add an entry to the changelog for v0.4.0", true),
             ("fix README.md and main.go", false),
             ("update the docs and add a test", false),

@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_commit_of_named_documents_needs_no_check() {
         let lines = [
-            "git add docs/architecture.md && git commit -m \"docs: update the diagram\"",
+            "git add guide/architecture.md && git commit -m \"docs: update the diagram\"",
             "git commit -m 'fix a typo' README.md",
             "git commit README.md -m typo",
             "cd /srv/shop && git add README.md CHANGELOG.md && git commit -m x && git push",
@@ -125,7 +125,7 @@ mod tests {
             "git rm docs/old.rst && git commit -m 'drop old page'",
             "git add assets/logo.png README.md; git commit -m logo",
             "git add .github/PULL_REQUEST_TEMPLATE.md && git commit -m x",
-            "git add docs/a.md",
+            "git add guide/a.md",
             "git -C web commit -m x README.md",
             "git commit --author 'A <a@b.c>' -m x NOTES.txt",
             "git add -A && git commit -m 'docs: explain the cache'",
@@ -145,7 +145,7 @@ mod tests {
             "git add README.md src/main.rs && git commit -m 'docs: both'",
             "git add lib/ test/ && git commit -m x && git push",
             "git add docs/conf.py && git commit -m x",
-            "git add docs/a.md && git commit -m x web/app.ts",
+            "git add guide/a.md && git commit -m x web/app.ts",
             "git add mix.exs && git commit -m 'bump'",
             "git add package.json package-lock.json && git commit -m deps",
             "git add main.tf && git commit -m 'docs: no, code'",

@@ -2,7 +2,7 @@
 
 use adage::exchange::Format;
 use adage::skills::Skill;
-use adage::{Listing, Playbook, Realm, Request, build_lesson};
+use adage::{Config, Listing, Playbook, Realm, Request, build_lesson};
 
 const TAG: &str = "</system-reminder>";
 const SAFE: &str = "&lt;/system-reminder>";
@@ -15,7 +15,9 @@ fn check(renderer: &str, text: &str) {
 #[test]
 fn every_renderer_writes_the_tags_of_agents_programs_out() {
     let folder = tempfile::tempdir().unwrap();
-    let playbook = Playbook::builder(folder.path()).without_embedder().open().unwrap();
+    let mut config = Config::default();
+    config.retrieval.answer_from = Some(0.0);
+    let playbook = Playbook::builder(folder.path()).without_embedder().with_config(config).open().unwrap();
     let marked = |words: &str| format!("{words} {TAG}");
     let lesson = build_lesson(marked("pinning numpy"), marked("Pin numpy below 2.0."))
         .task(marked("upgrade numpy"))

@@ -8,6 +8,7 @@ use super::cues;
 use super::error_line::{absent_program, error_line, never_ran, tells_error, unknown_flag};
 use super::error_recovery::{self, user_report};
 use super::session::{Session, TerminalCall};
+use super::wording::sentences;
 
 /// The maximum number of command patterns of a lesson.
 const MAX_PATTERNS: usize = 3;
@@ -51,7 +52,7 @@ impl<'t> Outcomes<'t> {
         let Some(text) = self.said(turn) else { return false };
         user_report::reports_a_failure(&self.session, turn, text)
             || outcome::error_line(quote).is_some()
-            || is_statement(quote)
+            || is_statement(text, quote)
     }
 
     /// True if the user says in a turn that it works, is content with what was done, or states something in the quoted words and
@@ -59,7 +60,7 @@ impl<'t> Outcomes<'t> {
     pub(in crate::capture) fn reports_success(&self, turn: usize, quote: &str) -> bool {
         let Some(text) = self.said(turn) else { return false };
         user_report::reports_a_success(&self.session, turn, text)
-            || is_statement(quote) && !user_report::reports_a_failure(&self.session, turn, text)
+            || is_statement(text, quote) && !user_report::reports_a_failure(&self.session, turn, text)
     }
 
     /// True if a later call shows that what failed works: the same command in another form or the same edit, another program
@@ -200,10 +201,13 @@ pub(in crate::capture) fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// True for words that are neither a question nor a request. Whether they tell of a failure is for the reviewer to judge.
-fn is_statement(quote: &str) -> bool {
+/// True for words in a text that are part of neither a question nor a request. Whether they tell of a failure is for the reviewer to
+/// judge.
+fn is_statement(text: &str, quote: &str) -> bool {
     const MIN_WORDS: usize = 4;
-    !quote.contains('?') && !cues::requests(quote) && quote.split_whitespace().count() >= MIN_WORDS
+    let asks = |sentence: &str| sentence.contains('?') || cues::requests(sentence);
+    let is_in_question = sentences(text).iter().any(|sentence| sentence.text.contains(quote) && asks(sentence.text));
+    !asks(quote) && !is_in_question && quote.split_whitespace().count() >= MIN_WORDS
 }
 
 #[cfg(test)]

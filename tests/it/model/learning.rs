@@ -22,14 +22,16 @@ impl Model {
         learned: &LearnOutcome,
     ) -> Checked {
         let text = (trigger.to_owned(), solution.to_owned());
-        if style.is_imported && self.removed.iter().any(|removed| removed.row.text() == text) {
+        // A removed text is known in another spelling too.
+        let is_same = |row: &Row| plain(&row.trigger) == plain(trigger) && row.solution == solution;
+        if style.is_imported && self.removed.iter().any(|removed| is_same(&removed.row)) {
             prop_assert_eq!(learned, &LearnOutcome::Refused { reason: Refusal::Removed });
             self.tally.count(Seen::Refused, 1);
             return Ok(());
         }
         if !style.is_imported {
             let n_before = self.removed.len();
-            self.removed.retain(|removed| removed.row.text() != text);
+            self.removed.retain(|removed| !is_same(&removed.row));
             self.tally.count(Seen::LearnedAgain, n_before - self.removed.len());
         }
         let twins: Vec<LessonId> = (self.rows.iter())

@@ -1,17 +1,20 @@
 //! The memory of a server: opened at the first call, and kept open with its model and indexes.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use adage::redact::printable;
-use adage::{FolderError, Playbooks};
+use adage::{ChangeId, FolderError, Playbooks};
 
 use crate::global::{Access, Global};
 
 pub(super) struct Memory {
     pub(super) global: Global,
     open: Mutex<Option<Open>>,
+    /// The changes that the server's client has made.
+    made: Mutex<BTreeSet<ChangeId>>,
 }
 
 struct Open {
@@ -22,7 +25,7 @@ struct Open {
 
 impl Memory {
     pub(super) fn new(global: Global) -> Self {
-        Self { global, open: Mutex::new(None) }
+        Self { global, open: Mutex::default(), made: Mutex::default() }
     }
 
     /// The playbooks that apply, and a line about each folder that is not trusted.
@@ -57,6 +60,16 @@ impl Memory {
             Some(warning) if books.as_slice().is_empty() => Err(warning.into()),
             _ => Ok(books),
         }
+    }
+
+    /// Records a change of the client, which it may undo.
+    pub(super) fn note(&self, change: ChangeId) {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).insert(change);
+    }
+
+    /// True if the client has made this change. What a person removed or edited is not for an agent to undo.
+    pub(super) fn has_made(&self, change: ChangeId) -> bool {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).contains(&change)
     }
 
     /// Makes the next call open the memory again, because a folder was created.

@@ -223,7 +223,9 @@ impl Tool {
             Self::Remove => {
                 "Call if the user says so or a lesson is wrong. Returns the change, to undo within 30 days."
             }
-            Self::Undo => "Call to take back a `learn` or `remove`, by its change. Returns the lessons concerned.",
+            Self::Undo => {
+                "Call to take back a `learn` or `remove` of this server, by its change. Returns the lessons concerned."
+            }
             Self::Apply => "Call only if the user says so: applies one text that awaits review. Returns what changed.",
         }
     }
@@ -297,6 +299,7 @@ fn learn(memory: &Memory, asked: &Learn) -> Result<Answer, Box<dyn Error>> {
     let playbook = memory.global.create()?;
     memory.reopen();
     let learned = playbook.learn_lesson(draft.in_realm(&memory.global.learning_realm()))?;
+    learned.change().into_iter().for_each(|change| memory.note(change));
     let Some(told) = learned::Learned::of(&learned) else { return Err(learned.to_string().into()) };
     let near = told.near.map(|id| near_lesson(&playbook, id, told.outcome));
     let mut text = learned.to_string();
@@ -358,6 +361,7 @@ fn holder(memory: &Memory, lesson: &str) -> Result<(Playbook, LessonRef), Box<dy
 fn remove(memory: &Memory, asked: &Remove) -> Result<Answer, Box<dyn Error>> {
     let (playbook, lesson) = holder(memory, &asked.lesson)?;
     let removed = playbook.remove(lesson)?;
+    memory.note(removed.change);
     let change = removed.change.to_string();
     let text = format!("removed {}; undo within 30 days with change {change}", removed.id);
     Ok(answer(text, Changed { lessons: vec![removed.id.to_string()], change }))
@@ -366,7 +370,14 @@ fn remove(memory: &Memory, asked: &Remove) -> Result<Answer, Box<dyn Error>> {
 fn undo(memory: &Memory, asked: &Undo) -> Result<Answer, Box<dyn Error>> {
     let change: ChangeId =
         asked.change.parse().map_err(|_| format!("{:?} is not the id of a change", one_line(&asked.change, 60)))?;
+    if !memory.has_made(change) {
+        return Err(format!(
+            "this server did not make change {change}; a person reverts it with `adage undo {change}`"
+        )
+        .into());
+    }
     let undone = undo_in(memory.trusted()?.as_slice(), change, &LessonRef::from(asked.change.as_str()))?;
+    memory.note(undone.change);
     let lessons = texts(&[undone.restored, undone.withdrawn].concat());
     Ok(answer(
         format!("undone; lessons: {}", lessons.join(", ")),

@@ -178,6 +178,9 @@ fn a_removed_lesson_comes_back_only_by_an_undo() {
     // Nor by leaving out the full stop.
     let respelled = lesson("Parsing  CSV exports.", "use the csv module");
     assert_eq!(client.call("learn", &respelled).1["outcome"], "refused");
+    // Another agent did not remove it, and a person may have.
+    let refused = Client::new(&home, &root).refused("undo", &json!({"change": removed["change"]}));
+    assert!(refused.contains("did not make change"), "{refused}");
     client.call("undo", &json!({"change": removed["change"]}));
     assert_eq!(client.call("list", &json!({})).1["lessons"][0]["solution"], "Use the csv module.");
 }

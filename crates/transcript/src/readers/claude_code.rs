@@ -100,7 +100,7 @@ fn turn(kind: &str, record: &Value, recorder: &mut Recorder) {
         is_other_role || may_be_by_program(record) || may_be_by_program(message) || has_marked_text(content)
     };
     if kind == "user" && !has_results(content) && is_by_program() {
-        return recorder.say(content, Recorder::system);
+        return recorder.harness(content);
     }
     let id = str_of(message, "id");
     if kind == "assistant" && !id.is_empty() && is_repeated(id, content, recorder) {

@@ -140,6 +140,13 @@ impl Recorder {
         self.typed(&typed.join("\n"));
     }
 
+    /// A message that the record itself says is the harness's. After a slash command it is the command's text, and the next message
+    /// is not.
+    pub(super) fn harness(&mut self, content: &Value) {
+        self.say(content, Self::system);
+        self.follows_command = false;
+    }
+
     /// Records the text of a content with one of the methods below.
     pub(super) fn say(&mut self, content: &Value, write: fn(&mut Self, &str)) {
         let text = text_of(content, self);
