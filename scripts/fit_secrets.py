@@ -7,7 +7,7 @@
 
 A logistic regression with an L2 penalty over the levels of the traits and the buckets of words (numpy, scipy). DATA holds ordinary texts, which
 are assumed to have no secrets, blocks of published packages (`published_text.py`), and the examples of published lists of rules. The fit also sees each written case with other values in
-place of its secret, and the contexts of `secret_contexts.txt` with generated values.
+place of its secret.
 """
 import base64
 import collections
@@ -25,7 +25,6 @@ import tempfile
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from secret_contexts import filled
 from secret_variants import varied, with_chosen, with_public_names, with_seeds, without
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -34,7 +33,7 @@ TABLE = os.path.join(SCORE, "weights.tsv")
 HELDOUT = os.path.join(ROOT, "crates/redact/tests/heldout")
 AUTHORS = {
     "first": ["fit", "held"], "second": ["unseen"], "third": ["blind"], "fourth": ["fifth"], "alma": ["alma"], "bruno": ["bruno"], "chiyo": ["chiyo"],
-    "dieter": ["dieter"], "farid": ["farid"], "greta": ["greta"], "ines": ["ines"],
+    "dieter": ["dieter"], "farid": ["farid"], "greta": ["greta"],
 }
 N_KNOWN, N_KNOWN_BITS = 5000, 1 << 16
 Candidate = collections.namedtuple("Candidate", "start end columns is_hit")
@@ -160,21 +159,16 @@ def measure(cases, program):
     return model
 
 
-def places_of(value, text):
-    """Where a text in bytes contains a value."""
-    value, places = value.encode(), []
-    at = text.find(value)
-    while at >= 0:
-        places.append((at, at + len(value)))
-        at = text.find(value, at + 1)
-    return places
-
-
 def label(case):
     """For each candidate 1, 0, or None if it is unknown."""
     text = case["text"].encode()
-    spans = places_of(case["secret"], text) if case["secret"] else []
-    others = [place for other in case.get("others", ()) for place in places_of(other, text)]
+    spans = []
+    if case["secret"]:
+        secret = case["secret"].encode()
+        at = text.find(secret)
+        while at >= 0:
+            spans.append((at, at + len(secret)))
+            at = text.find(secret, at + 1)
     labels = []
     for one in case["measured"]:
         shared = max((min(one.end, b) - max(one.start, a) for a, b in spans), default=0)
@@ -191,9 +185,6 @@ def label(case):
             labels.append((None if small else 1) if inside else int(shared * 10 >= (one.end - one.start) * 8))
         elif case["label"]:
             # Other secrets of the same text, and those of lists, are only known where a rule finds them.
-            if any(one.start < b and a < one.end for a, b in others):
-                labels.append(None)
-                continue
             labels.append((None if case["secret"] else 1) if known else (0 if case["secret"] else None))
         else:
             labels.append(None if known else 0)
@@ -342,9 +333,7 @@ def show(name, counts):
 # Weights in the fit: of a secret (all its candidates together), and of each candidate of authors that rules were fitted on, of the four
 # kinds of variants, of the authors' look-alikes (in addition), of the examples of lists, of ordinary texts, and of published packages.
 POSITIVE, FITTED_ON, VARIED, CHOSEN, NONE, NAMED, ALIKE, LISTS, ORDINARY, PUBLISHED = 2.0, 0.5, 0.3, 0.1, 0.1, 0.03, 8.0, 0.8, 0.7, 0.05
-N_VARIANTS, N_NAMED, N_FILLED = 3, 2, 6
-# Of contexts of `secret_contexts.txt` with a secret, and of those without.
-WITH_SECRET, WITHOUT_SECRET = 0.6, 2.0
+N_VARIANTS, N_NAMED = 3, 2
 PENALTY = 1.2
 # The table holds the weight of a bucket in steps of this size, within these limits.
 STEP, STEPS = 0.05, (-47, 46)
@@ -372,22 +361,19 @@ def main(data, program):
     lists = list_cases(data)
     plain = [{"text": text, "secret": None, "label": 0, "family": "ordinary"} for text in ordinary(data)]
     packages = published(data)
-    contexts = filled(N_FILLED)
     every = [case for cases in authors.values() for case in cases] + [case for of in variants.values() for cases, _ in of for case in cases]
-    model = measure(every + lists + plain + packages + contexts, program)
+    model = measure(every + lists + plain + packages, program)
     halves = [[[case for case in texts if half_of(case) == which] for texts in (plain, packages)] for which in (0, 1)]
     parts = {}
     for name, cases in authors.items():
         weight = FITTED_ON if name in ("first", "second", "third") else 1.0
         alike = [case for case in cases if not case["label"] and not is_ordinary(case["family"])]
         parts[name] = [Rows(model, some, weight * share) for some, share in [(cases, 1.0), *variants[name]]] + [Rows(model, alike, ALIKE)]
-    written = [Rows(model, lists, LISTS)]
-    for has_secret, weight in ((1, WITH_SECRET), (0, WITHOUT_SECRET)):
-        written.append(Rows(model, [case for case in contexts if case["label"] == has_secret], weight))
+    of_lists = [Rows(model, lists, LISTS)]
     usual = [[Rows(model, half[0], ORDINARY), Rows(model, half[1], PUBLISHED)] for half in halves]
     if "--authors" in sys.argv:
-        leave_out(authors, parts, written + usual[0], halves[1], model)
-    model.fit([part for of in parts.values() for part in of] + written + usual[0] + usual[1], PENALTY)
+        leave_out(authors, parts, of_lists + usual[0], halves[1], model)
+    model.fit([part for of in parts.values() for part in of] + of_lists + usual[0] + usual[1], PENALTY)
     for name, cases in {**authors, "lists": lists, "ordinary": plain, "published": packages}.items():
         show(f"fitted on: {name}", count(cases, model, THRESHOLDS))
     return model

@@ -256,14 +256,6 @@ pub(crate) fn encodes_a_reference(value: &str) -> bool {
     ["${", "{$", "{{", "$(", "<"].iter().any(|mark| password.starts_with(mark))
 }
 
-/// The password of base64 of a user with a password, as in the header `Authorization: Basic`.
-pub(crate) fn encoded_password(value: &str) -> Option<String> {
-    let text = decode(value).and_then(|bytes| String::from_utf8(bytes).ok())?;
-    let (user, password) = text.split_once(':')?;
-    let is_user = !user.is_empty() && user.bytes().all(|b| b.is_ascii_alphanumeric() || b"._@-".contains(&b));
-    is_user.then(|| password.to_owned())
-}
-
 /// True for three equal groups in a row, as in `1234-1234-1234`, which no generator produces. False for a UUID.
 pub(crate) fn repeats_a_group(value: &str) -> bool {
     let groups: Vec<&str> = value.split(|c: char| !c.is_ascii_alphanumeric()).collect();

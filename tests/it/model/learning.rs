@@ -132,15 +132,16 @@ impl Model {
         prop_assert!(n_by_hand <= max_by_hand, "{} by hand went", n_by_hand);
         let is_enough = gone.len() == excess || (is_spent && gone.len() < excess);
         prop_assert!(if is_room { is_enough } else { gone.is_empty() }, "{} of {} went", gone.len(), excess);
+        let kept_last = |row: &Row| (row.is_by_hand, row.is_verified);
         for gone in &gone {
             for stayed in &stayed {
                 let is_right = if !is_expendable(&stayed) || (is_spent && stayed.is_by_hand) {
                     true
-                } else if gone.is_verified == stayed.is_verified {
+                } else if kept_last(gone) == kept_last(stayed) {
                     let is_tie = gone.is_untouched() && stayed.is_untouched();
                     gone.utility() <= stayed.utility() + 1e-9 && (!is_tie || gone.id < stayed.id)
                 } else {
-                    !gone.is_verified
+                    kept_last(gone) < kept_last(stayed)
                 };
                 prop_assert!(is_right, "{:?} went and {:?} stayed", gone, stayed);
             }

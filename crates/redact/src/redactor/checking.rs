@@ -6,9 +6,9 @@ use crate::check_cache::{Check, CheckCache};
 use crate::password_word::{is_password_like, is_random_word};
 use crate::rules::{Kind, Rule};
 use crate::shape::{
-    are_codes, claims_nothing, encoded_password, encodes_a_name, is_base64_key, is_constant, is_likely_password,
-    is_path_like, is_phrase, is_pin, is_prefix_and_words, is_reference, is_strong, is_weak_password,
-    is_word_and_number, is_word_list, looks_random, repeats_a_group,
+    are_codes, claims_nothing, encodes_a_name, is_base64_key, is_constant, is_likely_password, is_path_like, is_phrase,
+    is_pin, is_prefix_and_words, is_reference, is_strong, is_weak_password, is_word_and_number, is_word_list,
+    looks_random, repeats_a_group,
 };
 
 impl Redactor {
@@ -64,15 +64,8 @@ impl Redactor {
             }
             Check::NotWords => looks_random(value),
             Check::Random | Check::Unhashed | Check::Qualified => self.is_random(value),
-            Check::Placeholder => {
-                self.exceptions.is_sample(value) || self.exceptions.is_placeholder(value) || self.encodes_made_up(value)
-            }
+            Check::Placeholder => self.exceptions.is_sample(value) || self.exceptions.is_placeholder(value),
         }
-    }
-
-    /// True for base64 of a user with an example password, as in `admin:password`.
-    pub(super) fn encodes_made_up(&self, value: &str) -> bool {
-        encoded_password(value).is_some_and(|password| self.exceptions.is_made_up(&password))
     }
 
     /// True for random characters that are not an identifier, a path, a numbered word, an example, or a name in base64.

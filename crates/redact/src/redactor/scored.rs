@@ -74,7 +74,7 @@ impl Redactor {
         match () {
             () if self.exceptions.is_sample(value) || is_alphabet(value) || is_cut_short(text, at) => Other::Sample,
             () if self.exceptions.is_placeholder(value) => Other::StandsIn,
-            () if self.exceptions.is_made_up(value) || self.encodes_made_up(value) => Other::MadeUp,
+            () if self.exceptions.is_made_up(value) => Other::MadeUp,
             () if is_public(value)
                 || is_escaped_text(value)
                 || encodes_a_reference(value)

@@ -14,10 +14,6 @@ const MIN_LEN: usize = 4;
 const MAX_LEN: usize = 512;
 /// The least number of words in a wallet's seed phrase (BIP 39).
 const MIN_SEED_WORDS: usize = 12;
-/// The least number of words in a row where the text speaks of a phrase.
-const MIN_PHRASE_WORDS: usize = 4;
-/// The greatest number of words before the colon or equals sign in front of a passphrase.
-const MAX_NAME_WORDS: usize = 12;
 /// The least length of a mixed word, in bytes; see [`mixed_words`].
 const MIN_MIXED_LEN: usize = 8;
 // The kinds of bytes, as bits: letters, digits, marks of passwords (see `is_spice`), and what ends a word. Other bytes
@@ -199,12 +195,12 @@ fn rests(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
         let rest = line.get(mark..)?;
         let value = rest.trim();
         let start = start + mark + (rest.len() - rest.trim_start().len());
-        let is_short = line.get(..mark).is_some_and(|name| name.trim().split(' ').count() <= MAX_NAME_WORDS);
+        let is_short = line.get(..mark).is_some_and(|name| name.trim().split(' ').count() <= 4);
         (is_short && value.split(' ').count() <= 8 && is_phrase(value)).then(|| start..start + value.len())
     })
 }
 
-/// Seed phrases: twelve or more lower-case words, or four where the text speaks of a phrase, separated by blanks, commas or numbers, without the function words of
+/// Seed phrases: twelve or more lower-case words, separated by blanks, commas or numbers, without the function words of
 /// a sentence.
 fn seeds(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
     const STOPS: [&str; 40] = [
@@ -212,18 +208,16 @@ fn seeds(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
         "can", "all", "will", "its", "when", "then", "than", "into", "they", "their", "what", "which", "der", "die",
         "das", "und", "ist", "les", "des", "une", "est", "que", "los", "las", "una",
     ];
-    let speaks_of_one = ["phrase", "Phrase", "iceware", "master password"].iter().any(|word| text.contains(word));
-    let least = if speaks_of_one { MIN_PHRASE_WORDS } else { MIN_SEED_WORDS };
     // Long rows are rare, so stop words are looked up only in them.
-    rows_of_words(text, least).flat_map(move |row| {
+    rows_of_words(text).flat_map(move |row| {
         let is_stop = |word: &Range<usize>| text.get(word.clone()).is_some_and(|word| STOPS.contains(&word));
-        let parts = row.split(is_stop).filter(|part| part.len() >= least);
+        let parts = row.split(is_stop).filter(|part| part.len() >= MIN_SEED_WORDS);
         parts.filter_map(|part| Some(part.first()?.start..part.last()?.end)).collect::<Vec<_>>()
     })
 }
 
-/// Rows of at least `least` words of three to eight lower-case letters, with at most eight bytes between two words.
-fn rows_of_words(text: &str, least: usize) -> impl Iterator<Item = Vec<Range<usize>>> + '_ {
+/// Rows of twelve or more words of three to eight lower-case letters, with at most eight bytes between two words.
+fn rows_of_words(text: &str) -> impl Iterator<Item = Vec<Range<usize>>> + '_ {
     let is_gap = |c: char| c.is_whitespace() || c.is_ascii_digit() || matches!(c, ',' | '.' | ')');
     let is_of_row = |word: &Range<usize>| {
         let bytes = text.as_bytes().get(word.clone()).unwrap_or_default();
@@ -238,7 +232,7 @@ fn rows_of_words(text: &str, least: usize) -> impl Iterator<Item = Vec<Range<usi
             let is_next = |at: &Range<usize>| row.last().is_none_or(|last| at.start - last.end <= 8);
             if at.as_ref().is_some_and(is_next) {
                 row.extend(at);
-            } else if row.len() >= least {
+            } else if row.len() >= MIN_SEED_WORDS {
                 return Some(std::mem::replace(&mut row, Vec::from_iter(at)));
             } else {
                 row.clear();

@@ -228,25 +228,12 @@ fn of_name(out: &mut Buckets, around: &Around<'_>, form: &str) {
     all.filter(|word| !word.is_empty()).for_each(|word| out.add(Kind::Before, &[word]));
     out.add(Kind::Pair, &[second, first]);
     out.add(Kind::Pair, &[first, last]);
-    // `secret_id` shares the gram of `Secret ID`.
-    if let Some(previous) = second_to_last(written) {
-        out.add(Kind::Pair, &[previous, last]);
-    }
     for word in [last, first, second] {
         out.add_stem(word);
     }
     let program = program(around);
     out.add(Kind::Program, &[program]);
     out.add(Kind::ProgramName, &[program, last]);
-}
-
-/// The word before the last one of a name.
-fn second_to_last(name: &str) -> Option<&str> {
-    let (mut previous, mut last) = (None, None);
-    for word in words(name) {
-        (previous, last) = (last, Some(word));
-    }
-    previous
 }
 
 /// The first word of the line, which in a command is the program.

@@ -39,7 +39,7 @@ const MANY: usize = 60;
 const SHORT: usize = 5;
 /// A number is a candidate only this close.
 const NEAR_NUMBER: usize = 60;
-/// What a candidate's buckets and doubts add to the weights of its levels at most, but for 2 in 1,000 secrets that are found.
+/// An upper bound, measured, of what a candidate's buckets and doubts add to the weights of its levels.
 const REACH: f32 = 6.0;
 /// What begins a public key.
 const PUBLIC: [&str; 5] = ["PUBLIC KEY", "public key", "BEGIN CERTIFICATE", "ssh-rsa ", "ssh-ed25519 "];
@@ -117,48 +117,33 @@ pub(crate) fn find(
     let (mut kept, mut scored) = (Vec::new(), Vec::new());
     each_measured(text, places, hits, |measurer, range, hit, one, why| {
         let value = text.get(range.clone()).unwrap_or_default();
-        let rules = hit.and_then(|hit| hits.get(hit)).map(|hit| &*hit.rules);
-        let is_other = |one: &mut Measured<'_>| one.why(|| why(other(&range))).decides(hit.is_some(), value);
-        let Some(sum) = sum_if_secret(weights, measurer, one, rules, is_other) else { return };
+        let rules = hit.and_then(|hit| hits.get(hit)).map_or(&[][..], |hit| &hit.rules);
+        let threshold = if hit.is_some() { -weights.ease } else { 0.0 };
+        let is_near = |one: &Measured<'_>| weights.of_levels(&one.levels(rules.len())) >= -REACH;
+        if !is_near(one) {
+            return;
+        }
+        let of_buckets = measurer.buckets(one, rules, |buckets| weights.of_buckets(buckets));
+        // The reason against it is costly, and most candidates fail without it.
+        let sum = |one: &Measured<'_>| weights.of_levels(&one.levels(rules.len())) + of_buckets;
+        if sum(one) + weights.most_for_other() < threshold {
+            return;
+        }
+        if one.why(|| why(other(&range))).decides(hit.is_some(), value) || !is_near(one) {
+            return;
+        }
+        let sum = sum(one);
         match hit {
-            Some(hit) => kept.push(hit),
-            None => scored.push((sum, range)),
+            Some(hit) if sum + weights.ease >= 0.0 => kept.push(hit),
+            None if sum >= 0.0 => scored.push((sum, range)),
+            _ => {}
         }
     });
-    (kept, without_overlaps(scored))
-}
-
-/// The sum of a candidate's weights, if it makes the candidate a secret. A hit has `rules`, and an easier threshold.
-fn sum_if_secret<'t>(
-    weights: &Weights,
-    measurer: &mut Measurer<'t>,
-    one: &mut Measured<'t>,
-    rules: Option<&[[&'static str; 2]]>,
-    is_other: impl FnOnce(&mut Measured<'t>) -> bool,
-) -> Option<f32> {
-    let threshold = if rules.is_some() { -weights.ease } else { 0.0 };
-    let rules = rules.unwrap_or_default();
-    let of_levels = |one: &Measured<'_>| weights.of_levels(&one.levels(rules.len()));
-    if of_levels(one) < -REACH {
-        return None;
-    }
-    let of_buckets = measurer.buckets(one, rules, |buckets| weights.of_buckets(buckets));
-    // The reason against it is costly, and most candidates fail without it.
-    if of_levels(one) + of_buckets + weights.most_for_other() < threshold || is_other(one) {
-        return None;
-    }
-    let of_levels = of_levels(one);
-    let sum = of_levels + of_buckets;
-    (of_levels >= -REACH && sum >= threshold).then_some(sum)
-}
-
-/// The places of scored candidates in order. Of overlapping ones the one with the highest score is kept; on a tie, the
-/// longest.
-fn without_overlaps(mut scored: Vec<(f32, Range<usize>)>) -> Vec<Range<usize>> {
     scored.sort_by_key(|(_, at)| (at.start, at.end));
     let mut found: Vec<(f32, Range<usize>)> = Vec::new();
     for (sum, range) in scored {
         match found.last_mut() {
+            // Of overlapping candidates the one with the highest score is kept; on a tie, the longest.
             Some(last) if range.start < last.1.end => {
                 if sum > last.0 || (sum >= last.0 && range.len() > last.1.len()) {
                     *last = (sum, range);
@@ -167,7 +152,7 @@ fn without_overlaps(mut scored: Vec<(f32, Range<usize>)>) -> Vec<Range<usize>> {
             _ => found.push((sum, range)),
         }
     }
-    found.into_iter().map(|(_, range)| range).collect()
+    (kept, found.into_iter().map(|(_, range)| range).collect())
 }
 
 /// The candidates near the given places, and the hits.

@@ -12,8 +12,6 @@ const BEHIND: usize = 120;
 pub(super) const N_PLACES: u16 = 10;
 /// The levels of [`Place::promise`].
 pub(super) const N_PROMISES: u16 = 12;
-/// The levels of [`Place::own`].
-pub(super) const N_OWN: u16 = 3;
 /// The levels of the traits of separators.
 pub(super) const N_SEPARATORS: u16 = 9;
 /// Words that join a name to its value, in several languages.
@@ -114,17 +112,6 @@ impl<'t> Place<'t> {
             (.., 5..=9) => 10,
             _ if self.name.is_empty() => 11,
             _ => 0,
-        }
-    }
-
-    /// Whether the value itself has a word that announces a secret: 0 none, 1 with others, 2 at its end. Texts about
-    /// passwords do, as in a program's translations.
-    pub(super) fn own(&self) -> u16 {
-        let is_own = |said: &&Said| said.says.promises() && said.start < self.at.end && said.end > self.at.start;
-        match self.near.iter().rev().find(is_own) {
-            None => 0,
-            Some(said) if said.end >= self.at.end => 2,
-            Some(_) => 1,
         }
     }
 

@@ -7,7 +7,7 @@ use crate::byte_set::ByteSet;
 
 use super::form::{self, Form};
 use super::grams::{Around, Grams};
-use super::place::{N_OWN, N_PLACES, N_PROMISES, N_SEPARATORS, Place};
+use super::place::{N_PLACES, N_PROMISES, N_SEPARATORS, Place};
 use super::weights::Weights;
 use super::words::SaidWords;
 use super::{Other, known};
@@ -19,7 +19,7 @@ const RULES: usize = 33;
 /// The index of the trait `form_rules`: the same, by the form of the value.
 const FORM_RULES: usize = 34;
 /// The name of each trait and the number of its levels, in the order of [`Levels`].
-pub(super) const TRAITS: [(&str, u16); 41] = [
+pub(super) const TRAITS: [(&str, u16); 38] = [
     ("form", Form::N),
     ("length", 10),
     ("oddness", 8),
@@ -58,9 +58,6 @@ pub(super) const TRAITS: [(&str, u16); 41] = [
     ("known", known::N_SHARES),
     ("known_promise", known::N_SHARES * N_PROMISES),
     ("form_known", Form::N * known::N_SHARES),
-    ("own", N_OWN),
-    ("form_own", Form::N * N_OWN),
-    ("form_next", Form::N * 8),
 ];
 
 /// The number of borders that a value reaches; the borders ascend.
@@ -219,7 +216,7 @@ fn levels(place: &Place<'_>, line: &Line, of_value: ValueLevels) -> Levels {
     let near @ [password, strong, weak, user, digest, public, meta] = place.near();
     let promise = place.promise(&near);
     let (separator, quote, next, name) = (place.separator, place.quote(), place.next(), place.name());
-    let (line_words, own) = (line.n_words, place.own());
+    let line_words = line.n_words;
     [
         form,
         length,
@@ -259,8 +256,5 @@ fn levels(place: &Place<'_>, line: &Line, of_value: ValueLevels) -> Levels {
         known,
         known * N_PROMISES + promise,
         form * known::N_SHARES + known,
-        own,
-        form * N_OWN + own,
-        form * 8 + next,
     ]
 }

@@ -30,7 +30,6 @@ const EDDA: &str = include_str!("edda.jsonl");
 const FARID: &str = include_str!("farid.jsonl");
 const GRETA: &str = include_str!("greta.jsonl");
 const HIRO: &str = include_str!("hiro.jsonl");
-const INES: &str = include_str!("ines.jsonl");
 
 struct Case {
     family: String,
@@ -172,16 +171,9 @@ fn most_secrets_are_found_in_the_uninspected_half_of_the_fourth_author() {
 
 /// These authors saw neither rules nor other cases; rules and weights have been fitted on their cases since.
 #[test]
-fn most_secrets_are_found_of_seven_authors_that_rules_are_fitted_on() {
-    let authors = [
-        ("alma", ALMA),
-        ("bruno", BRUNO),
-        ("chiyo", CHIYO),
-        ("dieter", DIETER),
-        ("farid", FARID),
-        ("greta", GRETA),
-        ("ines", INES),
-    ];
+fn most_secrets_are_found_of_six_authors_that_rules_are_fitted_on() {
+    let authors =
+        [("alma", ALMA), ("bruno", BRUNO), ("chiyo", CHIYO), ("dieter", DIETER), ("farid", FARID), ("greta", GRETA)];
     for (name, lines) in authors {
         let ([found, alike, _], _) = rates(name, lines, Redactor::shared());
         assert!(found.share() >= 0.5, "{} of {} secrets found", found.n_hit, found.n_all);
@@ -205,7 +197,6 @@ fn each_file_has_the_number_of_cases_of_the_readme() {
         (FARID, [300, 250, 100]),
         (GRETA, [300, 250, 100]),
         (HIRO, [300, 250, 100]),
-        (INES, [334, 550, 0]),
     ];
     for (lines, expected) in files {
         let cases = cases(lines);
