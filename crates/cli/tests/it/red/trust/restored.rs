@@ -142,6 +142,9 @@ fn a_pulled_file_with_fewer_lessons_leaves_the_others_to_a_repair() {
         let team = Team::trusted(ground);
         let own = ["learn", "--trigger", "zip a folder", "--solution", "call okapi first"];
         ground.does(&ground.user, &team.ours, &own);
+        // The team tracks the log too, so that only the backup is left, and it has what was there before the last commit.
+        let newest = ["learn", "--trigger", "water the plants", "--solution", "on Mondays"];
+        ground.does(&ground.user, &team.ours, &newest);
         let mut file = playbook(&[hostile_row()]);
         file["generation"] = json!(1_000_000_000);
         put_playbook(&team.their_memory(), &file);
