@@ -15,15 +15,18 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods, reason = "a program, not a library")]
 
+#[path = "session_files/mod.rs"]
+mod session_files;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use adage::redact::{Redactor, Secret};
 use adage::transcript::{Format, TranscriptReader, Turn};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
+use session_files::{files, unpacked};
 
 type Failure = Box<dyn Error>;
 
@@ -56,7 +59,8 @@ struct Cases {
 impl Cases {
     fn measure(file: &Path) -> Result<Self, Failure> {
         let mut cases = Self::default();
-        for line in String::from_utf8(bytes(file)?)?.lines() {
+        let bytes = unpacked(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        for line in String::from_utf8(bytes)?.lines() {
             let row: Value = serde_json::from_str(line)?;
             let field =
                 |keys: &[&str]| keys.iter().find_map(|key| row.get(*key)?.as_str()).unwrap_or_default().to_owned();
@@ -121,7 +125,7 @@ impl Sessions {
     fn measure(paths: &[String]) -> Result<Self, Failure> {
         let mut sessions = Self::default();
         for file in paths.iter().map(|path| files(Path::new(path))).collect::<Result<Vec<_>, _>>()?.concat() {
-            sessions.read(&bytes(&file)?).map_err(|error| format!("{}: {error}", file.display()))?;
+            sessions.read(&unpacked(&file)?).map_err(|error| format!("{}: {error}", file.display()))?;
         }
         for text in &sessions.texts {
             if let Some(first) = Redactor::shared().find(text).first() {
@@ -207,31 +211,4 @@ fn masked(text: &str, found: &Secret<'_>) -> String {
 #[expect(clippy::cast_precision_loss, reason = "a percentage to print")]
 fn percent(part: usize, all: usize) -> f64 {
     if all == 0 { 0.0 } else { part as f64 * 100.0 / all as f64 }
-}
-
-/// The file, or all session files below the folder.
-fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(path)? {
-        let path = entry?.path();
-        let name = path.to_string_lossy();
-        if path.is_dir() || [".jsonl", ".json", ".jsonl.gz", ".json.gz"].iter().any(|end| name.ends_with(end)) {
-            found.extend(files(&path)?);
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
-fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    if !bytes.starts_with(&[0x1f, 0x8b]) {
-        return Ok(bytes);
-    }
-    let mut unpacked = Vec::new();
-    flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut unpacked)?;
-    Ok(unpacked)
 }

@@ -14,6 +14,8 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods, reason = "a program, not a library")]
 
+#[path = "../session_files/mod.rs"]
+mod session_files;
 mod sessions;
 
 use std::error::Error;

@@ -1,12 +1,12 @@
 //! Reads session files, also those exported from `SpecStory`.
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use adage::transcript::{Format, Transcript, TranscriptReader};
 use serde_json::{Value, json};
 
 use super::Failure;
+use super::session_files::{files, unpacked};
 
 /// A session with a name that is fit for a file.
 pub(super) struct Session {
@@ -69,31 +69,4 @@ fn messages(number: usize, turn: &Value) -> Vec<Value> {
         _ if text().starts_with("<think>") => Vec::new(),
         _ => vec![json!({ "role": "assistant", "content": text() })],
     }
-}
-
-/// The file, or all session files below the folder.
-fn files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    if !path.is_dir() {
-        return Ok(vec![path.to_owned()]);
-    }
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(path)? {
-        let path = entry?.path();
-        let name = path.to_string_lossy();
-        if path.is_dir() || [".jsonl", ".json", ".jsonl.gz", ".json.gz"].iter().any(|end| name.ends_with(end)) {
-            found.extend(files(&path)?);
-        }
-    }
-    found.sort();
-    Ok(found)
-}
-
-fn unpacked(file: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes = std::fs::read(file)?;
-    if !bytes.starts_with(&[0x1f, 0x8b]) {
-        return Ok(bytes);
-    }
-    let mut unpacked = Vec::new();
-    flate2::read::MultiGzDecoder::new(bytes.as_slice()).read_to_end(&mut unpacked)?;
-    Ok(unpacked)
 }

@@ -120,7 +120,7 @@ pub enum RecoveryRefusal {
         quote: String,
     },
     /// The cited failure did not fail.
-    #[error("turn {turn} is no failure: it ended as {status:?}, and the quote has no error")]
+    #[error("turn {turn} is not a failure: it ended as {status:?}, and the quote has no error")]
     DidNotFail {
         /// The cited turn.
         turn: usize,
@@ -140,7 +140,7 @@ pub enum RecoveryRefusal {
         turn: usize,
     },
     /// The cited success did not succeed.
-    #[error("turn {turn} is no success: it ended as {status:?}")]
+    #[error("turn {turn} is not a success: it ended as {status:?}")]
     DidNotSucceed {
         /// The cited turn.
         turn: usize,
