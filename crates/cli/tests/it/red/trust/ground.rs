@@ -5,6 +5,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use super::program::{Person, Said};
 
 /// The marker of text that another user wrote and no one here admitted.
@@ -170,4 +172,17 @@ pub(super) fn contents(folder: &Path) -> Vec<String> {
     }
     lines.sort();
     lines
+}
+
+/// A session of Claude Code in which the user types these turns, and the agent answers each.
+pub(super) fn claude_code_session(id: &str, turns: impl IntoIterator<Item = String>) -> String {
+    let turn = |(number, text): (usize, String)| {
+        let at = |second: u32| format!("2026-02-28T10:{number:02}:{second:02}Z");
+        let user = json!({"type": "user", "sessionId": id, "uuid": format!("u{number}"), "timestamp": at(0),
+            "message": {"role": "user", "content": text}});
+        let agent = json!({"type": "assistant", "sessionId": id, "uuid": format!("a{number}"), "timestamp": at(30),
+            "message": {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}});
+        format!("{user}\n{agent}\n")
+    };
+    turns.into_iter().enumerate().map(turn).collect()
 }

@@ -7,22 +7,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::checks::{attack, check};
-use super::ground::{Ground, HOSTILE, MEMORY, TASK, write};
+use super::ground::{Ground, HOSTILE, MEMORY, TASK, claude_code_session, write};
 use super::program::Person;
 
 /// A session in which the user states a rule with this word.
 fn session(word: &str) -> String {
     let rule = format!("Remember: from now on always run {word} before you deploy the docs.");
     let turns = ["Please deploy the docs", &rule, "Please go on with the next page", "And the last one, please"];
-    let turn = |(number, text): (usize, &&str)| {
-        let at = |second: u32| format!("2026-02-28T10:{number:02}:{second:02}Z");
-        let user = json!({"type": "user", "sessionId": word, "uuid": format!("u{number}"), "timestamp": at(0),
-            "message": {"role": "user", "content": text}});
-        let agent = json!({"type": "assistant", "sessionId": word, "uuid": format!("a{number}"), "timestamp": at(30),
-            "message": {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}});
-        format!("{user}\n{agent}\n")
-    };
-    turns.iter().enumerate().map(turn).collect()
+    claude_code_session(word, turns.map(str::to_owned))
 }
 
 /// A record that queues these files, and claims everything else that it may.

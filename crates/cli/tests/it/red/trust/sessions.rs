@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::checks::{attack, check};
-use super::ground::{Ground, HOSTILE, OWN, TASK, write};
+use super::ground::{Ground, HOSTILE, OWN, TASK, claude_code_session, write};
 use super::program::Said;
 
 const TURNS: usize = 12;
@@ -22,15 +22,7 @@ fn typed(word: &str) -> Vec<String> {
 
 /// A session of Claude Code.
 fn claude_code(word: &str) -> String {
-    let turn = |(number, text): (usize, String)| {
-        let at = |second: u32| format!("2026-02-28T10:{number:02}:{second:02}Z");
-        let user = json!({"type": "user", "sessionId": word, "uuid": format!("u{number}"), "timestamp": at(0),
-            "message": {"role": "user", "content": text}});
-        let agent = json!({"type": "assistant", "sessionId": word, "uuid": format!("a{number}"), "timestamp": at(30),
-            "message": {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}});
-        format!("{user}\n{agent}\n")
-    };
-    typed(word).into_iter().enumerate().map(turn).collect()
+    claude_code_session(word, typed(word))
 }
 
 fn messages(word: &str) -> Vec<Value> {
