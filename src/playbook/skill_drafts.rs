@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use chrono::{DateTime, FixedOffset};
+
 use super::skill_listing::{ListedSkill, SkillPlace, is_recorded};
 use super::skills::Skills;
 use crate::error::Result;
@@ -20,7 +22,7 @@ impl Skills {
         let may_wait = |listed: &&mut ListedSkill| {
             listed.place == SkillPlace::User
                 && listed.skill.is_drawn()
-                && !listed.skill.recurs()
+                && state.n_apart(&listed.skill.provenance.sources) < 2
                 && !is_promoted(listed)
         };
         let drafts: Vec<&mut ListedSkill> = all.iter_mut().filter(may_wait).collect();
@@ -49,8 +51,12 @@ impl Skills {
     }
 
     /// Adds the session of a suggested skill to the draft of the same procedure, if there is one. Returns the draft's name and
-    /// whether the session is new to it.
-    pub(super) fn count_session(&self, suggested: &Skill) -> Result<Option<CountedSession>> {
+    /// whether the session is new to it. A copy of a counted session, which began at the same time, is not.
+    pub(super) fn count_session(
+        &self,
+        suggested: &Skill,
+        begun: Option<DateTime<FixedOffset>>,
+    ) -> Result<Option<CountedSession>> {
         if suggested.provenance.trust == Trust::Tainted {
             return Ok(None);
         }
@@ -66,15 +72,22 @@ impl Skills {
             return Ok(Some(CountedSession { draft: name, is_new: false }));
         }
         let mut draft = Skill::clone(&found.skill);
-        draft.provenance.sources.extend(more);
-        self.replace(&draft)?;
-        Ok(Some(CountedSession { draft: name, is_new: true }))
+        draft.provenance.sources.extend(more.iter().cloned());
+        // Recorded first: without the time, a copy counts.
+        let is_new = self.state().change(|state| {
+            state.record_begun(&more, begun);
+            state.n_apart(&draft.provenance.sources) > state.n_apart(sources)
+        })?;
+        if is_new {
+            self.replace(&draft)?;
+        }
+        Ok(Some(CountedSession { draft: name, is_new }))
     }
 }
 
 /// A draft with a session as evidence.
 pub(super) struct CountedSession {
     pub(super) draft: SkillName,
-    /// False when the draft lists the session already.
+    /// False when the draft lists the session already, or one that it is a copy of.
     pub(super) is_new: bool,
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 
 use super::Skills;
@@ -35,13 +36,22 @@ pub struct AutoSaved {
 #[derive(Default)]
 struct Drafts {
     skills: Vec<Skill>,
-    /// The source text of each draft, by the hash of the draft's body: its name may still change.
-    texts: BTreeMap<TextHash, TextHash>,
+    /// The source of each draft, by the hash of the draft's body: its name may still change.
+    sources: BTreeMap<TextHash, DraftSource>,
+}
+
+/// What a draft is made from.
+#[derive(Clone, Copy)]
+struct DraftSource {
+    /// The candidate's text.
+    text: TextHash,
+    /// When the candidate's session began.
+    begun: Option<DateTime<FixedOffset>>,
 }
 
 impl Drafts {
-    fn push(&mut self, skill: Skill, text: TextHash) {
-        self.texts.insert(body_hash(&skill), text);
+    fn push(&mut self, skill: Skill, source: DraftSource) {
+        self.sources.insert(body_hash(&skill), source);
         self.skills.push(skill);
     }
 }
@@ -92,26 +102,25 @@ impl Skills {
         cancel: &CancelToken,
         outcome: &mut AutoSaved,
     ) -> Result<Drafts> {
-        let drawn = self.state().read()?.drawn;
         let mut drafts = Drafts::default();
         for candidate in candidates {
             if candidate.is_rule() {
                 outcome.declined.extend(SkillName::slug(&candidate.name).map(|name| (name, Declined::NoSteps)));
                 continue;
             }
-            let (skill, text) = match Skill::from_candidate(candidate, &self.0.0.config.learn) {
-                Ok((skill, text)) => (skill.standardised(), text),
+            let (skill, source) = match Skill::from_candidate(candidate, &self.0.0.config.learn) {
+                Ok((skill, text)) => (skill.standardised(), DraftSource { text, begun: candidate.begun }),
                 Err(refusal) => {
                     outcome.declined.extend(SkillName::slug(&candidate.name).map(|name| (name, refusal.into())));
                     continue;
                 }
             };
-            if let Some(why) = self.earlier_draft(&skill, drawn.get(&text), outcome)? {
+            if let Some(why) = self.earlier_draft(&skill, source, outcome)? {
                 outcome.declined.push((skill.name, why));
                 continue;
             }
             match self.worded(skill, drafts.skills.len(), model, cancel) {
-                Ok(skill) => drafts.push(skill, text),
+                Ok(skill) => drafts.push(skill, source),
                 Err(declined) => outcome.declined.push(declined),
             }
         }
@@ -119,9 +128,10 @@ impl Skills {
     }
 
     /// Why a procedure makes no draft: there is one. If another session suggested that one, it now counts as evidence for it.
-    fn earlier_draft(&self, skill: &Skill, drawn: Option<&Note>, outcome: &mut AutoSaved) -> Result<Option<Declined>> {
-        let made_before = drawn.and_then(|note| note.name.parse().ok()).map(Declined::MadeBefore);
-        let counted = if self.0.0.config.auto_save.enabled { self.count_session(skill)? } else { None };
+    fn earlier_draft(&self, skill: &Skill, source: DraftSource, outcome: &mut AutoSaved) -> Result<Option<Declined>> {
+        let drawn = self.state().read()?.drawn;
+        let made_before = drawn.get(&source.text).and_then(|note| note.name.parse().ok()).map(Declined::MadeBefore);
+        let counted = if self.0.0.config.auto_save.enabled { self.count_session(skill, source.begun)? } else { None };
         if let Some(CountedSession { draft, .. }) = counted.as_ref().filter(|counted| counted.is_new) {
             outcome.recurred.push(draft.clone());
         }
@@ -165,7 +175,7 @@ impl Skills {
         for skill in saved {
             match self.save(&skill) {
                 Ok(saved) => {
-                    made.extend(drafts.texts.get(&body_hash(&skill)).map(|text| (*text, skill.name.to_string())));
+                    made.extend(drafts.sources.get(&body_hash(&skill)).map(|source| (*source, skill)));
                     outcome.saved.push(saved);
                 }
                 // Another process has taken the name.
@@ -179,10 +189,13 @@ impl Skills {
             return Ok(());
         }
         self.state().change(|state| {
+            for (source, skill) in made {
+                state.record_begun(&skill.provenance.sources, source.begun);
+                state.drawn.insert(source.text, Note { name: skill.name.to_string(), at: now });
+            }
             for SavedSkill::Written { name, .. } | SavedSkill::Unchanged { name, .. } in &outcome.saved {
                 state.saved.insert(name.to_string(), now);
             }
-            state.drawn.extend(made.into_iter().map(|(text, name)| (text, Note { name, at: now })));
         })?;
         Ok(())
     }

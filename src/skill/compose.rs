@@ -405,6 +405,7 @@ mod tests {
             turns: vec![1],
             score: 1.0,
             author: crate::capture::Author::Agent,
+            begun: None,
         };
         let config = LearnConfig::default();
         let skill = Skill::from_candidate(&candidate(draft.clone()), &config).unwrap().0;

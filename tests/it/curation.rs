@@ -192,6 +192,7 @@ fn candidate(name: &str, topic: &str) -> Candidate {
         turns: vec![1, 2],
         score: 1.0,
         author: adage::heuristics::Author::Agent,
+        begun: None,
     }
 }
 

@@ -409,6 +409,26 @@ fn a_draft_is_shown_when_a_person_promotes_it() {
 }
 
 #[test]
+fn a_copy_of_a_session_under_another_id_is_no_second_one() {
+    let begun = |session: &str, minute: u32| Transcript {
+        started: Some(DateTime::parse_from_rfc3339(&format!("2026-03-01T10:{minute:02}:07.123Z")).unwrap()),
+        ..procedure(session)
+    };
+    let desk = Desk::new();
+    assert_eq!(learn(&desk.playbook, &begun("monday", 5)).skills.saved.len(), 1);
+    let mut longer = begun("fork", 5);
+    longer.turns.extend(procedure("fork").turns);
+    for copy in [begun("resumed", 5), longer, begun("monday", 5)] {
+        let again = learn(&desk.playbook, &copy);
+        assert!(again.skills.recurred.is_empty() && shown(&desk.playbook).is_empty(), "{again:?}");
+    }
+    let other = learn(&desk.playbook, &begun("tuesday", 6));
+    assert_eq!((other.skills.recurred.len(), shown(&desk.playbook).len()), (1, 1), "{other:?}");
+    let draft = desk.playbook.skills().list().unwrap().skills.remove(0);
+    assert_eq!(draft.skill.provenance.sources, ["monday", "tuesday"]);
+}
+
+#[test]
 fn a_procedure_of_many_sessions_is_one_lesson_and_one_draft_shown_from_the_second_on() {
     let desk = Desk::new();
     let mut fetched = procedure("tainted");

@@ -143,6 +143,7 @@ impl Asked<'_, '_> {
             turns,
             score: self.kind.score(),
             author,
+            begun: session.transcript.started,
         }
     }
 

@@ -382,5 +382,6 @@ fn candidate(
         turns,
         score: SCORE,
         author: Author::Agent,
+        begun: session.transcript.started,
     }
 }
