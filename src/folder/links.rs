@@ -66,7 +66,7 @@ impl<'a> Links<'a> {
     }
 
     /// Opens a regular file at an absolute path, no part of which is a link. Opening waits for nobody, and so does reading of what
-    /// is no file at all, such as a log of the kernel.
+    /// is not a file at all, such as a log of the kernel.
     ///
     /// # Errors
     /// Those of opening; an error that names the entry's type for a link, a folder, a pipe or a device.

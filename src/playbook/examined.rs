@@ -278,7 +278,7 @@ fn add_pointers(folder: &Folder, grounds: &AllowedRoots, plan: &mut Plan) -> Res
         (before.clone(), before)
     };
     let text = present.map(String::from_utf8).transpose();
-    let text = text.map_err(|_| CannotApply::Unreadable { reason: format!("{INDEX} is no text in UTF-8") })?;
+    let text = text.map_err(|_| CannotApply::Unreadable { reason: format!("{INDEX} is not UTF-8") })?;
     let Some(after) = with_pointers(text.as_deref(), new.iter().map(PathBuf::as_path)) else { return Ok(None) };
     let diff = FilePatch::between(&index.to_string_lossy(), text.as_deref().map(str::as_bytes), after.as_bytes());
     plan.put(index, before, after.into_bytes());

@@ -93,8 +93,9 @@ impl Plan {
         let mut files = Vec::new();
         for (path, planned) in self.files() {
             let refuse = |reason| CannotApply::Diff { path: path.to_owned(), reason };
-            let name =
-                path.to_str().ok_or_else(|| refuse(PatchError::Engine { reason: "its name is no text".to_owned() }))?;
+            let name = path
+                .to_str()
+                .ok_or_else(|| refuse(PatchError::Engine { reason: "its name is not UTF-8".to_owned() }))?;
             let Some(file) = FilePatch::between(name, planned.before.as_deref(), &planned.after) else { continue };
             if file.apply(planned.before.as_deref()).map_err(refuse)? != planned.after {
                 return Err(refuse(PatchError::Engine { reason: "it makes something else of the file".to_owned() }));

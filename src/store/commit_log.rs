@@ -351,14 +351,14 @@ impl Store {
     pub(crate) fn check_log(&self) -> Result<Option<(String, &'static str)>> {
         let log = self.read_log()?;
         let Some(stamp) = log.end.stamp else { return Ok(None) };
-        let anew = "the playbook file has what was committed; the next commit begins the log anew";
+        let follows = "the playbook file has what was committed; the next commit begins a new log";
         Ok(if log.end.generation.is_none() {
-            Some(("it cannot be read".to_owned(), anew))
+            Some(("it cannot be read".to_owned(), follows))
         } else if log.n_broken > 0 {
-            let lost = "what these commits changed is lost if the playbook file is behind the log; the next commit begins it anew";
-            Some((format!("{} lines are damaged", log.n_broken), if log.needs_file() { lost } else { anew }))
+            let lost = "what these commits changed is lost if the playbook file is behind the log; the next commit begins a new one";
+            Some((format!("{} lines are damaged", log.n_broken), if log.needs_file() { lost } else { follows }))
         } else if stamp.length > log.end.length {
-            let problem = format!("{} bytes at its end are no line", stamp.length - log.end.length);
+            let problem = format!("{} bytes at its end are not a line", stamp.length - log.end.length);
             Some((problem, "what a dead writer left is cut off at the next commit"))
         } else {
             None

@@ -52,7 +52,7 @@ fn heard(act: impl FnOnce()) -> Vec<String> {
     let listener = Listener::default();
     tracing::subscriber::with_default(listener.clone(), act);
     let heard = listener.0.lock().unwrap().clone();
-    assert!(heard.iter().all(|line| !line.contains("numpy")), "texts are no part of it: {heard:?}");
+    assert!(heard.iter().all(|line| !line.contains("numpy")), "texts are not part of it: {heard:?}");
     heard
 }
 

@@ -198,7 +198,7 @@ fn each_refusal_has_its_reason() {
         RefusedBecause::NoEvidence(NoEvidence::NotTheUser { speaker: Speaker::Assistant, turn: 3 }),
         RefusedBecause::NoRule,
         RefusedBecause::NoTrigger,
-        RefusedBecause::Malformed { reason: "it is no object".into() },
+        RefusedBecause::Malformed { reason: "it is not an object".into() },
         RefusedBecause::NoEvidence(NoEvidence::Empty),
         RefusedBecause::NoEvidence(NoEvidence::TooShort { n_words: 2, needed: 3 }),
         RefusedBecause::TooMany { max: 8 },

@@ -172,7 +172,7 @@ pub(crate) enum Command {
     Eval(Eval),
     /// Import lessons: JSON lines, another playbook, the section of a MEMORY.md or AGENTS.md, an ACE playbook
     ///
-    /// The exit code is 1 if a row is refused or cannot be read. Rows that exist already or that a person removed are no failure.
+    /// The exit code is 1 if a row is refused or cannot be read. Rows that exist already, or that a person removed, are not failures.
     Import(Import),
     /// Create the memory, which git ignores unless it is shared, and set up agents to use it
     Init(Init),

@@ -167,7 +167,9 @@ fn change_folder(
 ) -> Result<PathBuf, Box<dyn Error>> {
     if !has_memory(global.dir()) {
         let dir = global.dir().display();
-        return Err(format!("{dir} is no memory yet: `adage init` makes one; --user sets it for all of yours").into());
+        return Err(
+            format!("{dir} is not a memory yet: `adage init` makes one; --user sets it for all of yours").into()
+        );
     }
     let playbook = global.open()?;
     let path = playbook.folder().join("config.toml");

@@ -178,7 +178,7 @@ mod tests {
         assert!(cut.contains("left out …] Please use the lock file instead. [… "), "{cut}");
         assert!(cut.ends_with("what it says. End there."), "{cut}");
         assert_eq!(cut.matches("left out").count(), 2);
-        // "another" and "know" are no cues.
+        // "another" and "know" are not cues.
         assert!(!has_cue("another one that I know; nothing noted"));
         assert!(has_cue("NO!") && has_cue("That isn’t it, don’t"));
     }

@@ -76,7 +76,7 @@ impl<'v> Fields<'v> {
         let excerpt = excerpt(&value.to_string());
         match value {
             Value::Object(row) => Ok(Self { row, excerpt }),
-            _ => Err(Malformed { excerpt, reason: "it is no object".to_owned() }),
+            _ => Err(Malformed { excerpt, reason: "it is not an object".to_owned() }),
         }
     }
 
@@ -88,7 +88,7 @@ impl<'v> Fields<'v> {
         match self.row.get(key) {
             None | Some(Value::Null) => Ok(String::new()),
             Some(Value::String(text)) => Ok(text.trim().to_owned()),
-            Some(_) => Err(self.malformed(format!("its {key} is no text"))),
+            Some(_) => Err(self.malformed(format!("its {key} is not text"))),
         }
     }
 
@@ -96,7 +96,7 @@ impl<'v> Fields<'v> {
         match self.row.get("tags") {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Array(tags)) => Ok(tags.iter().filter_map(Value::as_str).map(str::to_owned).collect()),
-            Some(_) => Err(self.malformed("its tags are no list".to_owned())),
+            Some(_) => Err(self.malformed("its tags are not a list".to_owned())),
         }
     }
 
@@ -115,7 +115,7 @@ impl<'v> Fields<'v> {
             };
             let quote = value.get("quote").map_or(Some(""), Value::as_str);
             let cited = turn.zip(quote).map(|(turn, quote)| Citation { turn, quote: quote.to_owned() });
-            cited.ok_or_else(|| self.malformed(format!("its {key} is no turn with a quote")))
+            cited.ok_or_else(|| self.malformed(format!("its {key} is not a turn with a quote")))
         };
         list.iter().map(cited).collect()
     }
@@ -201,8 +201,11 @@ mod tests {
             &format!(r#"{{"decision": true, {lessons}}}"#),
             "unreadable: it has no decision: the object has no decision",
         );
-        check(r#"{"decision": "LEARN"}"#, "unreadable: it decides LEARN, and its lessons are no list");
-        check(r#"{"decision": "LEARN", "lessons": {}}"#, "unreadable: it decides LEARN, and its lessons are no list");
+        check(r#"{"decision": "LEARN"}"#, "unreadable: it decides LEARN, and its lessons are not a list");
+        check(
+            r#"{"decision": "LEARN", "lessons": {}}"#,
+            "unreadable: it decides LEARN, and its lessons are not a list",
+        );
     }
 
     #[test]
@@ -226,7 +229,7 @@ mod tests {
         check(cut, "unreadable: it has no decision: EOF while parsing a string at line 1 column 45");
         check(
             r#"{"decision": "LEARN", "lessons": [7, {"rule": ["x"]}, {"tags": "a"}, {"rule": "ok"}]}"#,
-            "! it is no object, ! its rule is no text, ! its tags are no list, ok",
+            "! it is not an object, ! its rule is not text, ! its tags are not a list, ok",
         );
     }
 

@@ -127,7 +127,7 @@ pub enum Unreadable {
     #[error("it decides more than once")]
     Undecided,
     /// Its `lessons` and its `recoveries` are not lists.
-    #[error("it decides LEARN, and its lessons are no list")]
+    #[error("it decides LEARN, and its lessons are not a list")]
     NoList,
 }
 

@@ -151,7 +151,7 @@ impl Reader<'_> {
         }
         let Some((_, items)) = &item.content else { return self.children.push((path, is_test)) };
         if is_test {
-            // What is in it is no import, but it may have files of its own.
+            // What is in it is not an import, but it may have files of its own.
             return items.iter().for_each(|item| self.assert_inline(item));
         }
         self.found.insert(path.clone(), Module { file: self.file.to_owned(), ..Module::default() });

@@ -81,7 +81,7 @@ impl Home {
         }
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // A program that does not read all of it is no failure.
+        // A program that does not read all of it is not a failure.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

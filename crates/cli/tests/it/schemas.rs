@@ -82,7 +82,7 @@ fn commands_that_print_objects_and_schemas_correspond() {
     let shell = Shell::new();
     for path in files() {
         let name = path.file_stem().unwrap().to_str().unwrap();
-        // Parts of others, and what is no command.
+        // Parts of others, and what is not a command.
         if ["error", "lesson", "message", "skill"].contains(&name) {
             continue;
         }

@@ -37,7 +37,7 @@ fn several_successful_commands_in_a_row_make_a_procedure() {
         &["$ git add a", "- f", "$ git commit -m x", "~ g", "< ok", "$ git push", "$ gh pr create"],
         &["procedure-git"],
     );
-    // A failure ends a run, and a new one can follow; a call without a result is no success.
+    // A failure ends a run, and a new one can follow; a call without a result is not a success.
     check(&["$ rel pack", "$ rel sign", "! rel ship", "$ rel pack", "$ rel sign"], &[]);
     check(&["$ rel pack", "$ rel sign", "? rel ship", "$ rel pack", "$ rel sign"], &[]);
     check(
@@ -46,10 +46,10 @@ fn several_successful_commands_in_a_row_make_a_procedure() {
     );
     // Checks alone are told with the project's other checks.
     check(&["$ go build", "$ go vet", "$ go test", "$ go fmt"], &[]);
-    // One thing four times is no procedure, and looking around is none.
+    // One thing four times is not a procedure, nor is looking around.
     check(&["$ rel sign a", "$ rel sign b", "$ rel sign c", "$ rel sign d"], &[]);
     check(&["$ ls", "$ cat x", "$ grep y z", "$ git status", "$ rel pack"], &[]);
-    // Two things in a row are no procedure, unless they come again in the same order; version control alone is no news.
+    // Two things in a row are not a procedure, unless they come again in the same order; version control alone is not worth a lesson.
     check(&["$ rel ship", "$ ls", "$ rel sign", "$ rel sign"], &[]);
     check(&["$ rel ship", "$ rel sign", "$ rel ship", "$ rel sign"], &["procedure-rel"]);
     check(&["$ git add a", "$ git commit -m x", "$ git add b", "$ git commit -m y"], &[]);
@@ -83,7 +83,7 @@ fn several_successful_commands_in_a_row_make_a_procedure() {
         &["procedure-npm"],
     );
     check(&["$ rel pack", "$ rel sign", "$ issue close a-1", "$ npm ci", "$ npm test", "$ npm run lint"], &[]);
-    // What a filter hides, and a code that was printed, is no success.
+    // What a filter hides, and a code that was printed, is not a success.
     let mut hidden = sketch(&["$ rel pack", "$ rel ship", "$ rel sign | tail -3", "$ rel note"]);
     if let Turn::ToolCall(call) = &mut hidden.turns[2] {
         call.result = Some("--- FAIL: TestRead (0.01s)\nFAIL".to_owned());
@@ -209,7 +209,7 @@ fn a_command_used_again_and_again_makes_a_lesson() {
     let check = |lines: &[&str], expected: &[&str]| check(Heuristic::RepeatedAction, lines, expected);
     let looks = ["$ ls", "$ ls", "$ cat x", "$ pwd"];
     check(&[&looks[..], &["$ rel sign ./a", "$ rel sign ./b"]].concat(), &["repeated-rel-sign"]);
-    // Five calls are too few, failures do not count, and looking is no action.
+    // Five calls are too few, failures do not count, and looking is not an action.
     check(&[&looks[..3], &["$ rel sign ./a", "$ rel sign ./b"]].concat(), &[]);
     check(&[&looks[..], &["$ rel sign ./a", "! rel sign ./b"]].concat(), &[]);
     check(&[&looks[..], &looks[..]].concat(), &[]);
@@ -224,14 +224,14 @@ fn a_command_used_again_and_again_makes_a_lesson() {
         call.result = Some("./a.go:3:7: declared and not used".to_owned());
     }
     assert!(names(&piped, &CaptureConfig::default(), Heuristic::RepeatedAction).is_empty());
-    // A form that was used once was not repeated, and a code that was printed is no success.
+    // A form that was used once was not repeated, and a code that was printed is not a success.
     check(&[&looks[..], &["$ rel sign -v ./a ./b", "$ rel sign --count=1"]].concat(), &[]);
     let mut printed = sketch(&[&looks[..], &["$ make all | tail -1; echo EXIT=$?", "$ make all"]].concat());
     if let Turn::ToolCall(call) = &mut printed.turns[4] {
         call.result = Some("EXIT=2".to_owned());
     }
     assert!(names(&printed, &CaptureConfig::default(), Heuristic::RepeatedAction).is_empty());
-    // That changes are committed and pushed is no news; that they are pushed in one particular way is.
+    // That changes are committed and pushed is not worth a lesson; that they are pushed in one particular way is.
     check(&[&looks[..], &["$ git push", "$ git push", "$ git commit -m 'a b'", "$ git commit -m 'c d'"]].concat(), &[]);
     check(&[&looks[..], &["$ git push -u origin main", "$ git push -u origin main"]].concat(), &["repeated-git-push"]);
     // Filters are not what differs; one line may do two things.
@@ -276,9 +276,9 @@ fn the_checks_of_a_project_are_one_lesson() {
     // One that came again is enough; two different ones, once each, are not.
     check(&["$ go test", "$ go test", "$ ls", "$ ls", "$ ls", "$ ls"], &["project-checks"]);
     check(&["$ go test", "$ go vet", "$ ls", "$ ls", "$ ls", "$ ls"], &[]);
-    // A check of one part, once, is no way to check.
+    // A check of one part, once, does not say how to check.
     check(&["$ go test ./a", "$ go vet ./a", "$ go build ./a", "$ ls", "$ ls", "$ ls"], &[]);
-    // Those of a release are told by the release.
+    // Those of a release are named by the release.
     check(&["$ go vet", "$ go build", "$ go test", "$ rel sign", "$ rel ship", "$ ls"], &[]);
     // Where it was run.
     let lines = ["~ a.ts", "$ cd web && npx tsc", "$ cd web && npx tsc | tail", "$ ls", "$ ls", "$ ls", "$ ls"];

@@ -92,7 +92,7 @@ fn a_related_success_after_a_failure_makes_a_recovery() {
     check(&["! make all # error: no rule", "~ Makefile: x => y", "$ make most"], &[]);
     check(&["! git push # error: rejected", "$ git fetch origin"], &[]);
     check(&["! git psuh # git: 'psuh' is not a git command; unknown option", "$ git push"], &["error-git"]);
-    // Something else that succeeds is no recovery.
+    // Something else that succeeds is not a recovery.
     check(&["! make", "$ npm test"], &[]);
     check(&["! git push", "$ git status"], &[]);
     check(&["$ pip install requests", "! pip install request"], &[]);
@@ -112,7 +112,7 @@ fn a_related_success_after_a_failure_makes_a_recovery() {
     check(&["! ls docs # ls: docs: No such file or directory", "$ ls src"], &[]);
     check(&["! cat -A x # cat: illegal option -- A", "$ cat -vet x"], &["error-cat"]);
     check(&["! gti status # gti: command not found", "$ git status"], &["error-gti"]);
-    // Changing the test until it passes is no recovery.
+    // Changing the test until it passes is not a recovery.
     check(&["! go test ./...", "~ a/main_test.go: 1 => 2", "$ go test ./..."], &[]);
     let script = format!("! python3 -c '{}'", "print(1);".repeat(60));
     check(&[&script, "$ python3 -c 'print(2)'"], &[]);
