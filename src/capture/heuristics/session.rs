@@ -74,7 +74,7 @@ fn ended(call: &ToolCall, line: &CommandLine, steps: &[Step]) -> Status {
         return Status::Failed;
     }
     // A place in a file is what a build complains about.
-    let is_check = steps.iter().any(|step| step.purpose == Purpose::Checks) && line.text().contains('|');
+    let is_check = steps.iter().any(|step| step.purpose == Purpose::Checks) && line.hides_status();
     if is_check && output.lines().any(is_complaint) {
         return Status::Failed;
     }

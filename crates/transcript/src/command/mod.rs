@@ -16,7 +16,7 @@ pub use related::Relation;
 pub use step::{ChangedFiles, Step};
 pub use word_diff::WordChange;
 
-use part::{Input, Part};
+use part::{Input, Part, StatusUse};
 
 /// A command line, parsed by shell grammar. It is never run.
 ///
@@ -175,11 +175,11 @@ impl CommandLine {
     /// assert!(CommandLine::parse("go build ./... 2>&1 | head -30").hides_status());
     /// assert!(CommandLine::parse("make; echo done").hides_status());
     /// assert!(!CommandLine::parse("cd web && npm test").hides_status());
+    /// assert!(!CommandLine::parse("git commit -m 'fix; done | tested'").hides_status());
     /// ```
     #[must_use]
     pub fn hides_status(&self) -> bool {
-        let is_piped = self.parts.iter().any(|part| part.input == Input::Pipe);
-        is_piped || ["; ", ";\n", "||"].iter().any(|mark| self.text.contains(mark))
+        self.parts.iter().any(|part| part.status == StatusUse::Replaced)
     }
 
     /// Whether the line changes anything.

@@ -45,6 +45,15 @@ pub(super) enum Output {
     File,
 }
 
+/// What becomes of a command's status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StatusUse {
+    /// The line can end with it.
+    Kept,
+    /// A later command of the line replaces it: after `;`, an "or" or a pipe.
+    Replaced,
+}
+
 /// Whether a command can be run without the rest of its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Context {
@@ -66,6 +75,7 @@ pub(super) struct Part {
     pub(super) input: Input,
     pub(super) output: Output,
     pub(super) context: Context,
+    pub(super) status: StatusUse,
     /// The words before the program as typed: assignments, `sudo`.
     pub(super) lead: Vec<Word>,
 }
@@ -77,7 +87,8 @@ impl Part {
         let first = words.next()?;
         let program = Some(base_name(&first.text)).filter(|name| !name.is_empty())?.to_owned();
         let (original, arguments, lead) = (first.text, words.collect(), Vec::new());
-        Some(Self { original, program, arguments, input, output, context: Context::Dependent, lead })
+        let (context, status) = (Context::Dependent, StatusUse::Kept);
+        Some(Self { original, program, arguments, input, output, context, status, lead })
     }
 
     pub(super) fn program(&self) -> &str {

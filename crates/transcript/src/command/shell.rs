@@ -2,7 +2,7 @@
 
 use rable::{ListItem, ListOperator, Node, NodeKind};
 
-use super::part::{Context, Form, Input, Output, Part, Word};
+use super::part::{Context, Form, Input, Output, Part, StatusUse, Word};
 
 /// Longer lines are split by words only: they are scripts, and parsing takes more than linear time.
 const MAX_BYTES: usize = 32 * 1024;
@@ -77,10 +77,7 @@ impl Walk {
                     self.command(part, redirects, runs);
                 }
             }
-            NodeKind::Pipeline { commands, .. } => {
-                let inputs = std::iter::once(input).chain(std::iter::repeat(Input::Pipe));
-                commands.iter().zip(inputs).for_each(|(command, input)| self.node(command, input, runs));
-            }
+            NodeKind::Pipeline { commands, .. } => self.pipeline(commands, input, runs),
             NodeKind::List { items } => self.list(items, runs),
             NodeKind::If { condition, then_body, else_body, .. } => {
                 self.branches([&**condition, &**then_body].into_iter().chain(else_body.as_deref()));
@@ -118,11 +115,27 @@ impl Walk {
         self.parts.push(part);
     }
 
+    fn pipeline(&mut self, commands: &[Node], input: Input, runs: Runs) {
+        let inputs = std::iter::once(input).chain(std::iter::repeat(Input::Pipe));
+        for (number, (command, input)) in commands.iter().zip(inputs).enumerate() {
+            let first = self.parts.len();
+            self.node(command, input, runs);
+            if number + 1 < commands.len() {
+                replace_status(self.parts.iter_mut().skip(first));
+            }
+        }
+    }
+
     fn list(&mut self, items: &[ListItem], runs: Runs) {
         let mut before = None;
-        for item in items {
+        for (number, item) in items.iter().enumerate() {
             let is_sure = before != Some(ListOperator::Or) && item.operator != Some(ListOperator::Background);
+            let first = self.parts.len();
             self.node(&item.command, Input::Own, if is_sure { runs } else { Runs::Unknown });
+            let is_last = number + 1 == items.len();
+            if !is_last && matches!(item.operator, Some(ListOperator::Semi | ListOperator::Or)) {
+                replace_status(self.parts.iter_mut().skip(first));
+            }
             before = item.operator;
         }
     }
@@ -150,6 +163,10 @@ impl Walk {
             _ => Folder::Unknown,
         };
     }
+}
+
+fn replace_status<'p>(parts: impl Iterator<Item = &'p mut Part>) {
+    parts.for_each(|part| part.status = StatusUse::Replaced);
 }
 
 fn is_output(redirect: &Node) -> bool {
@@ -202,6 +219,9 @@ fn split_line(line: &str) -> Vec<Part> {
         }
         if is_operator || bare.len() < text.len() {
             parts.extend(Part::new(std::mem::take(&mut words), input, Output::Shown));
+            if text != "&&" && text != "&" {
+                replace_status(parts.iter_mut());
+            }
             input = if text.starts_with('|') && text != "||" { Input::Pipe } else { Input::Own };
         }
     }

@@ -346,3 +346,24 @@ fn what_asks_for_help_or_lists_objects_only_looks() {
     check("rm a list", Effect::Acts);
     check("git add list", Effect::Acts);
 }
+
+#[test]
+fn a_status_is_hidden_by_what_runs_after_the_command() {
+    for (line, hides) in [
+        ("make", false),
+        ("make;", false),
+        ("make && echo done", false),
+        ("git commit -m 'fix; done || later'", false),
+        ("grep 'a|b' src/lib.rs", false),
+        ("grep \"; \" notes.txt", false),
+        ("make | tail -5", true),
+        ("make || true", true),
+        ("make; echo done", true),
+        ("cd web && (make; date)", true),
+        ("bash -c 'make; echo done'", true),
+        ("make 2>&1 |& tee log", true),
+        ("echo 'open; make | tail", true),
+    ] {
+        assert_eq!(CommandLine::parse(line).hides_status(), hides, "{line}");
+    }
+}
