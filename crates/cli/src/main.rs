@@ -60,8 +60,14 @@ const SCHEMA_VERSION: u32 = 1;
 fn main() -> ExitCode {
     let code = run();
     // Agents take another exit code of a hook as a refusal of the tool call.
-    let is_hook = std::env::args_os().nth(1).is_some_and(|word| word == "hook");
-    if is_hook { ExitCode::SUCCESS } else { code }
+    if code != ExitCode::SUCCESS && is_hook() { ExitCode::SUCCESS } else { code }
+}
+
+/// True if the command is `hook`, also on a command line that cannot be parsed: the first word that names a command.
+fn is_hook() -> bool {
+    let commands = Cli::command();
+    let mut words = std::env::args_os().skip(1);
+    words.find_map(|word| commands.find_subcommand(word)).is_some_and(|command| command.get_name() == "hook")
 }
 
 fn run() -> ExitCode {

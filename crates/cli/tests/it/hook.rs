@@ -260,6 +260,11 @@ fn for_any_input_the_hook_succeeds_and_prints_an_object() {
             assert!(event == "--x" || said.answer().is_object(), "{event}: {}", said.out);
         }
     }
+    for wrong in
+        [&["--dir", "no/such", "hook", "no-such"][..], &["--no-such", "hook", "prompt"], &["--dir", "x", "hook", "--y"]]
+    {
+        assert_eq!(home.say(&root, wrong, "{}").code, 0, "{wrong:?}");
+    }
     // No memory, a broken one, and one of another user.
     let outside = home.repository("bank");
     assert_eq!(Agent::new(&home, "claude-code", &outside).hook("session-start", ""), json!({}));
