@@ -47,7 +47,7 @@ pub struct ChangedLesson {
     pub id: LessonId,
     /// What happened to it: `inserted`, `awaiting` (review), `merged`, `evicted`, `pruned`, `removed`, `unreviewed`, `dismissed` or `restored`.
     pub what: &'static str,
-    /// Its trigger; empty if the record does not keep the text.
+    /// Its trigger; empty if the text is no longer kept.
     pub trigger: String,
 }
 
@@ -63,7 +63,8 @@ impl Playbook {
         let book = view.snapshot.book();
         let touched = |edit: &Edit| {
             let waiting = || book.waiting.iter().map(|waiting| &waiting.lesson).find(|lesson| lesson.id == edit.id);
-            let lesson = edit.before.as_ref().or_else(|| book.get(edit.id)).or_else(waiting);
+            let removed = || book.removed.iter().find(|removed| removed.id == edit.id)?.lesson.as_ref();
+            let lesson = edit.before.as_ref().or_else(|| book.get(edit.id)).or_else(waiting).or_else(removed);
             let trigger = lesson.map(|lesson| lesson.trigger.clone());
             ChangedLesson { id: edit.id, what: edit.why.name(), trigger: trigger.unwrap_or_default() }
         };

@@ -122,7 +122,7 @@ fn the_history_of_a_playbook_names_every_change() {
     let expected = [
         format!("{MERGE} learn: merged parsing CSV exports"),
         format!("{PRUNE} prune: pruned estimating disk usage"),
-        format!("{REMOVAL} remove: removed "),
+        format!("{REMOVAL} remove: removed deploying on a Friday"),
         format!("{EVICTION} learn: inserted testing a payment, evicted writing a release note"),
     ];
     assert_eq!(lines.collect::<Vec<_>>(), expected);
