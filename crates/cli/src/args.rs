@@ -82,9 +82,9 @@ pub(crate) enum Command {
         #[arg(long)]
         not: bool,
     },
-    /// Archive lessons that were shown often and did not help
+    /// Archive lessons that were judged often and did not help
     Prune(Prune),
-    /// Remove a lesson for good
+    /// Remove a lesson; mining and imports do not bring it back, `undo` does for 30 days
     Remove { lesson: String },
     /// Remove every lesson that was mined from a session, including those that await review
     Retract { session: String },

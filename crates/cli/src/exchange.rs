@@ -1,7 +1,7 @@
 //! Import and export of lessons.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -15,6 +15,7 @@ use serde_json::json;
 
 use crate::export_key;
 use crate::global::{Access, Global};
+use crate::input::{read_up_to, standard_input};
 use crate::output::{Output, counted, say, say_failure, with};
 use crate::result::{Done, Failure, exit_code};
 
@@ -108,22 +109,11 @@ fn tell(asked: &Import, tally: &Tally, change: Option<ChangeId>, out: &mut Outpu
     }
 }
 
-/// The longest import, in bytes.
-const MAX_IMPORT: u64 = 256 << 20;
-
-fn read_up_to(source: impl Read, text: &mut String) -> io::Result<()> {
-    let n_bytes = source.take(MAX_IMPORT + 1).read_to_string(text)?;
-    if n_bytes as u64 > MAX_IMPORT {
-        return Err(io::Error::other(format!("it has more than {MAX_IMPORT} bytes, at most that many are read")));
-    }
-    Ok(())
-}
-
 /// The file's lessons; those that cannot be read are reported and counted.
 fn drafts(global: &Global, asked: &Import, tally: &mut Tally) -> Result<Vec<LessonDraft>, Box<dyn std::error::Error>> {
     let mut text = String::new();
     if asked.file == Path::new("-") {
-        read_up_to(io::stdin().lock(), &mut text).map_err(|error| format!("could not read the input: {error}"))?;
+        text = standard_input()?;
     } else {
         let file = &asked.file;
         let is_file =

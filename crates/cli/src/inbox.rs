@@ -223,7 +223,7 @@ fn carry_out(
                 out.line(&format!("wrote {}", file.display()))?;
             }
             for lesson in &lessons {
-                out.line(lesson)?;
+                out.line(&format!("{lesson} is in use; take it back with: adage remove {lesson}"))?;
             }
             ("applied", applied.change)
         }

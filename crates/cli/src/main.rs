@@ -18,6 +18,7 @@ mod health;
 mod hook;
 mod inbox;
 mod init;
+mod input;
 mod keeping;
 mod learn;
 mod learned;

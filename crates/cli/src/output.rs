@@ -297,6 +297,8 @@ pub(crate) fn print_usage<P: Parser>(error: &clap::Error, words: &[OsString]) ->
         Some(cleaned) => {
             let _ = cleaned.print();
         }
+        // It does not quote the argument.
+        None if error.kind() == ErrorKind::InvalidUtf8 => say_text(&error.render().to_string()),
         // The arguments were invalid only because of control characters or secrets.
         None => say(&error.render().to_string()),
     }

@@ -1,24 +1,26 @@
 //! Commands that only read: context, list, show, failures, stats.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::process::ExitCode;
 
 use adage::playbook::{Stats, Window};
 use adage::redact::one_line;
-use adage::retrieve::TierChoice;
+use adage::retrieve::{NoMatchReason, TierChoice};
 use adage::{Lesson, Listing, Playbook, Playbooks, Request, Scored};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::choice::{choice, number};
 use crate::global::{Access, Global};
+use crate::input::standard_input;
 use crate::output::{Output, counted, masked, on_a_line, say, say_text, table, times, with};
 use crate::result::{Done, chain};
 use crate::trust;
 
 #[derive(Args)]
 pub(crate) struct Context {
-    /// What the task is about; if omitted, the newest lessons are shown
+    /// What the task is about; `-` reads it from standard input; if omitted, the newest lessons are shown
     #[arg(allow_hyphen_values = true)]
     query: Option<String>,
     /// Maximum number of lessons
@@ -58,7 +60,13 @@ const TIERS: [(&str, TierChoice); 2] = [("vector", TierChoice::Vector), ("lexica
 const WINDOWS: [(&str, Window); 4] =
     [("today", Window::Today), ("week", Window::Week), ("7d", Window::Week), ("all", Window::All)];
 
-pub(crate) fn context(global: &Global, asked: Context, out: &mut Output) -> Done {
+pub(crate) fn context(global: &Global, mut asked: Context, out: &mut Output) -> Done {
+    if asked.query.as_deref() == Some("-") {
+        asked.query = Some(standard_input()?);
+    }
+    if asked.query.as_ref().is_some_and(|query| query.trim().is_empty()) {
+        return Err("the query is empty; without one, the newest lessons are shown".into());
+    }
     let (is_explained, is_counted) = (asked.explain, !asked.peek);
     let access = if is_counted { Access::Write } else { Access::Read };
     let request = asked.request(global);
@@ -91,11 +99,27 @@ pub(crate) fn context(global: &Global, asked: Context, out: &mut Output) -> Done
     }
     if let Some(reason) = context.none_because {
         out.message(&format!("no lesson: {reason}"));
+        tell_of_elsewhere(&books.all, &reason, out)?;
     }
     if let Some(receipt) = context.receipt {
         out.message(&format!("receipt {receipt}"));
     }
     Ok(flush(&books.all))
+}
+
+/// Says that there are lessons, but none for this project and role.
+fn tell_of_elsewhere(books: &Playbooks, reason: &NoMatchReason, out: &mut Output) -> Result<(), Box<dyn Error>> {
+    if *reason != NoMatchReason::NoLessons {
+        return Ok(());
+    }
+    let n_elsewhere = books.list_lessons(&Listing::default())?.len();
+    if n_elsewhere > 0 {
+        out.message(&format!(
+            "{} for other projects or roles; `adage list` names them",
+            counted(n_elsewhere, "lesson")
+        ));
+    }
+    Ok(())
 }
 
 impl Context {
@@ -154,8 +178,14 @@ pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {
         return Ok(ExitCode::SUCCESS);
     }
     let is_users = |playbook: &Playbook| global.place.user.as_deref() == Some(playbook.folder());
+    let here = global.realm().project;
     let rows = lessons.iter().map(|(playbook, lesson)| {
-        let whose = if is_users(playbook) { "all projects: " } else { "" };
+        let project = &lesson.realm.project;
+        let whose = match project.is_empty() {
+            true if is_users(playbook) => "all projects: ".to_owned(),
+            false if *project != here => format!("{}: ", one_line(project, 40)),
+            _ => String::new(),
+        };
         vec![
             lesson.id.to_string(),
             match lesson.dated() {

@@ -18,6 +18,8 @@ fn a_wrong_name_is_reported_with_the_next_step() {
     check(&shell.call(&["show", "bread"]), 1, &["no lesson with trigger \"bread\"", "`adage list` shows all"]);
     check(&shell.call(&["undo", "01a20832-35b9-7000-8000-e6437fa97800"]), 1, &["`adage history`"]);
     check(&shell.call(&["outcome", "abc", "helpful"]), 2, &["'abc'", "the id of a receipt is a UUID"]);
+    check(&shell.call(&["context", " "]), 1, &["the query is empty"]);
+    assert!(shell.run(&["context", "-"], "parse a csv export\n").out.contains("use the csv module"));
     check(&shell.call(&["shwo", "x"]), 2, &["unrecognized subcommand", "'show'"]);
     check(&shell.call(&["mine", "--format", "clod", "."]), 2, &["clod", "claude-code"]);
     check(&shell.call(&["config", "set", "retention.capacty", "5"]), 1, &["retention.capacty", "capacity"]);
@@ -93,4 +95,15 @@ fn a_number_out_of_its_range_is_refused_with_the_range() {
     for number in ["0", "0.25", "1"] {
         check(&shell.call(&[&lesson[..], &["--confidence", number]].concat()), 0, &[]);
     }
+}
+
+#[test]
+fn lessons_of_another_project_are_mentioned_where_none_is_visible() {
+    let shell = Shell::new();
+    let web = ["learn", "--trigger", "deploying the shop", "--solution", "Tag the commit first.", "--project", "web"];
+    assert_eq!(shell.call(&web).code, 0);
+    check(&shell.call(&["context", "deploy the shop"]), 0, &["1 lesson for other projects or roles"]);
+    assert!(shell.call(&["list"]).out.contains("web: deploying the shop"));
+    let here = shell.call(&["context", "deploy the shop", "--project", "web"]);
+    assert!(here.out.contains("Tag the commit") && !here.err.contains("other projects"), "{}", here.err);
 }
