@@ -33,7 +33,8 @@
 //!   each lesson with distance and score, the reason when nothing is shown, and a receipt.
 //! - **Feedback.** `record_outcome` credits exactly what a receipt showed; utility decides which lessons stay. With [`credit`],
 //!   `effect` estimates what showing a lesson changed.
-//! - **Undoing.** `remove` is permanent, `undo` reverts a recorded change, `changes` lists them.
+//! - **Undoing.** `changes` lists what was replaced or removed, `undo` reverts one of them for 30 days. Nothing else brings a removed
+//!   text back: neither mining nor an import.
 //! - **Other memories.** A [`VectorMemory`] keeps your program's own documents, found by meaning under a metadata filter.
 //! - **Sessions.** [`transcript`] reads what agents recorded, [`sessions`] finds lessons in it, [`extract`] asks your language
 //!   model.

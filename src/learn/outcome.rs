@@ -107,7 +107,7 @@ impl LearnOutcome {
         }
     }
 
-    /// Lessons that were superseded or evicted; they are archived.
+    /// The lessons that made room for this one: evicted, or superseded by it. They are archived.
     #[must_use]
     pub fn evicted(&self) -> &[LessonId] {
         match self {

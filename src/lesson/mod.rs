@@ -165,7 +165,7 @@ pub struct Lesson {
     pub verified: bool,
     /// Whether such a check was made.
     pub verification_attempted: bool,
-    /// Whether the lesson became a tool or a skill.
+    /// Whether another text covers the lesson: a skill, a page of rules.
     pub graduated: bool,
     /// How often it was shown.
     pub retrievals: u64,

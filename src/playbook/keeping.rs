@@ -119,7 +119,8 @@ impl Playbook {
         Ok(Repair { recovery: self.recovery().cloned(), from_quarantine: from_quarantine.collect() })
     }
 
-    /// Learns the lessons that are found only in quarantined files. A broken playbook file is repaired by the open, not here.
+    /// Adds the lessons that are found only in quarantined files. A broken playbook file was repaired when the folder was opened; the result
+    /// names both.
     ///
     /// # Errors
     /// The errors of a commit.

@@ -90,8 +90,8 @@ impl Playbook {
         })
     }
 
-    /// Archives lessons of the bottom quartile by utility that were shown at least 5 times, have a hit rate under 0.35 and are
-    /// not verified. At most a quarter of all lessons is archived, and none if there are fewer than 10.
+    /// Archives lessons of the bottom quartile by utility that were judged (helpful or harmful) at least 5 times, have a hit rate under
+    /// 0.35, are not verified and were not written by hand. At most a quarter of all lessons is archived, and none if there are fewer than 10.
     ///
     /// # Errors
     /// The errors of a commit.
