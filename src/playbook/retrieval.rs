@@ -16,7 +16,7 @@ use crate::error::{Error, Result, config, with_causes};
 use crate::lesson::{LessonId, ReceiptId, TextHash, for_prompt};
 use crate::retrieve::{
     Calibration, Context, NoMatchReason, Query, QueryVectors, Ranked, Rendered, Request, Scored, Search, Shown,
-    TierChoice, VectorQuery, estimated_tokens, render, settle_conflicts,
+    TierChoice, VectorQuery, estimated_tokens, render, resolve_contradictions,
 };
 use crate::skill::RenderedSkills;
 use crate::state::{EmbeddedText, LessonVectors};
@@ -149,7 +149,7 @@ impl Inner {
         let mut ranked = self.rank(pool, request, config)?;
         let limit = request.limit.unwrap_or(config.limit);
         let enough = limit.saturating_add(request.except.len());
-        ranked.hits = settle_conflicts(&ranked.hits, &pool.recall.book, &request.realm, enough);
+        ranked.hits = resolve_contradictions(&ranked.hits, &pool.recall.book, &request.realm, enough);
         let n_found = ranked.hits.len();
         ranked.hits.retain(|hit| !request.except.contains(&hit.lesson.id));
         ranked.hits.truncate(limit);
@@ -266,7 +266,7 @@ impl Inner {
         dimension: usize,
     ) -> Result<Arc<LessonVectors>> {
         let make_known = |texts: &[&str]| {
-            self.vectors.write().settle_dimension(dimension);
+            self.vectors.write().fix_dimension(dimension);
             self.ensure_vectors(embedder, texts)?;
             if let Err(error) = self.save_vectors(&view.snapshot) {
                 tracing::warn!(%error, "the new vectors are not cached");

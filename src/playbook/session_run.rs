@@ -206,7 +206,7 @@ impl SessionRun {
         };
         let outcome = SessionOutcome { id, updated, n_candidates, error };
         log.change(config, |mining| {
-            mining.settle(&outcome);
+            mining.record_result(&outcome);
             mining.queued.retain(|path| *path != entry.path);
         })?;
         Ok(outcome)
@@ -219,7 +219,7 @@ impl SessionRun {
             for SessionEntry { id, updated, .. } in &passed {
                 mining.attempt(id, *updated);
                 let (id, error) = (id.clone(), Some(why.to_owned()));
-                mining.settle(&SessionOutcome { id, updated: *updated, n_candidates: None, error });
+                mining.record_result(&SessionOutcome { id, updated: *updated, n_candidates: None, error });
             }
         })?;
         Ok(())

@@ -58,7 +58,7 @@ impl Skills {
             listing.refused.extend(scanned.left_out);
             if whose == SkillPlace::User && cache.has_changed(&scanned.found) {
                 guard.refresh(folder)?;
-                cache.settle(&scanned.found);
+                cache.note_reviewed(&scanned.found);
             }
             all.extend(scanned.found.into_iter().map(|found| listed(found, whose, &known, guard)));
         }

@@ -45,7 +45,7 @@ use crate::lesson::{LessonId, MAX_TEXT_CHARS, Realm, ReceiptId};
 use crate::setters::setters;
 
 pub(crate) use calibration::Calibration;
-pub(crate) use conflicts::settle_conflicts;
+pub(crate) use conflicts::resolve_contradictions;
 pub use evidence::Evidence;
 pub(crate) use evidence::QueryVectors;
 pub use labelled::LabelledPair;

@@ -152,7 +152,7 @@ impl Mining {
     }
 
     /// Records the result of an attempt.
-    pub(crate) fn settle(&mut self, outcome: &SessionOutcome) {
+    pub(crate) fn record_result(&mut self, outcome: &SessionOutcome) {
         let SessionOutcome { id, updated, n_candidates, error } = outcome;
         if self.sessions.get(id).is_none_or(|known| known.updated != *updated) {
             self.attempt(id, *updated);
@@ -285,12 +285,12 @@ mod tests {
         for n_attempts in 0..3 {
             assert_eq!(mining.standing(&entry(0), &config), ReadState::New { n_attempts });
             mining.attempt("s", at(0));
-            mining.settle(&outcome(0, None));
+            mining.record_result(&outcome(0, None));
         }
         assert_eq!(mining.standing(&entry(0), &config), ReadState::GivenUp { n_attempts: 3 });
         assert_eq!(mining.standing(&entry(1), &config), ReadState::New { n_attempts: 0 });
         // The session grew between the scan and the reading: the later version was read.
-        mining.settle(&outcome(1, Some(2)));
+        mining.record_result(&outcome(1, Some(2)));
         assert_eq!(mining.standing(&entry(1), &config), ReadState::Read);
         assert_eq!(mining.standing(&entry(2), &config), ReadState::New { n_attempts: 0 });
     }

@@ -53,7 +53,7 @@ pub(super) struct Head {
     /// The first bytes of the playbook file.
     start: Vec<u8>,
     /// True if the metadata of the playbook file prove its content.
-    is_settled: bool,
+    is_proved_by_stamp: bool,
     /// True if this program wrote the playbook file.
     is_ours: bool,
     log_inode: u64,
@@ -84,13 +84,13 @@ impl Head {
     fn to_fields(&self) -> HeadFields {
         let Place { inode, length, changed, modified } = self.playbook;
         let place = (inode, length, changed, (modified.as_secs(), modified.subsec_nanos()));
-        let playbook = (place, *self.content.as_bytes(), self.start.clone(), self.is_settled, self.is_ours);
+        let playbook = (place, *self.content.as_bytes(), self.start.clone(), self.is_proved_by_stamp, self.is_ours);
         let log = (self.log_inode, self.log_length, self.generation, self.is_logged);
         (self.model.map(|model| *model.as_bytes()), playbook, log)
     }
 
     pub(super) fn from_fields((model, playbook, log): HeadFields) -> Self {
-        let ((inode, length, changed, (seconds, nanos)), content, start, is_settled, is_ours) = playbook;
+        let ((inode, length, changed, (seconds, nanos)), content, start, is_proved_by_stamp, is_ours) = playbook;
         let (log_inode, log_length, generation, is_logged) = log;
         let modified = Duration::from_secs(seconds).saturating_add(Duration::from_nanos(nanos.into()));
         Self {
@@ -98,7 +98,7 @@ impl Head {
             playbook: Place { inode, length, changed, modified },
             content: TextHash::from_bytes(content),
             start,
-            is_settled,
+            is_proved_by_stamp,
             is_ours,
             log_inode,
             log_length,
@@ -109,7 +109,7 @@ impl Head {
 
     /// True if a large playbook file need not be read to verify that it is unchanged.
     fn is_quick(&self) -> bool {
-        self.is_settled || self.playbook.length <= SMALL_FILE
+        self.is_proved_by_stamp || self.playbook.length <= SMALL_FILE
     }
 }
 
@@ -199,7 +199,16 @@ impl RecallFile {
     /// file's change time, a file copied here by others does not match.
     fn state(&self, store: &Store) -> Result<Option<StoredState>> {
         let Head {
-            playbook, content, start, is_settled, is_ours, log_inode, log_length, generation, is_logged, ..
+            playbook,
+            content,
+            start,
+            is_proved_by_stamp,
+            is_ours,
+            log_inode,
+            log_length,
+            generation,
+            is_logged,
+            ..
         } = &self.head;
         let (Some(stamp), Some(log)) = (store.files().stamp(PLAYBOOK)?, store.files().stamp(LOG)?) else {
             return Ok(None);
@@ -214,7 +223,8 @@ impl RecallFile {
         let is_small = stamp.length <= SMALL_FILE;
         // A commit writes a small file too.
         if ((is_small || !is_logged) && n_later > 0)
-            || ((is_small || !is_settled) && TextHash::of(&[store.files().read_or_empty(PLAYBOOK, 0)?]) != *content)
+            || ((is_small || !is_proved_by_stamp)
+                && TextHash::of(&[store.files().read_or_empty(PLAYBOOK, 0)?]) != *content)
         {
             return Ok(None);
         }
@@ -222,7 +232,7 @@ impl RecallFile {
         let log = LogEnd { stamp: Some(log), length: *log_length, generation: Some(*generation) };
         let Some((file, commits)) = self.file(store, &log, &later) else { return Ok(None) };
         let (stamp, content, start, is_ours) = (Some(stamp), *content, start.clone(), *is_ours);
-        let version = FileVersion { stamp, content, start, is_settled: Arc::default(), is_ours };
+        let version = FileVersion { stamp, content, start, is_proved_by_stamp: Arc::default(), is_ours };
         let snapshot = Snapshot { commits, is_logged: *is_logged, ..Snapshot::new(file, version, None) };
         Ok(Some(StoredState { snapshot: store.with_usage(snapshot, UsageFrom::Open)?, n_later }))
     }
@@ -319,7 +329,7 @@ impl Store {
             playbook,
             content: version.content,
             start: version.start.clone(),
-            is_settled: !stamp.is_racy && version.stamp.is_some_and(|known| !known.is_racy),
+            is_proved_by_stamp: !stamp.is_racy && version.stamp.is_some_and(|known| !known.is_racy),
             is_ours: version.is_ours,
             log_inode: log.inode,
             log_length: commits.length,

@@ -83,12 +83,12 @@ impl SkillCache {
         }
     }
 
-    /// True when the memory's own skills are others than when [`SkillCache::settle`] was called.
+    /// True when the memory's own skills are others than when [`SkillCache::note_reviewed`] was called.
     pub(crate) fn has_changed(&self, own: &[FoundSkill]) -> bool {
         self.judged != Some(texts_of(own))
     }
 
-    pub(crate) fn settle(&mut self, own: &[FoundSkill]) {
+    pub(crate) fn note_reviewed(&mut self, own: &[FoundSkill]) {
         self.judged = Some(texts_of(own));
     }
 
@@ -202,8 +202,8 @@ impl Scan<'_> {
         let mut known_file = file.as_ref().map(|file| self.file(root, &name, file, before));
         let mut watched = Vec::new();
         let beside = known_file.as_mut().map_or(Some(Vec::new()), |file| self.supporting(root, &name, file));
-        let is_settled = known_file.as_ref().is_none_or(|file| file.is_settled(is_linked));
-        if let Some(beside) = beside.filter(|_| !is_linked && is_settled) {
+        let is_proved_by_stamp = known_file.as_ref().is_none_or(|file| file.is_proved_by_stamp(is_linked));
+        if let Some(beside) = beside.filter(|_| !is_linked && is_proved_by_stamp) {
             watched.extend(folder_stamp.map(|stamp| (name.clone(), stamp)));
             watched.extend(file.zip(file_stamp));
             watched.extend(beside);
@@ -283,7 +283,7 @@ impl Scan<'_> {
 
 impl KnownFile {
     /// False if the outcome may change while the file's own stamp stays the same.
-    fn is_settled(&self, is_linked: bool) -> bool {
+    fn is_proved_by_stamp(&self, is_linked: bool) -> bool {
         !is_linked && !matches!(self.outcome, Err(NotListed::LeadsOut | NotListed::Unreadable(_)))
     }
 }

@@ -111,10 +111,10 @@ impl Inner {
         }
         let vectors = vectors(embedder, lookups)?;
         loop {
-            let (mut view, _) = self.settle(embedder)?;
+            let (mut view, _) = self.embed_missing(embedder)?;
             if is_outdated(&view, lookups, &vectors) {
                 self.change(View::forget_vectors);
-                (view, _) = self.settle(embedder)?;
+                (view, _) = self.embed_missing(embedder)?;
             }
             let found: Vec<Found> = lookups
                 .iter()

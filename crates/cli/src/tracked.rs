@@ -29,7 +29,7 @@ const UNFINISHED: [&str; 6] =
 
 /// `Tracked` if an index lists an entry in the folder, or if that cannot be determined; `Unsettled` while git may be writing.
 pub(crate) fn tracking(folder: &Path) -> Tracking {
-    let Some(folder) = settled(folder) else { return Tracking::Untracked };
+    let Some(folder) = without_links(folder) else { return Tracking::Untracked };
     let mut found = Tracking::Untracked;
     for root in folder.ancestors() {
         let of_root = match git_tracking(root, &folder) {
@@ -110,7 +110,7 @@ fn has_repository(folder: &Path, depth: usize) -> bool {
 }
 
 /// The folder's path without links, whether it exists or not.
-fn settled(folder: &Path) -> Option<PathBuf> {
+fn without_links(folder: &Path) -> Option<PathBuf> {
     let folder = std::path::absolute(folder).ok()?;
     folder.canonicalize().ok().or_else(|| Some(folder.parent()?.canonicalize().ok()?.join(folder.file_name()?)))
 }

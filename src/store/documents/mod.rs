@@ -40,7 +40,7 @@ pub(crate) struct LogMark {
     /// The schema of the log, if a newer version of the program wrote it.
     pub(crate) newer: Option<u64>,
     /// True if the stamp alone detects any later change.
-    is_settled: Arc<AtomicBool>,
+    is_proved_by_stamp: Arc<AtomicBool>,
     /// Lines before `read_to` that cannot be read.
     n_broken: usize,
 }
@@ -102,7 +102,7 @@ impl DocumentLog {
         };
         let Some(seen) = &known.stamp else { return self.load(stamp).map(Some) };
         let is_alike = seen.is_alike(&stamp);
-        if is_alike && (!seen.is_racy || known.is_settled.load(Ordering::Acquire)) {
+        if is_alike && (!seen.is_racy || known.is_proved_by_stamp.load(Ordering::Acquire)) {
             return Ok(None);
         }
         if seen.inode != stamp.inode || stamp.length < known.read_to {
@@ -114,7 +114,7 @@ impl DocumentLog {
             return self.load(stamp).map(Some);
         }
         if stamp.length == known.read_to {
-            known.is_settled.store(is_alike && !stamp.is_racy, Ordering::Release);
+            known.is_proved_by_stamp.store(is_alike && !stamp.is_racy, Ordering::Release);
             return Ok(None);
         }
         let bytes = files.read_or_empty(DOCUMENTS, known.read_to)?;
@@ -126,7 +126,7 @@ impl DocumentLog {
         if lines.whole == 0 {
             return Ok(None);
         }
-        let mut mark = LogMark { stamp: Some(stamp), is_settled: Arc::default(), ..known.clone() };
+        let mut mark = LogMark { stamp: Some(stamp), is_proved_by_stamp: Arc::default(), ..known.clone() };
         mark.advance(bytes.get(..lines.whole).unwrap_or_default());
         Ok(Some(LogUpdate::Appended(lines.changes, mark)))
     }
@@ -247,7 +247,7 @@ impl DocumentLog {
         let places = Place::in_a_row(known.read_to, lengths);
         known.advance(&lines);
         // Without a stamp, the next read starts at the beginning of the file.
-        known.is_settled = Arc::default();
+        known.is_proved_by_stamp = Arc::default();
         known.stamp = files.stamp(DOCUMENTS).ok().flatten().or(known.stamp.take());
         Ok(places)
     }
