@@ -17,7 +17,7 @@ pub(super) struct Showing<'a> {
     pub(super) ranked: &'a Ranked,
     pub(super) max_tokens: usize,
     /// The index of the pool member that a lesson belongs to.
-    pub(super) place: &'a dyn Fn(LessonId) -> usize,
+    pub(super) member_index: &'a dyn Fn(LessonId) -> usize,
 }
 
 impl Playbook {
@@ -60,8 +60,8 @@ impl Inner {
         }
         let shown = texts(rest.as_ref().unwrap_or(rendered));
         let mut is_recorded = false;
-        for (place, (inner, view)) in showing.pool.members.iter().enumerate() {
-            let is_here = |id: LessonId| (showing.place)(id) == place;
+        for (index, (inner, view)) in showing.pool.members.iter().enumerate() {
+            let is_here = |id: LessonId| (showing.member_index)(id) == index;
             let shown: Vec<Text> = shown.iter().filter(|(id, _)| is_here(*id)).copied().collect();
             let logged: Vec<LoggedLesson> = logged.iter().filter(|lesson| is_here(lesson.id)).cloned().collect();
             if shown.is_empty() && logged.is_empty() {

@@ -68,7 +68,7 @@ struct Union {
     views: Vec<Arc<View>>,
     recall: RecallIndex,
     /// The index of the playbook that a lesson belongs to; lessons of the first playbook are omitted.
-    places: BTreeMap<LessonId, usize>,
+    member_of: BTreeMap<LessonId, usize>,
     /// The lessons that do not belong to the first playbook.
     later: BTreeSet<LessonId>,
 }
@@ -112,15 +112,15 @@ impl Playbooks {
         let members: Vec<(&Inner, &View)> =
             self.members.iter().zip(&union.views).map(|(playbook, view)| (&*playbook.0, &**view)).collect();
         let pool = Pool { recall: &union.recall, members: &members, later: &union.later };
-        let place = |id: LessonId| union.places.get(&id).copied().unwrap_or_default();
-        let answer = lead.0.answer_counted(pool, &request, &place)?;
+        let member_index = |id: LessonId| union.member_of.get(&id).copied().unwrap_or_default();
+        let answer = lead.0.answer_counted(pool, &request, &member_index)?;
         if matches!(request.query, Query::About(_)) {
             let has_vectors = union.recall.has_vectors(EmbeddedText::Trigger);
             for (inner, view) in &members {
                 inner.store_recall(view, has_vectors);
             }
         }
-        Ok(answer.into_context(&request, &self.members, &place))
+        Ok(answer.into_context(&request, &self.members, &member_index))
     }
 
     /// Records the outcome of a task in every folder that has the receipt. Returns the result of each.
@@ -221,13 +221,13 @@ impl Playbooks {
 
     /// The union of these states. Its indexes are those of an earlier union, updated by the difference.
     fn unite(&self, realm: &Realm, views: Vec<Arc<View>>, known: Option<&Union>) -> Union {
-        let (mut met, mut book, mut places) = (SeenLessons::default(), Book::default(), BTreeMap::new());
-        for (place, view) in views.iter().enumerate() {
+        let (mut met, mut book, mut member_of) = (SeenLessons::default(), Book::default(), BTreeMap::new());
+        for (member_index, view) in views.iter().enumerate() {
             let admitted = view.recall.book.lessons.iter().filter(|lesson| lesson.is_admitted());
             let seen: Vec<Arc<Lesson>> = admitted.filter_map(|lesson| self.seen_by(realm, lesson)).collect();
             for lesson in met.take_new(seen, |lesson| Realm::new("", &lesson.realm.role)) {
-                if place > 0 {
-                    places.insert(lesson.id, place);
+                if member_index > 0 {
+                    member_of.insert(lesson.id, member_index);
                 }
                 book.lessons.put(lesson);
             }
@@ -240,8 +240,8 @@ impl Playbooks {
             .map(|known| &known.recall)
             .or(largest)
             .map_or_else(|| RecallIndex::new(Arc::clone(&book)), |recall| recall.follow(Arc::clone(&book), &vector_of));
-        let later = places.keys().copied().collect();
-        Union { realm: realm.clone(), views, recall, places, later }
+        let later = member_of.keys().copied().collect();
+        Union { realm: realm.clone(), views, recall, member_of, later }
     }
 
     /// The lesson as a request of this realm sees it: if its project is the request's under another root, the project's name is

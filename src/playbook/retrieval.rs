@@ -61,16 +61,17 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// The text for the prompt, with the skills that are part of every context. `place` returns the index of the playbook that
-    /// a lesson belongs to.
+    /// The text for the prompt, with the skills that are part of every context. `member_index` returns the index of the playbook
+    /// that a lesson belongs to.
     pub(super) fn into_context(
         self,
         request: &Request,
         playbooks: &[Playbook],
-        place: &dyn Fn(LessonId) -> usize,
+        member_index: &dyn Fn(LessonId) -> usize,
     ) -> Context {
         let Self { ranked, rendered, receipt, is_empty_start } = self;
-        let folder = |id| playbooks.get(place(id)).map(|playbook| playbook.folder().to_owned()).unwrap_or_default();
+        let folder =
+            |id| playbooks.get(member_index(id)).map(|playbook| playbook.folder().to_owned()).unwrap_or_default();
         let lessons = rendered.shown.into_iter().zip(rendered.triggers).map(|(hit, trigger)| Shown {
             id: hit.lesson.id,
             folder: folder(hit.lesson.id),
@@ -124,12 +125,12 @@ impl Inner {
         &self,
         pool: Pool<'_>,
         request: &Request,
-        place: &dyn Fn(LessonId) -> usize,
+        member_index: &dyn Fn(LessonId) -> usize,
     ) -> Result<Answer> {
         let (ranked, mut rendered) = self.answer(pool, request, &self.config.retrieval)?;
         let max_tokens = request.max_tokens.unwrap_or(self.config.retrieval.max_tokens);
         let is_counted = !request.is_peek && !rendered.shown.is_empty();
-        let showing = Showing { pool, request, ranked: &ranked, max_tokens, place };
+        let showing = Showing { pool, request, ranked: &ranked, max_tokens, member_index };
         let receipt = if is_counted { self.count(showing, &mut rendered) } else { None };
         let (tier, shown, because) =
             (ranked.tier, rendered.shown.len(), rendered.none_because.as_ref().map(ToString::to_string));

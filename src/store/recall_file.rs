@@ -48,7 +48,7 @@ const MAX_LOG_BYTES: u64 = 1 << 18;
 pub(super) struct Head {
     /// The model of the vectors.
     model: Option<TextHash>,
-    playbook: Place,
+    playbook: FileStamp,
     content: TextHash,
     /// The first bytes of the playbook file.
     start: Vec<u8>,
@@ -65,7 +65,7 @@ pub(super) struct Head {
 
 /// The metadata of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct FileStamp {
     inode: u64,
     length: u64,
     /// The time of the last change (ctime): seconds and nanoseconds since 1970.
@@ -75,16 +75,18 @@ struct Place {
 }
 
 /// An encoded head: the model; the playbook file's metadata, hash, first bytes and flags; the log.
-pub(super) type HeadFields = (Option<[u8; 16]>, (PlaceFields, [u8; 16], Vec<u8>, bool, bool), (u64, u64, u64, bool));
+pub(super) type HeadFields =
+    (Option<[u8; 16]>, (FileStampFields, [u8; 16], Vec<u8>, bool, bool), (u64, u64, u64, bool));
 
 /// Inode, length, change time and modification time.
-type PlaceFields = (u64, u64, (i64, i64), (u64, u32));
+type FileStampFields = (u64, u64, (i64, i64), (u64, u32));
 
 impl Head {
     fn to_fields(&self) -> HeadFields {
-        let Place { inode, length, changed, modified } = self.playbook;
-        let place = (inode, length, changed, (modified.as_secs(), modified.subsec_nanos()));
-        let playbook = (place, *self.content.as_bytes(), self.start.clone(), self.is_proved_by_stamp, self.is_ours);
+        let FileStamp { inode, length, changed, modified } = self.playbook;
+        let file_stamp = (inode, length, changed, (modified.as_secs(), modified.subsec_nanos()));
+        let playbook =
+            (file_stamp, *self.content.as_bytes(), self.start.clone(), self.is_proved_by_stamp, self.is_ours);
         let log = (self.log_inode, self.log_length, self.generation, self.is_logged);
         (self.model.map(|model| *model.as_bytes()), playbook, log)
     }
@@ -95,7 +97,7 @@ impl Head {
         let modified = Duration::from_secs(seconds).saturating_add(Duration::from_nanos(nanos.into()));
         Self {
             model: model.map(TextHash::from_bytes),
-            playbook: Place { inode, length, changed, modified },
+            playbook: FileStamp { inode, length, changed, modified },
             content: TextHash::from_bytes(content),
             start,
             is_proved_by_stamp,
@@ -113,7 +115,7 @@ impl Head {
     }
 }
 
-impl Place {
+impl FileStamp {
     /// None if the system has no change times.
     fn of(stamp: &Stamp) -> Option<Self> {
         let modified = stamp.modified?.duration_since(UNIX_EPOCH).ok()?;
@@ -214,7 +216,7 @@ impl RecallFile {
             return Ok(None);
         };
         let is_same = store.guard.standing() == Standing::Trusted
-            && Place::of(&stamp).as_ref() == Some(playbook)
+            && FileStamp::of(&stamp).as_ref() == Some(playbook)
             && (*log_inode, true) == (log.inode, *log_length <= log.length);
         if !is_same {
             return Ok(None);
@@ -319,7 +321,7 @@ impl Store {
         let is_newest =
             stamp.zip(version.stamp).is_some_and(|(now, known)| known.is_alike(&now)) && commits.is_alike(log.as_ref());
         let (Some(stamp), Some(log), true) = (stamp, log, is_newest) else { return Ok(()) };
-        let Some(playbook) = Place::of(&stamp) else { return Ok(()) };
+        let Some(playbook) = FileStamp::of(&stamp) else { return Ok(()) };
         let others = PlaybookFile {
             book: Arc::new(Book { lessons: LessonsByTime::default(), ..Book::clone(&committed.book) }),
             ..PlaybookFile::clone(committed)
@@ -350,15 +352,16 @@ impl Store {
         if matches!(codes, Codes::Unneeded) {
             return Ok(true);
         }
-        let Some(place) = Place::of(&stamp) else { return Ok(false) };
+        let Some(file_stamp) = FileStamp::of(&stamp) else { return Ok(false) };
         let code = self.files().content(RECALL_CODE)?.and_then(|bytes| bytes.try_into().ok());
-        Ok(codes.believe(PURPOSE, &[&place.to_bytes()], code.as_ref()))
+        Ok(codes.believe(PURPOSE, &[&file_stamp.to_bytes()], code.as_ref()))
     }
 
     /// Writes the code of the file that is there. The caller holds the lock and has just written it.
     fn seal_recall(&self) -> Result<()> {
-        let place = self.files().stamp(RECALL)?.as_ref().and_then(Place::of);
-        let code = place.and_then(|place| self.guard.codes_to_write().code(PURPOSE, &[&place.to_bytes()]));
+        let file_stamp = self.files().stamp(RECALL)?.as_ref().and_then(FileStamp::of);
+        let code =
+            file_stamp.and_then(|file_stamp| self.guard.codes_to_write().code(PURPOSE, &[&file_stamp.to_bytes()]));
         let Some(code) = code else { return Ok(()) };
         let temporary = Folder::temporary("recall-code");
         self.files().create(&temporary, &code)?;

@@ -153,7 +153,7 @@ pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {
         out.message("no lessons");
         return Ok(ExitCode::SUCCESS);
     }
-    let is_users = |playbook: &Playbook| global.place.user.as_deref() == Some(playbook.folder());
+    let is_users = |playbook: &Playbook| global.location.user.as_deref() == Some(playbook.folder());
     let rows = lessons.iter().map(|(playbook, lesson)| {
         let whose = if is_users(playbook) { "all projects: " } else { "" };
         vec![

@@ -9,13 +9,13 @@ use unicode_segmentation::UnicodeSegmentation;
 pub(super) struct Quotable {
     /// The turn, redacted.
     text: String,
-    chars: Vec<Place>,
+    chars: Vec<CharOrigin>,
     key: Key,
 }
 
 /// The origin of one character.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct CharOrigin {
     /// Byte offset in the redacted text.
     byte: usize,
     /// Character range in the original.
@@ -160,7 +160,7 @@ fn visible_with_places(original: &str) -> (String, Vec<(usize, usize)>) {
     (text, places)
 }
 
-fn chars_of(text: &str, parts: &[Part], places: &[(usize, usize)]) -> Vec<Place> {
+fn chars_of(text: &str, parts: &[Part], places: &[(usize, usize)]) -> Vec<CharOrigin> {
     // The visible character at or after a byte offset.
     let visible_at = |byte: usize| places.partition_point(|(at, _)| *at < byte);
     let original = |position: usize| places.get(position).map_or(0, |(_, place)| *place);
@@ -177,19 +177,21 @@ fn chars_of(text: &str, parts: &[Part], places: &[(usize, usize)]) -> Vec<Place>
             chars.push(match part {
                 Part::Kept { .. } => {
                     let place = original(first + n);
-                    Place { byte, original: (place, place + 1), is_edge: is_word_edge }
+                    CharOrigin { byte, original: (place, place + 1), is_edge: is_word_edge }
                 }
-                Part::Mark { .. } => Place { byte, original: (original(first), original(last) + 1), is_edge: n == 0 },
+                Part::Mark { .. } => {
+                    CharOrigin { byte, original: (original(first), original(last) + 1), is_edge: n == 0 }
+                }
             });
         }
     }
     // The text after a mark starts a new word.
     for part in parts {
         if let Part::Mark { at, .. } = part
-            && let Ok(after) = chars.binary_search_by_key(&at.end, |place| place.byte)
-            && let Some(place) = chars.get_mut(after)
+            && let Ok(after) = chars.binary_search_by_key(&at.end, |origin| origin.byte)
+            && let Some(origin) = chars.get_mut(after)
         {
-            place.is_edge = true;
+            origin.is_edge = true;
         }
     }
     chars

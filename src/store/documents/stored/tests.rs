@@ -18,11 +18,11 @@ fn written(log: &DocumentLog) -> (LogMark, Vec<Described>) {
     let documents = ["a", "b", "c"].map(|id| Document::new(id, format!("text of {id}")).with("type", "note"));
     let lock = log.lock(&known, std::time::Duration::ZERO).unwrap();
     let changes = documents.clone().map(|document| Change::Put(Arc::new(document)));
-    let places = log.append(&mut known, &changes, &lock).unwrap();
-    let described = documents.iter().zip(places).map(|(document, place)| Described {
+    let spans = log.append(&mut known, &changes, &lock).unwrap();
+    let described = documents.iter().zip(spans).map(|(document, span)| Described {
         id: TextHash::of(&[&document.id]),
         text: document.text_hash(),
-        place,
+        span,
         names: vec![TextHash::of(&["type"]), TextHash::of(&["type", "note"])],
     });
     (known, described.collect())
