@@ -33,7 +33,7 @@ impl Playbook {
             None => (CalibrationFit::WORDS.to_owned(), Calibration::WORDS, TierChoice::Lexical),
         };
         let config = RetrievalConfig {
-            rule: RetrievalRule::Evidence,
+            rule: RetrievalRule::Signals,
             answer_from: Some(0.0),
             calibration: BTreeMap::new(),
             ..inner.config.retrieval.clone()

@@ -202,7 +202,7 @@ impl Inner {
             return Ok(search.by_words(query));
         }
         let calibration = Calibration::WORDS.fitted(config.calibration.get(CalibrationFit::WORDS));
-        Ok(search.by_evidence(query, None, &calibration))
+        Ok(search.by_signals(query, None, &calibration))
     }
 
     /// The answer of the first tier; under the classic rule if there is a threshold of the distance.
@@ -226,7 +226,7 @@ impl Inner {
         let fingerprint = self.fingerprint().ok_or(Error::NoEmbedder)?;
         let fit = search.config.calibration.get(&fingerprint.to_string());
         let calibration = Calibration::of(fingerprint).fitted(fit);
-        Ok(search.by_evidence(query, Some(vectors), &calibration))
+        Ok(search.by_signals(query, Some(vectors), &calibration))
     }
 
     fn query_vector(&self, query: &str, request: &Request) -> Result<UnitVector> {

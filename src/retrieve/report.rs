@@ -61,7 +61,7 @@ pub struct CalibrationFigures {
 /// The result of a labelled query.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trial {
-    /// The strongest evidence for an answer.
+    /// The strongest signals of an answer.
     pub(crate) strongest: Strongest,
     pub(crate) wants_lesson: bool,
     /// What is shown if the query is answered.

@@ -33,7 +33,7 @@ impl EmbeddedText {
     pub(crate) fn searched(rule: RetrievalRule) -> &'static [Self] {
         match rule {
             RetrievalRule::Classic => &[Self::Trigger],
-            RetrievalRule::Evidence => &[Self::Trigger, Self::Whole, Self::Mistake],
+            RetrievalRule::Signals => &[Self::Trigger, Self::Whole, Self::Mistake],
         }
     }
 
