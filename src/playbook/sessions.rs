@@ -54,7 +54,7 @@ impl SessionScan {
     /// The index: the sessions that are worth reading, at most 50 of them by default.
     #[must_use]
     pub fn shown(&self) -> Vec<&SessionEntry> {
-        self.entries.iter().filter(|entry| entry.hurdle.is_none()).take(self.max_lines).collect()
+        self.entries.iter().filter(|entry| entry.ineligible.is_none()).take(self.max_lines).collect()
     }
 }
 
@@ -208,8 +208,8 @@ impl Sessions {
         let throttled = until.filter(|until| now < *until && mining.last_run.is_some_and(|last| last <= now));
         if throttled.is_none() {
             let refreshed = scan.entries.iter().map(|entry| {
-                let standing = mining.standing(entry, config);
-                SessionEntry { standing, ..entry.clone() }
+                let read_state = mining.read_state(entry, config);
+                SessionEntry { read_state, ..entry.clone() }
             });
             for entry in index(refreshed.collect()).into_iter().filter(SessionEntry::is_due) {
                 if chosen.iter().all(|known| known.id != entry.id) {
@@ -234,15 +234,15 @@ impl Sessions {
             None => seen(&file, self.config()).ok()?.summary,
         };
         let entry = self.entry(&file, summary?, mining);
-        matches!(entry.standing, ReadState::New { .. }).then_some(entry)
+        matches!(entry.read_state, ReadState::New { .. }).then_some(entry)
     }
 
     pub(super) fn entry(&self, file: &SessionFile, summary: SessionSummary, mining: &Mining) -> SessionEntry {
         let config = self.config();
         let now = self.inner().clock.now();
         let entry = SessionEntry::new(file.path.clone(), file.modified, summary, now, config);
-        let standing = mining.standing(&entry, config);
-        SessionEntry { standing, ..entry }
+        let read_state = mining.read_state(&entry, config);
+        SessionEntry { read_state, ..entry }
     }
 }
 

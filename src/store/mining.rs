@@ -127,7 +127,7 @@ pub(crate) struct SeenFile {
 
 impl Mining {
     /// Whether this version of a session was read.
-    pub(crate) fn standing(&self, entry: &SessionEntry, config: &SessionsConfig) -> ReadState {
+    pub(crate) fn read_state(&self, entry: &SessionEntry, config: &SessionsConfig) -> ReadState {
         match self.sessions.get(&entry.id).filter(|known| known.updated == entry.updated) {
             None => ReadState::New { n_attempts: 0 },
             Some(known) if known.is_read => ReadState::Read,
@@ -283,16 +283,16 @@ mod tests {
         };
         let entry = |seconds| SessionEntry::new("p".into(), at(seconds), summary.clone(), at(99_999), &config);
         for n_attempts in 0..3 {
-            assert_eq!(mining.standing(&entry(0), &config), ReadState::New { n_attempts });
+            assert_eq!(mining.read_state(&entry(0), &config), ReadState::New { n_attempts });
             mining.attempt("s", at(0));
             mining.record_result(&outcome(0, None));
         }
-        assert_eq!(mining.standing(&entry(0), &config), ReadState::GivenUp { n_attempts: 3 });
-        assert_eq!(mining.standing(&entry(1), &config), ReadState::New { n_attempts: 0 });
+        assert_eq!(mining.read_state(&entry(0), &config), ReadState::GivenUp { n_attempts: 3 });
+        assert_eq!(mining.read_state(&entry(1), &config), ReadState::New { n_attempts: 0 });
         // The session grew between the scan and the reading: the later version was read.
         mining.record_result(&outcome(1, Some(2)));
-        assert_eq!(mining.standing(&entry(1), &config), ReadState::Read);
-        assert_eq!(mining.standing(&entry(2), &config), ReadState::New { n_attempts: 0 });
+        assert_eq!(mining.read_state(&entry(1), &config), ReadState::Read);
+        assert_eq!(mining.read_state(&entry(2), &config), ReadState::New { n_attempts: 0 });
     }
 
     #[test]

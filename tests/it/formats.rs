@@ -230,9 +230,8 @@ fn a_review_folder_lists_skills_proposals_and_sessions_and_is_not_changed_by_tha
         runs[0].sessions.iter().map(|session| (session.id.as_str(), session.n_candidates)).collect();
     assert_eq!(read, [("monday", Some(1)), ("tuesday", Some(1))]);
     let scan = playbook.sessions().scan(&home.path("sessions")).unwrap();
-    let standing: Vec<(&str, ReadState)> =
-        scan.entries.iter().map(|entry| (entry.id.as_str(), entry.standing)).collect();
-    assert_eq!(standing, [("monday", ReadState::Read), ("tuesday", ReadState::Read)]);
+    let read: Vec<(&str, ReadState)> = scan.entries.iter().map(|entry| (entry.id.as_str(), entry.read_state)).collect();
+    assert_eq!(read, [("monday", ReadState::Read), ("tuesday", ReadState::Read)]);
     drop(playbook);
     assert_eq!(home.files(), before, "reading changed a file");
 }

@@ -345,7 +345,7 @@ impl Outcome {
 fn say_left_out(scan: &Scan) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for entry in &scan.entries {
-        let reason = match (entry.hurdle, entry.standing) {
+        let reason = match (entry.ineligible, entry.read_state) {
             (Some(Ineligible::SubAgent), _) => "of sub-agents",
             (Some(Ineligible::FewTurns { .. }), _) => "too little happened",
             (Some(Ineligible::Active { .. }), _) => "may still go on",

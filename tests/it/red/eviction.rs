@@ -279,7 +279,7 @@ fn unhelpful(bench: &Bench) -> Playbook {
         row["retrievals"] = json!(99);
         row["harmful_retrievals"] = json!(9);
     }
-    bench.write(crate::bench::TRUTH, file.to_string());
+    bench.write(crate::bench::PLAYBOOK, file.to_string());
     open(bench)
 }
 
@@ -406,6 +406,6 @@ fn a_prune_archives_unhelpful_lessons_of_programs() {
         row["retrievals"] = json!(99);
         row["harmful_retrievals"] = json!(9);
     }
-    bench.write(crate::bench::TRUTH, file.to_string());
+    bench.write(crate::bench::PLAYBOOK, file.to_string());
     assert_eq!(open(&bench).prune_low_utility().unwrap().lessons.len(), 5);
 }

@@ -10,7 +10,7 @@ use adage::sessions::{DueSessions, NotDue, ReadState, RunEnd, RunOutcome};
 use adage::transcript::Reading;
 use adage::{ManualClock, Playbook};
 
-use super::{Desk, at, standing};
+use super::{Desk, at, read_state};
 
 /// The folder of a test that is to be killed in the middle of a run.
 const VICTIM: &str = "ADAGE_TEST_RUN";
@@ -57,7 +57,7 @@ fn the_run_of_a_killed_process_is_finished_by_the_next() {
         assert_eq!(desk.due_ids(&playbook), expected, "round {round}: no wait, and the lock is free");
     }
     let playbook = desk.playbook();
-    assert_eq!(standing(&playbook, &desk.folder(), "fatal"), ReadState::GivenUp { n_attempts: 3 });
+    assert_eq!(read_state(&playbook, &desk.folder(), "fatal"), ReadState::GivenUp { n_attempts: 3 });
     let RunOutcome::Ended(record) = desk.run(&playbook, &[]) else { panic!("nothing ran") };
     assert_eq!((record.sessions.len(), record.sessions[0].id.as_str()), (1, "other"));
     let history = playbook.sessions().history().unwrap();
