@@ -16,8 +16,6 @@
 pub(crate) mod agent_run;
 mod builder;
 mod calibrating;
-#[cfg(test)]
-mod carried;
 mod commit;
 mod crediting;
 mod editing;
@@ -27,6 +25,8 @@ pub(crate) mod exchange;
 pub(crate) mod extraction;
 mod feedback;
 pub(crate) mod inbox;
+#[cfg(test)]
+mod incremental_indexes;
 mod inspect;
 mod keeping;
 mod known_lessons;
