@@ -7,7 +7,7 @@ use adage_redact::Redactor;
 use adage_redact::block::EMPTY_PLAYBOOK;
 use chrono::{DateTime, FixedOffset};
 
-use super::crediting::Showing;
+use super::crediting::PendingRetrieval;
 use super::pool::Pool;
 use super::{Inner, Playbook, View};
 use crate::config::{CalibrationFit, RetrievalConfig, RetrievalRule};
@@ -130,8 +130,8 @@ impl Inner {
         let (ranked, mut rendered) = self.answer(pool, request, &self.config.retrieval)?;
         let max_tokens = request.max_tokens.unwrap_or(self.config.retrieval.max_tokens);
         let is_counted = !request.is_peek && !rendered.shown.is_empty();
-        let showing = Showing { pool, request, ranked: &ranked, max_tokens, member_index };
-        let receipt = if is_counted { self.count(showing, &mut rendered) } else { None };
+        let pending = PendingRetrieval { pool, request, ranked: &ranked, max_tokens, member_index };
+        let receipt = if is_counted { self.count(pending, &mut rendered) } else { None };
         let (tier, shown, because) =
             (ranked.tier, rendered.shown.len(), rendered.none_because.as_ref().map(ToString::to_string));
         let receipt_id = receipt.map(|receipt| receipt.to_string());

@@ -53,7 +53,7 @@ pub(crate) use match_signals::QueryVectors;
 pub use render::shown_tokens;
 pub(crate) use render::{Rendered, recent_failures, render};
 pub use report::{CalibrationFigures, CalibrationReport};
-pub(crate) use report::{Gate, Showing, Trial};
+pub(crate) use report::{Gate, ShownLessons, Trial};
 pub use task_effect::TaskEffect;
 pub(crate) use tiers::{Ranked, Search, VectorQuery};
 pub(crate) use tokens::estimated_tokens;

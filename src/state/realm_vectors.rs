@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use adage_index::snapshot::{Bytes, Part};
+use adage_index::snapshot::{Bytes, SectionKind};
 use adage_index::{IndexConfig, IndexKind, SearchScope, UnitVector, VectorIndex};
 
 use super::id_map::IdMap;
@@ -184,10 +184,11 @@ impl RealmIndex {
         pieces.push(keys.flat_map(u32::to_le_bytes).collect());
         pieces.push(self.vectors.head());
         pieces.push(self.vectors.sums());
-        let place = |part: &Part| Part::ALL.iter().position(|other| other == part).unwrap_or_default() as u64;
+        let place =
+            |part: &SectionKind| SectionKind::ALL.iter().position(|other| other == part).unwrap_or_default() as u64;
         pieces.push_value(sections.iter().map(|(part, _)| place(part)).collect::<Vec<u64>>());
         for (part, parts) in sections {
-            pieces.push_parts(parts, part == Part::Floats);
+            pieces.push_parts(parts, part == SectionKind::Floats);
         }
         true
     }
@@ -201,10 +202,10 @@ impl RealmIndex {
         if !keys.iter().flatten().all(|key| ids.is_number(*key)) {
             return None;
         }
-        let mut sections: BTreeMap<Part, Bytes> =
-            BTreeMap::from([(Part::Head, pieces.next()?), (Part::Sums, pieces.next()?)]);
+        let mut sections: BTreeMap<SectionKind, Bytes> =
+            BTreeMap::from([(SectionKind::Head, pieces.next()?), (SectionKind::Sums, pieces.next()?)]);
         for place in pieces.value::<Vec<u64>>()? {
-            let part = Part::ALL.get(usize::try_from(place).ok()?)?;
+            let part = SectionKind::ALL.get(usize::try_from(place).ok()?)?;
             sections.insert(*part, pieces.next()?);
         }
         let vectors = VectorIndex::from_sections(config.clone(), |part| sections.get(&part).cloned(), &keys)?;

@@ -34,7 +34,7 @@ pub(super) struct Key {
 
 /// A match of a quote in a turn.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum QuoteMatch {
     /// As whole words.
     Whole {
         /// The words in the redacted turn.
@@ -66,16 +66,16 @@ impl Quotable {
     }
 
     /// The matches of the quote, in order: of whole words, or of parts of words.
-    pub(super) fn places<'a>(&'a self, quote: &'a Key) -> impl Iterator<Item = Found> + 'a {
+    pub(super) fn places<'a>(&'a self, quote: &'a Key) -> impl Iterator<Item = QuoteMatch> + 'a {
         let mut from = 0;
         std::iter::from_fn(move || {
             let at = self.key.text.get(from..)?.find(&quote.text).filter(|_| !quote.is_empty())? + from;
             from = self.key.text.ceil_char_boundary(at + 1);
-            Some(self.whole(at, at + quote.text.len()).unwrap_or(Found::CutsAWord))
+            Some(self.whole(at, at + quote.text.len()).unwrap_or(QuoteMatch::CutsAWord))
         })
     }
 
-    fn whole(&self, start: usize, end: usize) -> Option<Found> {
+    fn whole(&self, start: usize, end: usize) -> Option<QuoteMatch> {
         let first = self.key.position(start)?;
         let last = self.key.position(end)?.checked_sub(1)?;
         let made_from = |position: usize| self.key.from.get(position).map(|(_, source)| *source);
@@ -91,7 +91,7 @@ impl Quotable {
         let from = self.chars.get(first_char)?;
         let bytes = from.byte..after.map_or(self.text.len(), |after| after.byte);
         let range = (from.original.0, self.chars.get(last_char)?.original.1);
-        Some(Found::Whole { quote: self.text.get(bytes)?.to_owned(), range })
+        Some(QuoteMatch::Whole { quote: self.text.get(bytes)?.to_owned(), range })
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) enum Context {
 
 /// A simple command; it has at least one word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct SimpleCommand {
     /// The program as written, without quotes.
     original: String,
     /// Its base name.
@@ -70,7 +70,7 @@ pub(super) struct Part {
     pub(super) lead: Vec<Word>,
 }
 
-impl Part {
+impl SimpleCommand {
     /// A [dependent](Context::Dependent) command. None if no word names a program.
     pub(super) fn new(words: Vec<Word>, input: Input, output: Output) -> Option<Self> {
         let mut words = words.into_iter();
