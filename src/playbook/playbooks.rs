@@ -251,8 +251,8 @@ impl Playbooks {
             return Some(Arc::clone(lesson));
         }
         let named = Realm { project: realm.project.clone(), role: lesson.realm.role.clone() };
-        let is_it = realm.is_project_of(&self.roots) && lesson.realm.is_project_of(&self.roots);
-        (is_it && realm.sees(&named)).then(|| Arc::new(Lesson { realm: named, ..Lesson::clone(lesson) }))
+        let is_this_project = realm.is_project_of(&self.roots) && lesson.realm.is_project_of(&self.roots);
+        (is_this_project && realm.sees(&named)).then(|| Arc::new(Lesson { realm: named, ..Lesson::clone(lesson) }))
     }
 
     /// The realm of a lesson, with this project's roots replaced by its name.

@@ -109,10 +109,10 @@ impl Sessions {
         let mut mining = self.log().read()?;
         for batch in files.chunks(BATCH) {
             let mut fresh = Vec::new();
-            for file in batch.iter().filter(|file| known(&mining, file, config).is_none()) {
-                match seen(file, config) {
+            for file in batch.iter().filter(|file| cached_file(&mining, file, config).is_none()) {
+                match read_file(file, config) {
                     Ok(seen) => fresh.push((file.path.clone(), seen)),
-                    Err(error) => left_out.push(left(file, LeftOutReason::Unreadable(error.to_string()))),
+                    Err(error) => left_out.push(left_out_file(file, LeftOutReason::Unreadable(error.to_string()))),
                 }
             }
             if !fresh.is_empty() && inner.store.folder.may_write() {
@@ -122,16 +122,16 @@ impl Sessions {
         }
         let mut entries = Vec::new();
         for file in &files {
-            match known(&mining, file, config) {
+            match cached_file(&mining, file, config) {
                 Some(SeenFile { summary: Some(summary), .. }) => {
                     entries.push(self.entry(file, summary.clone(), &mining));
                 }
                 Some(SeenFile { cut_at: Some(max), .. }) => {
-                    left_out.push(left(file, LeftOutReason::TooLargeDecompressed { max: *max }));
+                    left_out.push(left_out_file(file, LeftOutReason::TooLargeDecompressed { max: *max }));
                 }
                 Some(SeenFile { error, .. }) => {
                     let reason = LeftOutReason::NoSession(error.clone().unwrap_or_default());
-                    left_out.push(left(file, reason));
+                    left_out.push(left_out_file(file, reason));
                 }
                 None => {}
             }
@@ -229,9 +229,9 @@ impl Sessions {
     /// requested.
     fn queued(&self, path: &Path, mining: &Mining) -> Option<SessionEntry> {
         let file = SessionFile::look(path).ok()?;
-        let summary = match known(mining, &file, self.config()) {
+        let summary = match cached_file(mining, &file, self.config()) {
             Some(seen) => seen.summary.clone(),
-            None => seen(&file, self.config()).ok()?.summary,
+            None => read_file(&file, self.config()).ok()?.summary,
         };
         let entry = self.entry(&file, summary?, mining);
         matches!(entry.read_state, ReadState::New { .. }).then_some(entry)
@@ -248,7 +248,7 @@ impl Sessions {
 
 /// The recorded findings of a file, if the file is unchanged. A file that was too large is read again if the limit has been
 /// raised.
-fn known<'m>(mining: &'m Mining, file: &SessionFile, config: &SessionsConfig) -> Option<&'m SeenFile> {
+fn cached_file<'m>(mining: &'m Mining, file: &SessionFile, config: &SessionsConfig) -> Option<&'m SeenFile> {
     let seen = mining.files.get(&file.path);
     let present = (SessionSummary::VERSION, file.n_bytes, file.modified);
     let seen = seen.filter(|seen| (seen.version, seen.n_bytes, seen.modified) == present);
@@ -256,7 +256,7 @@ fn known<'m>(mining: &'m Mining, file: &SessionFile, config: &SessionsConfig) ->
 }
 
 /// Reads a file. A file that is not a session is recorded as such; one that cannot be opened is tried again later.
-fn seen(file: &SessionFile, config: &SessionsConfig) -> Result<SeenFile> {
+fn read_file(file: &SessionFile, config: &SessionsConfig) -> Result<SeenFile> {
     let mut cut_at = None;
     let (summary, error) = match file.read(Format::Auto, config) {
         Ok(reading) if reading.transcript.turns.is_empty() => (None, Some("it has no turns".to_owned())),
@@ -276,6 +276,6 @@ fn seen(file: &SessionFile, config: &SessionsConfig) -> Result<SeenFile> {
     Ok(SeenFile { version: SessionSummary::VERSION, n_bytes, modified, summary, error, cut_at })
 }
 
-fn left(file: &SessionFile, reason: LeftOutReason) -> LeftOut {
+fn left_out_file(file: &SessionFile, reason: LeftOutReason) -> LeftOut {
     LeftOut { path: PathBuf::from(&file.path), reason }
 }

@@ -79,8 +79,8 @@ impl Skills {
     /// # Errors
     /// [`skills::Error::NoSuch`], [`FolderError::Io`](crate::FolderError::Io).
     pub fn get(&self, name: &str) -> Result<ListedSkill> {
-        let is_it = |listed: &ListedSkill| listed.skill.name.as_str() == name.trim();
-        let found = self.list()?.skills.into_iter().find(is_it);
+        let has_name = |listed: &ListedSkill| listed.skill.name.as_str() == name.trim();
+        let found = self.list()?.skills.into_iter().find(has_name);
         Ok(found.ok_or_else(|| skills::Error::NoSuch { name: name.to_owned() })?)
     }
 

@@ -147,7 +147,7 @@ impl RealmVectors {
     /// removal that failed drops them from the cache first.
     #[cfg(test)]
     pub(crate) fn check_against(&self, fresh: &Self) {
-        let (known, expected) = (self.known(), fresh.known());
+        let (known, expected) = (self.all_vectors(), fresh.all_vectors());
         let all_ids = |known: &BTreeMap<(Realm, LessonId), Vec<f32>>, vectors: &Self| {
             SortedBlocks::of(known.keys().map(|key| key.1).chain(vectors.unknown()).collect())
         };
@@ -159,7 +159,7 @@ impl RealmVectors {
 
     /// All known vectors.
     #[cfg(test)]
-    pub(crate) fn known(&self) -> BTreeMap<(Realm, LessonId), Vec<f32>> {
+    pub(crate) fn all_vectors(&self) -> BTreeMap<(Realm, LessonId), Vec<f32>> {
         let rows = |(realm, index): (&Realm, &Arc<RealmIndex>)| {
             assert_eq!(index.ids.iter().count(), index.vectors.len());
             let row = |(number, id): (u32, &LessonId)| {
@@ -312,6 +312,6 @@ mod tests {
         assert_eq!((vectors.unknown().collect::<Vec<_>>(), vectors.dimension()), (vec![id(1), id(2)], Some(3)));
         vectors.put(&here, id(1), Some(&unit(&[0.0, 1.0, 0.0])));
         vectors.take(&here, id(2));
-        assert_eq!((vectors.unknown().count(), vectors.known().len()), (0, 2));
+        assert_eq!((vectors.unknown().count(), vectors.all_vectors().len()), (0, 2));
     }
 }

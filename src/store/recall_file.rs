@@ -148,10 +148,10 @@ struct StoredState {
     n_later: u64,
 }
 
-pub(super) fn checked(sections: &mut std::vec::IntoIter<UncheckedSection>) -> Option<StoredBytes> {
+pub(super) fn next_section(sections: &mut std::vec::IntoIter<UncheckedSection>) -> Option<StoredBytes> {
     let section = sections.next()?;
     let view = match section.label().kind {
-        FORMAT => section.checked()?,
+        FORMAT => section.verify()?,
         CHECKED_BY_ROW => section.unchecked(),
         _ => return None,
     };
@@ -178,7 +178,7 @@ impl RecallFile {
     pub(super) fn read(
         sections: &mut std::vec::IntoIter<UncheckedSection>,
     ) -> Option<(Head, StoredBytes, LessonsByTime)> {
-        let mut pieces = std::iter::from_fn(|| checked(sections));
+        let mut pieces = std::iter::from_fn(|| next_section(sections));
         let mut pieces = StoredPieces(&mut pieces);
         let head = Head::from_fields(pieces.value()?);
         Some((head, pieces.next()?, LessonsByTime::read(&mut pieces)?))
@@ -192,7 +192,7 @@ impl RecallFile {
     /// The indexes of the lessons in the file, with vectors only of this model.
     pub(crate) fn indexes(mut self, model: Option<TextHash>, config: &IndexConfig) -> Option<RecallIndex> {
         let has_model = model.is_some() && self.is_of(model);
-        let mut pieces = std::iter::from_fn(|| checked(&mut self.rest));
+        let mut pieces = std::iter::from_fn(|| next_section(&mut self.rest));
         RecallIndex::read(&self.lessons, config, has_model, &mut StoredPieces(&mut pieces))
     }
 

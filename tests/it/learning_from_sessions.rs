@@ -94,7 +94,7 @@ fn proposals_of_a_model_are_learned_once() {
     let (learned, model) = desk.learn_from("monday", &reply(None));
     assert!(matches!(learned.extraction, Some(Extraction::Proposed { .. })), "{learned:?}");
     assert!(matches!(learned.extracted[..], [LearnOutcome::Inserted { .. }]), "{learned:?}");
-    assert_eq!(model.asked().len(), 1);
+    assert_eq!(model.requests().len(), 1);
     let (again, _) = desk.learn_from("monday", &reply(None));
     assert!(matches!(again.extracted[..], [LearnOutcome::Refused { .. }]), "{again:?}");
     assert_eq!(desk.triggers(), ["installing packages"]);
@@ -125,7 +125,7 @@ fn a_mined_lesson_is_superseded_as_one_change() {
     let desk = Desk::new();
     let old = desk.learn(mined());
     let (learned, model) = desk.learn_from("monday", &reply(Some(1)));
-    assert!(model.asked()[0].user.contains("Use yarn for it."), "{}", model.asked()[0].user);
+    assert!(model.requests()[0].user.contains("Use yarn for it."), "{}", model.requests()[0].user);
     let [LearnOutcome::Inserted { id, ref evicted, change: Some(change), .. }] = learned.extracted[..] else {
         panic!("{learned:?}")
     };
@@ -217,7 +217,7 @@ fn the_model_gets_the_nearest_of_many_lessons() {
         playbook.learn_lesson(near).unwrap();
         let model = ScriptedModel::new([Ok(reply(None))]);
         playbook.extract(&model, &transcript("monday"), &CancelToken::default()).unwrap();
-        let asked = model.asked()[0].user.clone();
+        let asked = model.requests()[0].user.clone();
         assert!(asked.contains("\"number\":1,\"trigger\":\"npm in a repository that uses pnpm\""), "{asked}");
         assert!(!asked.contains("\"number\":21,"), "{asked}");
     }

@@ -170,8 +170,8 @@ fn is_unlisted(index: &Path, about: &fs::Metadata, inside: &[u8]) -> bool {
     static KNOWN: Mutex<Vec<KnownIndex>> = Mutex::new(Vec::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let stamp = stamp_of(about);
-    let is_it = |known: &&KnownIndex| known.path == index && known.inside == inside && known.stamp == stamp;
-    if let Some(known) = known.iter().find(is_it) {
+    let is_same_index = |known: &&KnownIndex| known.path == index && known.inside == inside && known.stamp == stamp;
+    if let Some(known) = known.iter().find(is_same_index) {
         return known.is_unlisted;
     }
     let mut bytes = Vec::new();

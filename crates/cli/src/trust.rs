@@ -67,8 +67,9 @@ fn word(global: &Global, dir: &Path) -> Word {
         return Word::Environment;
     }
     let Ok(folder) = dir.canonicalize() else { return Word::State };
-    let is_it = |path: &PathBuf| path.is_absolute() && path.canonicalize().is_ok_and(|path| path == folder);
-    let is_named = std::env::split_paths(&named).any(|path| is_it(&path)) || global.user.trust.iter().any(is_it);
+    let is_this_folder = |path: &PathBuf| path.is_absolute() && path.canonicalize().is_ok_and(|path| path == folder);
+    let is_named =
+        std::env::split_paths(&named).any(|path| is_this_folder(&path)) || global.user.trust.iter().any(is_this_folder);
     let is_meant = global.trust && dir == global.dir();
     if is_meant || is_named { Word::User } else { Word::State }
 }

@@ -166,7 +166,7 @@ pub fn match_skills(query: &str, index: &SkillIndex, config: &MatchConfig) -> Ma
     if let Some(reason) = nothing_to_match(index, config) {
         return Matches::none(MatchTier::Words, reason);
     }
-    let asked = index::asked(query);
+    let asked = index::query_words(query);
     if asked.words.is_empty() && asked.compounds.is_empty() {
         return Matches::none(MatchTier::Words, NoMatch::NothingAsked);
     }

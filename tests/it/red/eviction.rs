@@ -123,7 +123,7 @@ struct Written {
     origin: Value,
 }
 
-fn written(lesson: &Lesson) -> Written {
+fn wording_of(lesson: &Lesson) -> Written {
     let texts = [
         &lesson.task,
         &lesson.trigger,
@@ -137,7 +137,7 @@ fn written(lesson: &Lesson) -> Written {
 }
 
 fn by_hand(playbook: &Playbook) -> BTreeMap<LessonId, Written> {
-    lessons(playbook).iter().map(|lesson| (lesson.id, written(lesson))).collect()
+    lessons(playbook).iter().map(|lesson| (lesson.id, wording_of(lesson))).collect()
 }
 
 /// The state of the lessons by hand.

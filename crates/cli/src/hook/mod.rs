@@ -191,7 +191,7 @@ fn note(payload: &Payload, session: &mut Session) {
     let call = payload.call();
     session.note(call.hash(), has_failed);
     if call.commands.iter().any(|command| check::is_check(command)) {
-        session.checked(!has_failed);
+        session.record_check(!has_failed);
     }
 }
 

@@ -18,7 +18,7 @@ impl CommandLine {
         let form = normal::form(own);
         let does_the_same = |part: &SimpleCommand| is_named(part) && normal::form(part) == form;
         let other = later.only(does_the_same).or_else(|| later.only(is_named))?;
-        (self.has_rest_beside(later) && own.written() != other.written()).then(|| pair(own.clone(), other.clone()))
+        (self.has_rest_beside(later) && own.as_typed() != other.as_typed()).then(|| pair(own.clone(), other.clone()))
     }
 
     /// The command of this line whose operand an output names, and the corresponding command of a later line, both with only
@@ -51,8 +51,8 @@ impl CommandLine {
         let own = own.filter(|_| self.parts.len() > 1)?;
         let is_same_program = |part: &&SimpleCommand| part.program() == own.program();
         let other = later.parts.iter().filter(is_same_program).find(|part| part.arguments.iter().any(is_quoted))?;
-        let with_first = |part: &SimpleCommand, is_it: &dyn Fn(&Word) -> bool| {
-            let mut part = with_only(part, is_it);
+        let with_first = |part: &SimpleCommand, is_kept: &dyn Fn(&Word) -> bool| {
+            let mut part = with_only(part, is_kept);
             part.arguments.truncate(1);
             part
         };
@@ -77,12 +77,13 @@ impl CommandLine {
         let pairs = own.iter().flat_map(|own| others.iter().map(move |other| (*own, *other)));
         let mut alike = pairs.filter(|(own, other)| normal::form(own) == normal::form(other));
         let (own, other) = alike.next().filter(|_| alike.next().is_none())?;
-        (self.has_rest_beside(later) && own.written() != other.written()).then(|| pair(own.untimed(), other.untimed()))
+        (self.has_rest_beside(later) && own.as_typed() != other.as_typed())
+            .then(|| pair(own.untimed(), other.untimed()))
     }
 
-    /// The only command that `is_it` accepts; none if there are several.
-    fn only(&self, is_it: impl Fn(&SimpleCommand) -> bool) -> Option<&SimpleCommand> {
-        let mut parts = self.parts.iter().filter(|part| is_it(part));
+    /// The only command that `is_wanted` accepts; none if there are several.
+    fn only(&self, is_wanted: impl Fn(&SimpleCommand) -> bool) -> Option<&SimpleCommand> {
+        let mut parts = self.parts.iter().filter(|part| is_wanted(part));
         parts.next().filter(|_| parts.next().is_none())
     }
 
@@ -93,7 +94,7 @@ impl CommandLine {
 }
 
 fn pair(own: SimpleCommand, other: SimpleCommand) -> (CommandLine, CommandLine) {
-    let line = |part: SimpleCommand| CommandLine { text: part.written(), parts: vec![part] };
+    let line = |part: SimpleCommand| CommandLine { text: part.as_typed(), parts: vec![part] };
     (line(own), line(other))
 }
 

@@ -89,7 +89,7 @@ impl SimpleCommand {
     }
 
     /// As typed, without redirections of the output.
-    pub(super) fn written(&self) -> String {
+    pub(super) fn as_typed(&self) -> String {
         let lead = self.lead.iter().map(|word| word.raw.as_str());
         let arguments = self.arguments.iter().map(|word| word.raw.as_str());
         lead.chain([self.original.as_str()]).chain(arguments).collect::<Vec<_>>().join(" ")
