@@ -89,7 +89,7 @@ pub use builder::PlaybookBuilder;
 pub use feedback::Credited;
 pub use inspect::{Check, Finding, Stats};
 pub use keeping::{FromQuarantine, Repair};
-pub use playbooks::{FolderCredit, Playbooks};
+pub use playbooks::{FolderCredit, PlaybookLesson, Playbooks};
 pub use reading::{Listing, Window};
 pub use removal::{ChangeRecord, ChangedLesson, ForgottenLesson};
 pub use trusting::{AwaitingTrust, lesson_for_person};

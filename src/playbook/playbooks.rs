@@ -62,6 +62,16 @@ pub struct FolderCredit {
     pub credited: Credited,
 }
 
+/// A lesson of one of several playbooks.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct PlaybookLesson {
+    /// The playbook that has it.
+    pub playbook: Playbook,
+    /// The lesson.
+    pub lesson: Arc<Lesson>,
+}
+
 /// The lessons of all playbooks that a realm sees, without duplicates.
 struct Union {
     realm: Realm,
@@ -152,7 +162,7 @@ impl Playbooks {
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
-    pub fn list_lessons(&self, listing: &Listing) -> Result<Vec<(Playbook, Arc<Lesson>)>> {
+    pub fn list_lessons(&self, listing: &Listing) -> Result<Vec<PlaybookLesson>> {
         let everywhere = Listing { realm: None, limit: usize::MAX, ..listing.clone() };
         let mut met = SeenLessons::default();
         let mut lessons = Vec::new();
@@ -160,22 +170,22 @@ impl Playbooks {
             let mut own = playbook.list_lessons(&everywhere)?;
             own.retain(|lesson| listing.realm.as_ref().is_none_or(|realm| self.seen_by(realm, lesson).is_some()));
             let own = met.take_new(own, |lesson| self.plain_realm(lesson));
-            lessons.extend(own.into_iter().map(|lesson| (playbook.clone(), lesson)));
+            lessons.extend(own.into_iter().map(|lesson| PlaybookLesson { playbook: playbook.clone(), lesson }));
         }
-        lessons.sort_by(|one, other| one.1.newest_first(&other.1));
+        lessons.sort_by(|one: &PlaybookLesson, other| one.lesson.newest_first(&other.lesson));
         lessons.truncate(listing.limit);
         Ok(lessons)
     }
 
-    /// The first playbook that has the lesson, and the lesson.
+    /// The lesson, in the first playbook that has it.
     ///
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`] within one playbook.
-    pub fn find(&self, lesson: impl Into<LessonRef>) -> Result<(Playbook, Arc<Lesson>)> {
+    pub fn find(&self, lesson: impl Into<LessonRef>) -> Result<PlaybookLesson> {
         let reference = lesson.into();
         for playbook in &self.members {
             match playbook.find(reference.clone()) {
-                Ok(lesson) => return Ok((playbook.clone(), lesson)),
+                Ok(lesson) => return Ok(PlaybookLesson { playbook: playbook.clone(), lesson }),
                 Err(Error::NoSuchLesson { .. }) => {}
                 Err(error) => return Err(error),
             }

@@ -1,7 +1,7 @@
 //! Listing, promoting, checking and counting skills (docs/spec/skills.md, 1.3 to 1.5).
 
 use super::Playbook;
-use super::skill_listing::{ListedSkill, SkillListing, SkillPlace, listed, promotion_of, shadowed_by};
+use super::skill_listing::{ListedSkill, ShadowedSkill, SkillListing, SkillPlace, listed, promotion_of, shadowed_by};
 use crate::error::{FolderError, Result, skills};
 use crate::learn::Verification;
 use crate::lesson::TextHash;
@@ -67,7 +67,7 @@ impl Skills {
         let shadowed_by = shadowed_by(&all);
         for (skill, by) in all.into_iter().zip(shadowed_by) {
             match by {
-                Some(path) => listing.shadowed.push((skill, path)),
+                Some(hidden_by) => listing.shadowed.push(ShadowedSkill { skill, hidden_by }),
                 None => listing.skills.push(skill),
             }
         }
@@ -384,6 +384,6 @@ mod tests {
         std::os::unix::fs::symlink(&outside, root.join("one").join("SKILL.md")).unwrap();
         let listing = playbook.skills().list().unwrap();
         assert!(listing.skills.is_empty());
-        assert_eq!(listing.refused[0].1, NotListed::LeadsOut);
+        assert_eq!(listing.refused[0].reason, NotListed::LeadsOut);
     }
 }

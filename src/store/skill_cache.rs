@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::skill_files::{FILE, FoundSkill, NotListed, OWN_SKILLS, SkillRoot, unreadable};
+use super::skill_files::{FILE, FoundSkill, NotListed, OWN_SKILLS, RefusedSkill, SkillRoot, unreadable};
 use super::skill_state::SkillState;
 use super::supporting_files::SupportingFiles;
 use crate::folder::{Directory, Entry, Folder, KnownJson, Name, Stamp};
@@ -79,7 +79,9 @@ impl SkillCache {
                 self.roots.insert(root.to_owned(), known);
                 scanned
             }
-            Err(reason) => SkillRoot { left_out: vec![(root.to_owned(), reason)], ..SkillRoot::default() },
+            Err(reason) => {
+                SkillRoot { left_out: vec![RefusedSkill { path: root.to_owned(), reason }], ..SkillRoot::default() }
+            }
         }
     }
 
@@ -108,10 +110,13 @@ impl KnownRoot {
         for file in self.folders.iter().filter_map(|folder| folder.file.as_ref()) {
             match &file.outcome {
                 Ok(found) => scanned.found.push(found.clone()),
-                Err(reason) => scanned.left_out.push((file.path.clone(), reason.clone())),
+                Err(reason) => {
+                    scanned.left_out.push(RefusedSkill { path: file.path.clone(), reason: reason.clone() });
+                }
             }
         }
-        let too_many = |path: &PathBuf| (path.clone(), NotListed::TooMany { max: MAX_FOLDERS });
+        let reason = NotListed::TooMany { max: MAX_FOLDERS };
+        let too_many = |path: &PathBuf| RefusedSkill { path: path.clone(), reason: reason.clone() };
         scanned.left_out.extend(self.surplus.as_ref().map(too_many));
         scanned
     }

@@ -313,7 +313,10 @@ fn a_procedure_becomes_a_draft_in_the_words_of_the_model() {
     assert!(draft.skill.body.contains("When a release is due.") && draft.skill.body.contains("cargo publish"));
     // The session was read before: nothing is learned, and no model is called.
     let again = desk.playbook.learn_from_session(&procedure("monday"), None, &CancelToken::default()).unwrap();
-    assert!(matches!(again.skills.declined[..], [(_, Declined::MadeBefore(_))]), "{again:?}");
+    assert!(
+        matches!(&again.skills.declined[..], [skill] if matches!(skill.reason, Declined::MadeBefore(_))),
+        "{again:?}"
+    );
     assert!(again.skills.saved.is_empty());
 
     let config = AutoSaveConfig { require_llm: true, ..AutoSaveConfig::default() };
@@ -321,7 +324,10 @@ fn a_procedure_becomes_a_draft_in_the_words_of_the_model() {
     let folder = tempfile::tempdir().unwrap();
     let strict = Playbook::builder(folder.path()).without_embedder().with_config(config).open().unwrap();
     let learned = strict.learn_from_session(&procedure("monday"), None, &CancelToken::default()).unwrap();
-    assert!(matches!(learned.skills.declined[..], [(_, Declined::NotWorded(NotWorded::NoModel))]), "{learned:?}");
+    assert!(
+        matches!(&learned.skills.declined[..], [skill] if skill.reason == Declined::NotWorded(NotWorded::NoModel)),
+        "{learned:?}"
+    );
 }
 
 #[test]
@@ -346,7 +352,10 @@ fn a_rule_in_words_makes_a_lesson_and_no_draft() {
         assert!(!learned.suggested.candidates.is_empty(), "{rule}");
         assert_eq!(learned.skills, sessions::Lessons::default().skills, "{rule}");
         let asked = desk.playbook.skills().save_suggested(&learned.suggested.candidates).unwrap();
-        assert!(asked.declined.iter().any(|(_, why)| *why == Declined::NoSteps) && asked.saved.is_empty(), "{asked:?}");
+        assert!(
+            asked.declined.iter().any(|skill| skill.reason == Declined::NoSteps) && asked.saved.is_empty(),
+            "{asked:?}"
+        );
         assert!(desk.playbook.skills().list().unwrap().skills.is_empty(), "{rule}");
     }
 }

@@ -255,8 +255,7 @@ impl Global {
     /// The playbook that contains a lesson, for commands that change it.
     pub(crate) fn holder(&self, lesson: &LessonRef) -> Result<Playbook, Box<dyn Error>> {
         let books = self.books(Access::Write)?.spoken()?;
-        let (playbook, _) = books.find(lesson.clone())?;
-        Ok(playbook)
+        Ok(books.find(lesson.clone())?.playbook)
     }
 
     /// The realm of a query: the named project and role, by default this repository.

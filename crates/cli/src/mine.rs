@@ -426,8 +426,8 @@ fn print_skills(skills: &AutoSaved, out: &mut Output) -> io::Result<()> {
     if let Some(failed) = &skills.failed {
         say(&format!("no more skills were saved: {failed}"));
     }
-    for (name, why) in &skills.declined {
-        say(&format!("no skill was drafted for {name}: {why}"));
+    for declined in &skills.declined {
+        say(&format!("no skill was drafted for {}: {}", declined.name, declined.reason));
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use adage::playbook::{AwaitingTrust, lesson_for_person};
+use adage::skills::RefusedFile;
 use adage::trust::{FileTrustStore, Sharing, Standing, Tracking, TrustStore};
 use adage::{FolderError, LessonId, Playbook, PlaybookBuilder};
 use clap::Args;
@@ -180,7 +181,7 @@ fn show(playbook: &Playbook, out: &mut Output) -> Done {
         out.object(&json!({ "skill": listed, "text": listed.for_person() }))?;
         out.text(&format!("skill {}, {}\n{}", listed.skill.name, listed.path.display(), listed.for_person()))?;
     }
-    for (path, reason) in &waiting.refused {
+    for RefusedFile { path, reason, .. } in &waiting.refused {
         out.object(&json!({ "path": path, "refused": reason.to_string() }))?;
         out.line(&format!("not a skill: {}: {reason}", path.display()))?;
     }

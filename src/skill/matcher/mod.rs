@@ -22,7 +22,7 @@ use index::{Asked, Posting};
 
 pub use explain::{Point, PointReason};
 pub use index::{IndexedSkill, SkillIndex};
-pub use render::{RenderedSkills, render_skills};
+pub use render::{LeftOutSkill, RenderedSkills, render_skills};
 pub use semantic::match_skills_by_meaning;
 
 /// The skills that match a text.
