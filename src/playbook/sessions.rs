@@ -12,7 +12,8 @@ use super::{Inner, Playbook, session_place};
 use crate::capture::{ReadState, SessionEntry, SessionSummary, index};
 use crate::config::SessionsConfig;
 use crate::error::{Error, FolderError, Result};
-use crate::store::mining::{Mining, MiningLog, RunOwner, RunRecord, SeenFile};
+use crate::store::mining::{Mining, MiningLog, RunOwner, RunRecord};
+use crate::store::mining_rows::{FileFindings, SeenFile};
 
 /// The number of files that are read before the findings are written.
 const BATCH: usize = 200;
@@ -122,14 +123,12 @@ impl Sessions {
         }
         let mut entries = Vec::new();
         for file in &files {
-            match cached_file(&mining, file, config) {
-                Some(SeenFile { summary: Some(summary), .. }) => {
-                    entries.push(self.entry(file, summary.clone(), &mining));
-                }
-                Some(SeenFile { cut_at: Some(max), .. }) => {
+            match cached_file(&mining, file, config).map(|seen| &seen.findings) {
+                Some(FileFindings::Session(summary)) => entries.push(self.entry(file, summary.clone(), &mining)),
+                Some(FileFindings::TooLarge { max, .. }) => {
                     left_out.push(left_out_file(file, LeftOutReason::TooLargeDecompressed { max: *max }));
                 }
-                Some(SeenFile { error, .. }) => {
+                Some(FileFindings::NotASession { error }) => {
                     let reason = LeftOutReason::NoSession(error.clone().unwrap_or_default());
                     left_out.push(left_out_file(file, reason));
                 }
@@ -229,11 +228,12 @@ impl Sessions {
     /// requested.
     fn queued(&self, path: &Path, mining: &Mining) -> Option<SessionEntry> {
         let file = SessionFile::look(path).ok()?;
-        let summary = match cached_file(mining, &file, self.config()) {
-            Some(seen) => seen.summary.clone(),
-            None => read_file(&file, self.config()).ok()?.summary,
+        let seen = match cached_file(mining, &file, self.config()) {
+            Some(seen) => seen.clone(),
+            None => read_file(&file, self.config()).ok()?,
         };
-        let entry = self.entry(&file, summary?, mining);
+        let FileFindings::Session(summary) = seen.findings else { return None };
+        let entry = self.entry(&file, summary, mining);
         matches!(entry.read_state, ReadState::New { .. }).then_some(entry)
     }
 
@@ -252,28 +252,30 @@ fn cached_file<'m>(mining: &'m Mining, file: &SessionFile, config: &SessionsConf
     let seen = mining.files.get(&file.path);
     let present = (SessionSummary::VERSION, file.n_bytes, file.modified);
     let seen = seen.filter(|seen| (seen.version, seen.n_bytes, seen.modified) == present);
-    seen.filter(|seen| seen.cut_at.is_none_or(|max| max >= config.max_file_bytes))
+    seen.filter(|seen| match seen.findings {
+        FileFindings::TooLarge { max, .. } => max >= config.max_file_bytes,
+        FileFindings::Session(_) | FileFindings::NotASession { .. } => true,
+    })
 }
 
 /// Reads a file. A file that is not a session is recorded as such; one that cannot be opened is tried again later.
 fn read_file(file: &SessionFile, config: &SessionsConfig) -> Result<SeenFile> {
-    let mut cut_at = None;
-    let (summary, error) = match file.read(Format::Auto, config) {
-        Ok(reading) if reading.transcript.turns.is_empty() => (None, Some("it has no turns".to_owned())),
-        Ok(reading) => (Some(SessionSummary::of(&reading)), None),
+    let not_a_session = |error: String| FileFindings::NotASession { error: Some(error) };
+    let findings = match file.read(Format::Auto, config) {
+        Ok(reading) if reading.transcript.turns.is_empty() => not_a_session("it has no turns".to_owned()),
+        Ok(reading) => FileFindings::Session(SessionSummary::of(&reading)),
         Err(Error::Folder(FolderError::Io { source, .. })) if source.kind() == ErrorKind::FileTooLarge => {
-            cut_at = Some(config.max_file_bytes);
-            (None, Some(source.to_string()))
+            FileFindings::TooLarge { max: config.max_file_bytes, error: Some(source.to_string()) }
         }
         Err(
             error @ (Error::Folder(FolderError::Io { .. }) | Error::Transcript(adage_transcript::Error::Source { .. })),
         ) => {
             return Err(error);
         }
-        Err(error) => (None, Some(error.to_string())),
+        Err(error) => not_a_session(error.to_string()),
     };
     let (n_bytes, modified) = (file.n_bytes, file.modified);
-    Ok(SeenFile { version: SessionSummary::VERSION, n_bytes, modified, summary, error, cut_at })
+    Ok(SeenFile { version: SessionSummary::VERSION, n_bytes, modified, findings })
 }
 
 fn left_out_file(file: &SessionFile, reason: LeftOutReason) -> LeftOut {

@@ -22,6 +22,7 @@ pub(crate) mod inbox_targets;
 mod loading;
 pub(crate) mod memory_vectors;
 pub(crate) mod mining;
+pub(crate) mod mining_rows;
 mod playbook_file;
 #[cfg(test)]
 mod power_loss;

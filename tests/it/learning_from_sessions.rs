@@ -9,7 +9,7 @@ use adage::extract::{Extraction, find_evidence};
 use adage::learn::ReviewReason;
 use adage::lesson::{Origin, Provenance};
 use adage::model::{CancelToken, ModelError, ScriptedModel};
-use adage::sessions::RunOutcome;
+use adage::sessions::{RunOutcome, SessionResult};
 use adage::skills::{Declined, NotWorded, Quality, Skill};
 use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use adage::{
@@ -251,7 +251,10 @@ fn a_run_on_a_thread_reads_again_what_the_model_failed_at() {
     for _ in 0..3 {
         let run = playbook.sessions().spawn(folder.clone(), Some(model.clone()), CancelToken::default()).unwrap();
         let RunOutcome::Ended(record) = run.join().unwrap().unwrap() else { panic!("nothing ran") };
-        errors.push(record.sessions[0].error.clone().unwrap_or_default());
+        errors.push(match &record.sessions[0].result {
+            SessionResult::Failed { error } => error.clone(),
+            SessionResult::Read { .. } => String::new(),
+        });
         clock.advance(TimeDelta::hours(1));
     }
     assert!(errors[0].starts_with("the model failed: ") && errors[0].contains("out of memory"), "{errors:?}");
@@ -275,7 +278,8 @@ fn sessions_of_an_interrupted_thread_are_read_by_the_next_process() {
     let ran = playbook.sessions().learn(&empty, Some(&model), &CancelToken::default()).unwrap();
     let RunOutcome::Ended(record) = ran else { panic!("nothing ran") };
     // The model's lesson, and the item of what the person said.
-    assert_eq!((record.sessions[0].id.as_str(), record.sessions[0].n_candidates), ("monday", Some(2)));
+    assert_eq!(record.sessions[0].id, "monday");
+    assert_eq!(record.sessions[0].result, SessionResult::Read { n_candidates: 2 });
     assert_eq!(playbook.list_lessons(&Listing::everything()).unwrap().len(), 1);
 }
 

@@ -213,7 +213,7 @@ impl Miner<'_> {
                 return Ok(());
             }
             let outcome = run.read_next(|reading| self.one(&path, FoundBy::Search, reading))?;
-            if let Some(error) = outcome.and_then(|outcome| outcome.error) {
+            if let Some(sessions::SessionResult::Failed { error }) = outcome.map(|outcome| outcome.result) {
                 let error = Failure::of_item(format!("{}: {error}", path.display()));
                 self.bar.suspend(|| say_failure(&error));
                 self.is_done = false;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use adage::chrono::{DateTime, FixedOffset, TimeDelta};
 use adage::config::SessionsConfig;
 use adage::model::CancelToken;
-use adage::sessions::{DueSessions, Ineligible, LeftOutReason, NotDue, ReadState, RunEnd, RunOutcome};
+use adage::sessions::{DueSessions, Ineligible, LeftOutReason, NotDue, ReadState, RunEnd, RunOutcome, SessionResult};
 use adage::transcript::Reading;
 use adage::{Config, Error, FolderError, ManualClock, Playbook, sessions};
 use serde_json::json;
@@ -168,8 +168,8 @@ fn runs_read_ten_half_an_hour_apart_and_a_resumed_session_is_new_again() {
     let playbook = desk.playbook();
     let RunOutcome::Ended(record) = desk.run(&playbook, &["s00"]) else { panic!("nothing ran") };
     assert_eq!((record.end, record.sessions.len()), (RunEnd::Finished, 10));
-    assert_eq!(record.sessions[0].error.as_deref(), Some("no luck with s00"));
-    assert_eq!(record.sessions[1].n_candidates, Some(2));
+    assert_eq!(record.sessions[0].result, SessionResult::Failed { error: "no luck with s00".to_owned() });
+    assert_eq!(record.sessions[1].result, SessionResult::Read { n_candidates: 2 });
     assert_eq!(read_state(&playbook, &desk.folder(), "s01"), ReadState::Read);
     assert_eq!(read_state(&playbook, &desk.folder(), "s00"), ReadState::New { n_attempts: 1 });
 
@@ -223,7 +223,7 @@ fn the_history_is_bounded() {
     let history = playbook.sessions().history().unwrap();
     let started: Vec<_> = history.iter().map(|run| run.owner.started).collect();
     assert_eq!(started, [2, 3, 4, 5].map(|n| at(0) + TimeDelta::minutes(30 * n)));
-    assert!(history.iter().all(|run| run.sessions[0].error.is_some()));
+    assert!(history.iter().all(|run| matches!(run.sessions[0].result, SessionResult::Failed { .. })));
 }
 
 #[test]
@@ -282,7 +282,7 @@ fn only_one_run_is_active_and_a_dropped_run_is_resumed() {
     assert_eq!(record.sessions.len(), 1);
     let history = second.sessions().history().unwrap();
     assert_eq!(history.iter().map(|run| run.end).collect::<Vec<_>>(), [RunEnd::Died, RunEnd::Finished]);
-    assert_eq!(history[0].sessions[0].n_candidates, Some(1));
+    assert_eq!(history[0].sessions[0].result, SessionResult::Read { n_candidates: 1 });
     assert!(matches!(desk.due(&second), DueSessions::NotDue(NotDue::Throttled { .. })));
 }
 

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use adage::model::CancelToken;
-use adage::sessions::{DueSessions, NotDue, ReadState, RunEnd, RunOutcome};
+use adage::sessions::{DueSessions, NotDue, ReadState, RunEnd, RunOutcome, SessionResult};
 use adage::transcript::Reading;
 use adage::{ManualClock, Playbook};
 
@@ -62,5 +62,5 @@ fn the_run_of_a_killed_process_is_finished_by_the_next() {
     assert_eq!((record.sessions.len(), record.sessions[0].id.as_str()), (1, "other"));
     let history = playbook.sessions().history().unwrap();
     assert_eq!(history.iter().map(|run| run.end == RunEnd::Died).collect::<Vec<_>>(), [true, true, true, false]);
-    assert_eq!(history[0].sessions[0].error.as_deref(), Some("the attempt did not end"));
+    assert_eq!(history[0].sessions[0].result, SessionResult::Failed { error: "the attempt did not end".to_owned() });
 }
