@@ -1,6 +1,6 @@
 //! The packed weights, read in place from the program.
 
-use crate::layout::{ALIGN, LAYERS, LAYOUT, Layer, Matrix, Norm, POSITIONS, VOCABULARY, WIDTH};
+use crate::layout::{ALIGN, LAYOUT, Layer, Matrix, Norm, POSITIONS, VOCABULARY, WIDTH};
 
 /// Bytes aligned to 64.
 #[repr(C, align(64))]
@@ -11,29 +11,21 @@ static PACKED: &Aligned<[u8]> = &Aligned::<[u8; LAYOUT.len]>(*include_bytes!(con
 /// Every part is inside the packed bytes and aligned. So no slice below is empty because it was out of range: with zeros instead of
 /// weights, vectors would be wrong without an error.
 const _: () = {
-    let parts = [
-        (LAYOUT.words, VOCABULARY * WIDTH),
-        (LAYOUT.word_scales, VOCABULARY * 4),
-        (LAYOUT.positions, POSITIONS * WIDTH),
-        (LAYOUT.position_scales, POSITIONS * 4),
-        (LAYOUT.token_type, WIDTH * 4),
-    ];
-    let mut nth = 0;
-    while nth < parts.len() {
-        check_part(parts[nth].0, parts[nth].1);
-        nth += 1;
-    }
+    check_part(LAYOUT.words, VOCABULARY * WIDTH);
+    check_part(LAYOUT.word_scales, VOCABULARY * 4);
+    check_part(LAYOUT.positions, POSITIONS * WIDTH);
+    check_part(LAYOUT.position_scales, POSITIONS * 4);
+    check_part(LAYOUT.token_type, WIDTH * 4);
     check_norm(LAYOUT.norm);
-    let mut nth = 0;
-    while nth < LAYERS {
-        let Layer { attention, output, output_norm, up, down, down_norm } = LAYOUT.layers[nth];
-        check_matrix(attention);
-        check_matrix(output);
-        check_matrix(up);
-        check_matrix(down);
-        check_norm(output_norm);
-        check_norm(down_norm);
-        nth += 1;
+    let mut layers: &[Layer] = &LAYOUT.layers;
+    while let [layer, rest @ ..] = layers {
+        check_matrix(layer.attention);
+        check_matrix(layer.output);
+        check_matrix(layer.up);
+        check_matrix(layer.down);
+        check_norm(layer.output_norm);
+        check_norm(layer.down_norm);
+        layers = rest;
     }
 };
 
