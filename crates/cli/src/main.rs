@@ -113,7 +113,7 @@ fn set_up(cli: &mut Cli) -> Result<(), Box<dyn Error>> {
     let wanted = Wanted { dir: cli.global.dir.as_deref(), is_global: cli.global.only_own };
     match MemoryLocation::find(wanted) {
         Ok(location) if matches!(cli.command, Command::Init(_)) => {
-            cli.global.location = location.into_init(cli.global.only_own)
+            cli.global.location = location.into_init(cli.global.only_own);
         }
         Ok(location) => cli.global.location = location,
         // A hook locates it by the folder that the agent names.
