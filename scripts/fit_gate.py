@@ -37,11 +37,11 @@ WORDS = (np.array([0, 0, 0, 3, 0, 1.0]), np.array([0, 0, 0, 0, 2, 1.0]))
 WEIGHTS = {"related": 1.0, "hard": 1.0}
 WEIGHTS_OF_WORDS = {**WEIGHTS, "trivia": 4.0}
 
-Group = collections.namedtuple("Group", "evidence relevant half log_n log_words n_right")
+Group = collections.namedtuple("Group", "signals relevant half log_n log_words n_right")
 
 
-def evidence_of(candidates):
-    """The evidence and relevance of at most N_KEPT candidates, in the given order; missing rows are nan."""
+def signals_of(candidates):
+    """The signals and relevance of at most N_KEPT candidates, in the given order; missing rows are nan."""
     rows = np.full((N_KEPT, len(NAMES)), np.nan)
     relevant = np.zeros(N_KEPT, bool)
     for at, one in enumerate(candidates[:N_KEPT]):
@@ -69,7 +69,7 @@ def read(files, fields):
                     continue  # still being written
                 row = json.loads(line)
                 row["candidates"].sort(key=lambda one: not one["relevant"])
-                rows, relevant = evidence_of(row["candidates"])
+                rows, relevant = signals_of(row["candidates"])
                 if row["kind"] in RELATED and not relevant.any():
                     continue
                 words = np.log(min(max(row["n_words"], 1), MOST_WORDS))
@@ -78,9 +78,9 @@ def read(files, fields):
     return {key: Group(*map(np.array, zip(*rows))) for key, rows in sorted(found.items())}
 
 
-def scores(evidence, weights):
+def scores(signals, weights):
     """Weighted sums; far below all others if there is no candidate."""
-    return np.nan_to_num(evidence @ weights, nan=-1e9)
+    return np.nan_to_num(signals @ weights, nan=-1e9)
 
 
 def fit_rank(groups, half, base=None):
@@ -89,20 +89,20 @@ def fit_rank(groups, half, base=None):
     for (_, n, kind), group in groups.items():
         side = group.half == half if half is not None else np.ones(len(group.half), bool)
         if kind in RELATED and n > 1 and side.any():
-            evidence = group.evidence[side]
-            evidence = evidence if base is None else (evidence @ base)[:, :, None]
-            parts.append((np.nan_to_num(evidence), np.isnan(group.evidence[side][:, :, 0]), group.relevant[side]))
+            signals = group.signals[side]
+            signals = signals if base is None else (signals @ base)[:, :, None]
+            parts.append((np.nan_to_num(signals), np.isnan(group.signals[side][:, :, 0]), group.relevant[side]))
 
     def loss(weights):
         total, slope = 0.0, np.zeros(len(weights))
-        for evidence, absent, relevant in parts:
-            score = np.where(absent, -1e9, evidence @ weights)
+        for signals, absent, relevant in parts:
+            score = np.where(absent, -1e9, signals @ weights)
             share = np.exp(score - score.max(1, keepdims=True))
             share /= share.sum(1, keepdims=True)
             right = np.maximum((share * relevant).sum(1), 1e-12)
             pull = relevant * share / right[:, None] - share
             total -= np.log(right).mean()
-            slope -= (pull[:, :, None] * evidence).sum(1).mean(0)
+            slope -= (pull[:, :, None] * signals).sum(1).mean(0)
         return total + 1e-4 * weights @ weights, slope + 2e-4 * weights
 
     return minimize(loss, np.ones(parts[0][0].shape[2]), jac=True, method="L-BFGS-B").x
@@ -130,8 +130,8 @@ def fit_gate(groups, half, base, kind_weights):
             side = group.half == half if half is not None else np.ones(len(group.half), bool)
             if not side.any():
                 continue
-            score = scores(group.evidence[side], gate)
-            best = np.nan_to_num(group.evidence[side][np.arange(side.sum()), score.argmax(1)])
+            score = scores(group.signals[side], gate)
+            best = np.nan_to_num(group.signals[side][np.arange(side.sum()), score.argmax(1)])
             best = best if base is None else score.max(1)[:, None]
             rows.append(np.c_[best, group.log_n[side]])
             known.append(PER_WORDS * group.log_words[side])
@@ -145,9 +145,9 @@ def fit_gate(groups, half, base, kind_weights):
 def apply(group, side, rank, gate):
     """(gate score, relevance in the order of ranks, scores in that order)."""
     weights, per_n, none = gate
-    score = scores(group.evidence[side], rank)
+    score = scores(group.signals[side], rank)
     order = np.argsort(-score, axis=1, kind="stable")
-    z = scores(group.evidence[side], weights).max(1) + per_n * group.log_n[side] + PER_WORDS * group.log_words[side] + none
+    z = scores(group.signals[side], weights).max(1) + per_n * group.log_n[side] + PER_WORDS * group.log_words[side] + none
     return z, np.take_along_axis(group.relevant[side], order, 1), np.take_along_axis(score, order, 1)
 
 
@@ -219,7 +219,7 @@ def main():
     (rank_base, gate_base), kind_weights = (WORDS, WEIGHTS_OF_WORDS) if args.words else (VECTORS, WEIGHTS)
     if args.words:
         seen = np.array([0, 0, 0, 1, 1, 1])
-        blind = lambda one: one._replace(evidence=one.evidence * seen, log_words=0 * one.log_words)
+        blind = lambda one: one._replace(signals=one.signals * seen, log_words=0 * one.log_words)
         groups = {key: blind(one) for key, one in groups.items()}
     if args.free:
         rank_base = gate_base = None

@@ -32,4 +32,5 @@ pub use crate::playbook::session_place::source_of_named;
 pub use crate::playbook::session_run::{RunOutcome, SessionRun as Run};
 pub use crate::playbook::sessions::{DueSessions, NotDue, SessionScan as Scan, Sessions};
 pub use crate::state::book::SkippedSuggestion;
-pub use crate::store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome as Outcome};
+pub use crate::store::mining::{RunEnd, RunOwner, RunRecord};
+pub use crate::store::mining_rows::{SessionOutcome as Outcome, SessionResult};

@@ -21,18 +21,20 @@
 pub use crate::error::skills::Error;
 pub use crate::playbook::skill_curation::Curated;
 pub use crate::playbook::skill_exchange::{ExportedSkill as Exported, ImportedSkill as Imported, SavedSkill as Saved};
-pub use crate::playbook::skill_listing::{ListedSkill as Listed, SkillListing as Listing, SkillPlace as Place};
+pub use crate::playbook::skill_listing::{
+    ListedSkill as Listed, ShadowedSkill as Shadowed, SkillListing as Listing, SkillPlace as Place,
+};
 pub use crate::playbook::skill_matching::TaskSkills;
 pub use crate::playbook::skill_saving::AutoSaved;
 pub use crate::playbook::skills::Skills;
 pub use crate::skill::{
-    AutoSave, BadSkillName as BadName, CurationPlan, CurationStep, Declined, Fallback, IndexedSkill as Indexed,
-    MatchTier, MatchedBy, Matches, NoMatch, NotWorded, Point, PointReason, ProtectedBecause, Quality,
-    RenderedSkills as Rendered, SameBecause, Shortcoming, Skill, SkillIndex as Index, SkillLife as Life,
-    SkillMatch as Match, SkillName as Name, SkillNote as Note, SkillProvenance as Provenance, SkillReading as Reading,
-    SkillRefused as Refused, auto_save, curate, match_skills, match_skills_by_meaning, quality_gate, render_skills,
-    word_skill,
+    AutoSave, BadSkillName as BadName, CurationPlan, CurationStep, Declined, DeclinedSkill, Fallback,
+    IndexedSkill as Indexed, LeftOutSkill as LeftOut, MatchTier, MatchedBy, Matches, NoMatch, NotWorded, Point,
+    PointReason, ProtectedBecause, Quality, RenderedSkills as Rendered, SameBecause, Shortcoming, Skill,
+    SkillIndex as Index, SkillLife as Life, SkillMatch as Match, SkillName as Name, SkillNote as Note,
+    SkillProvenance as Provenance, SkillReading as Reading, SkillRefused as Refused, auto_save, curate, match_skills,
+    match_skills_by_meaning, quality_gate, render_skills, word_skill,
 };
-pub use crate::store::skill_files::NotListed;
+pub use crate::store::skill_files::{NotListed, RefusedSkill as RefusedFile};
 pub use crate::store::skill_state::SkillUse as Use;
 pub use crate::store::supporting_files::{NotCovered, SkillFile as File};

@@ -13,9 +13,10 @@ use crate::error::config::Error;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RetrievalRule {
-    /// By all evidence: a lesson is shown if it is likely enough to be an answer (docs/spec/playbook.md, 5.1).
+    /// By all match signals: a lesson is shown if it is likely enough to be an answer (docs/spec/playbook.md, 5.1).
     #[default]
-    Evidence,
+    #[serde(rename = "evidence")]
+    Signals,
     /// The earlier system's: triggers below a distance, ranked by distance and shared words (docs/spec/playbook.md, 5.8).
     Classic,
 }
@@ -27,12 +28,12 @@ pub struct RetrievalConfig {
     /// Ranking and gate.
     pub rule: RetrievalRule,
     /// The probability, in [0, 1], above which a query is answered; `None` uses that of the embedder's calibration. For
-    /// [`RetrievalRule::Evidence`].
+    /// [`RetrievalRule::Signals`].
     pub answer_from: Option<f32>,
     /// The minimum probability of a shown lesson, as a fraction of the best one's. 0.2, in [0, 1]; measured. For
-    /// [`RetrievalRule::Evidence`].
+    /// [`RetrievalRule::Signals`].
     pub min_share: f32,
-    /// Maximum number of candidates by each kind of evidence. 50; measured. For [`RetrievalRule::Evidence`].
+    /// Maximum number of candidates by each match signal. 50; measured. For [`RetrievalRule::Signals`].
     pub candidates: usize,
     /// Triggers strictly below this cosine distance are shown. 0.45, in [0, 2]; the earlier system's number, there squared L2.
     /// This setting and the following ones, except `limit`, `max_tokens` and `calibration`, are for [`RetrievalRule::Classic`].
@@ -53,7 +54,7 @@ pub struct RetrievalConfig {
     /// more queries.
     pub lexical_floor: f32,
     /// The fits of [`Playbook::calibrate`](crate::Playbook::calibrate), by the fingerprint of the embedder, or `words` for
-    /// retrieval without one. Empty; a folder's own settings may not contain it. For [`RetrievalRule::Evidence`].
+    /// retrieval without one. Empty; a folder's own settings may not contain it. For [`RetrievalRule::Signals`].
     pub calibration: BTreeMap<String, CalibrationFit>,
 }
 
@@ -62,7 +63,7 @@ pub struct RetrievalConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CalibrationFit {
-    /// The weight of the evidence. 1 as shipped, in [0.05, 20].
+    /// The weight of the signals. 1 as shipped, in [0.05, 20].
     pub scale: f32,
     /// The shift of the log odds. 0 as shipped, in [-20, 20].
     pub offset: f32,
@@ -80,7 +81,7 @@ impl CalibrationFit {
 impl Default for RetrievalConfig {
     fn default() -> Self {
         Self {
-            rule: RetrievalRule::Evidence,
+            rule: RetrievalRule::Signals,
             answer_from: None,
             min_share: 0.2,
             candidates: 50,

@@ -200,7 +200,7 @@ impl<'a> Aligned<'a> {
 
     fn word_by_word(&self) -> Option<(String, String)> {
         let [ours, theirs] = self.sides().find(|[ours, theirs]| is_exchange(ours, theirs))?;
-        Some((written(ours), written(theirs)))
+        Some((source_text(ours), source_text(theirs)))
     }
 }
 
@@ -261,7 +261,7 @@ fn text(run: &[&Token]) -> String {
 }
 
 /// The words as the lesson has them: what was written without white space stays together.
-fn written(run: &[&Token]) -> String {
+fn source_text(run: &[&Token]) -> String {
     let mut text = String::new();
     for token in run {
         let joint = token.joint.as_deref().unwrap_or(" ");

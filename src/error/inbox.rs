@@ -142,7 +142,7 @@ pub enum CannotApply {
 impl CannotApply {
     /// True if the cause is not the proposal itself: another handle, or this one later, may be able to apply it.
     pub(crate) fn may_pass(&self) -> bool {
-        matches!(self, Self::Unreadable { .. } | Self::Target { reason: TargetError::NoGround { .. }, .. })
+        matches!(self, Self::Unreadable { .. } | Self::Target { reason: TargetError::NoAllowedRoot { .. }, .. })
     }
 }
 
@@ -174,10 +174,10 @@ pub enum TargetError {
         why: BadName,
     },
     /// The host named no folder for proposals of this kind.
-    #[error("no folder for {kind} patches was named")]
-    NoGround {
-        /// The kind.
-        kind: &'static str,
+    #[error("no folder for {patch_kind} patches was named")]
+    NoAllowedRoot {
+        /// The kind of patch.
+        patch_kind: &'static str,
     },
     /// It is not a file that a proposal of this kind may change.
     #[error("{} is not {expected}", path.display())]

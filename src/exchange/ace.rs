@@ -29,7 +29,7 @@ pub(super) fn write<'a>(lessons: impl Iterator<Item = &'a Lesson>) -> String {
             () => STRATEGIES,
         };
         let texts = item.texts().map(|(label, text)| {
-            format!("{}: {}", label.name(), field::written(text, First::OnItsOwnLine).join("\n  "))
+            format!("{}: {}", label.name(), field::to_lines(text, First::OnItsOwnLine).join("\n  "))
         });
         let text = on_one_line(&texts.collect::<Vec<_>>().join("\n"));
         // No comment or tag of a text reaches over the bullets after it.
@@ -128,7 +128,7 @@ fn labelled(text: &str) -> Option<Item> {
     }
     for (label, lines) in fields {
         let lines = lines.into_iter().map(str::to_owned).collect();
-        item.set(label, &field::read(lines, First::OnItsOwnLine)).ok()?;
+        item.set(label, &field::from_lines(lines, First::OnItsOwnLine)).ok()?;
     }
     (item.has(Label::When) && item.has(Label::Do)).then_some(item)
 }

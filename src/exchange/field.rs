@@ -19,7 +19,7 @@ pub(super) fn opens_fence(line: &str) -> bool {
 }
 
 /// The lines as they are written.
-pub(super) fn written(text: &str, first: First) -> Vec<String> {
+pub(super) fn to_lines(text: &str, first: First) -> Vec<String> {
     let mut fence = Fence::default();
     let mut lines = Vec::new();
     for (n, line) in text.split('\n').enumerate() {
@@ -32,7 +32,7 @@ pub(super) fn written(text: &str, first: First) -> Vec<String> {
 }
 
 /// The text that these lines were written for.
-pub(super) fn read(mut lines: Vec<String>, first: First) -> String {
+pub(super) fn from_lines(mut lines: Vec<String>, first: First) -> String {
     let mut fence = Fence::default();
     let mut closed_by = None;
     for (n, line) in lines.iter_mut().enumerate() {
@@ -99,8 +99,8 @@ mod tests {
     #[test]
     fn an_open_fence_is_closed_and_html_escaped() {
         let check = |text: &str, expected: &[&str]| {
-            assert_eq!(written(text, First::OnItsOwnLine), expected, "{text}");
-            assert_eq!(read(written(text, First::OnItsOwnLine), First::OnItsOwnLine), text);
+            assert_eq!(to_lines(text, First::OnItsOwnLine), expected, "{text}");
+            assert_eq!(from_lines(to_lines(text, First::OnItsOwnLine), First::OnItsOwnLine), text);
         };
         check("a\n```\nopen", &["a", "```", "open", "```  "]);
         check("a\n~~~~ sh\n```\nopen", &["a", "~~~~ sh", "```", "open", "~~~~  "]);
@@ -108,7 +108,7 @@ mod tests {
         check("a\n  <details>\n\\<b>", &["a", "  \\<details>", "\\\\<b>"]);
         check("```\n<b>\n```\n<b>", &["```", "<b>", "```", "\\<b>"]);
         check("a < b\nVec<String>\n<- c", &["a < b", "Vec<String>", "<- c"]);
-        assert_eq!(written("<b>\n<b>", First::BesideLabel), ["<b>", "\\<b>"]);
+        assert_eq!(to_lines("<b>\n<b>", First::BesideLabel), ["<b>", "\\<b>"]);
     }
 
     proptest! {
@@ -118,7 +118,7 @@ mod tests {
             // The gate trims texts.
             let text = text.trim_end();
             for first in [First::BesideLabel, First::OnItsOwnLine] {
-                prop_assert_eq!(read(written(text, first), first), text);
+                prop_assert_eq!(from_lines(to_lines(text, first), first), text);
             }
         }
     }

@@ -66,7 +66,7 @@ pub(super) fn write<'a>(reader: Reader, lessons: impl Iterator<Item = &'a Lesson
             // Code keeps the indent of its first line, and a fence begins a line.
             let is_below = label == Label::Code || field.starts_with(char::is_whitespace) || field::opens_fence(&field);
             let first = if is_below { First::OnItsOwnLine } else { First::BesideLabel };
-            let lines = field::written(&field, first);
+            let lines = field::to_lines(&field, first);
             let mut lines = lines.iter().map(String::as_str);
             if first == First::BesideLabel {
                 let _ = write!(text, " {}", lines.next().unwrap_or_default());
@@ -224,7 +224,7 @@ impl Reading {
         let (Some(Field { label, first, lines }), Some((_, item))) = (self.field.take(), self.item.as_mut()) else {
             return;
         };
-        let text = field::read(lines, first);
+        let text = field::from_lines(lines, first);
         let text = joined(&text, "<", "/");
         let text = joined(&text, "<", "!--");
         let text = joined(&text, "--", ">");

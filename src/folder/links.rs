@@ -12,7 +12,7 @@ use crate::error::folder::{FolderError, Result};
 
 /// The path of a directory with all links resolved except at its end: a memory folder is not a link. It stays valid if the
 /// working directory or a link above it changes.
-pub(super) fn settled(disk: &dyn Disk, absolute: &Path) -> Result<PathBuf> {
+pub(super) fn resolve_parent(disk: &dyn Disk, absolute: &Path) -> Result<PathBuf> {
     match (absolute.parent(), absolute.file_name()) {
         (Some(parent), Some(name)) => Ok(Links(disk).resolve_existing(parent)?.join(name)),
         _ => Links(disk).resolve_existing(absolute),

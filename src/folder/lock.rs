@@ -33,12 +33,12 @@ pub(crate) struct Waiter {
 struct Queued {
     /// The file's device and inode.
     identity: Option<(u64, u64)>,
-    place: Mutex<Place>,
+    wait: Mutex<LockWait>,
     is_called: Condvar,
 }
 
 #[derive(Default)]
-struct Place {
+struct LockWait {
     /// False after the caller gave up: the lock is released as soon as it is acquired.
     is_wanted: bool,
     is_over: bool,
@@ -86,14 +86,14 @@ impl Queued {
     /// Starts a thread that waits for the lock.
     fn start(file: File, identity: Option<(u64, u64)>) -> io::Result<Arc<Self>> {
         let queued = Arc::new(Self { identity, ..Self::default() });
-        queued.place.lock().is_wanted = true;
+        queued.wait.lock().is_wanted = true;
         let shared = Arc::clone(&queued);
         std::thread::Builder::new().name("adage-lock".to_owned()).spawn(move || {
             let locked = file.lock().map(|()| file);
-            let mut place = shared.place.lock();
-            place.is_over = true;
-            if place.is_wanted {
-                place.locked = Some(locked);
+            let mut wait = shared.wait.lock();
+            wait.is_over = true;
+            if wait.is_wanted {
+                wait.locked = Some(locked);
             }
             shared.is_called.notify_all();
         })?;
@@ -102,22 +102,22 @@ impl Queued {
 
     /// Takes over a waiting thread from a caller that gave up. False if the thread no longer waits.
     fn is_joined(&self) -> bool {
-        let mut place = self.place.lock();
-        place.is_wanted = true;
-        !place.is_over
+        let mut wait = self.wait.lock();
+        wait.is_wanted = true;
+        !wait.is_over
     }
 
     fn wait_until(&self, deadline: Instant) -> Option<io::Result<File>> {
-        let mut place = self.place.lock();
-        self.is_called.wait_while_until(&mut place, |place| !place.is_over, deadline);
-        place.locked.take()
+        let mut wait = self.wait.lock();
+        self.is_called.wait_while_until(&mut wait, |wait| !wait.is_over, deadline);
+        wait.locked.take()
     }
 
     /// Gives up, unless the lock was acquired at the last moment.
     fn leave(&self) -> Option<io::Result<File>> {
-        let mut place = self.place.lock();
-        place.is_wanted = false;
-        place.locked.take()
+        let mut wait = self.wait.lock();
+        wait.is_wanted = false;
+        wait.locked.take()
     }
 }
 

@@ -91,7 +91,7 @@ impl Folder {
     /// Opens the folder; only `ReadWrite` creates it.
     pub(crate) fn open(path: &Path, disk: Box<dyn Disk>, access: Access) -> Result<Self> {
         let spelled = std::path::absolute(path).map_err(FolderError::io("resolve", path))?;
-        let path = links::settled(disk.as_ref(), &spelled)?;
+        let path = links::resolve_parent(disk.as_ref(), &spelled)?;
         let directory = Directory::new(path, Arc::from(disk));
         if access == Access::ReadWrite {
             directory.create_directory(Name::TOP)?;

@@ -168,7 +168,7 @@ fn clean_value(value: &mut Value, names: &[&str]) {
         Value::String(text) => *text = clean_named(text, names),
         Value::Array(list) => list.iter_mut().for_each(|value| clean_value(value, names)),
         Value::Object(row) => *row = named_row(std::mem::take(row), names),
-        Value::Number(number) if number.is_f64() => settle(number),
+        Value::Number(number) if number.is_f64() => round_trip(number),
         _ => {}
     }
 }
@@ -188,7 +188,7 @@ fn clean_named(text: &str, names: &[&str]) -> String {
 }
 
 /// The reader's last digit can differ from the writer's: the number is replaced by one that is read back exactly.
-fn settle(number: &mut Number) {
+fn round_trip(number: &mut Number) {
     for _ in 0..MAX_ROUNDINGS {
         match serde_json::from_str::<Number>(&number.to_string()) {
             Ok(read) if read != *number => *number = read,

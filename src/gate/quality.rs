@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::testing::lesson;
 
-    fn checked(trigger: &str, mistake: &str, advice: &str) -> Result<(), Refusal> {
+    fn check_advice(trigger: &str, mistake: &str, advice: &str) -> Result<(), Refusal> {
         check(&Lesson { mistake: mistake.into(), anti_pattern: mistake.into(), ..lesson(trigger, advice) })
     }
 
@@ -121,13 +121,13 @@ mod tests {
         for trigger in
             ["continue", "ok now try again", "Yes, please go ahead!", "fix it", "that's wrong, do it again", "..."]
         {
-            let refused = checked(trigger, "the cache was stale", "Clear the cache before the build.");
+            let refused = check_advice(trigger, "the cache was stale", "Clear the cache before the build.");
             assert!(matches!(refused, Err(Refusal::SmallTalk { .. })), "{trigger}");
         }
         for trigger in
             ["No module named yaml", "still failing with ECONNRESET", "continue after a merge conflict", "部署之前"]
         {
-            checked(trigger, "the cache was stale", "Clear the cache before the build.").unwrap();
+            check_advice(trigger, "the cache was stale", "Clear the cache before the build.").unwrap();
         }
     }
 
@@ -141,7 +141,7 @@ mod tests {
             "The lock file should be committed.",
             "Don't edit generated files.",
         ] {
-            checked("a task of the project", "None", advice).unwrap();
+            check_advice("a task of the project", "None", advice).unwrap();
         }
         for advice in [
             "The user likes short answers.",
@@ -151,10 +151,10 @@ mod tests {
             "numpy 2.0 and torch 2.1",
             "It works now.",
         ] {
-            let refused = checked("a task of the project", "", advice);
+            let refused = check_advice("a task of the project", "", advice);
             assert!(matches!(refused, Err(Refusal::NoRule { .. })), "{advice}");
-            checked("a task of the project", "the wrong one was taken", advice).unwrap();
+            check_advice("a task of the project", "the wrong one was taken", advice).unwrap();
         }
-        assert!(checked("a task of the project", "", &format!("Use {}", "more ".repeat(130))).is_err());
+        assert!(check_advice("a task of the project", "", &format!("Use {}", "more ".repeat(130))).is_err());
     }
 }

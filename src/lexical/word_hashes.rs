@@ -19,19 +19,20 @@ impl WordHashes {
     pub(super) fn terms(&mut self, text: &str, found: &mut Vec<u32>) {
         for token in tokens(text) {
             let terms = |each: &mut Vec<u32>| token_terms(token, |term| each.push(hashed(term)));
-            found.extend_from_slice(known(&mut self.terms, token, terms));
+            found.extend_from_slice(cached_hashes(&mut self.terms, token, terms));
         }
     }
 
     /// Adds each occurrence of an n-gram of the words that are not stop words.
     pub(super) fn grams(&mut self, text: &str, found: &mut Vec<Gram>) {
         for run in runs(text) {
-            found.extend_from_slice(known(&mut self.grams, run, |each| word_grams(run, |gram| each.push(gram))));
+            found
+                .extend_from_slice(cached_hashes(&mut self.grams, run, |each| word_grams(run, |gram| each.push(gram))));
         }
     }
 }
 
-fn known<'a>(
+fn cached_hashes<'a>(
     hashes: &'a mut HashMap<Box<str>, Box<[u32]>>,
     word: &str,
     work_out: impl FnOnce(&mut Vec<u32>),

@@ -26,7 +26,7 @@ use super::{Completion, LanguageModel, ModelError};
 /// };
 /// assert_eq!(model.complete(&completion).as_deref(), Ok("yes"));
 /// assert!(model.complete(&completion).is_err());
-/// assert_eq!(model.asked()[0].user, "Is it?");
+/// assert_eq!(model.requests()[0].user, "Is it?");
 /// ```
 #[derive(Debug, Default)]
 pub struct ScriptedModel {
@@ -42,7 +42,7 @@ impl ScriptedModel {
 
     /// The requests so far, in order.
     #[must_use]
-    pub fn asked(&self) -> Vec<Completion> {
+    pub fn requests(&self) -> Vec<Completion> {
         self.asked.lock().clone()
     }
 }

@@ -12,6 +12,7 @@ use crate::capture::{AgentJob, AgentTool, Denied, redacted_record};
 use crate::error::{FolderError, Result};
 use crate::gate;
 use crate::store::mining::{RunEnd, RunRecord};
+use crate::store::mining_rows::SessionResult;
 
 /// A run of the host's agent over past sessions, started by [`Playbook::begin_agent`].
 ///
@@ -138,7 +139,10 @@ impl AgentRun {
             Ok::<_, FolderError>(0)
         })?;
         match outcome {
-            Some(outcome) => Ok(outcome.error.map_or(SessionText::Text(text), SessionText::Unreadable)),
+            Some(outcome) => Ok(match outcome.result {
+                SessionResult::Read { .. } => SessionText::Text(text),
+                SessionResult::Failed { error } => SessionText::Unreadable(error),
+            }),
             // It was read before, or is left to a later run.
             None => Ok(match self.playbook.sessions().open(path) {
                 Ok((_, reading)) => SessionText::Text(shown(&reading)),

@@ -9,7 +9,7 @@ use crate::error::calibrate;
 use crate::error::{Error, Result};
 use crate::lesson::{LessonId, LessonRef, Realm};
 use crate::retrieve::{
-    Asked, Calibration, CalibrationReport, Gate, LabelledPair, Request, Showing, TierChoice, Trial, distinct,
+    Asked, Calibration, CalibrationReport, Gate, LabelledPair, Request, ShownLessons, TierChoice, Trial, distinct,
 };
 
 impl Playbook {
@@ -33,7 +33,7 @@ impl Playbook {
             None => (CalibrationFit::WORDS.to_owned(), Calibration::WORDS, TierChoice::Lexical),
         };
         let config = RetrievalConfig {
-            rule: RetrievalRule::Evidence,
+            rule: RetrievalRule::Signals,
             answer_from: Some(0.0),
             calibration: BTreeMap::new(),
             ..inner.config.retrieval.clone()
@@ -61,9 +61,9 @@ impl Inner {
         let members = [(self, view)];
         let (ranked, rendered) = self.answer(Pool::of(&members, &view.recall), request, config)?;
         let shown = match rendered.shown.iter().any(|hit| right.contains(&hit.lesson.id)) {
-            true => Showing::Right,
-            false if rendered.shown.is_empty() => Showing::Nothing,
-            false => Showing::Wrong,
+            true => ShownLessons::Right,
+            false if rendered.shown.is_empty() => ShownLessons::Nothing,
+            false => ShownLessons::Wrong,
         };
         let strongest = ranked.strongest.ok_or(Error::NoEmbedder)?;
         Ok(Trial { strongest, wants_lesson: !right.is_empty(), shown })

@@ -131,8 +131,8 @@ impl Inner {
         };
         let (snapshot, outcome) = self.store.commit(&known.snapshot, &turn, vectors, plan)?;
         match dedup {
-            Some(dedup) => self.show_after(&known.recall, &dedup.into(), snapshot),
-            None => self.show(snapshot),
+            Some(dedup) => self.publish_after(&known.recall, &dedup.into(), snapshot),
+            None => self.publish(snapshot),
         };
         Ok(outcome)
     }

@@ -1,4 +1,4 @@
-//! The effect of showing lessons, from the log of receipts (docs/spec/playbook.md, 6.7 and 6.8).
+//! The effect of pending lessons, from the log of receipts (docs/spec/playbook.md, 6.7 and 6.8).
 
 use super::pool::Pool;
 use super::{Inner, Playbook};
@@ -11,13 +11,13 @@ use chrono::{DateTime, FixedOffset};
 
 /// What is about to be shown for a request.
 #[derive(Clone, Copy)]
-pub(super) struct Showing<'a> {
+pub(super) struct PendingRetrieval<'a> {
     pub(super) pool: Pool<'a>,
     pub(super) request: &'a Request,
     pub(super) ranked: &'a Ranked,
     pub(super) max_tokens: usize,
     /// The index of the pool member that a lesson belongs to.
-    pub(super) place: &'a dyn Fn(LessonId) -> usize,
+    pub(super) member_index: &'a dyn Fn(LessonId) -> usize,
 }
 
 impl Playbook {
@@ -31,7 +31,7 @@ impl Playbook {
         Ok(self.0.store.receipts(&view.snapshot)?)
     }
 
-    /// The effect of showing a lesson on the outcomes of tasks: the rate of helpful outcomes with it minus the rate without it.
+    /// The effect of pending a lesson on the outcomes of tasks: the rate of helpful outcomes with it minus the rate without it.
     /// Only receipts in which the lesson was shown or withheld at random count (`config().credit.dropout`), and only those of
     /// its present text.
     ///
@@ -48,26 +48,26 @@ impl Playbook {
 impl Inner {
     /// Counts the shown lessons in their folders, and returns the receipt. If receipts are logged, some lessons are first
     /// withheld at random.
-    pub(super) fn count(&self, showing: Showing<'_>, rendered: &mut Rendered) -> Option<ReceiptId> {
+    pub(super) fn count(&self, pending: PendingRetrieval<'_>, rendered: &mut Rendered) -> Option<ReceiptId> {
         let (receipt, at) = self.new_receipt();
-        let is_logged = self.is_logged(showing.request) && showing.pool.may_append();
+        let is_logged = self.is_logged(pending.request) && pending.pool.may_append();
         let mut logged = Vec::new();
         let mut rest = None;
         if is_logged {
             let lessons = withhold(&rendered.shown, self.chance.draw(), &self.config.credit);
-            rest = Some(showing.without_withheld(rendered, &lessons));
-            logged = [lessons, showing.passed_over()].concat();
+            rest = Some(pending.without_withheld(rendered, &lessons));
+            logged = [lessons, pending.passed_over()].concat();
         }
         let shown = texts(rest.as_ref().unwrap_or(rendered));
         let mut is_recorded = false;
-        for (place, (inner, view)) in showing.pool.members.iter().enumerate() {
-            let is_here = |id: LessonId| (showing.place)(id) == place;
+        for (index, (inner, view)) in pending.pool.members.iter().enumerate() {
+            let is_here = |id: LessonId| (pending.member_index)(id) == index;
             let shown: Vec<Text> = shown.iter().filter(|(id, _)| is_here(*id)).copied().collect();
             let logged: Vec<LoggedLesson> = logged.iter().filter(|lesson| is_here(lesson.id)).cloned().collect();
             if shown.is_empty() && logged.is_empty() {
                 continue;
             }
-            let line = is_logged.then(|| self.logged(showing, receipt, at, logged).line());
+            let line = is_logged.then(|| self.logged(pending, receipt, at, logged).line());
             is_recorded |= inner.record_as(receipt, at, view, shown, line);
         }
         if !is_recorded {
@@ -81,12 +81,12 @@ impl Inner {
 
     fn logged(
         &self,
-        showing: Showing<'_>,
+        pending: PendingRetrieval<'_>,
         receipt: ReceiptId,
         at: DateTime<FixedOffset>,
         lessons: Vec<LoggedLesson>,
     ) -> LoggedReceipt {
-        let Showing { request, ranked, .. } = showing;
+        let PendingRetrieval { request, ranked, .. } = pending;
         let probabilities = ranked.considered.iter().filter_map(|scored| scored.probability);
         LoggedReceipt {
             receipt,
@@ -107,7 +107,7 @@ impl Inner {
     }
 }
 
-impl Showing<'_> {
+impl PendingRetrieval<'_> {
     /// The context without the lessons that are withheld at random.
     fn without_withheld(&self, rendered: &Rendered, lessons: &[LoggedLesson]) -> Rendered {
         let is_shown = |id: LessonId| lessons.iter().any(|lesson| lesson.id == id && lesson.shown);

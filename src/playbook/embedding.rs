@@ -60,7 +60,7 @@ impl Inner {
     pub(super) fn read_vectors(&self, dimension: usize) -> Result<()> {
         let Some(fingerprint) = self.fingerprint() else { return Ok(()) };
         let mut vectors = self.vectors.write();
-        vectors.settle_dimension(dimension);
+        vectors.fix_dimension(dimension);
         Ok(self.store.read_vectors(&mut vectors, fingerprint)?)
     }
 

@@ -48,7 +48,7 @@ pub(super) struct Survey {
 pub(super) struct Pending<'a> {
     folder: &'a Folder,
     written: BTreeMap<ProposalName, Written>,
-    grounds: AllowedRoots,
+    roots: AllowedRoots,
 }
 
 impl Inbox {
@@ -56,10 +56,10 @@ impl Inbox {
         InboxFiles(&self.playbook.0.store.folder)
     }
 
-    pub(super) fn grounds(&self) -> Result<AllowedRoots> {
+    pub(super) fn allowed_roots(&self) -> Result<AllowedRoots> {
         let inner = &self.playbook.0;
         let targets = InboxTargets(&inner.store.folder);
-        Ok(targets.grounds(inner.global_notes.as_deref(), &inner.writable_skills)?)
+        Ok(targets.allowed_roots(inner.global_notes.as_deref(), &inner.writable_skills)?)
     }
 
     /// Examines everything in the inbox, each proposal on its own.
@@ -70,10 +70,10 @@ impl Inbox {
         if written.is_empty() {
             return Ok(survey);
         }
-        let grounds = self.grounds()?;
+        let roots = self.allowed_roots()?;
         for written in written {
             let mut plan = Plan::default();
-            match examine(folder, &grounds, &written, &mut plan) {
+            match examine(folder, &roots, &written, &mut plan) {
                 Ok(Some(ready)) => survey.ready.push((ready, plan)),
                 Ok(None) => {}
                 Err(reason) => survey.inapplicable.push((written.name, reason)),
@@ -93,7 +93,7 @@ impl Inbox {
             Some((name, written))
         };
         let written = self.files().list()?.into_iter().filter_map(named).collect();
-        Ok(Pending { folder: &self.playbook.0.store.folder, written, grounds: self.grounds()? })
+        Ok(Pending { folder: &self.playbook.0.store.folder, written, roots: self.allowed_roots()? })
     }
 
     /// A proposal, if it has not changed since it was listed.
@@ -111,7 +111,7 @@ impl Pending<'_> {
         let missing = |name: String| inbox::Error::NoSuch { name };
         let written = self.written.get(name).ok_or_else(|| missing(name.to_string()))?;
         let shown = || InboxFiles::shown(&written.name);
-        match examine(self.folder, &self.grounds, written, plan) {
+        match examine(self.folder, &self.roots, written, plan) {
             Ok(Some(ready)) => Ok(ready),
             Ok(None) => Err(missing(shown()).into()),
             Err(reason) => Err(inbox::Error::cannot_apply(&shown(), reason).into()),
@@ -135,7 +135,7 @@ impl Pending<'_> {
 /// Examines an item on top of a plan, and adds it to the plan; none for an item that is not a proposal of its own.
 fn examine(
     folder: &Folder,
-    grounds: &AllowedRoots,
+    roots: &AllowedRoots,
     written: &Written,
     plan: &mut Plan,
 ) -> Result<Option<Ready>, CannotApply> {
@@ -143,22 +143,22 @@ fn examine(
     match &written.what {
         InboxItem::Misplaced(expected) => Err(CannotApply::Misplaced { expected }),
         // It is not listed under its own name: it is merged into the proposal of its kind, or quarantined.
-        InboxItem::Extra(kind) => match (kind, &grounds.global) {
+        InboxItem::Extra(kind) => match (kind, &roots.global) {
             (PatchKind::Global, None) => {
-                let reason = TargetError::NoGround { kind: kind.word() };
+                let reason = TargetError::NoAllowedRoot { patch_kind: kind.word() };
                 Err(CannotApply::Target { line: 0, reason })
             }
             _ => Ok(None),
         },
         InboxItem::Patch(kind) => {
             let bytes = inbox.read(&written.name, MAX_BYTES)?;
-            plan_patch(folder, kind, grounds, plan, (&written.name, &bytes)).map(Some)
+            plan_patch(folder, kind, roots, plan, (&written.name, &bytes)).map(Some)
         }
         InboxItem::Skill(name) => {
             let name_of_file = file_of_skill(inbox, written)?;
             let bytes = inbox.read(&name_of_file, MAX_FILE_BYTES)?;
             check_skill(name, &bytes)?;
-            let target = skill_target(folder, grounds, name)?;
+            let target = skill_target(folder, roots, name)?;
             let proposal = skill_proposal(name, &bytes, target.clone());
             let leaving = vec![(name_of_file, proposal.text)];
             let diffs = FilePatch::between(&target.to_string_lossy(), None, &bytes).into_iter().collect();
@@ -185,22 +185,22 @@ fn file_of_skill(inbox: InboxFiles<'_>, written: &Written) -> Result<Name, Canno
 fn plan_patch(
     folder: &Folder,
     kind: &PatchKind,
-    grounds: &AllowedRoots,
+    roots: &AllowedRoots,
     plan: &mut Plan,
     (from, bytes): (&Name, &[u8]),
 ) -> Result<Ready, CannotApply> {
     let patch = Patch::parse(bytes).map_err(CannotApply::Patch)?;
     let (inbox, text) = (InboxFiles(folder), content_hash(bytes));
     let bases = inbox.bases(from, text);
-    let targets = apply(folder, kind, grounds, plan, (&patch, bases.as_ref()))?;
+    let targets = apply(folder, kind, roots, plan, (&patch, bases.as_ref()))?;
     let files = patch.files().iter().zip(&targets);
     let mut diffs: Vec<FilePatch> =
         files.map(|(file, target)| file.clone().named(&target.path.to_string_lossy())).collect();
     let mut files: BTreeSet<PathBuf> = targets.into_iter().map(|target| target.path).collect();
     if *kind == PatchKind::Private
-        && let Some(diff) = add_pointers(folder, grounds, plan)?
+        && let Some(diff) = add_pointers(folder, roots, plan)?
     {
-        files.insert(grounds.memory.resolved.join(INDEX));
+        files.insert(roots.memory.resolved.join(INDEX));
         diffs.push(diff);
     }
     let proposal = patch_proposal(kind, text, files.into_iter().collect(), patch.line_counts());
@@ -215,14 +215,14 @@ fn plan_patch(
 pub(super) fn apply(
     folder: &Folder,
     kind: &PatchKind,
-    grounds: &AllowedRoots,
+    roots: &AllowedRoots,
     plan: &mut Plan,
     (patch, bases): (&Patch, Option<&Bases>),
 ) -> Result<Vec<Located>, CannotApply> {
     let mut targets: Vec<Located> = Vec::new();
     for file in patch.files() {
         let refuse = |reason| CannotApply::Target { line: file.line(), reason };
-        let target = locate(kind, file, grounds).map_err(refuse)?;
+        let target = locate(kind, file, roots).map_err(refuse)?;
         // A file that an earlier diff created or changed was checked there.
         let is_known = plan.after(&target.path).is_some() || targets.iter().any(|known| known.path == target.path);
         if !is_known {
@@ -255,10 +255,10 @@ fn base_of(folder: &Folder, path: &Path) -> Result<Content, CannotApply> {
 }
 
 /// Adds the pointers to new notes to the table of contents (docs/spec/skills.md, 4.5). Returns the diff.
-fn add_pointers(folder: &Folder, grounds: &AllowedRoots, plan: &mut Plan) -> Result<Option<FilePatch>, CannotApply> {
+fn add_pointers(folder: &Folder, roots: &AllowedRoots, plan: &mut Plan) -> Result<Option<FilePatch>, CannotApply> {
     let is_new = |path: &Path, before: &Content| {
         let is_note =
-            path.parent() == Some(&grounds.memory.resolved) && path.file_name().is_some_and(|name| name != INDEX);
+            path.parent() == Some(&roots.memory.resolved) && path.file_name().is_some_and(|name| name != INDEX);
         is_note && before.is_none()
     };
     let new: Vec<PathBuf> =
@@ -266,13 +266,13 @@ fn add_pointers(folder: &Folder, grounds: &AllowedRoots, plan: &mut Plan) -> Res
     if new.is_empty() {
         return Ok(None);
     }
-    let index = grounds.memory.resolved.join(INDEX);
+    let index = roots.memory.resolved.join(INDEX);
     let (before, present) = if let Some(after) = plan.after(&index) {
         (None, Some(after.to_vec()))
     } else {
         let before = base_of(folder, &index)?;
         let effect = if before.is_some() { Effect::Changes } else { Effect::Makes };
-        let target = in_memory(grounds, INDEX, effect);
+        let target = in_memory(roots, INDEX, effect);
         judge(&target, &InboxTargets(folder).view(&target).map_err(unreadable)?)
             .map_err(|reason| CannotApply::Target { line: 0, reason })?;
         (before.clone(), before)
@@ -311,8 +311,8 @@ pub(super) fn skill_proposal(name: &SkillName, text: &[u8], target: PathBuf) -> 
 }
 
 /// The path of a new skill, if it can be created.
-pub(super) fn skill_target(folder: &Folder, grounds: &AllowedRoots, name: &SkillName) -> Result<PathBuf, CannotApply> {
-    let target = saved_skill(grounds, name.as_str());
+pub(super) fn skill_target(folder: &Folder, roots: &AllowedRoots, name: &SkillName) -> Result<PathBuf, CannotApply> {
+    let target = saved_skill(roots, name.as_str());
     let refuse = |reason| CannotApply::Target { line: 0, reason };
     judge(&target, &InboxTargets(folder).view(&target).map_err(unreadable)?).map_err(refuse)?;
     Ok(target.path)

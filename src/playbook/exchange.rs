@@ -213,7 +213,7 @@ mod tests {
                 let is_over = done.load(Ordering::SeqCst) < number;
                 assert!(!is_over || exported.is_ok(), "{fault:?} {number}: {exported:?}");
 
-                // The next open settles it.
+                // The next open finishes or rolls it back.
                 let playbook = open(&memory, Box::new(RealDisk)).unwrap();
                 let text = std::fs::read_to_string(&file).unwrap();
                 let is_new =

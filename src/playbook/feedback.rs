@@ -120,7 +120,7 @@ impl Inner {
         let known = std::sync::Arc::clone(&self.view.read());
         let (snapshot, value) =
             self.store.append_event(&known.snapshot, &turn, |snapshot| make(snapshot, self.clock.now()))?;
-        self.show(snapshot);
+        self.publish(snapshot);
         Ok(value)
     }
 }

@@ -73,7 +73,7 @@ impl Playbook {
         let turn = inner.store.folder.turn(&inner.writer)?;
         let known = Arc::clone(&inner.view.read());
         let (snapshot, restored) = inner.store.restore(&known.snapshot, &turn, folder.as_ref())?;
-        inner.show(snapshot);
+        inner.publish(snapshot);
         Ok(restored)
     }
 

@@ -32,13 +32,13 @@ impl KnownLesson {
         let is_of_another = |lesson: &Lesson| {
             matches!(advice.what, AdviceKind::Checks) || lesson.provenance.session != transcript.session
         };
-        let is_it = |lesson: &Arc<Lesson>| advice.is_given_by(lesson) && is_of_another(lesson);
+        let same_lesson = |lesson: &Arc<Lesson>| advice.is_given_by(lesson) && is_of_another(lesson);
         let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
-        if book.lessons.iter().chain(waiting).any(is_it) {
+        if book.lessons.iter().chain(waiting).any(same_lesson) {
             return Some(Self::Kept);
         }
         let mut removed = book.removed.iter().filter_map(|removed| removed.lesson.as_ref());
-        removed.any(is_it).then_some(Self::Removed)
+        removed.any(same_lesson).then_some(Self::Removed)
     }
 }
 

@@ -16,8 +16,6 @@
 pub(crate) mod agent_run;
 mod builder;
 mod calibrating;
-#[cfg(test)]
-mod carried;
 mod commit;
 mod crediting;
 mod editing;
@@ -27,6 +25,8 @@ pub(crate) mod exchange;
 pub(crate) mod extraction;
 mod feedback;
 pub(crate) mod inbox;
+#[cfg(test)]
+mod incremental_indexes;
 mod inspect;
 mod keeping;
 mod known_lessons;
@@ -89,7 +89,7 @@ pub use builder::PlaybookBuilder;
 pub use feedback::Credited;
 pub use inspect::{Check, Finding, Stats};
 pub use keeping::{FromQuarantine, Repair};
-pub use playbooks::{FolderCredit, Playbooks};
+pub use playbooks::{FolderCredit, PlaybookLesson, Playbooks};
 pub use reading::{Listing, Window};
 pub use removal::{ChangeRecord, ChangedLesson, ForgottenLesson};
 pub use trusting::{AwaitingTrust, lesson_for_person};
@@ -253,7 +253,7 @@ impl Inner {
         let view = Arc::clone(&self.view.read());
         match self.store.refresh(&view.snapshot) {
             Ok(None) => Ok(view),
-            Ok(Some(newer)) => Ok(self.show(newer)),
+            Ok(Some(newer)) => Ok(self.publish(newer)),
             // A person may be in the middle of an edit. Writes are refused until the file is valid; reads continue.
             Err(error @ FolderError::Unreadable { .. }) => {
                 tracing::warn!(%error, "the playbook file cannot be read; the last readable state is used");
@@ -266,7 +266,7 @@ impl Inner {
     /// Reads the playbook file again, after a change of what may be used of it.
     fn reload(&self) -> Result<()> {
         let snapshot = self.store.reload()?;
-        self.show(snapshot);
+        self.publish(snapshot);
         Ok(())
     }
 
@@ -279,17 +279,17 @@ impl Inner {
         let is_same = Arc::ptr_eq(&snapshot.file, &view.snapshot.file)
             && snapshot.log.end == view.snapshot.log.end
             && snapshot.log.is_partial == view.snapshot.log.is_partial;
-        Ok(if is_same { view } else { self.show(snapshot) })
+        Ok(if is_same { view } else { self.publish(snapshot) })
     }
 
-    fn show(&self, snapshot: Snapshot) -> Arc<View> {
+    fn publish(&self, snapshot: Snapshot) -> Arc<View> {
         // A slower reader may publish an older state; the next check of the file detects that.
         let known = Arc::clone(&self.view.read());
-        self.show_after(&known.recall, &known.dedup, snapshot)
+        self.publish_after(&known.recall, &known.dedup, snapshot)
     }
 
     /// Publishes a state. Its indexes are those of another state, updated by the difference.
-    fn show_after(&self, recall: &RecallIndex, dedup: &Lazy<DedupIndex>, snapshot: Snapshot) -> Arc<View> {
+    fn publish_after(&self, recall: &RecallIndex, dedup: &Lazy<DedupIndex>, snapshot: Snapshot) -> Arc<View> {
         let vector_of = |text: &str| self.vector(text);
         let recall = recall.follow(Arc::clone(snapshot.book()), &vector_of);
         let dedup = dedup.carried(|dedup| dedup.follow(&snapshot.book().lessons, &vector_of));

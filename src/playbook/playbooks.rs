@@ -62,13 +62,23 @@ pub struct FolderCredit {
     pub credited: Credited,
 }
 
+/// A lesson of one of several playbooks.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct PlaybookLesson {
+    /// The playbook that has it.
+    pub playbook: Playbook,
+    /// The lesson.
+    pub lesson: Arc<Lesson>,
+}
+
 /// The lessons of all playbooks that a realm sees, without duplicates.
 struct Union {
     realm: Realm,
     views: Vec<Arc<View>>,
     recall: RecallIndex,
     /// The index of the playbook that a lesson belongs to; lessons of the first playbook are omitted.
-    places: BTreeMap<LessonId, usize>,
+    member_of: BTreeMap<LessonId, usize>,
     /// The lessons that do not belong to the first playbook.
     later: BTreeSet<LessonId>,
 }
@@ -112,15 +122,15 @@ impl Playbooks {
         let members: Vec<(&Inner, &View)> =
             self.members.iter().zip(&union.views).map(|(playbook, view)| (&*playbook.0, &**view)).collect();
         let pool = Pool { recall: &union.recall, members: &members, later: &union.later };
-        let place = |id: LessonId| union.places.get(&id).copied().unwrap_or_default();
-        let answer = lead.0.answer_counted(pool, &request, &place)?;
+        let member_index = |id: LessonId| union.member_of.get(&id).copied().unwrap_or_default();
+        let answer = lead.0.answer_counted(pool, &request, &member_index)?;
         if matches!(request.query, Query::About(_)) {
             let has_vectors = union.recall.has_vectors(EmbeddedText::Trigger);
             for (inner, view) in &members {
                 inner.store_recall(view, has_vectors);
             }
         }
-        Ok(answer.into_context(&request, &self.members, &place))
+        Ok(answer.into_context(&request, &self.members, &member_index))
     }
 
     /// Records the outcome of a task in every folder that has the receipt. Returns the result of each.
@@ -152,7 +162,7 @@ impl Playbooks {
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
-    pub fn list_lessons(&self, listing: &Listing) -> Result<Vec<(Playbook, Arc<Lesson>)>> {
+    pub fn list_lessons(&self, listing: &Listing) -> Result<Vec<PlaybookLesson>> {
         let everywhere = Listing { realm: None, limit: usize::MAX, ..listing.clone() };
         let mut met = SeenLessons::default();
         let mut lessons = Vec::new();
@@ -160,22 +170,22 @@ impl Playbooks {
             let mut own = playbook.list_lessons(&everywhere)?;
             own.retain(|lesson| listing.realm.as_ref().is_none_or(|realm| self.seen_by(realm, lesson).is_some()));
             let own = met.take_new(own, |lesson| self.plain_realm(lesson));
-            lessons.extend(own.into_iter().map(|lesson| (playbook.clone(), lesson)));
+            lessons.extend(own.into_iter().map(|lesson| PlaybookLesson { playbook: playbook.clone(), lesson }));
         }
-        lessons.sort_by(|one, other| one.1.newest_first(&other.1));
+        lessons.sort_by(|one: &PlaybookLesson, other| one.lesson.newest_first(&other.lesson));
         lessons.truncate(listing.limit);
         Ok(lessons)
     }
 
-    /// The first playbook that has the lesson, and the lesson.
+    /// The lesson, in the first playbook that has it.
     ///
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`] within one playbook.
-    pub fn find(&self, lesson: impl Into<LessonRef>) -> Result<(Playbook, Arc<Lesson>)> {
+    pub fn find(&self, lesson: impl Into<LessonRef>) -> Result<PlaybookLesson> {
         let reference = lesson.into();
         for playbook in &self.members {
             match playbook.find(reference.clone()) {
-                Ok(lesson) => return Ok((playbook.clone(), lesson)),
+                Ok(lesson) => return Ok(PlaybookLesson { playbook: playbook.clone(), lesson }),
                 Err(Error::NoSuchLesson { .. }) => {}
                 Err(error) => return Err(error),
             }
@@ -221,13 +231,13 @@ impl Playbooks {
 
     /// The union of these states. Its indexes are those of an earlier union, updated by the difference.
     fn unite(&self, realm: &Realm, views: Vec<Arc<View>>, known: Option<&Union>) -> Union {
-        let (mut met, mut book, mut places) = (SeenLessons::default(), Book::default(), BTreeMap::new());
-        for (place, view) in views.iter().enumerate() {
+        let (mut met, mut book, mut member_of) = (SeenLessons::default(), Book::default(), BTreeMap::new());
+        for (member_index, view) in views.iter().enumerate() {
             let admitted = view.recall.book.lessons.iter().filter(|lesson| lesson.is_admitted());
             let seen: Vec<Arc<Lesson>> = admitted.filter_map(|lesson| self.seen_by(realm, lesson)).collect();
             for lesson in met.take_new(seen, |lesson| Realm::new("", &lesson.realm.role)) {
-                if place > 0 {
-                    places.insert(lesson.id, place);
+                if member_index > 0 {
+                    member_of.insert(lesson.id, member_index);
                 }
                 book.lessons.put(lesson);
             }
@@ -240,8 +250,8 @@ impl Playbooks {
             .map(|known| &known.recall)
             .or(largest)
             .map_or_else(|| RecallIndex::new(Arc::clone(&book)), |recall| recall.follow(Arc::clone(&book), &vector_of));
-        let later = places.keys().copied().collect();
-        Union { realm: realm.clone(), views, recall, places, later }
+        let later = member_of.keys().copied().collect();
+        Union { realm: realm.clone(), views, recall, member_of, later }
     }
 
     /// The lesson as a request of this realm sees it: if its project is the request's under another root, the project's name is
@@ -251,8 +261,8 @@ impl Playbooks {
             return Some(Arc::clone(lesson));
         }
         let named = Realm { project: realm.project.clone(), role: lesson.realm.role.clone() };
-        let is_it = realm.is_project_of(&self.roots) && lesson.realm.is_project_of(&self.roots);
-        (is_it && realm.sees(&named)).then(|| Arc::new(Lesson { realm: named, ..Lesson::clone(lesson) }))
+        let is_this_project = realm.is_project_of(&self.roots) && lesson.realm.is_project_of(&self.roots);
+        (is_this_project && realm.sees(&named)).then(|| Arc::new(Lesson { realm: named, ..Lesson::clone(lesson) }))
     }
 
     /// The realm of a lesson, with this project's roots replaced by its name.

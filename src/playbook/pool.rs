@@ -54,7 +54,7 @@ impl<'a> Pool<'a> {
                 inner.missing(&unknown())?;
             }
             let unknown = unknown();
-            lead.vectors.write().settle_dimension(dimension);
+            lead.vectors.write().fix_dimension(dimension);
             lead.ensure_vectors(embedder.as_ref(), &unknown)
         };
         if !self.recall.has_vectors(text) {

@@ -33,7 +33,7 @@ impl Inbox {
         let name = ProposalName::Skill(skill.clone());
         let refuse = |reason| inbox::Error::cannot_apply(&name, reason);
         let (_, proposal) = self.edit(Record::Dropped, || {
-            let target = skill_target(&self.playbook.0.store.folder, &self.grounds()?, skill).map_err(refuse)?;
+            let target = skill_target(&self.playbook.0.store.folder, &self.allowed_roots()?, skill).map_err(refuse)?;
             check_skill(skill, text.as_bytes()).map_err(refuse)?;
             let file = InboxFiles::skill(skill).join(SKILL_FILE);
             let before = self.files().hash_of(&file)?;
@@ -69,7 +69,7 @@ impl Inbox {
             let (edits, replaced) = match name {
                 ProposalName::Patch(kind) => {
                     let patch = Patch::parse(&recounted(text)).map_err(|reason| refuse(CannotApply::Patch(reason)))?;
-                    let plan = self.fold(kind, &self.grounds()?, &Plan::default(), &patch).map_err(refuse)?;
+                    let plan = self.fold(kind, &self.allowed_roots()?, &Plan::default(), &patch).map_err(refuse)?;
                     self.canonical(kind, &plan, Some(proposal.text)).map_err(refuse)?
                 }
                 ProposalName::Skill(skill) => {
@@ -91,16 +91,16 @@ impl Inbox {
     pub(super) fn combined(&self, kind: &PatchKind, patch: &[u8]) -> Result<(Vec<FileEdit>, Proposal)> {
         let name = ProposalName::Patch(kind.clone());
         let refuse = |reason| inbox::Error::cannot_apply(&name, reason);
-        let grounds = self.grounds()?;
+        let roots = self.allowed_roots()?;
         let patch = Patch::parse(patch).map_err(|reason| refuse(CannotApply::Patch(reason)))?;
-        let (waiting, before) = self.waiting_plan(kind, &grounds)?;
-        let plan = self.fold(kind, &grounds, &waiting, &patch).map_err(refuse)?;
+        let (waiting, before) = self.waiting_plan(kind, &roots)?;
+        let plan = self.fold(kind, &roots, &waiting, &patch).map_err(refuse)?;
         Ok(self.canonical(kind, &plan, before).map_err(refuse)?)
     }
 
     /// The plan of the pending patch of a kind, and the hash of its file. A patch that can never be applied is quarantined; one
     /// that cannot be applied now stays, and no other patch is combined with it.
-    fn waiting_plan(&self, kind: &PatchKind, grounds: &AllowedRoots) -> Result<(Plan, Option<TextHash>)> {
+    fn waiting_plan(&self, kind: &PatchKind, roots: &AllowedRoots) -> Result<(Plan, Option<TextHash>)> {
         let (folder, inbox) = (&self.playbook.0.store.folder, self.files());
         let from = &InboxFiles::patch(kind);
         if inbox.is_missing(from)? {
@@ -111,7 +111,7 @@ impl Inbox {
             let patch = Patch::parse(&bytes).map_err(CannotApply::Patch)?;
             let bases = inbox.bases(from, content_hash(&bytes));
             // Without pointers: they are added when the patch is applied.
-            apply(folder, kind, grounds, &mut plan, (&patch, bases.as_ref()))?;
+            apply(folder, kind, roots, &mut plan, (&patch, bases.as_ref()))?;
             Ok(content_hash(&bytes))
         });
         match planned {
@@ -148,22 +148,15 @@ impl Inbox {
 
     /// Adds a new patch to the plan of the pending one. The patch is based on the files as they are, or as the plan leaves
     /// them.
-    fn fold(
-        &self,
-        kind: &PatchKind,
-        grounds: &AllowedRoots,
-        waiting: &Plan,
-        patch: &Patch,
-    ) -> Result<Plan, CannotApply> {
+    fn fold(&self, kind: &PatchKind, roots: &AllowedRoots, waiting: &Plan, patch: &Patch) -> Result<Plan, CannotApply> {
         let folder = &self.playbook.0.store.folder;
         let mut fresh = Plan::default();
-        let merged =
-            apply(folder, kind, grounds, &mut fresh, (patch, None)).and_then(|_| waiting.clone().merged(fresh));
+        let merged = apply(folder, kind, roots, &mut fresh, (patch, None)).and_then(|_| waiting.clone().merged(fresh));
         if merged.is_ok() || waiting.files().next().is_none() {
             return merged;
         }
         let mut after = waiting.clone();
-        match apply(folder, kind, grounds, &mut after, (patch, None)) {
+        match apply(folder, kind, roots, &mut after, (patch, None)) {
             Ok(_) => Ok(after),
             Err(_) => merged,
         }

@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 use crate::learn::{self, RemovedLesson, Undone};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef};
 use crate::state::{Change, Edit, Plan, Planned, Why};
-use crate::store::mining::{MiningLog, SeenFile};
+use crate::store::mining::MiningLog;
+use crate::store::mining_rows::{FileFindings, SeenFile};
 
 /// A recorded change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -144,8 +145,7 @@ impl Playbook {
     /// Deletes the requests of past sessions that have words of these lessons.
     fn forget_requests(&self, texts: &[Arc<Lesson>]) -> Result<()> {
         let has_words = |seen: &SeenFile| {
-            let summary = seen.summary.as_ref();
-            summary.is_some_and(|summary| texts.iter().any(|text| learn::says_same(text, &summary.intent)))
+            seen.summary().is_some_and(|summary| texts.iter().any(|text| learn::says_same(text, &summary.intent)))
         };
         let log = MiningLog::new(&self.0.store.folder, &self.0.store.guard);
         if !log.read()?.files.values().any(has_words) {
@@ -153,7 +153,9 @@ impl Playbook {
         }
         log.change(&self.0.config.sessions, |mining| {
             for seen in mining.files.values_mut().filter(|seen| has_words(seen)) {
-                seen.summary.iter_mut().for_each(|summary| summary.intent.clear());
+                if let FileFindings::Session(summary) = &mut seen.findings {
+                    summary.intent.clear();
+                }
             }
         })?;
         Ok(())

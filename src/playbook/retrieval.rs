@@ -7,7 +7,7 @@ use adage_redact::Redactor;
 use adage_redact::block::EMPTY_PLAYBOOK;
 use chrono::{DateTime, FixedOffset};
 
-use super::crediting::Showing;
+use super::crediting::PendingRetrieval;
 use super::pool::Pool;
 use super::{Inner, Playbook, View};
 use crate::config::{CalibrationFit, RetrievalConfig, RetrievalRule};
@@ -16,7 +16,7 @@ use crate::error::{Error, Result, config, with_causes};
 use crate::lesson::{LessonId, ReceiptId, TextHash, for_prompt};
 use crate::retrieve::{
     Calibration, Context, NoMatchReason, Query, QueryVectors, Ranked, Rendered, Request, Scored, Search, Shown,
-    TierChoice, VectorQuery, estimated_tokens, render, settle_conflicts,
+    TierChoice, VectorQuery, estimated_tokens, render, resolve_contradictions,
 };
 use crate::skill::RenderedSkills;
 use crate::state::{EmbeddedText, LessonVectors};
@@ -61,16 +61,17 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// The text for the prompt, with the skills that are part of every context. `place` returns the index of the playbook that
-    /// a lesson belongs to.
+    /// The text for the prompt, with the skills that are part of every context. `member_index` returns the index of the playbook
+    /// that a lesson belongs to.
     pub(super) fn into_context(
         self,
         request: &Request,
         playbooks: &[Playbook],
-        place: &dyn Fn(LessonId) -> usize,
+        member_index: &dyn Fn(LessonId) -> usize,
     ) -> Context {
         let Self { ranked, rendered, receipt, is_empty_start } = self;
-        let folder = |id| playbooks.get(place(id)).map(|playbook| playbook.folder().to_owned()).unwrap_or_default();
+        let folder =
+            |id| playbooks.get(member_index(id)).map(|playbook| playbook.folder().to_owned()).unwrap_or_default();
         let lessons = rendered.shown.into_iter().zip(rendered.triggers).map(|(hit, trigger)| Shown {
             id: hit.lesson.id,
             folder: folder(hit.lesson.id),
@@ -124,13 +125,13 @@ impl Inner {
         &self,
         pool: Pool<'_>,
         request: &Request,
-        place: &dyn Fn(LessonId) -> usize,
+        member_index: &dyn Fn(LessonId) -> usize,
     ) -> Result<Answer> {
         let (ranked, mut rendered) = self.answer(pool, request, &self.config.retrieval)?;
         let max_tokens = request.max_tokens.unwrap_or(self.config.retrieval.max_tokens);
         let is_counted = !request.is_peek && !rendered.shown.is_empty();
-        let showing = Showing { pool, request, ranked: &ranked, max_tokens, place };
-        let receipt = if is_counted { self.count(showing, &mut rendered) } else { None };
+        let pending = PendingRetrieval { pool, request, ranked: &ranked, max_tokens, member_index };
+        let receipt = if is_counted { self.count(pending, &mut rendered) } else { None };
         let (tier, shown, because) =
             (ranked.tier, rendered.shown.len(), rendered.none_because.as_ref().map(ToString::to_string));
         let receipt_id = receipt.map(|receipt| receipt.to_string());
@@ -149,7 +150,7 @@ impl Inner {
         let mut ranked = self.rank(pool, request, config)?;
         let limit = request.limit.unwrap_or(config.limit);
         let enough = limit.saturating_add(request.except.len());
-        ranked.hits = settle_conflicts(&ranked.hits, &pool.recall.book, &request.realm, enough);
+        ranked.hits = resolve_contradictions(&ranked.hits, &pool.recall.book, &request.realm, enough);
         let n_found = ranked.hits.len();
         ranked.hits.retain(|hit| !request.except.contains(&hit.lesson.id));
         ranked.hits.truncate(limit);
@@ -201,7 +202,7 @@ impl Inner {
             return Ok(search.by_words(query));
         }
         let calibration = Calibration::WORDS.fitted(config.calibration.get(CalibrationFit::WORDS));
-        Ok(search.by_evidence(query, None, &calibration))
+        Ok(search.by_signals(query, None, &calibration))
     }
 
     /// The answer of the first tier; under the classic rule if there is a threshold of the distance.
@@ -225,7 +226,7 @@ impl Inner {
         let fingerprint = self.fingerprint().ok_or(Error::NoEmbedder)?;
         let fit = search.config.calibration.get(&fingerprint.to_string());
         let calibration = Calibration::of(fingerprint).fitted(fit);
-        Ok(search.by_evidence(query, Some(vectors), &calibration))
+        Ok(search.by_signals(query, Some(vectors), &calibration))
     }
 
     fn query_vector(&self, query: &str, request: &Request) -> Result<UnitVector> {
@@ -266,7 +267,7 @@ impl Inner {
         dimension: usize,
     ) -> Result<Arc<LessonVectors>> {
         let make_known = |texts: &[&str]| {
-            self.vectors.write().settle_dimension(dimension);
+            self.vectors.write().fix_dimension(dimension);
             self.ensure_vectors(embedder, texts)?;
             if let Err(error) = self.save_vectors(&view.snapshot) {
                 tracing::warn!(%error, "the new vectors are not cached");

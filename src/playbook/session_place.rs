@@ -34,7 +34,7 @@ const BESIDE: [&str; 8] =
     ["tool-results", "tool_results", "tool-outputs", "tool_outputs", "subagents", "memory", "todos", "file-history"];
 
 /// Whose a path is.
-enum Place<'p> {
+enum PathOwner<'p> {
     /// That of a session of this agent.
     Session(&'static Home),
     /// An agent's, but not that of a session.
@@ -90,14 +90,14 @@ impl Home {
     }
 }
 
-fn place(path: &Path) -> Place<'_> {
+fn owner(path: &Path) -> PathOwner<'_> {
     let names: Option<Vec<&str>> = path.iter().map(OsStr::to_str).collect();
-    let Some(names) = names else { return Place::Unknown(Vec::new()) };
+    let Some(names) = names else { return PathOwner::Unknown(Vec::new()) };
     let home = HOMES.iter().find_map(|home| home.below(&names).map(|below| (home, below)));
     match home {
-        Some((home, below)) if (home.is_session)(below) => Place::Session(home),
-        Some(_) => Place::Beside,
-        None => Place::Unknown(names),
+        Some((home, below)) if (home.is_session)(below) => PathOwner::Session(home),
+        Some(_) => PathOwner::Beside,
+        None => PathOwner::Unknown(names),
     }
 }
 
@@ -117,10 +117,10 @@ pub(super) fn unlinked(path: &Path, resolve: impl Fn(&Path) -> io::Result<PathBu
 
 /// True for a file that an agent keeps beside its sessions; `folder` is the folder that is looked through.
 pub(super) fn is_beside_sessions(path: &Path, folder: &Path) -> bool {
-    match place(path) {
-        Place::Session(_) => false,
-        Place::Beside => true,
-        Place::Unknown(_) => {
+    match owner(path) {
+        PathOwner::Session(_) => false,
+        PathOwner::Beside => true,
+        PathOwner::Unknown(_) => {
             let below = path.strip_prefix(folder).ok().and_then(Path::parent).unwrap_or(Path::new(""));
             let is_named = below.iter().any(|name| BESIDE.iter().any(|beside| name == OsStr::new(beside)));
             let mut parts = below.ancestors().filter(|part| !part.as_os_str().is_empty());
@@ -133,10 +133,10 @@ pub(super) fn is_beside_sessions(path: &Path, folder: &Path) -> bool {
 /// Who can have written a file in this format that was found in a folder or queued by an agent. No agent writes its own sessions
 /// as messages of an API.
 pub(super) fn source_of_found(path: &Path, format: Format) -> Source {
-    let is_own = match place(path) {
-        Place::Session(home) => home.format == format,
-        Place::Beside => false,
-        Place::Unknown(names) => {
+    let is_own = match owner(path) {
+        PathOwner::Session(home) => home.format == format,
+        PathOwner::Beside => false,
+        PathOwner::Unknown(names) => {
             let is_beside = folder_of(&names).is_some_and(|folder| BESIDE.contains(&folder));
             !matches!(format, Format::OpenAi | Format::Anthropic) && !is_beside && !is_of_other_agent(&names, format)
         }

@@ -16,7 +16,8 @@ use crate::capture::{Extraction, SessionEntry, SessionSummary};
 use crate::error::{FolderError, Result};
 use crate::folder::Lock;
 use crate::model::{CancelToken, LanguageModel};
-use crate::store::mining::{RunEnd, RunOwner, RunRecord, SessionOutcome};
+use crate::store::mining::{RunEnd, RunOwner, RunRecord};
+use crate::store::mining_rows::{SessionOutcome, SessionResult};
 
 /// Maximum characters of an error in the history.
 const MAX_ERROR_CHARS: usize = 300;
@@ -200,13 +201,13 @@ impl SessionRun {
             }
             Err(error) => Err(error),
         };
-        let (n_candidates, error) = match found {
-            Ok(n_candidates) => (Some(n_candidates), None),
-            Err(error) => (None, Some(presentable(&error))),
+        let result = match found {
+            Ok(n_candidates) => SessionResult::Read { n_candidates },
+            Err(error) => SessionResult::Failed { error: presentable(&error) },
         };
-        let outcome = SessionOutcome { id, updated, n_candidates, error };
+        let outcome = SessionOutcome { id, updated, result };
         log.change(config, |mining| {
-            mining.settle(&outcome);
+            mining.record_result(&outcome);
             mining.queued.retain(|path| *path != entry.path);
         })?;
         Ok(outcome)
@@ -218,8 +219,8 @@ impl SessionRun {
         self.sessions.log().change(self.sessions.config(), |mining| {
             for SessionEntry { id, updated, .. } in &passed {
                 mining.attempt(id, *updated);
-                let (id, error) = (id.clone(), Some(why.to_owned()));
-                mining.settle(&SessionOutcome { id, updated: *updated, n_candidates: None, error });
+                let result = SessionResult::Failed { error: why.to_owned() };
+                mining.record_result(&SessionOutcome { id: id.clone(), updated: *updated, result });
             }
         })?;
         Ok(())

@@ -12,7 +12,8 @@ use super::{Inner, Playbook, session_place};
 use crate::capture::{ReadState, SessionEntry, SessionSummary, index};
 use crate::config::SessionsConfig;
 use crate::error::{Error, FolderError, Result};
-use crate::store::mining::{Mining, MiningLog, RunOwner, RunRecord, SeenFile};
+use crate::store::mining::{Mining, MiningLog, RunOwner, RunRecord};
+use crate::store::mining_rows::{FileFindings, SeenFile};
 
 /// The number of files that are read before the findings are written.
 const BATCH: usize = 200;
@@ -54,7 +55,7 @@ impl SessionScan {
     /// The index: the sessions that are worth reading, at most 50 of them by default.
     #[must_use]
     pub fn shown(&self) -> Vec<&SessionEntry> {
-        self.entries.iter().filter(|entry| entry.hurdle.is_none()).take(self.max_lines).collect()
+        self.entries.iter().filter(|entry| entry.ineligible.is_none()).take(self.max_lines).collect()
     }
 }
 
@@ -109,10 +110,10 @@ impl Sessions {
         let mut mining = self.log().read()?;
         for batch in files.chunks(BATCH) {
             let mut fresh = Vec::new();
-            for file in batch.iter().filter(|file| known(&mining, file, config).is_none()) {
-                match seen(file, config) {
+            for file in batch.iter().filter(|file| cached_file(&mining, file, config).is_none()) {
+                match read_file(file, config) {
                     Ok(seen) => fresh.push((file.path.clone(), seen)),
-                    Err(error) => left_out.push(left(file, LeftOutReason::Unreadable(error.to_string()))),
+                    Err(error) => left_out.push(left_out_file(file, LeftOutReason::Unreadable(error.to_string()))),
                 }
             }
             if !fresh.is_empty() && inner.store.folder.may_write() {
@@ -122,16 +123,14 @@ impl Sessions {
         }
         let mut entries = Vec::new();
         for file in &files {
-            match known(&mining, file, config) {
-                Some(SeenFile { summary: Some(summary), .. }) => {
-                    entries.push(self.entry(file, summary.clone(), &mining));
+            match cached_file(&mining, file, config).map(|seen| &seen.findings) {
+                Some(FileFindings::Session(summary)) => entries.push(self.entry(file, summary.clone(), &mining)),
+                Some(FileFindings::TooLarge { max, .. }) => {
+                    left_out.push(left_out_file(file, LeftOutReason::TooLargeDecompressed { max: *max }));
                 }
-                Some(SeenFile { cut_at: Some(max), .. }) => {
-                    left_out.push(left(file, LeftOutReason::TooLargeDecompressed { max: *max }));
-                }
-                Some(SeenFile { error, .. }) => {
+                Some(FileFindings::NotASession { error }) => {
                     let reason = LeftOutReason::NoSession(error.clone().unwrap_or_default());
-                    left_out.push(left(file, reason));
+                    left_out.push(left_out_file(file, reason));
                 }
                 None => {}
             }
@@ -208,8 +207,8 @@ impl Sessions {
         let throttled = until.filter(|until| now < *until && mining.last_run.is_some_and(|last| last <= now));
         if throttled.is_none() {
             let refreshed = scan.entries.iter().map(|entry| {
-                let standing = mining.standing(entry, config);
-                SessionEntry { standing, ..entry.clone() }
+                let read_state = mining.read_state(entry, config);
+                SessionEntry { read_state, ..entry.clone() }
             });
             for entry in index(refreshed.collect()).into_iter().filter(SessionEntry::is_due) {
                 if chosen.iter().all(|known| known.id != entry.id) {
@@ -229,53 +228,56 @@ impl Sessions {
     /// requested.
     fn queued(&self, path: &Path, mining: &Mining) -> Option<SessionEntry> {
         let file = SessionFile::look(path).ok()?;
-        let summary = match known(mining, &file, self.config()) {
-            Some(seen) => seen.summary.clone(),
-            None => seen(&file, self.config()).ok()?.summary,
+        let seen = match cached_file(mining, &file, self.config()) {
+            Some(seen) => seen.clone(),
+            None => read_file(&file, self.config()).ok()?,
         };
-        let entry = self.entry(&file, summary?, mining);
-        matches!(entry.standing, ReadState::New { .. }).then_some(entry)
+        let FileFindings::Session(summary) = seen.findings else { return None };
+        let entry = self.entry(&file, summary, mining);
+        matches!(entry.read_state, ReadState::New { .. }).then_some(entry)
     }
 
     pub(super) fn entry(&self, file: &SessionFile, summary: SessionSummary, mining: &Mining) -> SessionEntry {
         let config = self.config();
         let now = self.inner().clock.now();
         let entry = SessionEntry::new(file.path.clone(), file.modified, summary, now, config);
-        let standing = mining.standing(&entry, config);
-        SessionEntry { standing, ..entry }
+        let read_state = mining.read_state(&entry, config);
+        SessionEntry { read_state, ..entry }
     }
 }
 
 /// The recorded findings of a file, if the file is unchanged. A file that was too large is read again if the limit has been
 /// raised.
-fn known<'m>(mining: &'m Mining, file: &SessionFile, config: &SessionsConfig) -> Option<&'m SeenFile> {
+fn cached_file<'m>(mining: &'m Mining, file: &SessionFile, config: &SessionsConfig) -> Option<&'m SeenFile> {
     let seen = mining.files.get(&file.path);
     let present = (SessionSummary::VERSION, file.n_bytes, file.modified);
     let seen = seen.filter(|seen| (seen.version, seen.n_bytes, seen.modified) == present);
-    seen.filter(|seen| seen.cut_at.is_none_or(|max| max >= config.max_file_bytes))
+    seen.filter(|seen| match seen.findings {
+        FileFindings::TooLarge { max, .. } => max >= config.max_file_bytes,
+        FileFindings::Session(_) | FileFindings::NotASession { .. } => true,
+    })
 }
 
 /// Reads a file. A file that is not a session is recorded as such; one that cannot be opened is tried again later.
-fn seen(file: &SessionFile, config: &SessionsConfig) -> Result<SeenFile> {
-    let mut cut_at = None;
-    let (summary, error) = match file.read(Format::Auto, config) {
-        Ok(reading) if reading.transcript.turns.is_empty() => (None, Some("it has no turns".to_owned())),
-        Ok(reading) => (Some(SessionSummary::of(&reading)), None),
+fn read_file(file: &SessionFile, config: &SessionsConfig) -> Result<SeenFile> {
+    let not_a_session = |error: String| FileFindings::NotASession { error: Some(error) };
+    let findings = match file.read(Format::Auto, config) {
+        Ok(reading) if reading.transcript.turns.is_empty() => not_a_session("it has no turns".to_owned()),
+        Ok(reading) => FileFindings::Session(SessionSummary::of(&reading)),
         Err(Error::Folder(FolderError::Io { source, .. })) if source.kind() == ErrorKind::FileTooLarge => {
-            cut_at = Some(config.max_file_bytes);
-            (None, Some(source.to_string()))
+            FileFindings::TooLarge { max: config.max_file_bytes, error: Some(source.to_string()) }
         }
         Err(
             error @ (Error::Folder(FolderError::Io { .. }) | Error::Transcript(adage_transcript::Error::Source { .. })),
         ) => {
             return Err(error);
         }
-        Err(error) => (None, Some(error.to_string())),
+        Err(error) => not_a_session(error.to_string()),
     };
     let (n_bytes, modified) = (file.n_bytes, file.modified);
-    Ok(SeenFile { version: SessionSummary::VERSION, n_bytes, modified, summary, error, cut_at })
+    Ok(SeenFile { version: SessionSummary::VERSION, n_bytes, modified, findings })
 }
 
-fn left(file: &SessionFile, reason: LeftOutReason) -> LeftOut {
+fn left_out_file(file: &SessionFile, reason: LeftOutReason) -> LeftOut {
     LeftOut { path: PathBuf::from(&file.path), reason }
 }

@@ -60,8 +60,8 @@ impl Skills {
         if suggested.provenance.trust == Trust::Tainted {
             return Ok(None);
         }
-        let is_it = |found: &FoundSkill| found.skill.is_drawn() && is_same_procedure(&found.skill, suggested);
-        let Some(found) = self.own().into_iter().find(is_it) else { return Ok(None) };
+        let is_same_draft = |found: &FoundSkill| found.skill.is_drawn() && is_same_procedure(&found.skill, suggested);
+        let Some(found) = self.own().into_iter().find(is_same_draft) else { return Ok(None) };
         let name = found.skill.name.clone();
         let sources = &found.skill.provenance.sources;
         let more: Vec<String> =

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::lesson::{TextHash, Trust};
 use crate::proposal::hidden_in_prompts;
 use crate::skill::{Quality, Skill, SkillName, SkillNote};
-use crate::store::skill_files::{FoundSkill, NotListed};
+use crate::store::skill_files::{FoundSkill, RefusedSkill};
 use crate::store::skill_state::{SkillState, SkillUse};
 use crate::store::supporting_files::{NotCovered, SkillFile};
 use crate::trust::{Guard, Standing};
@@ -79,6 +79,23 @@ impl ListedSkill {
     }
 }
 
+/// A skill that another of the same name hides. In JSON: `[skill, hidden_by]`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(into = "(ListedSkill, PathBuf)")]
+#[non_exhaustive]
+pub struct ShadowedSkill {
+    /// The hidden skill.
+    pub skill: ListedSkill,
+    /// The path of the skill in use.
+    pub hidden_by: PathBuf,
+}
+
+impl From<ShadowedSkill> for (ListedSkill, PathBuf) {
+    fn from(shadowed: ShadowedSkill) -> Self {
+        (shadowed.skill, shadowed.hidden_by)
+    }
+}
+
 /// All files that are named as skills.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -86,10 +103,10 @@ pub struct SkillListing {
     /// The skills in use, one per name: ordered by place, then by folder. A skill that needs review never hides one that does
     /// not.
     pub skills: Vec<ListedSkill>,
-    /// Skills hidden by another of the same name, with the path of that one.
-    pub shadowed: Vec<(ListedSkill, PathBuf)>,
-    /// Files that could not be read as skills, with the reason.
-    pub refused: Vec<(PathBuf, NotListed)>,
+    /// Skills hidden by another of the same name.
+    pub shadowed: Vec<ShadowedSkill>,
+    /// Files that could not be read as skills.
+    pub refused: Vec<RefusedSkill>,
 }
 
 impl ListedSkill {

@@ -141,10 +141,10 @@ impl Skills {
         let by_words = match_skills(text, &prepared.index, config);
         let Some(embedder) = &inner.embedder else { return by_words.after(Fallback::NoEmbedder) };
         // The text or the listing is empty: vectors cannot change that.
-        let is_settled = by_words.none_because.is_some_and(|reason| {
+        let is_final = by_words.none_because.is_some_and(|reason| {
             matches!(reason, NoMatch::NoSkills | NoMatch::NoneMatchable { .. } | NoMatch::NoSlots)
         });
-        if is_settled || text.trim().is_empty() {
+        if is_final || text.trim().is_empty() {
             return by_words;
         }
         match inner.skill_matcher.query(Arc::clone(embedder), &prepared, text, config) {

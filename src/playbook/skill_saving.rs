@@ -13,7 +13,7 @@ use crate::capture::Candidate;
 use crate::error::{Error, Result, skills};
 use crate::lesson::TextHash;
 use crate::model::{CancelToken, LanguageModel};
-use crate::skill::{AutoSave, Declined, NotWorded, Skill, SkillName, auto_save, word_skill};
+use crate::skill::{AutoSave, Declined, DeclinedSkill, NotWorded, Skill, SkillName, auto_save, word_skill};
 use crate::store::skill_state::Note;
 
 /// The results of saving suggested skills.
@@ -22,8 +22,8 @@ use crate::store::skill_state::Note;
 pub struct AutoSaved {
     /// The skills that were saved or were there already.
     pub saved: Vec<SavedSkill>,
-    /// The skills that were not saved, with the reason.
-    pub declined: Vec<(SkillName, Declined)>,
+    /// The skills that were not saved.
+    pub declined: Vec<DeclinedSkill>,
     /// Existing drafts of the suggested procedures, which now have one more session as evidence.
     pub recurred: Vec<SkillName>,
     /// The curation that followed, if there was one.
@@ -105,18 +105,20 @@ impl Skills {
         let mut drafts = Drafts::default();
         for candidate in candidates {
             if candidate.is_rule() {
-                outcome.declined.extend(SkillName::slug(&candidate.name).map(|name| (name, Declined::NoSteps)));
+                let name = SkillName::slug(&candidate.name);
+                outcome.declined.extend(name.map(|name| DeclinedSkill { name, reason: Declined::NoSteps }));
                 continue;
             }
             let (skill, source) = match Skill::from_candidate(candidate, &self.0.0.config.learn) {
                 Ok((skill, text)) => (skill.standardised(), DraftSource { text, begun: candidate.begun }),
                 Err(refusal) => {
-                    outcome.declined.extend(SkillName::slug(&candidate.name).map(|name| (name, refusal.into())));
+                    let (name, reason) = (SkillName::slug(&candidate.name), refusal.into());
+                    outcome.declined.extend(name.map(|name| DeclinedSkill { name, reason }));
                     continue;
                 }
             };
-            if let Some(why) = self.earlier_draft(&skill, source, outcome)? {
-                outcome.declined.push((skill.name, why));
+            if let Some(reason) = self.earlier_draft(&skill, source, outcome)? {
+                outcome.declined.push(DeclinedSkill { name: skill.name, reason });
                 continue;
             }
             match self.worded(skill, drafts.skills.len(), model, cancel) {
@@ -145,7 +147,7 @@ impl Skills {
         n_drafts: usize,
         model: Option<&dyn LanguageModel>,
         cancel: &CancelToken,
-    ) -> std::result::Result<Skill, (SkillName, Declined)> {
+    ) -> std::result::Result<Skill, DeclinedSkill> {
         let inner = &self.0.0;
         let config = &inner.config.auto_save;
         let may_save = config.enabled && n_drafts < config.max_per_run;
@@ -157,7 +159,8 @@ impl Skills {
             // Without rewording, it must not fill the place of a draft that was declined for saying too little.
             Err(why) if config.require_llm && config.enabled => {
                 let max = config.max_per_run;
-                Err((skill.name, if may_save { why.into() } else { Declined::Enough { max } }))
+                let reason = if may_save { why.into() } else { Declined::Enough { max } };
+                Err(DeclinedSkill { name: skill.name, reason })
             }
             worded => Ok(worded.unwrap_or(skill)),
         }
@@ -167,7 +170,7 @@ impl Skills {
     fn save_drafts(&self, drafts: Drafts, outcome: &mut AutoSaved) -> Result<()> {
         let (config, now) = (&self.0.0.config.auto_save, self.0.0.clock.now());
         let listing = self.list()?;
-        let listed = listing.skills.iter().chain(listing.shadowed.iter().map(|(listed, _)| listed));
+        let listed = listing.skills.iter().chain(listing.shadowed.iter().map(|shadowed| &shadowed.skill));
         let known: Vec<Skill> = listed.map(|listed| Skill::clone(&listed.skill)).collect();
         let AutoSave { saved, declined } = auto_save(drafts.skills, &known, config);
         outcome.declined.extend(declined);
@@ -180,7 +183,7 @@ impl Skills {
                 }
                 // Another process has taken the name.
                 Err(Error::Skill(skills::Error::Exists { .. })) => {
-                    outcome.declined.push((skill.name, Declined::NameTaken));
+                    outcome.declined.push(DeclinedSkill { name: skill.name, reason: Declined::NameTaken });
                 }
                 Err(error) => return Err(error),
             }

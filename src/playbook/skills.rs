@@ -1,7 +1,7 @@
 //! Listing, promoting, checking and counting skills (docs/spec/skills.md, 1.3 to 1.5).
 
 use super::Playbook;
-use super::skill_listing::{ListedSkill, SkillListing, SkillPlace, listed, promotion_of, shadowed_by};
+use super::skill_listing::{ListedSkill, ShadowedSkill, SkillListing, SkillPlace, listed, promotion_of, shadowed_by};
 use crate::error::{FolderError, Result, skills};
 use crate::learn::Verification;
 use crate::lesson::TextHash;
@@ -58,7 +58,7 @@ impl Skills {
             listing.refused.extend(scanned.left_out);
             if whose == SkillPlace::User && cache.has_changed(&scanned.found) {
                 guard.refresh(folder)?;
-                cache.settle(&scanned.found);
+                cache.note_reviewed(&scanned.found);
             }
             all.extend(scanned.found.into_iter().map(|found| listed(found, whose, &known, guard)));
         }
@@ -67,7 +67,7 @@ impl Skills {
         let shadowed_by = shadowed_by(&all);
         for (skill, by) in all.into_iter().zip(shadowed_by) {
             match by {
-                Some(path) => listing.shadowed.push((skill, path)),
+                Some(hidden_by) => listing.shadowed.push(ShadowedSkill { skill, hidden_by }),
                 None => listing.skills.push(skill),
             }
         }
@@ -79,8 +79,8 @@ impl Skills {
     /// # Errors
     /// [`skills::Error::NoSuch`], [`FolderError::Io`](crate::FolderError::Io).
     pub fn get(&self, name: &str) -> Result<ListedSkill> {
-        let is_it = |listed: &ListedSkill| listed.skill.name.as_str() == name.trim();
-        let found = self.list()?.skills.into_iter().find(is_it);
+        let has_name = |listed: &ListedSkill| listed.skill.name.as_str() == name.trim();
+        let found = self.list()?.skills.into_iter().find(has_name);
         Ok(found.ok_or_else(|| skills::Error::NoSuch { name: name.to_owned() })?)
     }
 
@@ -384,6 +384,6 @@ mod tests {
         std::os::unix::fs::symlink(&outside, root.join("one").join("SKILL.md")).unwrap();
         let listing = playbook.skills().list().unwrap();
         assert!(listing.skills.is_empty());
-        assert_eq!(listing.refused[0].1, NotListed::LeadsOut);
+        assert_eq!(listing.refused[0].reason, NotListed::LeadsOut);
     }
 }

@@ -45,7 +45,7 @@ impl Inner {
             *stored = StoredFile::Outdated;
             return Ok(view);
         };
-        Ok(self.show_after(&indexes, &view.dedup, view.snapshot.clone()))
+        Ok(self.publish_after(&indexes, &view.dedup, view.snapshot.clone()))
     }
 
     /// Writes the indexes of a large memory for the next process, once. A failure costs that process time only.

@@ -18,7 +18,7 @@ use crate::folder::Name;
 use crate::lesson::{Lesson, LessonId, LessonRef, TextHash, Trust};
 use crate::proposal::{hidden_in_prompts, lesson_as_text};
 use crate::state::Planned;
-use crate::store::skill_files::{NotListed, OWN_SKILLS};
+use crate::store::skill_files::{OWN_SKILLS, RefusedSkill};
 use crate::trust::{FolderIdentity, Standing};
 
 /// Content of the folder that its user has not admitted yet.
@@ -34,7 +34,7 @@ pub struct AwaitingTrust {
     /// The memory's own skills.
     pub skills: Vec<ListedSkill>,
     /// Skill files that could not be read, with the reason.
-    pub refused: Vec<(PathBuf, NotListed)>,
+    pub refused: Vec<RefusedSkill>,
     /// Lessons of an unknown folder that are only in its quarantine. A repair takes them back.
     pub quarantined: Vec<Arc<Lesson>>,
     /// The folder's own settings.
@@ -161,7 +161,7 @@ impl Playbook {
     /// The memory's own skills, including those hidden by others.
     fn own_skills(&self) -> Result<Vec<ListedSkill>> {
         let listing = self.skills().list()?;
-        let all = listing.skills.into_iter().chain(listing.shadowed.into_iter().map(|(listed, _)| listed));
+        let all = listing.skills.into_iter().chain(listing.shadowed.into_iter().map(|shadowed| shadowed.skill));
         Ok(all.filter(|listed| listed.place == SkillPlace::User).collect())
     }
 }

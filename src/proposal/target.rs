@@ -92,7 +92,7 @@ pub(crate) struct View {
 ///
 /// # Errors
 /// Every `TargetError` that can be detected without looking at files.
-pub(crate) fn locate(kind: &PatchKind, file: &FilePatch, grounds: &AllowedRoots) -> Result<Located, TargetError> {
+pub(crate) fn locate(kind: &PatchKind, file: &FilePatch, roots: &AllowedRoots) -> Result<Located, TargetError> {
     let name = file.new_name();
     if let Some(old) = file.old_name().filter(|old| *old != name) {
         return Err(TargetError::NamesDiffer { old: old.to_owned(), new: name.to_owned() });
@@ -104,21 +104,21 @@ pub(crate) fn locate(kind: &PatchKind, file: &FilePatch, grounds: &AllowedRoots)
     let path = Path::new(name);
     let effect = if file.old_name().is_none() { Effect::Makes } else { Effect::Changes };
     match kind {
-        PatchKind::Private => private(path, &grounds.memory, effect),
+        PatchKind::Private => private(path, &roots.memory, effect),
         PatchKind::Global => {
-            let ground = grounds.global.as_ref().ok_or(TargetError::NoGround { kind: kind.word() })?;
-            global(path, ground, effect)
+            let root = roots.global.as_ref().ok_or(TargetError::NoAllowedRoot { patch_kind: kind.word() })?;
+            global(path, root, effect)
         }
-        PatchKind::Skill(_) if grounds.skills.is_empty() => Err(TargetError::NoGround { kind: kind.word() }),
-        PatchKind::Skill(_) => skill(path, &grounds.skills, effect),
+        PatchKind::Skill(_) if roots.skills.is_empty() => Err(TargetError::NoAllowedRoot { patch_kind: kind.word() }),
+        PatchKind::Skill(_) => skill(path, &roots.skills, effect),
     }
 }
 
 /// A direct child of the memory folder, `*.md`. None of our own files ends like that.
-fn private(path: &Path, ground: &AllowedRoot, effect: Effect) -> Result<Located, TargetError> {
+fn private(path: &Path, root: &AllowedRoot, effect: Effect) -> Result<Located, TargetError> {
     const EXPECTED: &str = "a Markdown file directly in the memory folder";
     let outside = || TargetError::Outside { path: path.to_owned(), expected: EXPECTED };
-    let [name] = below(path, ground).ok_or_else(outside)?[..] else { return Err(outside()) };
+    let [name] = below(path, root).ok_or_else(outside)?[..] else { return Err(outside()) };
     check_parts(path, &[name])?;
     // Exactly so: a system that tells no case would take another spelling for another file's.
     if Path::new(name).extension().is_none_or(|extension| extension != "md") {
@@ -132,16 +132,16 @@ fn private(path: &Path, ground: &AllowedRoot, effect: Effect) -> Result<Located,
         let name = path.to_string_lossy().into_owned();
         return Err(TargetError::Name { name, why: BadName::LookAlike });
     }
-    Ok(located(ground, &[name], effect))
+    Ok(located(root, &[name], effect))
 }
 
 /// Exactly the file that the host named.
-fn global(path: &Path, ground: &AllowedRoot, effect: Effect) -> Result<Located, TargetError> {
-    if path != ground.spelled && path != ground.resolved {
+fn global(path: &Path, root: &AllowedRoot, effect: Effect) -> Result<Located, TargetError> {
+    if path != root.spelled && path != root.resolved {
         let expected = "the file for global notes that the host named";
         return Err(TargetError::Outside { path: path.to_owned(), expected });
     }
-    let path = ground.resolved.clone();
+    let path = root.resolved.clone();
     let folder = path.parent().unwrap_or(&path).to_owned();
     Ok(Located { steps: vec![path.clone()], path, folder, effect })
 }
@@ -152,7 +152,7 @@ fn skill(path: &Path, roots: &[AllowedRoot], effect: Effect) -> Result<Located, 
         path: path.to_owned(),
         expected: "the SKILL.md of a skill below a root that the host named as writable",
     };
-    let (ground, parts) = roots.iter().find_map(|ground| Some((ground, below(path, ground)?))).ok_or_else(outside)?;
+    let (root, parts) = roots.iter().find_map(|root| Some((root, below(path, root)?))).ok_or_else(outside)?;
     check_parts(path, &parts)?;
     if parts.len() < 2 || parts.last() != Some(&SKILL_FILE) {
         return Err(outside());
@@ -161,28 +161,28 @@ fn skill(path: &Path, roots: &[AllowedRoot], effect: Effect) -> Result<Located, 
         // A new skill is a candidate of its own, not a patch.
         return Err(TargetError::Missing { path: path.to_owned() });
     }
-    Ok(located(ground, &parts, effect))
+    Ok(located(root, &parts, effect))
 }
 
-/// The names of a path below a ground, spelled either way.
-fn below<'a>(path: &'a Path, ground: &AllowedRoot) -> Option<Vec<&'a str>> {
-    let below = path.strip_prefix(&ground.spelled).or_else(|_| path.strip_prefix(&ground.resolved)).ok()?;
+/// The names of a path below an allowed root, spelled either way.
+fn below<'a>(path: &'a Path, root: &AllowedRoot) -> Option<Vec<&'a str>> {
+    let below = path.strip_prefix(&root.spelled).or_else(|_| path.strip_prefix(&root.resolved)).ok()?;
     below.iter().map(|part| part.to_str()).collect()
 }
 
 /// A file directly in the memory folder.
-pub(crate) fn in_memory(grounds: &AllowedRoots, name: &str, effect: Effect) -> Located {
-    located(&grounds.memory, &[name], effect)
+pub(crate) fn in_memory(roots: &AllowedRoots, name: &str, effect: Effect) -> Located {
+    located(&roots.memory, &[name], effect)
 }
 
 /// The file of a skill of our own, which is made.
-pub(crate) fn saved_skill(grounds: &AllowedRoots, name: &str) -> Located {
-    located(&grounds.memory, &["skills", name, SKILL_FILE], Effect::Makes)
+pub(crate) fn saved_skill(roots: &AllowedRoots, name: &str) -> Located {
+    located(&roots.memory, &["skills", name, SKILL_FILE], Effect::Makes)
 }
 
-fn located(ground: &AllowedRoot, parts: &[&str], effect: Effect) -> Located {
+fn located(root: &AllowedRoot, parts: &[&str], effect: Effect) -> Located {
     let mut steps = Vec::new();
-    let mut path = ground.resolved.clone();
+    let mut path = root.resolved.clone();
     let mut folder = path.clone();
     for part in parts {
         folder.clone_from(&path);
@@ -192,7 +192,7 @@ fn located(ground: &AllowedRoot, parts: &[&str], effect: Effect) -> Located {
     Located { path, steps, folder, effect }
 }
 
-/// What no path may have, above the ground too.
+/// What no path may have, above the root too.
 fn check_spelling(name: &str) -> Result<(), BadName> {
     let is_seen = |c: char| visible(c) == Some(c) && !matches!(c, '\n' | '\t');
     if name.len() > MAX_PATH {
@@ -214,7 +214,7 @@ fn check_spelling(name: &str) -> Result<(), BadName> {
     Ok(())
 }
 
-/// What no name below the ground may be.
+/// What no name below the root may be.
 fn check_parts(path: &Path, parts: &[&str]) -> Result<(), TargetError> {
     for part in parts {
         check_part(part).map_err(|why| TargetError::Name { name: path.to_string_lossy().into_owned(), why })?;

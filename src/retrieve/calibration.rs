@@ -1,12 +1,12 @@
-//! The score of a lesson from all evidence, and the probability that it answers the query (docs/spec/playbook.md, 5.1).
+//! The score of a lesson from all match signals, and the probability that it answers the query (docs/spec/playbook.md, 5.1).
 //!
-//! The numbers were fitted by `scripts/fit_gate.py` on the evidence that `--example evaluate -- --features` writes.
+//! The numbers were fitted by `scripts/fit_gate.py` on the signals that `--example evaluate -- --features` writes.
 
-use super::evidence::Evidence;
+use super::match_signals::MatchSignals;
 use crate::config::CalibrationFit;
 use crate::lesson::TextHash;
 
-/// The weight of each kind of evidence in a sum.
+/// The weight of each signal in a sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Weights {
     /// The cosine of query and trigger.
@@ -17,7 +17,7 @@ struct Weights {
     mistake: f32,
     /// The word score, saturated.
     words: f32,
-    /// The word score times the covered fraction of the query: a few shared words of a long query are weak evidence.
+    /// The word score times the covered fraction of the query: a few shared words of a long query are a weak signal.
     covered_words: f32,
     /// The score of character n-grams, saturated.
     grams: f32,
@@ -73,7 +73,7 @@ pub(crate) struct Calibration {
     offset: f32,
 }
 
-/// The strongest evidence that any lesson is an answer.
+/// The strongest signals that any lesson is an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Strongest {
     /// The log odds with the shipped numbers.
@@ -139,40 +139,40 @@ impl Calibration {
     }
 
     /// The ranking score of a lesson; larger is better.
-    pub(super) fn score(&self, evidence: &Evidence) -> f32 {
-        self.rank.sum(evidence) + by_command(evidence) / self.sharpness
+    pub(super) fn score(&self, signals: &MatchSignals) -> f32 {
+        self.rank.sum(signals) + by_command(signals) / self.sharpness
     }
 
-    /// The strongest evidence for a single lesson: several lessons with the same advice are no more likely to be an answer than
+    /// The strongest signals for a single lesson: several lessons with the same advice are no more likely to be an answer than
     /// one.
     pub(super) fn strongest<'a>(
         &self,
-        evidence: impl IntoIterator<Item = &'a Evidence>,
+        signals: impl IntoIterator<Item = &'a MatchSignals>,
         situation: Situation,
     ) -> Strongest {
         let in_sight = situation.n_in_sight.max(1) as f32 / USUAL_LESSONS;
         let none = self.none + self.none_growth * in_sight.ln();
-        let by_words = |evidence: &Evidence| {
-            let min = if evidence.names_command == Some(true) { MIN_NAMING_WORDS } else { 1 };
+        let by_words = |signals: &MatchSignals| {
+            let min = if signals.names_command == Some(true) { MIN_NAMING_WORDS } else { 1 };
             self.query_words * (situation.n_query_words.clamp(min, MAX_QUERY_WORDS) as f32).ln()
         };
         let enough = (self.answer_from / (1.0 - self.answer_from)).ln();
         let mut strongest = Strongest { log_odds: f32::NEG_INFINITY, is_title: false };
-        for evidence in evidence {
-            let by_all = self.gate.sum(evidence) + by_words(evidence) - none + by_command(evidence);
-            let by_distance = NEAR_SLOPE * (evidence.trigger.unwrap_or(-1.0) - NEAR_COSINE) + enough;
-            let is_near_enough = self.trusts_distance && evidence.names_command != Some(false);
+        for signals in signals {
+            let by_all = self.gate.sum(signals) + by_words(signals) - none + by_command(signals);
+            let by_distance = NEAR_SLOPE * (signals.trigger.unwrap_or(-1.0) - NEAR_COSINE) + enough;
+            let is_near_enough = self.trusts_distance && signals.names_command != Some(false);
             let log_odds = if is_near_enough { by_all.max(by_distance) } else { by_all };
             strongest.log_odds = strongest.log_odds.max(log_odds);
-            strongest.is_title |= evidence.is_title;
+            strongest.is_title |= signals.is_title;
         }
         strongest
     }
 
     /// The probability that any lesson is an answer.
     pub(super) fn any_is_answer(&self, strongest: Strongest) -> f32 {
-        let by_evidence = self.scale * strongest.log_odds + self.offset;
-        1.0 / (1.0 + (-by_evidence.max(strongest.by_title())).exp())
+        let by_log_odds = self.scale * strongest.log_odds + self.offset;
+        1.0 / (1.0 + (-by_log_odds.max(strongest.by_title())).exp())
     }
 
     /// The probability of each lesson, given their scores, best first: the probability of any, divided among them.
@@ -185,15 +185,15 @@ impl Calibration {
 }
 
 impl Strongest {
-    /// The log odds if the query is a title, regardless of other evidence.
+    /// The log odds if the query is a title, regardless of other signals.
     pub(super) fn by_title(self) -> f32 {
         if self.is_title { TITLE_LOG_ODDS } else { f32::NEG_INFINITY }
     }
 }
 
 /// The log odds for what the query says of the lesson's command.
-fn by_command(evidence: &Evidence) -> f32 {
-    match evidence.names_command {
+fn by_command(signals: &MatchSignals) -> f32 {
+    match signals.names_command {
         Some(true) => NAMED,
         Some(false) => NOT_NAMED,
         None => 0.0,
@@ -201,13 +201,13 @@ fn by_command(evidence: &Evidence) -> f32 {
 }
 
 impl Weights {
-    fn sum(&self, evidence: &Evidence) -> f32 {
-        let words = evidence.words / (evidence.words + HALF_WORDS);
-        self.trigger * evidence.trigger.unwrap_or_default()
-            + self.whole * evidence.whole.unwrap_or_default()
-            + self.mistake * evidence.mistake.unwrap_or_default()
-            + words * (self.words + self.covered_words * evidence.coverage)
-            + self.grams * evidence.grams / (evidence.grams + HALF_GRAMS)
+    fn sum(&self, signals: &MatchSignals) -> f32 {
+        let words = signals.words / (signals.words + HALF_WORDS);
+        self.trigger * signals.trigger.unwrap_or_default()
+            + self.whole * signals.whole.unwrap_or_default()
+            + self.mistake * signals.mistake.unwrap_or_default()
+            + words * (self.words + self.covered_words * signals.coverage)
+            + self.grams * signals.grams / (signals.grams + HALF_GRAMS)
     }
 }
 
@@ -215,8 +215,8 @@ impl Weights {
 mod tests {
     use super::*;
 
-    fn evidence(trigger: f32, words: f32) -> Evidence {
-        Evidence {
+    fn signals(trigger: f32, words: f32) -> MatchSignals {
+        MatchSignals {
             trigger: Some(trigger),
             whole: Some(trigger),
             mistake: Some(trigger),
@@ -230,17 +230,17 @@ mod tests {
 
     const USUAL: Situation = Situation { n_query_words: 8, n_in_sight: 50 };
 
-    fn any<'a>(by: Calibration, evidence: impl IntoIterator<Item = &'a Evidence>, situation: Situation) -> f32 {
-        by.any_is_answer(by.strongest(evidence, situation))
+    fn any<'a>(by: Calibration, signals: impl IntoIterator<Item = &'a MatchSignals>, situation: Situation) -> f32 {
+        by.any_is_answer(by.strongest(signals, situation))
     }
 
     #[test]
     fn the_score_equals_one_computed_by_hand() {
         // 0.4 + 4·0.4 + 2·0.4 + 3·0.5·10/20 + 0.75·10/90 = 3.63333.
-        let score = Calibration::MINILM.score(&evidence(0.4, 10.0));
+        let score = Calibration::MINILM.score(&signals(0.4, 10.0));
         assert!((score - 3.633_33).abs() < 1e-4, "{score}");
         // 2.45·3.63333 + 2·ln 8 − 10.71 = 2.35054; 1/(1 + e^−2.35054) = 0.91298.
-        let any = any(Calibration::MINILM, [&evidence(0.4, 10.0)], USUAL);
+        let any = any(Calibration::MINILM, [&signals(0.4, 10.0)], USUAL);
         assert!((any - 0.912_98).abs() < 1e-3, "{any}");
     }
 
@@ -248,7 +248,7 @@ mod tests {
     fn many_lessons_with_the_same_advice_are_no_more_likely_than_one() {
         for calibration in [Calibration::MINILM, Calibration::WORDS, Calibration::UNKNOWN] {
             for cosine in [0.1, 0.2, 0.3, 0.5] {
-                let one = evidence(cosine, 10.0);
+                let one = signals(cosine, 10.0);
                 let alone = any(calibration, [&one], USUAL);
                 let copies = [one; 40];
                 let among = Situation { n_in_sight: USUAL.n_in_sight + 39, ..USUAL };
@@ -263,15 +263,15 @@ mod tests {
     #[test]
     fn a_lesson_on_a_command_is_an_answer_only_if_the_query_names_the_command() {
         for calibration in [Calibration::MINILM, Calibration::WORDS, Calibration::UNKNOWN] {
-            let [other, named, not_named] =
-                [None, Some(true), Some(false)].map(|names_command| Evidence { names_command, ..evidence(0.45, 20.0) });
-            let of = |evidence: &Evidence| (calibration.score(evidence), any(calibration, [evidence], USUAL));
+            let [other, named, not_named] = [None, Some(true), Some(false)]
+                .map(|names_command| MatchSignals { names_command, ..signals(0.45, 20.0) });
+            let of = |signals: &MatchSignals| (calibration.score(signals), any(calibration, [signals], USUAL));
             assert!(of(&named).0 > of(&other).0 && of(&named).1 > of(&other).1);
             assert!(of(&not_named).0 < of(&other).0 && of(&not_named).1 < 0.1, "{:?}", of(&not_named));
         }
         let brief = |names_command| {
-            let evidence = Evidence { names_command, ..evidence(0.3, 4.0) };
-            any(Calibration::MINILM, [&evidence], Situation { n_query_words: 2, ..USUAL })
+            let signals = MatchSignals { names_command, ..signals(0.3, 4.0) };
+            any(Calibration::MINILM, [&signals], Situation { n_query_words: 2, ..USUAL })
         };
         // z + 1 + 2·ln(8/2): two words that name the command count like eight.
         let log_odds = |p: f32| (p / (1.0 - p)).ln();
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_query_that_equals_a_trigger_is_answered_however_common_its_words_are() {
-        let usual = Evidence { is_title: true, ..evidence(0.0, 0.1) };
+        let usual = MatchSignals { is_title: true, ..signals(0.0, 0.1) };
         for calibration in [Calibration::MINILM, Calibration::WORDS, Calibration::UNKNOWN] {
             assert!((any(calibration, [&usual], USUAL) - 0.95).abs() < 1e-3);
         }
@@ -290,10 +290,10 @@ mod tests {
     fn a_users_fit_scales_and_shifts_all_evidence_except_titles() {
         let fit = CalibrationFit { scale: 0.5, offset: -1.0, n_pairs: 40 };
         let fitted = Calibration::MINILM.fitted(Some(&fit));
-        let [shipped, probability] = [Calibration::MINILM, fitted].map(|by| any(by, [&evidence(0.4, 10.0)], USUAL));
+        let [shipped, probability] = [Calibration::MINILM, fitted].map(|by| any(by, [&signals(0.4, 10.0)], USUAL));
         let expected = 0.5 * (shipped / (1.0 - shipped)).ln() - 1.0;
         assert!(((probability / (1.0 - probability)).ln() - expected).abs() < 1e-3, "{probability}, {shipped}");
-        let title = Evidence { is_title: true, ..evidence(0.0, 0.1) };
+        let title = MatchSignals { is_title: true, ..signals(0.0, 0.1) };
         assert!((any(fitted, [&title], USUAL) - 0.95).abs() < 1e-3);
         assert_eq!(Calibration::MINILM.fitted(None), Calibration::MINILM);
     }
@@ -302,7 +302,7 @@ mod tests {
     fn an_uncalibrated_embedder_answers_by_words_or_the_classic_distance() {
         let unknown = Calibration::of(TextHash::of(&["some model"]));
         assert_eq!(unknown, Calibration::UNKNOWN);
-        let any = |trigger, words| any(unknown, [&evidence(trigger, words)], USUAL);
+        let any = |trigger, words| any(unknown, [&signals(trigger, words)], USUAL);
         assert!(any(0.56, 0.0) > unknown.answer_from && any(0.54, 0.0) < unknown.answer_from);
         assert!(any(0.0, 100.0) > unknown.answer_from);
     }

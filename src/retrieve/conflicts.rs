@@ -10,8 +10,8 @@ use crate::state::Book;
 
 /// Inserts before each lesson the contradicting lessons of this realm that prevail over it, and marks it. At most `limit`
 /// lessons remain.
-pub(crate) fn settle_conflicts(hits: &[Hit], book: &Book, realm: &Realm, limit: usize) -> Vec<Hit> {
-    let mut settled: Vec<Hit> = Vec::with_capacity(hits.len());
+pub(crate) fn resolve_contradictions(hits: &[Hit], book: &Book, realm: &Realm, limit: usize) -> Vec<Hit> {
+    let mut resolved: Vec<Hit> = Vec::with_capacity(hits.len());
     for hit in hits {
         let mut counting: Vec<Arc<Lesson>> = hit.lesson.near.iter().filter_map(|id| book.get(*id).cloned()).collect();
         counting.retain(|other| {
@@ -19,22 +19,22 @@ pub(crate) fn settle_conflicts(hits: &[Hit], book: &Book, realm: &Realm, limit: 
         });
         counting.sort_by(|one, other| one.newest_first(other));
         for other in &counting {
-            if settled.iter().any(|settled| settled.lesson.id == other.id) {
+            if resolved.iter().any(|resolved| resolved.lesson.id == other.id) {
                 continue;
             }
             let ranked = hits.iter().find(|ranked| ranked.lesson.id == other.id).cloned();
-            settled.push(ranked.unwrap_or_else(|| Hit::of(Arc::clone(other))));
+            resolved.push(ranked.unwrap_or_else(|| Hit::of(Arc::clone(other))));
         }
         let contradicted_by = counting.into_iter().next();
-        match settled.iter_mut().find(|settled| settled.lesson.id == hit.lesson.id) {
-            Some(settled) => settled.contradicted_by = contradicted_by,
-            None => settled.push(Hit { contradicted_by, ..hit.clone() }),
+        match resolved.iter_mut().find(|resolved| resolved.lesson.id == hit.lesson.id) {
+            Some(resolved) => resolved.contradicted_by = contradicted_by,
+            None => resolved.push(Hit { contradicted_by, ..hit.clone() }),
         }
     }
     // A lesson that mostly did harm comes last, whatever its score.
-    settled.sort_by_key(|hit| hit.lesson.did_mostly_harm());
-    settled.truncate(limit);
-    settled
+    resolved.sort_by_key(|hit| hit.lesson.did_mostly_harm());
+    resolved.truncate(limit);
+    resolved
 }
 
 fn is_shown(lesson: &Lesson, realm: &Realm) -> bool {
@@ -61,8 +61,8 @@ mod tests {
     fn a_lesson_that_mostly_did_harm_comes_last() {
         let harmful = Lesson { harmful_retrievals: 5, ..lesson("first", "s") };
         let hits = [harmful, lesson("second", "s"), lesson("third", "s")].map(|lesson| Hit::of(Arc::new(lesson)));
-        let settled = settle_conflicts(&hits, &Book::default(), &Realm::default(), 5);
-        let triggers: Vec<&str> = settled.iter().map(|hit| hit.lesson.trigger.as_str()).collect();
+        let resolved = resolve_contradictions(&hits, &Book::default(), &Realm::default(), 5);
+        let triggers: Vec<&str> = resolved.iter().map(|hit| hit.lesson.trigger.as_str()).collect();
         assert_eq!(triggers, ["second", "third", "first"]);
     }
 
@@ -85,8 +85,8 @@ mod tests {
             book.put(lesson.clone());
         }
         let hits: Vec<Hit> = found.iter().map(|place| Hit::of(Arc::new(lessons[*place].clone()))).collect();
-        let settled = settle_conflicts(&hits, &book, &Realm::default(), limit);
-        let shown: Vec<(&str, Option<&str>)> = settled
+        let resolved = resolve_contradictions(&hits, &book, &Realm::default(), limit);
+        let shown: Vec<(&str, Option<&str>)> = resolved
             .iter()
             .map(|hit| (hit.lesson.solution.as_str(), hit.contradicted_by.as_ref().map(|by| by.solution.as_str())))
             .collect();

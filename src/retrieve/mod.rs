@@ -18,8 +18,8 @@
 mod calibration;
 mod command_task;
 mod conflicts;
-mod evidence;
 mod labelled;
+mod match_signals;
 mod matched;
 mod mined_steps;
 mod platt;
@@ -45,15 +45,15 @@ use crate::lesson::{LessonId, MAX_TEXT_CHARS, Realm, ReceiptId};
 use crate::setters::setters;
 
 pub(crate) use calibration::Calibration;
-pub(crate) use conflicts::settle_conflicts;
-pub use evidence::Evidence;
-pub(crate) use evidence::QueryVectors;
+pub(crate) use conflicts::resolve_contradictions;
 pub use labelled::LabelledPair;
 pub(crate) use labelled::{Asked, distinct};
+pub use match_signals::MatchSignals;
+pub(crate) use match_signals::QueryVectors;
 pub use render::shown_tokens;
 pub(crate) use render::{Rendered, recent_failures, render};
 pub use report::{CalibrationFigures, CalibrationReport};
-pub(crate) use report::{Gate, Showing, Trial};
+pub(crate) use report::{Gate, ShownLessons, Trial};
 pub use task_effect::TaskEffect;
 pub(crate) use tiers::{Ranked, Search, VectorQuery};
 pub(crate) use tokens::estimated_tokens;
@@ -332,8 +332,9 @@ pub struct Scored {
     /// Fraction of the query's idf mass that the lesson contains, in [0, 1]. Under the classic rule, in the vector tier:
     /// fraction of the query's words that the trigger contains.
     pub overlap: f32,
-    /// The evidence; none under the classic rule.
-    pub evidence: Option<Evidence>,
+    /// The match signals; none under the classic rule.
+    #[serde(rename = "evidence")]
+    pub signals: Option<MatchSignals>,
     /// The ranking score, larger is better.
     pub score: f32,
     /// The probability that it is an answer, in [0, 1]; none under the classic rule.

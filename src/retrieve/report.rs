@@ -61,16 +61,16 @@ pub struct CalibrationFigures {
 /// The result of a labelled query.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trial {
-    /// The strongest evidence for an answer.
+    /// The strongest signals of an answer.
     pub(crate) strongest: Strongest,
     pub(crate) wants_lesson: bool,
     /// What is shown if the query is answered.
-    pub(crate) shown: Showing,
+    pub(crate) shown: ShownLessons,
 }
 
 /// What is shown if the query is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Showing {
+pub(crate) enum ShownLessons {
     /// A lesson that answers it.
     Right,
     /// Only other lessons.
@@ -120,9 +120,10 @@ impl Gate {
         };
         let read: Vec<(&Trial, f64)> = read.map(stated).collect();
         let is_open = |probability: f64| probability > f64::from(self.answer_from);
-        let count = |shown: Showing| read.iter().filter(|(trial, any)| is_open(*any) && trial.shown == shown).count();
-        let (right, wrong) = (count(Showing::Right), count(Showing::Wrong));
-        let is_silent = |trial: &Trial, any: f64| !is_open(any) || trial.shown == Showing::Nothing;
+        let count =
+            |shown: ShownLessons| read.iter().filter(|(trial, any)| is_open(*any) && trial.shown == shown).count();
+        let (right, wrong) = (count(ShownLessons::Right), count(ShownLessons::Wrong));
+        let is_silent = |trial: &Trial, any: f64| !is_open(any) || trial.shown == ShownLessons::Nothing;
         CalibrationFigures {
             calibration_error: calibration_error(&read),
             log_loss: log_loss(&read),
@@ -184,7 +185,7 @@ fn log_loss(read: &[(&Trial, f64)]) -> f64 {
 mod tests {
     use super::*;
 
-    fn trial(log_odds: f32, shown: Showing, wants_lesson: bool) -> Trial {
+    fn trial(log_odds: f32, shown: ShownLessons, wants_lesson: bool) -> Trial {
         Trial { strongest: Strongest { log_odds, is_title: false }, wants_lesson, shown }
     }
 
@@ -194,7 +195,7 @@ mod tests {
 
     #[test]
     fn figures_equal_those_computed_by_hand() {
-        use Showing::{Nothing, Right, Wrong};
+        use ShownLessons::{Nothing, Right, Wrong};
         // Probabilities 0.95257 (3), 0.5 (0), 0.04743 (-3).
         let trials = [
             trial(3.0, Right, true),
@@ -221,7 +222,7 @@ mod tests {
                 let z = f32::from(number) / f32::from(n) * 16.0 - 6.0;
                 let chance = (f64::from(number) * 0.618_033_988_75).fract();
                 let wants_lesson = chance < probability(f64::from(z) / 2.0 - 2.0);
-                trial(z, if wants_lesson { Showing::Right } else { Showing::Wrong }, wants_lesson)
+                trial(z, if wants_lesson { ShownLessons::Right } else { ShownLessons::Wrong }, wants_lesson)
             })
             .collect()
     }
@@ -238,7 +239,7 @@ mod tests {
     fn random_labels_are_not_better_than_the_shipped_numbers() {
         let at_random = |number: u16| {
             let wants_lesson = number.is_multiple_of(2);
-            trial(if wants_lesson { 4.0 } else { -4.0 }, Showing::Right, wants_lesson)
+            trial(if wants_lesson { 4.0 } else { -4.0 }, ShownLessons::Right, wants_lesson)
         };
         let found = report(&(0..40).map(at_random).collect::<Vec<_>>());
         assert!(found.before.log_loss < 0.02 && !found.is_better(), "{found:?}");
@@ -250,7 +251,7 @@ mod tests {
         trials.extend((0..20).map(|_| Trial {
             strongest: Strongest { log_odds: -6.0, is_title: true },
             wants_lesson: true,
-            shown: Showing::Right,
+            shown: ShownLessons::Right,
         }));
         let (with, without) = (report(&trials), report(&misread(60)));
         assert_eq!((with.fit.scale, with.fit.offset), (without.fit.scale, without.fit.offset));

@@ -41,7 +41,7 @@ pub(crate) struct Ranked {
     pub(crate) index: Option<IndexKind>,
     pub(crate) hits: Vec<Hit>,
     pub(crate) none_because: Option<NoMatchReason>,
-    /// The strongest evidence for an answer; none under the classic rule and for recency.
+    /// The strongest signals of an answer; none under the classic rule and for recency.
     pub(crate) strongest: Option<Strongest>,
     pub(crate) considered: Vec<Scored>,
     /// Lessons that come before their command instead.
@@ -106,7 +106,7 @@ impl Search<'_> {
             trigger: lesson.trigger.clone(),
             distance: Some(near.distance),
             overlap,
-            evidence: None,
+            signals: None,
             probability: None,
             score: (1.0 - near.distance) + self.config.overlap_weight * overlap,
             passed: near.distance < threshold || is_rescued(),
@@ -126,7 +126,7 @@ impl Search<'_> {
                 trigger: lesson.trigger.clone(),
                 distance: None,
                 overlap: cover(&hit),
-                evidence: None,
+                signals: None,
                 probability: None,
                 score: hit.score,
                 passed: cover(&hit) >= floor,

@@ -13,7 +13,6 @@ pub(super) const MAX_ACTIONS: usize = 5;
 const MAX_WORD_CHARS: usize = 24;
 
 /// Actions on software. Endings do not identify verbs: "string" and "red" end like verbs too.
-/// verbs too.
 const ACTIONS: [&str; 44] = [
     "add",
     "analyze",

@@ -20,12 +20,12 @@ mod write;
 pub use content::{Quality, Skill, SkillProvenance};
 pub(crate) use curate::is_same_procedure;
 pub use curate::{
-    AutoSave, CurationPlan, CurationStep, Declined, ProtectedBecause, SameBecause, Shortcoming, SkillLife, auto_save,
-    curate, quality_gate,
+    AutoSave, CurationPlan, CurationStep, Declined, DeclinedSkill, ProtectedBecause, SameBecause, Shortcoming,
+    SkillLife, auto_save, curate, quality_gate,
 };
 pub use matcher::{
-    Fallback, IndexedSkill, MatchTier, MatchedBy, Matches, NoMatch, Point, PointReason, RenderedSkills, SkillIndex,
-    SkillMatch, match_skills, match_skills_by_meaning, render_skills,
+    Fallback, IndexedSkill, LeftOutSkill, MatchTier, MatchedBy, Matches, NoMatch, Point, PointReason, RenderedSkills,
+    SkillIndex, SkillMatch, match_skills, match_skills_by_meaning, render_skills,
 };
 pub use name::{BadSkillName, SkillName};
 pub(crate) use read::MAX_BYTES as MAX_SKILL_BYTES;

@@ -84,7 +84,7 @@ impl<T> SortedBlocks<T> {
         is_same: impl Fn(&T, &T) -> bool,
     ) -> Vec<Differing<'a, T>> {
         let mut found = Vec::new();
-        let (mut old, mut new) = (Place::default(), Place::default());
+        let (mut old, mut new) = (RowPosition::default(), RowPosition::default());
         loop {
             if let (Some(one), Some(other)) = (self.blocks.get(old.block), newer.blocks.get(new.block))
                 && old.row == new.row
@@ -121,12 +121,12 @@ impl<T> SortedBlocks<T> {
 
 /// The position of a row.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct RowPosition {
     block: usize,
     row: usize,
 }
 
-impl Place {
+impl RowPosition {
     fn row_of<T>(self, rows: &SortedBlocks<T>) -> Option<&T> {
         rows.blocks.get(self.block)?.rows().get(self.row)
     }

@@ -7,7 +7,7 @@ use adage_index::{IndexConfig, IndexKind, UnitVector};
 use super::lessons_by_time::{Changed, LessonsByTime};
 use super::pieces::{Pieces, StoredPieces};
 use super::realm_vectors::{Near, RealmVectors, VectorOf};
-use super::recall_index::seen;
+use super::recall_index::visible_realms;
 use crate::config::RetrievalRule;
 use crate::lesson::{Lesson, LessonId, Realm};
 
@@ -33,7 +33,7 @@ impl EmbeddedText {
     pub(crate) fn searched(rule: RetrievalRule) -> &'static [Self] {
         match rule {
             RetrievalRule::Classic => &[Self::Trigger],
-            RetrievalRule::Evidence => &[Self::Trigger, Self::Whole, Self::Mistake],
+            RetrievalRule::Signals => &[Self::Trigger, Self::Whole, Self::Mistake],
         }
     }
 
@@ -108,7 +108,7 @@ impl LessonVectors {
 
     /// The nearest lessons that this realm sees, and the kind of index that searched them.
     pub(crate) fn nearest(&self, realm: &Realm, query: &UnitVector, k: usize) -> (Vec<Near>, IndexKind) {
-        self.vectors.nearest(&seen(realm), query, k)
+        self.vectors.nearest(&visible_realms(realm), query, k)
     }
 
     /// The distance of a lesson's text from a query, if its vector is known.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use adage_index::snapshot::{Bytes, Part};
+use adage_index::snapshot::{Bytes, SectionKind};
 use adage_index::{IndexConfig, IndexKind, SearchScope, UnitVector, VectorIndex};
 
 use super::id_map::IdMap;
@@ -147,7 +147,7 @@ impl RealmVectors {
     /// removal that failed drops them from the cache first.
     #[cfg(test)]
     pub(crate) fn check_against(&self, fresh: &Self) {
-        let (known, expected) = (self.known(), fresh.known());
+        let (known, expected) = (self.all_vectors(), fresh.all_vectors());
         let all_ids = |known: &BTreeMap<(Realm, LessonId), Vec<f32>>, vectors: &Self| {
             SortedBlocks::of(known.keys().map(|key| key.1).chain(vectors.unknown()).collect())
         };
@@ -159,7 +159,7 @@ impl RealmVectors {
 
     /// All known vectors.
     #[cfg(test)]
-    pub(crate) fn known(&self) -> BTreeMap<(Realm, LessonId), Vec<f32>> {
+    pub(crate) fn all_vectors(&self) -> BTreeMap<(Realm, LessonId), Vec<f32>> {
         let rows = |(realm, index): (&Realm, &Arc<RealmIndex>)| {
             assert_eq!(index.ids.iter().count(), index.vectors.len());
             let row = |(number, id): (u32, &LessonId)| {
@@ -184,10 +184,11 @@ impl RealmIndex {
         pieces.push(keys.flat_map(u32::to_le_bytes).collect());
         pieces.push(self.vectors.head());
         pieces.push(self.vectors.sums());
-        let place = |part: &Part| Part::ALL.iter().position(|other| other == part).unwrap_or_default() as u64;
+        let place =
+            |part: &SectionKind| SectionKind::ALL.iter().position(|other| other == part).unwrap_or_default() as u64;
         pieces.push_value(sections.iter().map(|(part, _)| place(part)).collect::<Vec<u64>>());
         for (part, parts) in sections {
-            pieces.push_parts(parts, part == Part::Floats);
+            pieces.push_parts(parts, part == SectionKind::Floats);
         }
         true
     }
@@ -201,10 +202,10 @@ impl RealmIndex {
         if !keys.iter().flatten().all(|key| ids.is_number(*key)) {
             return None;
         }
-        let mut sections: BTreeMap<Part, Bytes> =
-            BTreeMap::from([(Part::Head, pieces.next()?), (Part::Sums, pieces.next()?)]);
+        let mut sections: BTreeMap<SectionKind, Bytes> =
+            BTreeMap::from([(SectionKind::Head, pieces.next()?), (SectionKind::Sums, pieces.next()?)]);
         for place in pieces.value::<Vec<u64>>()? {
-            let part = Part::ALL.get(usize::try_from(place).ok()?)?;
+            let part = SectionKind::ALL.get(usize::try_from(place).ok()?)?;
             sections.insert(*part, pieces.next()?);
         }
         let vectors = VectorIndex::from_sections(config.clone(), |part| sections.get(&part).cloned(), &keys)?;
@@ -311,6 +312,6 @@ mod tests {
         assert_eq!((vectors.unknown().collect::<Vec<_>>(), vectors.dimension()), (vec![id(1), id(2)], Some(3)));
         vectors.put(&here, id(1), Some(&unit(&[0.0, 1.0, 0.0])));
         vectors.take(&here, id(2));
-        assert_eq!((vectors.unknown().count(), vectors.known().len()), (0, 2));
+        assert_eq!((vectors.unknown().count(), vectors.all_vectors().len()), (0, 2));
     }
 }

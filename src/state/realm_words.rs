@@ -7,7 +7,7 @@ use super::id_map::IdMap;
 use super::lessons_by_time::{Changed, LessonsByTime};
 use super::pieces::{Pieces, StoredPieces};
 use super::realm_vectors::realm_fields;
-use super::recall_index::seen;
+use super::recall_index::visible_realms;
 use crate::lesson::{Lesson, LessonId, Realm};
 use crate::lexical::{DocumentWords, Field, FieldIndex, WordHashes, WordQuery, WordScore};
 
@@ -84,7 +84,7 @@ impl RealmWords {
 
     /// The scores of all lessons that a request from this realm sees.
     pub(crate) fn scored(&self, text: &str, realm: &Realm) -> ScoredWords<'_> {
-        let realms = seen(realm);
+        let realms = visible_realms(realm);
         let in_sight: Vec<(&Realm, &RealmIndex)> = realms
             .iter()
             .filter_map(|realm| self.realms.get_key_value(realm))

@@ -262,7 +262,7 @@ fn is_visible(lesson: &Lesson, realm: &Realm) -> bool {
 }
 
 /// The realms that a request from this one sees.
-pub(super) fn seen(realm: &Realm) -> BTreeSet<Realm> {
+pub(super) fn visible_realms(realm: &Realm) -> BTreeSet<Realm> {
     let parts = |part: &String| [String::new(), part.clone()];
     let pairs =
         parts(&realm.project).into_iter().flat_map(|project| parts(&realm.role).map(|role| (project.clone(), role)));

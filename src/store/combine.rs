@@ -10,7 +10,7 @@ use crate::lesson::{Lesson, LessonId};
 use crate::state::{Book, Removed, Waiting};
 
 /// What could be read of a file, and the state of its checksums.
-pub(super) struct Found {
+pub(super) struct ReadableFile {
     pub(super) file: PlaybookFile,
     pub(super) seals: Seals,
     /// True if only this program wrote the file: then every wrong checksum is damage.
@@ -28,7 +28,7 @@ pub(super) struct Taken {
 
 /// The rows of both, the newest of each. A row of the file is used if its checksum is right or a person edited it. The backup's
 /// row is used if the file's is damaged or missing, or the file is an older copy.
-pub(super) fn combine(found: Option<Found>, backup: Option<PlaybookFile>) -> (PlaybookFile, Taken) {
+pub(super) fn combine(found: Option<ReadableFile>, backup: Option<PlaybookFile>) -> (PlaybookFile, Taken) {
     let has_backup = backup.is_some();
     let (found, backup) = match (found, backup) {
         (None, backup) => {
@@ -76,7 +76,7 @@ struct Age {
 }
 
 impl Age {
-    fn of(found: &Found, backup: &PlaybookFile) -> Self {
+    fn of(found: &ReadableFile, backup: &PlaybookFile) -> Self {
         let (generation, known) = (found.file.generation, backup.generation);
         let is_older = generation != 0 && generation < known;
         // If the file's generation cannot be read, its rows tell its age.
@@ -91,7 +91,7 @@ impl Age {
 
     /// True if rows that are only in the backup may be damaged beyond recognition in the file. If the file is as old as the
     /// backup, none was removed since.
-    fn keeps_missing(&self, found: &Found) -> bool {
+    fn keeps_missing(&self, found: &ReadableFile) -> bool {
         !self.is_head_whole || (self.is_as_old && found.seals.n_broken + found.seals.foreign.len() > 0)
     }
 }
@@ -113,7 +113,7 @@ fn set_lessons(
 }
 
 /// The removals of both, each once. For a damaged one of the file, the backup's is used, if there is a backup.
-fn removals(found: &Found, has_backup: bool, backup: &Book) -> Vec<Removed> {
+fn removals(found: &ReadableFile, has_backup: bool, backup: &Book) -> Vec<Removed> {
     let mut known = BTreeSet::new();
     let is_replaced = |id: LessonId| has_backup && found.is_damage && found.seals.broken_removals.contains(&id);
     let own = found.file.book.removed.iter().filter(|removed| !is_replaced(removed.id));
@@ -122,7 +122,7 @@ fn removals(found: &Found, has_backup: bool, backup: &Book) -> Vec<Removed> {
 
 /// Picks the rows of a list from the file and the backup.
 struct Rows<'a> {
-    found: &'a Found,
+    found: &'a ReadableFile,
     backup: &'a Book,
     is_older: bool,
     /// True if rows that are only in the backup are used.

@@ -59,9 +59,9 @@ impl<'a> Exports<'a> {
     fn target(self, file: &Path) -> Result<PathBuf> {
         let refused = |reason| exchange::Error::Refused { path: file.to_owned(), reason };
         let here = std::path::absolute(".").ok().and_then(|here| self.0.links().resolve(&here).ok());
-        let grounds = self.0.path().parent().map(Path::to_owned).into_iter().chain(here);
-        let grounds: Vec<PathBuf> = grounds.filter(|ground| ground.parent().is_some()).collect();
-        let path = match self.0.links().target_of(file, &grounds)? {
+        let roots = self.0.path().parent().map(Path::to_owned).into_iter().chain(here);
+        let roots: Vec<PathBuf> = roots.filter(|root| root.parent().is_some()).collect();
+        let path = match self.0.links().target_of(file, &roots)? {
             Target::File(path) => path,
             Target::Link { link, to } => return Err(refused(ExportRefused::Link { link, to }).into()),
         };

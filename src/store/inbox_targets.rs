@@ -12,7 +12,7 @@ pub(crate) struct InboxTargets<'a>(pub(crate) &'a Folder);
 
 impl InboxTargets<'_> {
     /// The roots that proposals may change.
-    pub(crate) fn grounds(self, global: Option<&Path>, skills: &[PathBuf]) -> Result<AllowedRoots> {
+    pub(crate) fn allowed_roots(self, global: Option<&Path>, skills: &[PathBuf]) -> Result<AllowedRoots> {
         Ok(AllowedRoots {
             memory: AllowedRoot { spelled: self.0.spelled().to_owned(), resolved: self.0.path().to_owned() },
             global: global.map(|file| self.file(file)).transpose()?,

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::slice::ChunksExact;
 use std::sync::Arc;
 
-use adage_index::snapshot::{Bytes, Part, row_sum};
+use adage_index::snapshot::{Bytes, SectionKind, row_sum};
 use adage_index::{UnitVector, VectorIndex};
 
 use super::VECTORS;
@@ -19,7 +19,7 @@ use crate::lesson::TextHash;
 const ROWS: u32 = 1;
 /// The hashes of the texts of an index's rows; zeros for a removed row.
 const INDEX_TEXTS: u32 = 2;
-/// The parts of an index have kinds from this number on, in the order of `Part::ALL`.
+/// The parts of an index have kinds from this number on, in the order of `SectionKind::ALL`.
 const INDEX: u32 = 16;
 /// The vectors of an index with a checksum per row, which is checked when the row is read.
 const CHECKED_BY_ROW: u32 = 64;
@@ -110,14 +110,14 @@ type Row<'r> = (TextHash, TextHash, &'r [f32]);
 
 /// The undamaged rows of the index, then the other rows.
 fn all_rows(sections: &Sections) -> impl Iterator<Item = Row<'_>> {
-    let floats = sections.get(CHECKED_BY_ROW).zip(sections.get(index_kind(Part::Sums)));
+    let floats = sections.get(CHECKED_BY_ROW).zip(sections.get(index_kind(SectionKind::Sums)));
     let of_index = floats.zip(sections.get(INDEX_TEXTS)).filter_map(|((floats, sums), texts)| {
         let sums: &[u32] = bytemuck::try_cast_slice(sums).ok()?;
         let rows = index_rows(floats, texts)?.zip(sums);
         Some(rows.filter_map(|(row, sum)| (row_sum(row.2) == *sum).then_some(row)))
     });
     // Written by an earlier version, with one checksum for the section.
-    let whole = sections.get(index_kind(Part::Floats)).zip(sections.get(INDEX_TEXTS));
+    let whole = sections.get(index_kind(SectionKind::Floats)).zip(sections.get(INDEX_TEXTS));
     let whole = whole.filter_map(|(floats, texts)| index_rows(floats, texts));
     of_index.flatten().chain(whole.flatten()).chain(sections.get(ROWS).filter_map(rows).flatten())
 }
@@ -140,18 +140,18 @@ fn under_texts<'r>(
     texts.iter().zip(rows).map(move |(text, row)| (model, TextHash::from_bytes(*text), row))
 }
 
-fn stored_kind(part: Part) -> u32 {
-    if part == Part::Floats { CHECKED_BY_ROW } else { index_kind(part) }
+fn stored_kind(part: SectionKind) -> u32 {
+    if part == SectionKind::Floats { CHECKED_BY_ROW } else { index_kind(part) }
 }
 
-fn index_kind(part: Part) -> u32 {
-    (INDEX..).zip(Part::ALL).find_map(|(kind, other)| (other == part).then_some(kind)).unwrap_or(INDEX)
+fn index_kind(part: SectionKind) -> u32 {
+    (INDEX..).zip(SectionKind::ALL).find_map(|(kind, other)| (other == part).then_some(kind)).unwrap_or(INDEX)
 }
 
 /// A stored index, and the text of each of its rows.
 pub(crate) struct StoredIndex {
     pub(crate) texts: Vec<TextHash>,
-    sections: BTreeMap<Part, SectionView>,
+    sections: BTreeMap<SectionKind, SectionView>,
 }
 
 impl StoredIndex {
@@ -161,11 +161,11 @@ impl StoredIndex {
         let (texts, _) = texts.as_chunks::<HASH>();
         let texts = texts.iter().map(|text| TextHash::from_bytes(*text)).collect();
         let part = |part| sections.get(stored_kind(part)).find(|section| section.label.model == model);
-        let sections = Part::ALL.into_iter().filter_map(|name| Some((name, part(name)?.clone()))).collect();
+        let sections = SectionKind::ALL.into_iter().filter_map(|name| Some((name, part(name)?.clone()))).collect();
         Some(Self { texts, sections })
     }
 
-    pub(crate) fn section(&self, part: Part) -> Option<Bytes> {
+    pub(crate) fn section(&self, part: SectionKind) -> Option<Bytes> {
         Some(Arc::new(self.sections.get(&part)?.clone()))
     }
 }
@@ -188,8 +188,8 @@ impl IndexToStore<'_> {
         let texts: Vec<u8> =
             self.texts.iter().flat_map(|text| text.map_or([0; HASH], |text| *text.as_bytes())).collect();
         writer.push(label(INDEX_TEXTS), &[&texts]);
-        writer.push(label(index_kind(Part::Head)), &[&self.index.head()]);
-        writer.push(label(index_kind(Part::Sums)), &[&self.index.sums()]);
+        writer.push(label(index_kind(SectionKind::Head)), &[&self.index.head()]);
+        writer.push(label(index_kind(SectionKind::Sums)), &[&self.index.sums()]);
         for (part, pieces) in sections {
             writer.push(label(stored_kind(part)), &pieces);
         }

@@ -11,7 +11,8 @@ use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::capture::{ReadState, SessionEntry, SessionSummary};
+use super::mining_rows::{SeenFile, SessionOutcome, SessionResult};
+use crate::capture::{ReadState, SessionEntry};
 use crate::config::SessionsConfig;
 use crate::error::folder::Result;
 use crate::folder::{Folder, JsonFile, JsonRecord, Lock};
@@ -83,19 +84,6 @@ pub enum RunEnd {
     Died,
 }
 
-/// The result of a session in a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionOutcome {
-    /// The session's id.
-    pub id: String,
-    /// When the version that was read was last written.
-    pub updated: DateTime<FixedOffset>,
-    /// The number of candidates found; none when it failed.
-    pub n_candidates: Option<usize>,
-    /// The error, shortened and without secrets; none on success.
-    pub error: Option<String>,
-}
-
 /// How far a session was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Progress {
@@ -107,27 +95,9 @@ pub(crate) struct Progress {
     pub(crate) last_error: Option<String>,
 }
 
-/// The findings of a file while it had this length and time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct SeenFile {
-    /// The version of the summary's format.
-    #[serde(default)]
-    pub(crate) version: u32,
-    pub(crate) n_bytes: u64,
-    pub(crate) modified: DateTime<FixedOffset>,
-    /// None when the file is not a session.
-    pub(crate) summary: Option<SessionSummary>,
-    /// Why there is no summary.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<String>,
-    /// The size limit that the decompressed file exceeded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) cut_at: Option<u64>,
-}
-
 impl Mining {
     /// Whether this version of a session was read.
-    pub(crate) fn standing(&self, entry: &SessionEntry, config: &SessionsConfig) -> ReadState {
+    pub(crate) fn read_state(&self, entry: &SessionEntry, config: &SessionsConfig) -> ReadState {
         match self.sessions.get(&entry.id).filter(|known| known.updated == entry.updated) {
             None => ReadState::New { n_attempts: 0 },
             Some(known) if known.is_read => ReadState::Read,
@@ -146,20 +116,22 @@ impl Mining {
             *known = fresh;
         }
         known.n_attempts = known.n_attempts.saturating_add(1);
-        let error = Some("the attempt did not end".to_owned());
+        let result = SessionResult::Failed { error: "the attempt did not end".to_owned() };
         self.tried.retain(|tried| tried.id != id);
-        self.tried.push(SessionOutcome { id: id.to_owned(), updated, n_candidates: None, error });
+        self.tried.push(SessionOutcome { id: id.to_owned(), updated, result });
     }
 
     /// Records the result of an attempt.
-    pub(crate) fn settle(&mut self, outcome: &SessionOutcome) {
-        let SessionOutcome { id, updated, n_candidates, error } = outcome;
+    pub(crate) fn record_result(&mut self, outcome: &SessionOutcome) {
+        let SessionOutcome { id, updated, result } = outcome;
         if self.sessions.get(id).is_none_or(|known| known.updated != *updated) {
             self.attempt(id, *updated);
         }
         if let Some(known) = self.sessions.get_mut(id) {
-            known.is_read = n_candidates.is_some();
-            known.last_error.clone_from(error);
+            (known.is_read, known.last_error) = match result {
+                SessionResult::Read { .. } => (true, None),
+                SessionResult::Failed { error } => (false, Some(error.clone())),
+            };
         }
         if let Some(tried) = self.tried.iter_mut().find(|tried| tried.id == *id) {
             tried.clone_from(outcome);
@@ -251,6 +223,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::capture::SessionSummary;
     use crate::error::FolderError;
     use crate::folder::Access;
     use crate::folder::disk::RealDisk;
@@ -261,9 +234,8 @@ mod tests {
         TrustRequest::default().open(folder, Box::new(RealDisk), access).unwrap()
     }
 
-    fn outcome(seconds: i64, n_candidates: Option<usize>) -> SessionOutcome {
-        let error = n_candidates.is_none().then(|| "no".to_owned());
-        SessionOutcome { id: "s".into(), updated: at(seconds), n_candidates, error }
+    fn outcome(seconds: i64, result: SessionResult) -> SessionOutcome {
+        SessionOutcome { id: "s".into(), updated: at(seconds), result }
     }
 
     #[test]
@@ -283,16 +255,16 @@ mod tests {
         };
         let entry = |seconds| SessionEntry::new("p".into(), at(seconds), summary.clone(), at(99_999), &config);
         for n_attempts in 0..3 {
-            assert_eq!(mining.standing(&entry(0), &config), ReadState::New { n_attempts });
+            assert_eq!(mining.read_state(&entry(0), &config), ReadState::New { n_attempts });
             mining.attempt("s", at(0));
-            mining.settle(&outcome(0, None));
+            mining.record_result(&outcome(0, SessionResult::Failed { error: "no".to_owned() }));
         }
-        assert_eq!(mining.standing(&entry(0), &config), ReadState::GivenUp { n_attempts: 3 });
-        assert_eq!(mining.standing(&entry(1), &config), ReadState::New { n_attempts: 0 });
+        assert_eq!(mining.read_state(&entry(0), &config), ReadState::GivenUp { n_attempts: 3 });
+        assert_eq!(mining.read_state(&entry(1), &config), ReadState::New { n_attempts: 0 });
         // The session grew between the scan and the reading: the later version was read.
-        mining.settle(&outcome(1, Some(2)));
-        assert_eq!(mining.standing(&entry(1), &config), ReadState::Read);
-        assert_eq!(mining.standing(&entry(2), &config), ReadState::New { n_attempts: 0 });
+        mining.record_result(&outcome(1, SessionResult::Read { n_candidates: 2 }));
+        assert_eq!(mining.read_state(&entry(1), &config), ReadState::Read);
+        assert_eq!(mining.read_state(&entry(2), &config), ReadState::New { n_attempts: 0 });
     }
 
     #[test]

@@ -22,6 +22,7 @@ pub(crate) mod inbox_targets;
 mod loading;
 pub(crate) mod memory_vectors;
 pub(crate) mod mining;
+pub(crate) mod mining_rows;
 mod playbook_file;
 #[cfg(test)]
 mod power_loss;
@@ -103,7 +104,7 @@ struct FileVersion {
     /// The first bytes of the file, which contain its generation.
     start: Vec<u8>,
     /// True if the stamp alone detects any later change.
-    is_settled: Arc<AtomicBool>,
+    is_proved_by_stamp: Arc<AtomicBool>,
     /// False for a file that another program or an older version wrote: the next commit keeps it as the backup.
     is_ours: bool,
 }
@@ -111,7 +112,7 @@ struct FileVersion {
 impl FileVersion {
     fn new(stamp: Option<Stamp>, bytes: &[u8]) -> Self {
         let start = bytes.get(..START_BYTES).unwrap_or(bytes).to_vec();
-        Self { stamp, content: TextHash::of(&[bytes]), start, is_settled: Arc::default(), is_ours: true }
+        Self { stamp, content: TextHash::of(&[bytes]), start, is_proved_by_stamp: Arc::default(), is_ours: true }
     }
 }
 
@@ -254,7 +255,7 @@ impl Store {
     /// Several commits within one tick of the file's clock may give the same inode and length. The generation at the start of
     /// the file distinguishes them; it is read until the file is old enough.
     fn has_same_start(&self, known: &Snapshot, before: &Stamp, now: &Stamp) -> Result<bool> {
-        if !before.is_racy || known.version.is_settled.load(Ordering::Acquire) {
+        if !before.is_racy || known.version.is_proved_by_stamp.load(Ordering::Acquire) {
             return Ok(true);
         }
         let is_same = match self.files().read_start(PLAYBOOK, START_BYTES) {
@@ -262,7 +263,7 @@ impl Store {
             Err(FolderError::Irregular { found: Irregular::Folder, .. }) => known.version.start.is_empty(),
             start => start? == known.version.start,
         };
-        known.version.is_settled.store(is_same && !now.is_racy, Ordering::Release);
+        known.version.is_proved_by_stamp.store(is_same && !now.is_racy, Ordering::Release);
         Ok(is_same)
     }
 

@@ -49,7 +49,7 @@ type Image = BTreeMap<PathBuf, (Vec<u8>, Option<SystemTime>)>;
 
 impl Model {
     /// A disk with everything synced.
-    fn settled(image: &Image) -> Self {
+    fn all_synced(image: &Image) -> Self {
         let mut model = Self::default();
         for (path, (bytes, modified)) in image {
             model.names.insert(path.clone(), model.inodes.len());
@@ -274,7 +274,7 @@ fn look_at(n_images: usize, n_more: usize) {
             n_recovered += usize::from(playbook.recovery().is_some());
             if is_again {
                 let changes: Vec<Change> = disk.0.lock().iter().filter_map(|change| relative(change, &path)).collect();
-                let mut model = Model::settled(&image);
+                let mut model = Model::all_synced(&image);
                 changes[..random.below(changes.len() + 1)].iter().for_each(|change| model.happens(change));
                 image = model.image(&mut random);
                 continue;

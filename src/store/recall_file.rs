@@ -48,12 +48,12 @@ const MAX_LOG_BYTES: u64 = 1 << 18;
 pub(super) struct Head {
     /// The model of the vectors.
     model: Option<TextHash>,
-    playbook: Place,
+    playbook: FileStamp,
     content: TextHash,
     /// The first bytes of the playbook file.
     start: Vec<u8>,
     /// True if the metadata of the playbook file prove its content.
-    is_settled: bool,
+    is_proved_by_stamp: bool,
     /// True if this program wrote the playbook file.
     is_ours: bool,
     log_inode: u64,
@@ -65,7 +65,7 @@ pub(super) struct Head {
 
 /// The metadata of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct FileStamp {
     inode: u64,
     length: u64,
     /// The time of the last change (ctime): seconds and nanoseconds since 1970.
@@ -75,30 +75,32 @@ struct Place {
 }
 
 /// An encoded head: the model; the playbook file's metadata, hash, first bytes and flags; the log.
-pub(super) type HeadFields = (Option<[u8; 16]>, (PlaceFields, [u8; 16], Vec<u8>, bool, bool), (u64, u64, u64, bool));
+pub(super) type HeadFields =
+    (Option<[u8; 16]>, (FileStampFields, [u8; 16], Vec<u8>, bool, bool), (u64, u64, u64, bool));
 
 /// Inode, length, change time and modification time.
-type PlaceFields = (u64, u64, (i64, i64), (u64, u32));
+type FileStampFields = (u64, u64, (i64, i64), (u64, u32));
 
 impl Head {
     fn to_fields(&self) -> HeadFields {
-        let Place { inode, length, changed, modified } = self.playbook;
-        let place = (inode, length, changed, (modified.as_secs(), modified.subsec_nanos()));
-        let playbook = (place, *self.content.as_bytes(), self.start.clone(), self.is_settled, self.is_ours);
+        let FileStamp { inode, length, changed, modified } = self.playbook;
+        let file_stamp = (inode, length, changed, (modified.as_secs(), modified.subsec_nanos()));
+        let playbook =
+            (file_stamp, *self.content.as_bytes(), self.start.clone(), self.is_proved_by_stamp, self.is_ours);
         let log = (self.log_inode, self.log_length, self.generation, self.is_logged);
         (self.model.map(|model| *model.as_bytes()), playbook, log)
     }
 
     pub(super) fn from_fields((model, playbook, log): HeadFields) -> Self {
-        let ((inode, length, changed, (seconds, nanos)), content, start, is_settled, is_ours) = playbook;
+        let ((inode, length, changed, (seconds, nanos)), content, start, is_proved_by_stamp, is_ours) = playbook;
         let (log_inode, log_length, generation, is_logged) = log;
         let modified = Duration::from_secs(seconds).saturating_add(Duration::from_nanos(nanos.into()));
         Self {
             model: model.map(TextHash::from_bytes),
-            playbook: Place { inode, length, changed, modified },
+            playbook: FileStamp { inode, length, changed, modified },
             content: TextHash::from_bytes(content),
             start,
-            is_settled,
+            is_proved_by_stamp,
             is_ours,
             log_inode,
             log_length,
@@ -109,11 +111,11 @@ impl Head {
 
     /// True if a large playbook file need not be read to verify that it is unchanged.
     fn is_quick(&self) -> bool {
-        self.is_settled || self.playbook.length <= SMALL_FILE
+        self.is_proved_by_stamp || self.playbook.length <= SMALL_FILE
     }
 }
 
-impl Place {
+impl FileStamp {
     /// None if the system has no change times.
     fn of(stamp: &Stamp) -> Option<Self> {
         let modified = stamp.modified?.duration_since(UNIX_EPOCH).ok()?;
@@ -146,10 +148,10 @@ struct StoredState {
     n_later: u64,
 }
 
-pub(super) fn checked(sections: &mut std::vec::IntoIter<UncheckedSection>) -> Option<StoredBytes> {
+pub(super) fn next_section(sections: &mut std::vec::IntoIter<UncheckedSection>) -> Option<StoredBytes> {
     let section = sections.next()?;
     let view = match section.label().kind {
-        FORMAT => section.checked()?,
+        FORMAT => section.verify()?,
         CHECKED_BY_ROW => section.unchecked(),
         _ => return None,
     };
@@ -176,7 +178,7 @@ impl RecallFile {
     pub(super) fn read(
         sections: &mut std::vec::IntoIter<UncheckedSection>,
     ) -> Option<(Head, StoredBytes, LessonsByTime)> {
-        let mut pieces = std::iter::from_fn(|| checked(sections));
+        let mut pieces = std::iter::from_fn(|| next_section(sections));
         let mut pieces = StoredPieces(&mut pieces);
         let head = Head::from_fields(pieces.value()?);
         Some((head, pieces.next()?, LessonsByTime::read(&mut pieces)?))
@@ -190,7 +192,7 @@ impl RecallFile {
     /// The indexes of the lessons in the file, with vectors only of this model.
     pub(crate) fn indexes(mut self, model: Option<TextHash>, config: &IndexConfig) -> Option<RecallIndex> {
         let has_model = model.is_some() && self.is_of(model);
-        let mut pieces = std::iter::from_fn(|| checked(&mut self.rest));
+        let mut pieces = std::iter::from_fn(|| next_section(&mut self.rest));
         RecallIndex::read(&self.lessons, config, has_model, &mut StoredPieces(&mut pieces))
     }
 
@@ -199,13 +201,22 @@ impl RecallFile {
     /// file's change time, a file copied here by others does not match.
     fn state(&self, store: &Store) -> Result<Option<StoredState>> {
         let Head {
-            playbook, content, start, is_settled, is_ours, log_inode, log_length, generation, is_logged, ..
+            playbook,
+            content,
+            start,
+            is_proved_by_stamp,
+            is_ours,
+            log_inode,
+            log_length,
+            generation,
+            is_logged,
+            ..
         } = &self.head;
         let (Some(stamp), Some(log)) = (store.files().stamp(PLAYBOOK)?, store.files().stamp(LOG)?) else {
             return Ok(None);
         };
         let is_same = store.guard.standing() == Standing::Trusted
-            && Place::of(&stamp).as_ref() == Some(playbook)
+            && FileStamp::of(&stamp).as_ref() == Some(playbook)
             && (*log_inode, true) == (log.inode, *log_length <= log.length);
         if !is_same {
             return Ok(None);
@@ -214,7 +225,8 @@ impl RecallFile {
         let is_small = stamp.length <= SMALL_FILE;
         // A commit writes a small file too.
         if ((is_small || !is_logged) && n_later > 0)
-            || ((is_small || !is_settled) && TextHash::of(&[store.files().read_or_empty(PLAYBOOK, 0)?]) != *content)
+            || ((is_small || !is_proved_by_stamp)
+                && TextHash::of(&[store.files().read_or_empty(PLAYBOOK, 0)?]) != *content)
         {
             return Ok(None);
         }
@@ -222,7 +234,7 @@ impl RecallFile {
         let log = LogEnd { stamp: Some(log), length: *log_length, generation: Some(*generation) };
         let Some((file, commits)) = self.file(store, &log, &later) else { return Ok(None) };
         let (stamp, content, start, is_ours) = (Some(stamp), *content, start.clone(), *is_ours);
-        let version = FileVersion { stamp, content, start, is_settled: Arc::default(), is_ours };
+        let version = FileVersion { stamp, content, start, is_proved_by_stamp: Arc::default(), is_ours };
         let snapshot = Snapshot { commits, is_logged: *is_logged, ..Snapshot::new(file, version, None) };
         Ok(Some(StoredState { snapshot: store.with_usage(snapshot, UsageFrom::Open)?, n_later }))
     }
@@ -309,7 +321,7 @@ impl Store {
         let is_newest =
             stamp.zip(version.stamp).is_some_and(|(now, known)| known.is_alike(&now)) && commits.is_alike(log.as_ref());
         let (Some(stamp), Some(log), true) = (stamp, log, is_newest) else { return Ok(()) };
-        let Some(playbook) = Place::of(&stamp) else { return Ok(()) };
+        let Some(playbook) = FileStamp::of(&stamp) else { return Ok(()) };
         let others = PlaybookFile {
             book: Arc::new(Book { lessons: LessonsByTime::default(), ..Book::clone(&committed.book) }),
             ..PlaybookFile::clone(committed)
@@ -319,7 +331,7 @@ impl Store {
             playbook,
             content: version.content,
             start: version.start.clone(),
-            is_settled: !stamp.is_racy && version.stamp.is_some_and(|known| !known.is_racy),
+            is_proved_by_stamp: !stamp.is_racy && version.stamp.is_some_and(|known| !known.is_racy),
             is_ours: version.is_ours,
             log_inode: log.inode,
             log_length: commits.length,
@@ -340,15 +352,16 @@ impl Store {
         if matches!(codes, Codes::Unneeded) {
             return Ok(true);
         }
-        let Some(place) = Place::of(&stamp) else { return Ok(false) };
+        let Some(file_stamp) = FileStamp::of(&stamp) else { return Ok(false) };
         let code = self.files().content(RECALL_CODE)?.and_then(|bytes| bytes.try_into().ok());
-        Ok(codes.believe(PURPOSE, &[&place.to_bytes()], code.as_ref()))
+        Ok(codes.believe(PURPOSE, &[&file_stamp.to_bytes()], code.as_ref()))
     }
 
     /// Writes the code of the file that is there. The caller holds the lock and has just written it.
     fn seal_recall(&self) -> Result<()> {
-        let place = self.files().stamp(RECALL)?.as_ref().and_then(Place::of);
-        let code = place.and_then(|place| self.guard.codes_to_write().code(PURPOSE, &[&place.to_bytes()]));
+        let file_stamp = self.files().stamp(RECALL)?.as_ref().and_then(FileStamp::of);
+        let code =
+            file_stamp.and_then(|file_stamp| self.guard.codes_to_write().code(PURPOSE, &[&file_stamp.to_bytes()]));
         let Some(code) = code else { return Ok(()) };
         let temporary = Folder::temporary("recall-code");
         self.files().create(&temporary, &code)?;

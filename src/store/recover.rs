@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::checksum::Seal;
-use super::combine::{Found, combine};
+use super::combine::{ReadableFile, combine};
 use super::commit_log::{self, CommitLog, SMALL_FILE};
 use super::playbook_file::{Parsed, Seals};
 use super::{ARCHIVE, BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, salvage};
@@ -142,7 +142,7 @@ impl Store {
     }
 
     /// As much as can be read of the playbook file; none if nothing can.
-    fn found(&self) -> Result<Option<Found>> {
+    fn found(&self) -> Result<Option<ReadableFile>> {
         let bytes = self.bytes_of(PLAYBOOK)?;
         let Some(Parsed { file, newer: None, seals }) = self.parse_leniently(&bytes) else { return Ok(None) };
         if file.book.lessons.is_empty() && file.book.waiting.is_empty() && file.book.removed.is_empty() {
@@ -151,7 +151,7 @@ impl Store {
         let modified = self.files().stamp(PLAYBOOK)?.and_then(|stamp| stamp.modified);
         // A file that is unreadable from some point on is damaged too, unless a person wrote rows.
         let is_damage = seals.is_untouched(modified);
-        Ok(Some(Found { file, seals, is_damage }))
+        Ok(Some(ReadableFile { file, seals, is_damage }))
     }
 
     /// As much as can be read of a file.

@@ -101,7 +101,7 @@ impl UncheckedSection {
     }
 
     /// The section, if its bytes match its checksum.
-    pub(crate) fn checked(self) -> Option<SectionView> {
+    pub(crate) fn verify(self) -> Option<SectionView> {
         (crc32fast::hash(&self.view) == self.checksum).then_some(self.view)
     }
 }
@@ -140,7 +140,7 @@ impl Sections {
         while at < map.len() {
             let section = UncheckedSection::at(&map, at);
             let checked = section.and_then(|section| {
-                let view = if by_row(section.label()) { Some(section.unchecked()) } else { section.checked() };
+                let view = if by_row(section.label()) { Some(section.unchecked()) } else { section.verify() };
                 view.ok_or(FlawKind::Flipped)
             });
             let kind = match checked {

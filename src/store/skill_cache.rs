@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::skill_files::{FILE, FoundSkill, NotListed, OWN_SKILLS, SkillRoot, unreadable};
+use super::skill_files::{FILE, FoundSkill, NotListed, OWN_SKILLS, RefusedSkill, SkillRoot, unreadable};
 use super::skill_state::SkillState;
 use super::supporting_files::SupportingFiles;
 use crate::folder::{Directory, Entry, Folder, KnownJson, Name, Stamp};
@@ -79,16 +79,18 @@ impl SkillCache {
                 self.roots.insert(root.to_owned(), known);
                 scanned
             }
-            Err(reason) => SkillRoot { left_out: vec![(root.to_owned(), reason)], ..SkillRoot::default() },
+            Err(reason) => {
+                SkillRoot { left_out: vec![RefusedSkill { path: root.to_owned(), reason }], ..SkillRoot::default() }
+            }
         }
     }
 
-    /// True when the memory's own skills are others than when [`SkillCache::settle`] was called.
+    /// True when the memory's own skills are others than when [`SkillCache::note_reviewed`] was called.
     pub(crate) fn has_changed(&self, own: &[FoundSkill]) -> bool {
         self.judged != Some(texts_of(own))
     }
 
-    pub(crate) fn settle(&mut self, own: &[FoundSkill]) {
+    pub(crate) fn note_reviewed(&mut self, own: &[FoundSkill]) {
         self.judged = Some(texts_of(own));
     }
 
@@ -108,10 +110,13 @@ impl KnownRoot {
         for file in self.folders.iter().filter_map(|folder| folder.file.as_ref()) {
             match &file.outcome {
                 Ok(found) => scanned.found.push(found.clone()),
-                Err(reason) => scanned.left_out.push((file.path.clone(), reason.clone())),
+                Err(reason) => {
+                    scanned.left_out.push(RefusedSkill { path: file.path.clone(), reason: reason.clone() });
+                }
             }
         }
-        let too_many = |path: &PathBuf| (path.clone(), NotListed::TooMany { max: MAX_FOLDERS });
+        let reason = NotListed::TooMany { max: MAX_FOLDERS };
+        let too_many = |path: &PathBuf| RefusedSkill { path: path.clone(), reason: reason.clone() };
         scanned.left_out.extend(self.surplus.as_ref().map(too_many));
         scanned
     }
@@ -202,8 +207,8 @@ impl Scan<'_> {
         let mut known_file = file.as_ref().map(|file| self.file(root, &name, file, before));
         let mut watched = Vec::new();
         let beside = known_file.as_mut().map_or(Some(Vec::new()), |file| self.supporting(root, &name, file));
-        let is_settled = known_file.as_ref().is_none_or(|file| file.is_settled(is_linked));
-        if let Some(beside) = beside.filter(|_| !is_linked && is_settled) {
+        let is_proved_by_stamp = known_file.as_ref().is_none_or(|file| file.is_proved_by_stamp(is_linked));
+        if let Some(beside) = beside.filter(|_| !is_linked && is_proved_by_stamp) {
             watched.extend(folder_stamp.map(|stamp| (name.clone(), stamp)));
             watched.extend(file.zip(file_stamp));
             watched.extend(beside);
@@ -283,7 +288,7 @@ impl Scan<'_> {
 
 impl KnownFile {
     /// False if the outcome may change while the file's own stamp stays the same.
-    fn is_settled(&self, is_linked: bool) -> bool {
+    fn is_proved_by_stamp(&self, is_linked: bool) -> bool {
         !is_linked && !matches!(self.outcome, Err(NotListed::LeadsOut | NotListed::Unreadable(_)))
     }
 }

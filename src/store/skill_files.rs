@@ -43,11 +43,28 @@ pub enum NotListed {
     },
 }
 
+/// A file that is named as a skill but cannot be read as one. In JSON: `[path, reason]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(into = "(PathBuf, NotListed)")]
+#[non_exhaustive]
+pub struct RefusedSkill {
+    /// The file.
+    pub path: PathBuf,
+    /// Why it is not listed.
+    pub reason: NotListed,
+}
+
+impl From<RefusedSkill> for (PathBuf, NotListed) {
+    fn from(refused: RefusedSkill) -> Self {
+        (refused.path, refused.reason)
+    }
+}
+
 /// The skills of a root, by the names of their folders.
 #[derive(Debug, Default)]
 pub(crate) struct SkillRoot {
     pub(crate) found: Vec<FoundSkill>,
-    pub(crate) left_out: Vec<(PathBuf, NotListed)>,
+    pub(crate) left_out: Vec<RefusedSkill>,
 }
 
 /// A skill and its files.
@@ -254,7 +271,7 @@ mod tests {
 
     fn reasons(root: &SkillRoot) -> Vec<String> {
         let name = |path: &Path| path.parent().and_then(Path::file_name).unwrap().to_string_lossy().into_owned();
-        root.left_out.iter().map(|(path, reason)| format!("{}: {reason}", name(path))).collect()
+        root.left_out.iter().map(|refused| format!("{}: {}", name(&refused.path), refused.reason)).collect()
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl SkillState {
     /// The number of sessions without their copies: a session under another id that began at the same time is a copy.
     pub(crate) fn n_apart(&self, sessions: &[String]) -> usize {
         let named = sessions.iter().map(|session| session.trim()).filter(|session| !session.is_empty());
-        let origin = |session| self.begun.get(session).map_or(Err(session), Ok);
+        let origin = |session| self.begun.get(session).ok_or(session);
         named.map(origin).collect::<BTreeSet<_>>().len()
     }
 

@@ -78,7 +78,7 @@ fn scenario(folder: &Path, disk: Box<dyn Disk>) -> Acknowledged {
     learn(FOURTH, &mut done);
     learn("format dates for a report", &mut done);
     // A failed call left nothing in memory.
-    playbook.check_carried();
+    playbook.check_indexes();
     done
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct Receipt {
     /// The first outcome; later ones do not count.
     pub(crate) outcome: Option<Feedback>,
     /// Lessons that were credited by id since.
-    settled: BTreeSet<LessonId>,
+    credited_by_id: BTreeSet<LessonId>,
     /// Lessons that were credited with all retrievals of a window, and when; an explicit outcome overrides that.
     credited: BTreeMap<LessonId, DateTime<FixedOffset>>,
 }
@@ -45,7 +45,7 @@ impl Receipt {
 
     /// Whether an explicit outcome would count.
     fn is_open_for(&self, lesson: &Text) -> bool {
-        self.outcome.is_none() && self.shown.contains(lesson) && !self.settled.contains(&lesson.0)
+        self.outcome.is_none() && self.shown.contains(lesson) && !self.credited_by_id.contains(&lesson.0)
     }
 
     /// Whether a credit of a window would count.
@@ -141,11 +141,11 @@ impl UsageLog {
             };
         match event {
             Event::Shown { receipt, shown, at } => self.add_retrieval(receipt, shown, at, book),
-            Event::Settled { outcome, verdict, at } => self.settle(outcome, verdict, at, book, config),
+            Event::Settled { outcome, verdict, at } => self.record_outcome(outcome, verdict, at, book, config),
             Event::Credited { credit: texts, verdict, at, since } => {
                 match since {
                     Some(since) => self.credit_window(&texts, at, since),
-                    None => texts.iter().for_each(|text| self.settle_all(*text, book.as_deref_mut(), config)),
+                    None => texts.iter().for_each(|text| self.credit_by_id(*text, book.as_deref_mut(), config)),
                 }
                 credit(book, &texts, verdict, at, config);
             }
@@ -169,12 +169,12 @@ impl UsageLog {
                 book.update(*id, |lesson| feedback::retrieved(lesson, at, recalls));
             }
         }
-        let entry = Receipt { at, shown, outcome: None, settled: BTreeSet::new(), credited: BTreeMap::new() };
+        let entry = Receipt { at, shown, outcome: None, credited_by_id: BTreeSet::new(), credited: BTreeMap::new() };
         self.receipts.insert(receipt, Arc::new(entry));
     }
 
     /// Records the outcome of a receipt. It overrides the credits of windows.
-    fn settle(
+    fn record_outcome(
         &mut self,
         receipt: ReceiptId,
         verdict: Feedback,
@@ -204,12 +204,12 @@ impl UsageLog {
         }
     }
 
-    /// Settles all open retrievals of a lesson that is credited by id. That overrides the last credit of a window.
-    fn settle_all(&mut self, text: Text, book: Option<&mut Book>, config: &FeedbackConfig) {
+    /// Notes that a lesson was credited by id in all its open retrievals. That overrides the last credit of a window.
+    fn credit_by_id(&mut self, text: Text, book: Option<&mut Book>, config: &FeedbackConfig) {
         let mut last_blind = None;
         for receipt in self.receipts.values_mut().filter(|receipt| receipt.is_open_for(&text)) {
             last_blind = last_blind.max(receipt.credited.get(&text.0).copied());
-            Arc::make_mut(receipt).settled.insert(text.0);
+            Arc::make_mut(receipt).credited_by_id.insert(text.0);
         }
         if let Some(credited_at) = last_blind {
             self.overrule(text, credited_at, book, config);

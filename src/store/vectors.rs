@@ -58,7 +58,7 @@ impl VectorCache {
     }
 
     pub(crate) fn put(&mut self, text: &str, vector: UnitVector) {
-        self.settle_dimension(vector.as_slice().len());
+        self.fix_dimension(vector.as_slice().len());
         let key = key(text);
         if self.vectors.insert(key, vector).is_none() {
             self.unsaved.insert(key);
@@ -66,7 +66,7 @@ impl VectorCache {
     }
 
     /// Drops vectors of another dimension: they were made by an embedder that changed without changing its fingerprint.
-    pub(crate) fn settle_dimension(&mut self, dimension: usize) {
+    pub(crate) fn fix_dimension(&mut self, dimension: usize) {
         if self.dimension != Some(dimension) {
             self.dimension = Some(dimension);
             self.vectors.retain(|_, vector| vector.as_slice().len() == dimension);

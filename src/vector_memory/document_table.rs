@@ -10,17 +10,17 @@ use super::stored_table::StoredTable;
 use crate::document::Document;
 use crate::error::folder::Result;
 use crate::lesson::TextHash;
-use crate::store::documents::{Described, Place, StoredDocuments};
+use crate::store::documents::{Described, LineSpan, StoredDocuments};
 
 /// Documents per block: the amount that a change of one document copies.
 const BLOCK: usize = 256;
 
 /// A document with its position in the log.
 #[derive(Clone, Debug)]
-struct Placed {
+struct Positioned {
     document: Arc<Document>,
     text: TextHash,
-    place: Place,
+    span: LineSpan,
 }
 
 /// The content under a key.
@@ -30,7 +30,7 @@ enum Slot {
     #[default]
     AsStored,
     Free,
-    Held(Placed),
+    Held(Positioned),
 }
 
 /// The hash of a field with a value.
@@ -104,7 +104,7 @@ impl DocumentTable {
         match self.slot(key) {
             Slot::AsStored => self.stored.as_ref()?.stored.text(key),
             Slot::Free => None,
-            Slot::Held(placed) => Some(placed.text),
+            Slot::Held(held) => Some(held.text),
         }
     }
 
@@ -114,7 +114,7 @@ impl DocumentTable {
         match self.slot(key) {
             Slot::AsStored => self.stored.as_ref().map_or(Ok(None), |stored| stored.document(key)),
             Slot::Free => Ok(None),
-            Slot::Held(placed) => Ok(Some(Arc::clone(&placed.document))),
+            Slot::Held(held) => Ok(Some(Arc::clone(&held.document))),
         }
     }
 
@@ -140,9 +140,9 @@ impl DocumentTable {
         self.live.iter().filter_map(|key| match self.slot(key) {
             Slot::AsStored => self.stored.as_ref()?.stored.describe(key),
             Slot::Free => None,
-            Slot::Held(Placed { document, text, place }) => {
+            Slot::Held(Positioned { document, text, span }) => {
                 let names = names(document).collect();
-                Some(Described { id: id_hash(&document.id), text: *text, place: *place, names })
+                Some(Described { id: id_hash(&document.id), text: *text, span: *span, names })
             }
         })
     }
@@ -160,15 +160,15 @@ impl DocumentTable {
     }
 
     /// Replaces the document with this id, or adds it under a free key. Returns the key.
-    pub(super) fn put(&mut self, document: Arc<Document>, place: Place) -> u32 {
+    pub(super) fn put(&mut self, document: Arc<Document>, span: LineSpan) -> u32 {
         let old = self.key(&document.id);
         let key = old.or_else(|| self.free.iter().next()).unwrap_or_else(|| self.end());
-        self.put_at(key, document, place);
+        self.put_at(key, document, span);
         key
     }
 
     /// Stores a document under the key of its id, or under one that no document has.
-    fn put_at(&mut self, key: u32, document: Arc<Document>, place: Place) {
+    fn put_at(&mut self, key: u32, document: Arc<Document>, span: LineSpan) {
         self.take(key);
         self.free.remove(key);
         self.live.insert(key);
@@ -176,9 +176,9 @@ impl DocumentTable {
         for name in names(&document) {
             self.rename(name, |keys| keys.insert(key));
         }
-        self.n_bytes += place.n_bytes as u64;
+        self.n_bytes += span.n_bytes as u64;
         let text = document.text_hash();
-        self.set(key, Slot::Held(Placed { document, text, place }));
+        self.set(key, Slot::Held(Positioned { document, text, span }));
     }
 
     /// Removes a document. Returns its key.
@@ -192,18 +192,18 @@ impl DocumentTable {
     }
 
     /// A documents of only these documents, held in memory. Each keeps the key that its id has here, or gets a free one.
-    pub(super) fn with_documents(&self, documents: Vec<(Arc<Document>, Place)>) -> Self {
+    pub(super) fn with_documents(&self, documents: Vec<(Arc<Document>, LineSpan)>) -> Self {
         let mut next = Self::default();
         let (kept, new): (Vec<_>, Vec<_>) = documents
             .into_iter()
-            .map(|(document, place)| (self.key(&document.id), document, place))
+            .map(|(document, span)| (self.key(&document.id), document, span))
             .partition(|(key, ..)| key.is_some());
-        for (key, document, place) in kept {
-            next.put_at(key.unwrap_or_default(), document, place);
+        for (key, document, span) in kept {
+            next.put_at(key.unwrap_or_default(), document, span);
         }
         next.free = (0..self.end()).filter(|key| !next.live.contains(*key)).collect();
-        for (_, document, place) in new {
-            next.put(document, place);
+        for (_, document, span) in new {
+            next.put(document, span);
         }
         next
     }
@@ -227,15 +227,15 @@ impl DocumentTable {
     }
 
     fn take(&mut self, key: u32) {
-        let (names, place) = match self.slot(key) {
+        let (names, span) = match self.slot(key) {
             Slot::AsStored => match self.stored.as_ref().and_then(|documents| documents.stored.describe(key)) {
-                Some(described) => (described.names, described.place),
+                Some(described) => (described.names, described.span),
                 None => return,
             },
             Slot::Free => return,
-            Slot::Held(placed) => (names(&placed.document).collect(), placed.place),
+            Slot::Held(held) => (names(&held.document).collect(), held.span),
         };
-        self.n_bytes -= place.n_bytes as u64;
+        self.n_bytes -= span.n_bytes as u64;
         self.set(key, Slot::Free);
         for name in names {
             self.rename(name, |keys| keys.remove(key));

@@ -43,13 +43,13 @@ impl VectorMemory {
     pub fn warm_up(&self) -> Result<usize> {
         let Some(embedder) = &self.0.embedder else { return Ok(0) };
         embedder.dimension()?;
-        self.0.settle(embedder.as_ref()).map(|(_, n_embedded)| n_embedded)
+        self.0.embed_missing(embedder.as_ref()).map(|(_, n_embedded)| n_embedded)
     }
 }
 
 impl Inner {
     /// The state with a vector for every document, and the number of texts that had to be embedded.
-    pub(super) fn settle(&self, embedder: &dyn Embedder) -> Result<(Arc<View>, usize)> {
+    pub(super) fn embed_missing(&self, embedder: &dyn Embedder) -> Result<(Arc<View>, usize)> {
         let view = self.view()?;
         if view.missing.is_empty() {
             return Ok((view, 0));

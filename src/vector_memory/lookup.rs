@@ -60,7 +60,7 @@ impl Lookup {
 /// The result of a query.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Found {
+pub struct LookupResult {
     /// Nearest first. The order of ties does not depend on the query.
     pub hits: Vec<Hit>,
     /// How the vectors were searched.
@@ -84,9 +84,9 @@ impl VectorMemory {
     /// # Errors
     /// [`Error::NoEmbedder`]; [`Error::Vector`] for an unusable vector or one of another dimension;
     /// [`Error::Config`] for a distance that is not a number; [`Error::Embed`]; [`FolderError::Io`](crate::FolderError::Io).
-    pub fn query(&self, lookup: &Lookup) -> Result<Found> {
+    pub fn query(&self, lookup: &Lookup) -> Result<LookupResult> {
         let found = self.0.answer(std::slice::from_ref(lookup))?.pop();
-        Ok(found.unwrap_or(Found { hits: Vec::new(), by: IndexKind::Exact }))
+        Ok(found.unwrap_or(LookupResult { hits: Vec::new(), by: IndexKind::Exact }))
     }
 
     /// Answers several queries on the same state; their texts are embedded together. The results are in the order of the
@@ -94,13 +94,13 @@ impl VectorMemory {
     ///
     /// # Errors
     /// As [`query`](Self::query), for the first query that fails.
-    pub fn query_all(&self, lookups: &[Lookup]) -> Result<Vec<Found>> {
+    pub fn query_all(&self, lookups: &[Lookup]) -> Result<Vec<LookupResult>> {
         self.0.answer(lookups)
     }
 }
 
 impl Inner {
-    fn answer(&self, lookups: &[Lookup]) -> Result<Vec<Found>> {
+    fn answer(&self, lookups: &[Lookup]) -> Result<Vec<LookupResult>> {
         let embedder = self.embedder.as_deref().ok_or(Error::NoEmbedder)?;
         for lookup in lookups {
             if lookup.max_distance.is_nan() {
@@ -111,12 +111,12 @@ impl Inner {
         }
         let vectors = vectors(embedder, lookups)?;
         loop {
-            let (mut view, _) = self.settle(embedder)?;
+            let (mut view, _) = self.embed_missing(embedder)?;
             if is_outdated(&view, lookups, &vectors) {
                 self.change(View::forget_vectors);
-                (view, _) = self.settle(embedder)?;
+                (view, _) = self.embed_missing(embedder)?;
             }
-            let found: Vec<Found> = lookups
+            let found: Vec<LookupResult> = lookups
                 .iter()
                 .zip(&vectors)
                 .map(|(lookup, vector)| answer(&view, lookup, vector))
@@ -151,7 +151,7 @@ fn is_outdated(view: &View, lookups: &[Lookup], vectors: &[UnitVector]) -> bool 
     asked.any(|(_, vector)| vector.as_slice().len() != dimension)
 }
 
-fn answer(view: &View, lookup: &Lookup, vector: &UnitVector) -> Result<Found> {
+fn answer(view: &View, lookup: &Lookup, vector: &UnitVector) -> Result<LookupResult> {
     let keys = lookup.filter.keys(&view.documents);
     let among = keys.as_deref().map_or(SearchScope::All, SearchScope::Only);
     let answer = view.index.search(vector, lookup.limit, among)?;
@@ -160,5 +160,5 @@ fn answer(view: &View, lookup: &Lookup, vector: &UnitVector) -> Result<Found> {
         let distance = neighbour.distance;
         view.documents.document(neighbour.key).map(|found| found.map(|document| Hit { document, distance })).transpose()
     });
-    Ok(Found { hits: hits.collect::<Result<_, _>>()?, by: answer.by })
+    Ok(LookupResult { hits: hits.collect::<Result<_, _>>()?, by: answer.by })
 }

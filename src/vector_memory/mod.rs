@@ -49,7 +49,7 @@ pub use crate::error::vector_memory::{DocumentError, Error, Result};
 pub use crate::store::documents::MemoryRecovery as Recovery;
 pub use builder::VectorMemoryBuilder;
 pub use filter::Filter;
-pub use lookup::{Found, Hit, Lookup};
+pub use lookup::{Hit, Lookup, LookupResult};
 
 /// Documents searched by the meaning of their texts, in one folder that any number of threads and processes can share.
 ///

@@ -43,11 +43,11 @@ impl View {
 
     /// Applies the next changes of the log.
     pub(super) fn apply(&mut self, changes: Vec<Logged>, mark: LogMark) {
-        for Logged { change, place } in changes {
+        for Logged { change, span } in changes {
             match change {
                 Change::Put(document) => {
                     let text = self.documents.key(&document.id).and_then(|key| self.documents.text(key));
-                    let key = self.documents.put(document, place);
+                    let key = self.documents.put(document, span);
                     // An unchanged text keeps its vector.
                     if text.is_none() || text != self.documents.text(key) {
                         self.index.remove(key);
@@ -69,9 +69,9 @@ impl View {
     /// same.
     pub(super) fn replace(&mut self, changes: Vec<Logged>, mark: LogMark) {
         let mut documents = BTreeMap::new();
-        for Logged { change, place } in changes {
+        for Logged { change, span } in changes {
             match change {
-                Change::Put(document) => drop(documents.insert(document.id.clone(), (document, place))),
+                Change::Put(document) => drop(documents.insert(document.id.clone(), (document, span))),
                 Change::Remove(id) => drop(documents.remove(&id)),
             }
         }

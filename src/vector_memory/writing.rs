@@ -178,9 +178,9 @@ impl Inner {
             return Ok(value);
         }
         let mut mark = view.mark.clone();
-        let places = self.log.append(&mut mark, &changes, &lock)?;
+        let spans = self.log.append(&mut mark, &changes, &lock)?;
         let changes: Vec<Logged> =
-            changes.into_iter().zip(places).map(|(change, place)| Logged { change, place }).collect();
+            changes.into_iter().zip(spans).map(|(change, span)| Logged { change, span }).collect();
         let view = self.change(|next| {
             // A reader may have read the batch already. If the state belongs to another file now, the next read detects it.
             if next.mark.is_at(&view.mark) {
@@ -242,8 +242,8 @@ impl Inner {
         self.log.drop_stored(lock)?;
         self.stored_to.store(0, Ordering::Relaxed);
         let mut mark = view.mark.clone();
-        let places = self.log.rewrite(&mut mark, documents.iter().map(AsRef::as_ref), lock)?;
-        let kept: Vec<_> = documents.into_iter().zip(places).collect();
+        let spans = self.log.rewrite(&mut mark, documents.iter().map(AsRef::as_ref), lock)?;
+        let kept: Vec<_> = documents.into_iter().zip(spans).collect();
         self.change(|next| {
             if next.mark.is_at(&view.mark) {
                 next.documents = next.documents.with_documents(kept.clone());

@@ -64,9 +64,9 @@ impl Desk {
         Ok(())
     }
 
-    fn standing(&self, id: &str) -> ReadState {
+    fn read_state(&self, id: &str) -> ReadState {
         let scan = self.playbook.sessions().scan(&self.root.path().join("sessions")).unwrap();
-        scan.entries.iter().find(|entry| entry.id == id).unwrap().standing
+        scan.entries.iter().find(|entry| entry.id == id).unwrap().read_state
     }
 }
 
@@ -108,8 +108,8 @@ fn an_agents_proposals_are_reported_to_a_person() {
     let kinds: Vec<ProposalKind> = listed.iter().map(|proposal| proposal.name.kind()).collect();
     assert_eq!(kinds, [ProposalKind::Private, ProposalKind::Skill]);
     // A session that it read counts as read, another one as an attempt.
-    assert_eq!(desk.standing("monday"), ReadState::Read);
-    assert_eq!(desk.standing("tuesday"), ReadState::New { n_attempts: 1 });
+    assert_eq!(desk.read_state("monday"), ReadState::Read);
+    assert_eq!(desk.read_state("tuesday"), ReadState::New { n_attempts: 1 });
     assert_eq!(report.record.sessions.len(), 2);
     desk.playbook.inbox().apply(&listed).unwrap();
     assert_eq!(fs::read_to_string(release).unwrap(), "Release in parts.\n");
@@ -149,13 +149,13 @@ fn one_run_at_a_time_and_a_cancelled_one_counts_nothing() {
     let run = desk.begin();
     assert!(matches!(desk.playbook.begin_agent(&folder).unwrap(), Err(NotDue::Locked { .. })));
     run.finish(RunEnd::Cancelled).unwrap();
-    assert_eq!(desk.standing("monday"), ReadState::New { n_attempts: 0 });
+    assert_eq!(desk.read_state("monday"), ReadState::New { n_attempts: 0 });
     assert!(matches!(desk.playbook.begin_agent(&folder).unwrap(), Err(NotDue::Throttled { .. })));
     // After three attempts it is abandoned.
     for n in 1..=3 {
         desk.clock.advance(TimeDelta::minutes(30));
-        assert_eq!(desk.standing("monday"), ReadState::New { n_attempts: n - 1 });
+        assert_eq!(desk.read_state("monday"), ReadState::New { n_attempts: n - 1 });
         desk.begin().finish(RunEnd::Finished).unwrap();
     }
-    assert_eq!(desk.standing("monday"), ReadState::GivenUp { n_attempts: 3 });
+    assert_eq!(desk.read_state("monday"), ReadState::GivenUp { n_attempts: 3 });
 }

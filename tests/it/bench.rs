@@ -13,7 +13,7 @@ use chrono::{DateTime, FixedOffset, TimeDelta};
 use serde_json::Value;
 use tempfile::TempDir;
 
-pub(crate) const TRUTH: &str = "skills_playbook.json";
+pub(crate) const PLAYBOOK: &str = "skills_playbook.json";
 pub(crate) const BACKUP: &str = "skills_playbook.json.bak";
 pub(crate) const LOG: &str = "playbook.log";
 
@@ -32,9 +32,9 @@ impl Bench {
     }
 
     /// A folder that contains this playbook file.
-    pub(crate) fn with_truth(bytes: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn with_playbook_file(bytes: impl AsRef<[u8]>) -> Self {
         let bench = Self::new();
-        bench.write(TRUTH, bytes);
+        bench.write(PLAYBOOK, bytes);
         bench
     }
 
@@ -65,7 +65,7 @@ impl Bench {
     }
 
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_slice(&self.read(TRUTH)).unwrap()
+        serde_json::from_slice(&self.read(PLAYBOOK)).unwrap()
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use adage::{Lesson, Playbook, build_lesson};
 
-use super::bench::{BACKUP, Bench, LOG, TRUTH, learn, lessons, three, triggers};
+use super::bench::{BACKUP, Bench, LOG, PLAYBOOK, learn, lessons, three, triggers};
 
 /// A playbook file over this length is not written at every commit.
 const SMALL_FILE: u64 = 1 << 20;
@@ -35,7 +35,7 @@ fn everything_is_restored_from_the_log_alone() {
     let known = state(&playbook);
     drop(playbook);
     for (file, backup) in [("", ""), ("{\"lessons\": [", "["), ("\0\0\0\0", "\0\0")] {
-        bench.write(TRUTH, file);
+        bench.write(PLAYBOOK, file);
         bench.write(BACKUP, backup);
         let playbook = bench.open();
         let recovery = playbook.recovery().unwrap();
@@ -51,11 +51,11 @@ fn a_commit_whose_file_was_not_written_is_recovered_and_not_damage() {
     let bench = Bench::new();
     let playbook = bench.open();
     learn(&playbook, three()[0].clone());
-    let (bytes, time) = (bench.read(TRUTH), modified(&bench, TRUTH));
+    let (bytes, time) = (bench.read(PLAYBOOK), modified(&bench, PLAYBOOK));
     learn(&playbook, three()[1].clone());
     let known = state(&playbook);
     let other = bench.open();
-    put_back(&bench, TRUTH, &bytes, time);
+    put_back(&bench, PLAYBOOK, &bytes, time);
     for playbook in [&playbook, &other, &bench.open()] {
         assert!(playbook.recovery().is_none());
         assert_eq!(state(playbook), known);
@@ -66,7 +66,7 @@ fn a_commit_whose_file_was_not_written_is_recovered_and_not_damage() {
     // This holds for the first commit too.
     let bench = Bench::new();
     learn(&bench.open(), three()[0].clone());
-    bench.delete(TRUTH);
+    bench.delete(PLAYBOOK);
     bench.delete(BACKUP);
     assert_eq!((triggers(&bench.open()).len(), bench.open().recovery()), (1, None));
 }
@@ -96,7 +96,7 @@ fn a_truncated_or_damaged_log_changes_nothing_while_the_file_is_whole() {
     // The next commit truncates the bytes after the last complete line.
     bench.write(LOG, &whole[..whole.len() - 5]);
     learn(&bench.open(), build_lesson("waxing skis", "brush along the base"));
-    bench.write(TRUTH, "{");
+    bench.write(PLAYBOOK, "{");
     bench.write(BACKUP, "{");
     assert_eq!(triggers(&bench.open()).len(), 4);
 }
@@ -114,7 +114,7 @@ fn large(bench: &Bench) -> Playbook {
     playbook
         .learn_lessons((0..800).map(|n| build_lesson(format!("case {n} of v{n}x"), format!("Answer u{n}z {filler}"))))
         .unwrap();
-    assert!(fs::metadata(bench.path(TRUTH)).unwrap().len() > SMALL_FILE);
+    assert!(fs::metadata(bench.path(PLAYBOOK)).unwrap().len() > SMALL_FILE);
     playbook
 }
 
@@ -122,12 +122,12 @@ fn large(bench: &Bench) -> Playbook {
 fn a_large_file_is_rewritten_when_its_log_is_a_quarter_as_long() {
     let bench = Bench::new();
     let playbook = large(&bench);
-    let (file, n_before) = (bench.read(TRUTH), lessons(&playbook).len());
+    let (file, n_before) = (bench.read(PLAYBOOK), lessons(&playbook).len());
     let removed = learn(&playbook, three()[0].clone());
     learn(&playbook, three()[1].clone());
     playbook.remove(removed).unwrap();
     playbook.remove("case 17 of v17x").unwrap();
-    assert!(bench.read(TRUTH) == file, "the file is left");
+    assert!(bench.read(PLAYBOOK) == file, "the file is left");
     let known = state(&playbook);
     assert_eq!(known.len(), n_before);
     let other = open_large(&bench);
@@ -138,12 +138,12 @@ fn a_large_file_is_rewritten_when_its_log_is_a_quarter_as_long() {
     // A checkpoint, and then a newer log again.
     playbook.checkpoint().unwrap();
     assert_eq!(bench.json()["lessons"].as_array().unwrap().len(), n_before + 1);
-    assert!(bench.read(LOG).len() < 1_000 && bench.read(BACKUP) == bench.read(TRUTH));
+    assert!(bench.read(LOG).len() < 1_000 && bench.read(BACKUP) == bench.read(PLAYBOOK));
     assert!(state(&open_large(&bench)) == known);
     playbook.mark_verified("case 5 of v5x", adage::Verification::Passed).unwrap();
     // Without the file, the backup and the log contain everything.
     let known = state(&playbook);
-    bench.delete(TRUTH);
+    bench.delete(PLAYBOOK);
     let playbook = open_large(&bench);
     assert!(playbook.recovery().is_some() && state(&playbook) == known);
     assert_eq!(bench.json()["lessons"].as_array().unwrap().len(), n_before + 1);
@@ -162,7 +162,7 @@ fn an_edit_of_a_large_file_older_than_its_log_is_kept() {
     let row = rows.iter_mut().find(|row| row["trigger"] == "case 3 of v3x").unwrap();
     row["solution"] = "By hand.".into();
     row["correct_pattern"] = "By hand.".into();
-    bench.write(TRUTH, format!("{file:#}"));
+    bench.write(PLAYBOOK, format!("{file:#}"));
     for playbook in [&playbook, &open_large(&bench)] {
         assert!(playbook.recovery().is_none());
         assert_eq!(playbook.find("case 3 of v3x").unwrap().correct_pattern, "By hand.");

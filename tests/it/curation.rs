@@ -202,7 +202,7 @@ fn saved(playbook: &Playbook, candidates: &[Candidate]) -> (Vec<String>, Vec<Str
         skills::Saved::Written { name, .. } => name.to_string(),
         other => panic!("{other:?}"),
     };
-    let declined = outcome.declined.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+    let declined = outcome.declined.iter().map(|skill| format!("{}: {}", skill.name, skill.reason)).collect();
     (outcome.saved.iter().map(name).collect(), declined)
 }
 
@@ -232,7 +232,8 @@ fn a_run_saves_three_drafts_and_lists_the_others() {
     config.auto_save.require_llm = true;
     let strict = bench.builder().with_config(config).open().unwrap();
     let outcome = strict.skills().save_suggested([&candidate("new", "eta")]).unwrap();
-    assert!(matches!(outcome.declined[..], [(_, Declined::NotWorded(NotWorded::NoModel))]));
+    let reasons: Vec<&Declined> = outcome.declined.iter().map(|skill| &skill.reason).collect();
+    assert_eq!(reasons, [&Declined::NotWorded(NotWorded::NoModel)]);
 
     // A draft without rewording does not replace a reworded one that says too little.
     let mut config = Config::default();
@@ -243,7 +244,8 @@ fn a_run_saves_three_drafts_and_lists_the_others() {
     let suggested = [short, candidate("new", "eta")];
     let outcome = strict.skills().save_worded(&suggested, Some(&model), &CancelToken::default()).unwrap();
     assert!(outcome.saved.is_empty(), "{outcome:?}");
-    let reasons: Vec<String> = outcome.declined.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+    let reasons: Vec<String> =
+        outcome.declined.iter().map(|skill| format!("{}: {}", skill.name, skill.reason)).collect();
     assert_eq!(reasons[0], "new: a run saves at most 1");
 }
 

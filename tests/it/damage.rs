@@ -8,7 +8,7 @@ use std::sync::Arc;
 use adage::{Document, Feedback, Filter, HashingEmbedder, Listing, Lookup, Playbook, VectorMemory};
 use serde_json::{Value, json};
 
-use super::bench::{BACKUP, Bench, LOG, TRUTH, learn, three};
+use super::bench::{BACKUP, Bench, LOG, PLAYBOOK, learn, three};
 use super::transcripts::say;
 
 /// A folder with lessons, counts, a removal and usage that is not folded in yet.
@@ -96,7 +96,7 @@ fn check_each(name: &str, damages: impl Fn(usize) -> Vec<Damage>) {
             assert!(is_told, "{name}, {what:?}: {now:#} instead of {known:#}");
             n_told += 1;
         }
-        if [TRUTH, BACKUP, LOG].contains(&name) {
+        if [PLAYBOOK, BACKUP, LOG].contains(&name) {
             assert_eq!(now, known, "{name}, {what:?}");
         }
     }
@@ -113,13 +113,13 @@ fn check_each(name: &str, damages: impl Fn(usize) -> Vec<Damage>) {
 
 #[test]
 fn a_flipped_bit_of_the_playbook_or_its_backup_changes_nothing() {
-    check_each(TRUTH, flips);
+    check_each(PLAYBOOK, flips);
     check_each(BACKUP, flips);
 }
 
 #[test]
 fn a_truncated_playbook_or_backup_loses_nothing() {
-    check_each(TRUTH, cuts);
+    check_each(PLAYBOOK, cuts);
     check_each(BACKUP, cuts);
 }
 
@@ -243,11 +243,11 @@ fn a_damaged_vector_memory_is_reported() {
 #[test]
 fn the_backup_is_a_file_of_its_own_with_the_newest_state() {
     let bench = stocked();
-    assert_eq!(bench.read(BACKUP), bench.read(TRUTH));
+    assert_eq!(bench.read(BACKUP), bench.read(PLAYBOOK));
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        assert_ne!(fs::metadata(bench.path(BACKUP)).unwrap().ino(), fs::metadata(bench.path(TRUTH)).unwrap().ino());
+        assert_ne!(fs::metadata(bench.path(BACKUP)).unwrap().ino(), fs::metadata(bench.path(PLAYBOOK)).unwrap().ino());
     }
 }
 
@@ -290,14 +290,14 @@ fn a_restored_older_copy_is_recognised_and_removals_hold() {
             bench.advance(1);
             learn(&playbook, draft);
         }
-        let (old, modified) = (bench.read(TRUTH), fs::metadata(bench.path(TRUTH)).unwrap().modified().unwrap());
+        let (old, modified) = (bench.read(PLAYBOOK), fs::metadata(bench.path(PLAYBOOK)).unwrap().modified().unwrap());
         playbook.remove("compressing photographs").unwrap();
         learn(&playbook, adage::build_lesson("amber kettle", "fill it first"));
         let known = state(&playbook);
         drop(playbook);
-        bench.write(TRUTH, &old);
+        bench.write(PLAYBOOK, &old);
         if keeps_times {
-            File::options().write(true).open(bench.path(TRUTH)).unwrap().set_modified(modified).unwrap();
+            File::options().write(true).open(bench.path(PLAYBOOK)).unwrap().set_modified(modified).unwrap();
         }
         let playbook = bench.open();
         let recovery = playbook.recovery().expect("it is told");
@@ -316,14 +316,14 @@ fn an_edit_of_an_older_text_is_merged_row_by_row() {
         bench.advance(1);
         learn(&playbook, draft);
     }
-    let mut text: Value = serde_json::from_slice(&bench.read(TRUTH)).unwrap();
+    let mut text: Value = serde_json::from_slice(&bench.read(PLAYBOOK)).unwrap();
     learn(&playbook, adage::build_lesson("amber kettle", "fill it first"));
     let rows = text["lessons"].as_array_mut().unwrap();
     let row = rows.iter_mut().find(|row| row["trigger"] == "parsing CSV exports").unwrap();
     row["correct_pattern"] = json!("Edited by hand.");
     row["solution"] = json!("Edited by hand.");
     rows.push(json!({"trigger": "new by hand", "solution": "Written by hand."}));
-    bench.write(TRUTH, format!("{text:#}"));
+    bench.write(PLAYBOOK, format!("{text:#}"));
     let lessons = playbook.list_lessons(&Listing::everything()).unwrap();
     let find =
         |trigger: &str| lessons.iter().find(|lesson| lesson.trigger == trigger).map(|lesson| &lesson.correct_pattern);

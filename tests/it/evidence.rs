@@ -175,7 +175,7 @@ fn of_lessons_for_one_command_that_with_the_likest_mistake_comes_first() {
 fn a_pattern_in_the_file_that_matches_everything_is_ignored() {
     let row =
         serde_json::json!([{"trigger": "amber kettle", "solution": "s", "paths": ["**", "*.tea"], "commands": "*"}]);
-    let bench = Bench::with_truth(row.to_string());
+    let bench = Bench::with_playbook_file(row.to_string());
     let playbook = bench.open();
     let asked = |request: Request| ask(&playbook, request.peek()).lessons.len();
     assert_eq!(asked(Request::about("zzz").touching("a.rs").running("ls")), 0);

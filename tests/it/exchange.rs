@@ -45,11 +45,11 @@ fn imported_lessons_await_review_and_are_imported_once() {
         assert!(lessons(&source).iter().all(|lesson| ids.contains(&lesson.id)), "names are kept");
         assert!(waiting.iter().all(|waiting| waiting.lesson.provenance.trust == Trust::Tainted));
 
-        let before = bench.read(crate::bench::TRUTH);
+        let before = bench.read(crate::bench::PLAYBOOK);
         for learned in playbook.import(drafts(format, &text)).unwrap().outcomes {
             assert!(matches!(learned, LearnOutcome::Refused { reason: Refusal::AlreadyHere { .. } }), "{learned:?}");
         }
-        assert_eq!(bench.read(crate::bench::TRUTH), before, "a second import changes nothing");
+        assert_eq!(bench.read(crate::bench::PLAYBOOK), before, "a second import changes nothing");
     }
 }
 

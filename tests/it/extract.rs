@@ -89,7 +89,7 @@ fn reasons(refused: &[Refused]) -> Vec<RefusedBecause> {
 fn shown(transcript: &Transcript, config: &ExtractConfig) -> Completion {
     let model = ScriptedModel::new([]);
     let _ = extract_lessons(&model, &ExtractRequest::new(transcript), config);
-    model.asked().remove(0)
+    model.requests().remove(0)
 }
 
 /// The lines of the session's block.
@@ -169,7 +169,7 @@ fn a_session_without_user_turns_makes_no_call() {
         let transcript = Transcript { turns, ..Transcript::default() };
         let model = ScriptedModel::new([]);
         assert_eq!(extract_lessons(&model, &ExtractRequest::new(&transcript), &quick()), Extraction::NobodyTyped);
-        assert!(model.asked().is_empty());
+        assert!(model.requests().is_empty());
     }
 }
 
@@ -248,7 +248,7 @@ fn known_lessons_are_shown_with_numbers_and_can_be_superseded() {
         let model = ScriptedModel::new([Ok(learn(&[proposal]))]);
         let Extraction::Proposed { lessons, .. } = extract_lessons(&model, &request, &quick()) else { panic!() };
         assert_eq!(lessons[0].supersedes, expected);
-        model.asked().remove(0)
+        model.requests().remove(0)
     };
     check(json!(2), Some(id(2)));
     check(json!("L20"), Some(id(20)));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use adage::{Credited, Error, Feedback, Lesson, LessonId, Playbook, ReceiptId, Request, Verification, build_lesson};
 
-use super::bench::{Bench, TRUTH, learn, three};
+use super::bench::{Bench, PLAYBOOK, learn, three};
 
 const WINDOW: Duration = Duration::from_mins(5);
 
@@ -238,7 +238,7 @@ fn an_ambiguous_trigger_changes_no_lesson() {
     let mut ids =
         ["one", "two"].map(|project| learn(&playbook, build_lesson("same trigger", "do it").project(project)));
     ids.sort_unstable();
-    let before = bench.read(TRUTH);
+    let before = bench.read(PLAYBOOK);
     check_ambiguous(&bench, &ids, playbook.record_helpful_retrieval("Same Trigger"));
     check_ambiguous(&bench, &ids, playbook.record_harmful_retrieval("Same Trigger"));
     check_ambiguous(&bench, &ids, playbook.record_retrieval("Same Trigger"));
@@ -246,7 +246,7 @@ fn an_ambiguous_trigger_changes_no_lesson() {
     check_ambiguous(&bench, &ids, playbook.remove_by_trigger("Same Trigger"));
     check_ambiguous(&bench, &ids, playbook.find_by_trigger("Same Trigger"));
     check_ambiguous(&bench, &ids, playbook.undo_merge("Same Trigger"));
-    assert_eq!(bench.read(TRUTH), before);
+    assert_eq!(bench.read(PLAYBOOK), before);
     assert_eq!(ids.map(|id| counts(&playbook, id)), [(0, 0, 0, 50); 2]);
 }
 
@@ -284,14 +284,14 @@ fn counts_and_receipts_reach_other_handles_and_outlive_this_one() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     let other = bench.open();
-    let before = bench.read(TRUTH);
+    let before = bench.read(PLAYBOOK);
     let receipt = recall(&playbook, "parsing CSV exports");
     assert_eq!(counts(&other, csv).0, 1);
     other.record_outcome(receipt, Feedback::Helpful).unwrap();
     assert_eq!(counts(&playbook, csv), (1, 1, 0, 55));
     let settled = recall(&other, "parsing CSV exports");
     drop((playbook, other));
-    assert_eq!(bench.read(TRUTH), before, "counting wrote the playbook file");
+    assert_eq!(bench.read(PLAYBOOK), before, "counting wrote the playbook file");
     let reopened = bench.open();
     assert_eq!(counts(&reopened, csv), (2, 1, 0, 55));
     // A commit folds the counts in, and the receipts stay valid.

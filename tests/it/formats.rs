@@ -11,7 +11,7 @@ use adage::chrono::DateTime;
 use adage::inbox::{Proposal, ProposalName};
 use adage::learn::ReviewReason;
 use adage::lesson::{Origin, Provenance, Refusal};
-use adage::sessions::{ReadState, RunEnd};
+use adage::sessions::{ReadState, RunEnd, SessionResult};
 use adage::skills::Quality;
 use adage::vector_memory::VectorMemoryBuilder;
 use adage::{
@@ -226,13 +226,13 @@ fn a_review_folder_lists_skills_proposals_and_sessions_and_is_not_changed_by_tha
 
     let runs = playbook.sessions().history().unwrap();
     assert_eq!((runs.len(), runs[0].end), (1, RunEnd::Finished));
-    let read: Vec<(&str, Option<usize>)> =
-        runs[0].sessions.iter().map(|session| (session.id.as_str(), session.n_candidates)).collect();
-    assert_eq!(read, [("monday", Some(1)), ("tuesday", Some(1))]);
+    let read: Vec<(&str, &SessionResult)> =
+        runs[0].sessions.iter().map(|session| (session.id.as_str(), &session.result)).collect();
+    let result = SessionResult::Read { n_candidates: 1 };
+    assert_eq!(read, [("monday", &result), ("tuesday", &result)]);
     let scan = playbook.sessions().scan(&home.path("sessions")).unwrap();
-    let standing: Vec<(&str, ReadState)> =
-        scan.entries.iter().map(|entry| (entry.id.as_str(), entry.standing)).collect();
-    assert_eq!(standing, [("monday", ReadState::Read), ("tuesday", ReadState::Read)]);
+    let read: Vec<(&str, ReadState)> = scan.entries.iter().map(|entry| (entry.id.as_str(), entry.read_state)).collect();
+    assert_eq!(read, [("monday", ReadState::Read), ("tuesday", ReadState::Read)]);
     drop(playbook);
     assert_eq!(home.files(), before, "reading changed a file");
 }

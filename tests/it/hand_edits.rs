@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use adage::{Config, Error, FolderError, HashingEmbedder, Listing, Playbook, Request, build_lesson};
 use serde_json::{Value, json};
 
-use super::bench::{BACKUP, Bench, LOG, TRUTH, learn, lessons, three, triggers};
+use super::bench::{BACKUP, Bench, LOG, PLAYBOOK, learn, lessons, three, triggers};
 
 /// A handle on the three lessons, and the file's text.
 fn stocked() -> (Bench, Playbook, String) {
@@ -19,23 +19,23 @@ fn stocked() -> (Bench, Playbook, String) {
         bench.advance(1);
         learn(&playbook, draft);
     }
-    let text = String::from_utf8(bench.read(TRUTH)).unwrap();
+    let text = String::from_utf8(bench.read(PLAYBOOK)).unwrap();
     (bench, playbook, text)
 }
 
 fn modified(bench: &Bench) -> SystemTime {
-    fs::metadata(bench.path(TRUTH)).unwrap().modified().unwrap()
+    fs::metadata(bench.path(PLAYBOOK)).unwrap().modified().unwrap()
 }
 
 /// Sets the modification time, as the file system's clock may not have ticked yet.
 fn set_modified(bench: &Bench, time: SystemTime) {
-    File::options().write(true).open(bench.path(TRUTH)).unwrap().set_modified(time).unwrap();
+    File::options().write(true).open(bench.path(PLAYBOOK)).unwrap().set_modified(time).unwrap();
 }
 
 /// Saves in place, with a new modification time.
 fn save(bench: &Bench, text: &str) {
     let time = modified(bench) + Duration::from_millis(20);
-    bench.write(TRUTH, text);
+    bench.write(PLAYBOOK, text);
     set_modified(bench, time);
 }
 
@@ -44,7 +44,7 @@ fn save_by_rename(bench: &Bench, text: &str) {
     let temporary = bench.path("skills_playbook.json~");
     File::create(&temporary).unwrap().write_all(text.as_bytes()).unwrap();
     #[allow(clippy::disallowed_methods, reason = "what a person's editor does")]
-    fs::rename(&temporary, bench.path(TRUTH)).unwrap();
+    fs::rename(&temporary, bench.path(PLAYBOOK)).unwrap();
 }
 
 fn edited(text: &str, edit: impl FnOnce(&mut Vec<Value>)) -> String {
@@ -168,7 +168,7 @@ fn an_edit_within_the_same_tick_is_kept_and_one_that_forges_the_time_is_damage()
     let (bench, playbook, text) = stocked();
     let time = modified(&bench);
     let edited = text.replace("Use the csv module.", "Use the CSV module!");
-    bench.write(TRUTH, &edited);
+    bench.write(PLAYBOOK, &edited);
     set_modified(&bench, time + Duration::from_nanos(1));
     learn(&playbook, build_lesson("amber kettle", "fill it first"));
     assert_eq!(playbook.find("parsing CSV exports").unwrap().correct_pattern, "Use the CSV module!");
@@ -176,7 +176,7 @@ fn an_edit_within_the_same_tick_is_kept_and_one_that_forges_the_time_is_damage()
 
     let (bench, playbook, text) = stocked();
     let time = modified(&bench);
-    bench.write(TRUTH, text.replace("Use the csv module.", "Use the CSV module!"));
+    bench.write(PLAYBOOK, text.replace("Use the csv module.", "Use the CSV module!"));
     set_modified(&bench, time);
     learn(&playbook, build_lesson("amber kettle", "fill it first"));
     assert_eq!(playbook.find("parsing CSV exports").unwrap().correct_pattern, "Use the csv module.");
@@ -191,12 +191,12 @@ fn a_half_saved_file_is_an_error_and_is_not_changed() {
     for _ in 0..2 {
         match playbook.learn_lesson(build_lesson("amber kettle", "fill it first")) {
             Err(Error::Folder(FolderError::Unreadable { path, reason })) => {
-                assert_eq!(path, bench.path(TRUTH));
+                assert_eq!(path, bench.path(PLAYBOOK));
                 assert!(!reason.is_empty());
             }
             other => panic!("{other:?}"),
         }
-        assert_eq!(bench.read(TRUTH), half.as_bytes());
+        assert_eq!(bench.read(PLAYBOOK), half.as_bytes());
     }
     assert!(!bench.has("quarantine"));
     // The editor finishes, and writes are accepted again.
@@ -209,21 +209,21 @@ fn a_half_saved_file_is_an_error_and_is_not_changed() {
 #[test]
 fn a_file_deleted_under_an_open_handle_is_restored_from_its_backup() {
     let (bench, playbook, _) = stocked();
-    let backup = Bench::with_truth(String::from_utf8(bench.read(BACKUP)).unwrap());
+    let backup = Bench::with_playbook_file(String::from_utf8(bench.read(BACKUP)).unwrap());
     let n_in_backup = lessons(&backup.open()).len();
-    bench.delete(TRUTH);
+    bench.delete(PLAYBOOK);
     assert_eq!(lessons(&playbook).len(), n_in_backup);
-    bench.delete(TRUTH);
+    bench.delete(PLAYBOOK);
     for n_more in 1..=5 {
         learn(&playbook, build_lesson(["amber", "brass", "copper", "denim", "ebony"][n_more - 1], "polish it"));
         let expected = n_in_backup + n_more;
         assert_eq!((lessons(&playbook).len(), lessons(&bench.open()).len()), (expected, expected));
     }
-    bench.delete(TRUTH);
+    bench.delete(PLAYBOOK);
     bench.delete(BACKUP);
     let expected = n_in_backup + 5;
     assert_eq!((lessons(&playbook).len(), lessons(&bench.open()).len()), (expected, expected), "the log has it all");
-    for name in [TRUTH, BACKUP, LOG] {
+    for name in [PLAYBOOK, BACKUP, LOG] {
         bench.delete(name);
     }
     assert_eq!((lessons(&playbook).len(), lessons(&bench.open()).len()), (0, 0));
@@ -299,15 +299,15 @@ fn an_invalid_character_is_not_taken_for_an_edit() {
     learn(&playbook, build_lesson("waxing skis", "Brush along the base."));
     let known = playbook.list_lessons(&Listing::everything()).unwrap();
     drop(playbook);
-    let text = String::from_utf8(bench.read(TRUTH)).unwrap();
-    bench.write(TRUTH, text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect::<Vec<u8>>());
+    let text = String::from_utf8(bench.read(PLAYBOOK)).unwrap();
+    bench.write(PLAYBOOK, text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect::<Vec<u8>>());
     let playbook = bench.open();
     assert!(playbook.recovery().is_some());
     assert_eq!(playbook.list_lessons(&Listing::everything()).unwrap(), known);
     // An intended change is accepted.
     drop(playbook);
-    let text = String::from_utf8(bench.read(TRUTH)).unwrap();
-    bench.write(TRUTH, text.replace("café", "caf\u{fffd}"));
+    let text = String::from_utf8(bench.read(PLAYBOOK)).unwrap();
+    bench.write(PLAYBOOK, text.replace("café", "caf\u{fffd}"));
     let lessons = bench.open().list_lessons(&Listing::everything()).unwrap();
     assert!(lessons.iter().any(|lesson| lesson.trigger == "naming the caf\u{fffd}'s tables"));
 }
@@ -326,8 +326,8 @@ fn a_file_without_marks_keeps_what_was_counted_since_the_last_commit() {
     let known = playbook.list_lessons(&Listing::everything()).unwrap();
     assert_eq!(known[1].retrievals, 3);
     drop(playbook);
-    let file: Value = serde_json::from_slice(&bench.read(TRUTH)).unwrap();
-    bench.write(TRUTH, file["lessons"].to_string());
+    let file: Value = serde_json::from_slice(&bench.read(PLAYBOOK)).unwrap();
+    bench.write(PLAYBOOK, file["lessons"].to_string());
     let playbook = bench.open();
     assert_eq!(playbook.list_lessons(&Listing::everything()).unwrap(), known);
     assert_eq!(playbook.skips().unwrap().len(), 1);

@@ -9,7 +9,7 @@ use adage::extract::{Extraction, find_evidence};
 use adage::learn::ReviewReason;
 use adage::lesson::{Origin, Provenance};
 use adage::model::{CancelToken, ModelError, ScriptedModel};
-use adage::sessions::RunOutcome;
+use adage::sessions::{RunOutcome, SessionResult};
 use adage::skills::{Declined, NotWorded, Quality, Skill};
 use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use adage::{
@@ -94,7 +94,7 @@ fn proposals_of_a_model_are_learned_once() {
     let (learned, model) = desk.learn_from("monday", &reply(None));
     assert!(matches!(learned.extraction, Some(Extraction::Proposed { .. })), "{learned:?}");
     assert!(matches!(learned.extracted[..], [LearnOutcome::Inserted { .. }]), "{learned:?}");
-    assert_eq!(model.asked().len(), 1);
+    assert_eq!(model.requests().len(), 1);
     let (again, _) = desk.learn_from("monday", &reply(None));
     assert!(matches!(again.extracted[..], [LearnOutcome::Refused { .. }]), "{again:?}");
     assert_eq!(desk.triggers(), ["installing packages"]);
@@ -125,7 +125,7 @@ fn a_mined_lesson_is_superseded_as_one_change() {
     let desk = Desk::new();
     let old = desk.learn(mined());
     let (learned, model) = desk.learn_from("monday", &reply(Some(1)));
-    assert!(model.asked()[0].user.contains("Use yarn for it."), "{}", model.asked()[0].user);
+    assert!(model.requests()[0].user.contains("Use yarn for it."), "{}", model.requests()[0].user);
     let [LearnOutcome::Inserted { id, ref evicted, change: Some(change), .. }] = learned.extracted[..] else {
         panic!("{learned:?}")
     };
@@ -217,7 +217,7 @@ fn the_model_gets_the_nearest_of_many_lessons() {
         playbook.learn_lesson(near).unwrap();
         let model = ScriptedModel::new([Ok(reply(None))]);
         playbook.extract(&model, &transcript("monday"), &CancelToken::default()).unwrap();
-        let asked = model.asked()[0].user.clone();
+        let asked = model.requests()[0].user.clone();
         assert!(asked.contains("\"number\":1,\"trigger\":\"npm in a repository that uses pnpm\""), "{asked}");
         assert!(!asked.contains("\"number\":21,"), "{asked}");
     }
@@ -251,7 +251,10 @@ fn a_run_on_a_thread_reads_again_what_the_model_failed_at() {
     for _ in 0..3 {
         let run = playbook.sessions().spawn(folder.clone(), Some(model.clone()), CancelToken::default()).unwrap();
         let RunOutcome::Ended(record) = run.join().unwrap().unwrap() else { panic!("nothing ran") };
-        errors.push(record.sessions[0].error.clone().unwrap_or_default());
+        errors.push(match &record.sessions[0].result {
+            SessionResult::Failed { error } => error.clone(),
+            SessionResult::Read { .. } => String::new(),
+        });
         clock.advance(TimeDelta::hours(1));
     }
     assert!(errors[0].starts_with("the model failed: ") && errors[0].contains("out of memory"), "{errors:?}");
@@ -275,7 +278,8 @@ fn sessions_of_an_interrupted_thread_are_read_by_the_next_process() {
     let ran = playbook.sessions().learn(&empty, Some(&model), &CancelToken::default()).unwrap();
     let RunOutcome::Ended(record) = ran else { panic!("nothing ran") };
     // The model's lesson, and the item of what the person said.
-    assert_eq!((record.sessions[0].id.as_str(), record.sessions[0].n_candidates), ("monday", Some(2)));
+    assert_eq!(record.sessions[0].id, "monday");
+    assert_eq!(record.sessions[0].result, SessionResult::Read { n_candidates: 2 });
     assert_eq!(playbook.list_lessons(&Listing::everything()).unwrap().len(), 1);
 }
 
@@ -313,7 +317,10 @@ fn a_procedure_becomes_a_draft_in_the_words_of_the_model() {
     assert!(draft.skill.body.contains("When a release is due.") && draft.skill.body.contains("cargo publish"));
     // The session was read before: nothing is learned, and no model is called.
     let again = desk.playbook.learn_from_session(&procedure("monday"), None, &CancelToken::default()).unwrap();
-    assert!(matches!(again.skills.declined[..], [(_, Declined::MadeBefore(_))]), "{again:?}");
+    assert!(
+        matches!(&again.skills.declined[..], [skill] if matches!(skill.reason, Declined::MadeBefore(_))),
+        "{again:?}"
+    );
     assert!(again.skills.saved.is_empty());
 
     let config = AutoSaveConfig { require_llm: true, ..AutoSaveConfig::default() };
@@ -321,7 +328,10 @@ fn a_procedure_becomes_a_draft_in_the_words_of_the_model() {
     let folder = tempfile::tempdir().unwrap();
     let strict = Playbook::builder(folder.path()).without_embedder().with_config(config).open().unwrap();
     let learned = strict.learn_from_session(&procedure("monday"), None, &CancelToken::default()).unwrap();
-    assert!(matches!(learned.skills.declined[..], [(_, Declined::NotWorded(NotWorded::NoModel))]), "{learned:?}");
+    assert!(
+        matches!(&learned.skills.declined[..], [skill] if skill.reason == Declined::NotWorded(NotWorded::NoModel)),
+        "{learned:?}"
+    );
 }
 
 #[test]
@@ -346,7 +356,10 @@ fn a_rule_in_words_makes_a_lesson_and_no_draft() {
         assert!(!learned.suggested.candidates.is_empty(), "{rule}");
         assert_eq!(learned.skills, sessions::Lessons::default().skills, "{rule}");
         let asked = desk.playbook.skills().save_suggested(&learned.suggested.candidates).unwrap();
-        assert!(asked.declined.iter().any(|(_, why)| *why == Declined::NoSteps) && asked.saved.is_empty(), "{asked:?}");
+        assert!(
+            asked.declined.iter().any(|skill| skill.reason == Declined::NoSteps) && asked.saved.is_empty(),
+            "{asked:?}"
+        );
         assert!(desk.playbook.skills().list().unwrap().skills.is_empty(), "{rule}");
     }
 }

@@ -13,7 +13,7 @@ use adage::{
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 
-use super::bench::{BACKUP, Bench, LOG, TRUTH, learn, lessons, shown, start, three, triggers};
+use super::bench::{BACKUP, Bench, LOG, PLAYBOOK, learn, lessons, shown, start, three, triggers};
 
 /// A bare list of an earlier version: v1 rows among v2 rows, oldest first, and rows that are not lessons.
 fn old_rows() -> Value {
@@ -51,7 +51,7 @@ fn is_refused<T: std::fmt::Debug>(result: Result<T, Error>, is_right: fn(&Error)
 
 #[test]
 fn an_old_list_is_read_in_order_with_every_field() {
-    let bench = Bench::with_truth(old_file());
+    let bench = Bench::with_playbook_file(old_file());
     let playbook = bench.open();
     assert_eq!(playbook.recovery(), None);
     assert_eq!(triggers(&playbook), NEWEST_FIRST);
@@ -68,7 +68,7 @@ fn an_old_list_is_read_in_order_with_every_field() {
 
 #[test]
 fn an_old_list_retrieves_and_its_v1_rows_are_shown_as_such() {
-    let bench = Bench::with_truth(old_file());
+    let bench = Bench::with_playbook_file(old_file());
     let playbook = bench.open();
     let context = playbook.get_playbook_context("amber kettle").unwrap();
     let expected = "## RELEVANT LESSONS LEARNED (Follow these to avoid repeats):\n\
@@ -83,18 +83,18 @@ fn an_old_list_retrieves_and_its_v1_rows_are_shown_as_such() {
 
 #[test]
 fn nothing_is_written_before_the_first_commit() {
-    let bench = Bench::with_truth(old_file());
+    let bench = Bench::with_playbook_file(old_file());
     let playbook = bench.open();
     lessons(&playbook);
     playbook.check().unwrap();
     playbook.stats().unwrap();
     playbook.get_playbook_context(Request::about("amber kettle").peek()).unwrap();
-    assert_eq!(bench.names(), BTreeSet::from([TRUTH.to_owned()]));
+    assert_eq!(bench.names(), BTreeSet::from([PLAYBOOK.to_owned()]));
     // A retrieval is counted in a usage file, not in the playbook file.
     let receipt = playbook.get_playbook_context("amber kettle").unwrap().receipt.unwrap();
     playbook.record_outcome(receipt, Feedback::Helpful).unwrap();
     drop(playbook);
-    assert_eq!(bench.read(TRUTH), old_file().as_bytes());
+    assert_eq!(bench.read(PLAYBOOK), old_file().as_bytes());
     assert!(!bench.has(BACKUP));
     let kettle = bench.open().find("amber kettle").unwrap();
     assert_eq!((kettle.retrievals, kettle.helpful_retrievals), (1, 1));
@@ -102,7 +102,7 @@ fn nothing_is_written_before_the_first_commit() {
 
 #[test]
 fn the_first_commit_migrates_and_loses_nothing() {
-    let bench = Bench::with_truth(old_file());
+    let bench = Bench::with_playbook_file(old_file());
     let playbook = bench.open();
     let receipt = playbook.get_playbook_context("amber kettle").unwrap().receipt.unwrap();
     let before = ids(&playbook);
@@ -137,7 +137,7 @@ fn the_first_commit_migrates_and_loses_nothing() {
 
 /// Opens the same bytes as another process would, some time later.
 fn names_at(bytes: &str, seconds: i64) -> BTreeSet<(LessonId, String)> {
-    let bench = Bench::with_truth(bytes);
+    let bench = Bench::with_playbook_file(bytes);
     bench.advance(seconds);
     lessons(&bench.open()).iter().map(|lesson| (lesson.id, lesson.solution.clone())).collect()
 }
@@ -146,7 +146,7 @@ fn check_names(bytes: &str, n_lessons: usize) {
     let names = names_at(bytes, 0);
     assert_eq!(names.iter().map(|(id, _)| id).collect::<BTreeSet<_>>().len(), n_lessons);
     assert_eq!(names, names_at(bytes, 3_600));
-    let bench = Bench::with_truth(bytes);
+    let bench = Bench::with_playbook_file(bytes);
     let playbook = bench.open();
     playbook.mark_verified(names.first().unwrap().0, Verification::Failed).unwrap();
     bench.advance(7_200);
@@ -182,7 +182,7 @@ fn rows_of_equal_times_keep_their_order_and_those_without_a_time_are_older_than_
         _ => json!({"task": name, "solution": "oil it", "timestamp": "2026-02-01T08:30:00"}),
     };
     let in_time = ["felt hat", "brass lantern", "copper anvil", "denim apron", "amber kettle", "elm mallet"];
-    let bench = Bench::with_truth(json!(names.map(row)).to_string());
+    let bench = Bench::with_playbook_file(json!(names.map(row)).to_string());
     let playbook = bench.open();
     assert_eq!(triggers(&playbook), in_time);
     let dated: Vec<bool> = lessons(&playbook).iter().map(|lesson| lesson.dated().is_some()).collect();
@@ -192,7 +192,10 @@ fn rows_of_equal_times_keep_their_order_and_those_without_a_time_are_older_than_
     // Rows added before the others change no id.
     let longer = json!([&["denim apron two"], &names[..]].concat().into_iter().map(row).collect::<Vec<_>>());
     let known: BTreeSet<LessonId> = ids(&playbook).into_iter().collect();
-    assert_eq!(ids(&Bench::with_truth(longer.to_string()).open()).iter().filter(|id| known.contains(id)).count(), 6);
+    assert_eq!(
+        ids(&Bench::with_playbook_file(longer.to_string()).open()).iter().filter(|id| known.contains(id)).count(),
+        6
+    );
 }
 
 #[test]
@@ -215,7 +218,7 @@ fn newer_file() -> String {
 
 #[test]
 fn a_newer_schema_is_read_and_not_changed() {
-    let bench = Bench::with_truth(newer_file());
+    let bench = Bench::with_playbook_file(newer_file());
     let playbook = bench.open();
     let id = ids(&playbook)[0];
     let context = playbook.get_playbook_context("amber kettle").unwrap();
@@ -227,14 +230,14 @@ fn a_newer_schema_is_read_and_not_changed() {
     is_refused(playbook.remove(id), newer);
     is_refused(playbook.prune_low_utility(), newer);
     drop(playbook);
-    assert_eq!(bench.read(TRUTH), newer_file().as_bytes());
+    assert_eq!(bench.read(PLAYBOOK), newer_file().as_bytes());
     let names = bench.names().into_iter().filter(|name| name != "lock").collect::<Vec<_>>();
-    assert_eq!(names, [TRUTH]);
+    assert_eq!(names, [PLAYBOOK]);
 }
 
 #[test]
 fn a_warm_up_does_not_change_the_folder_of_a_newer_version() {
-    let bench = Bench::with_truth(newer_file());
+    let bench = Bench::with_playbook_file(newer_file());
     let cache = b"the cache of a newer version";
     bench.write("vectors.bin", cache);
     let playbook = bench.builder().with_embedder(Arc::new(HashingEmbedder)).open().unwrap();
@@ -243,7 +246,7 @@ fn a_warm_up_does_not_change_the_folder_of_a_newer_version() {
     assert_eq!((context.tier, shown(&context)), (Tier::Vector, vec!["amber kettle"]));
     drop(playbook);
     assert!(bench.read("vectors.bin") == cache, "the cache was written");
-    assert_eq!(bench.read(TRUTH), newer_file().as_bytes());
+    assert_eq!(bench.read(PLAYBOOK), newer_file().as_bytes());
 }
 
 #[test]
@@ -251,10 +254,10 @@ fn a_newer_schema_that_appears_under_an_open_handle_stops_its_writes() {
     let bench = Bench::new();
     let playbook = bench.open();
     learn(&playbook, build_lesson("brass lantern", "trim the wick"));
-    bench.write(TRUTH, newer_file());
+    bench.write(PLAYBOOK, newer_file());
     let learned = playbook.learn_lesson(build_lesson("copper anvil", "strike in the middle"));
     is_refused(learned, |error| matches!(error, Error::Folder(FolderError::NewerSchema { found: 3, .. })));
-    assert_eq!(bench.read(TRUTH), newer_file().as_bytes());
+    assert_eq!(bench.read(PLAYBOOK), newer_file().as_bytes());
     assert_eq!(triggers(&playbook), ["amber kettle"]);
 }
 
@@ -274,7 +277,7 @@ fn opening_for_reading_makes_and_changes_nothing() {
     is_refused(playbook.learn_lesson(build_lesson("amber kettle", "fill it first")), read_only);
     assert!(!folder.exists());
 
-    bench.write(TRUTH, old_file());
+    bench.write(PLAYBOOK, old_file());
     let playbook = open(bench.folder());
     let id = ids(&playbook)[0];
     let context = playbook.get_playbook_context("amber kettle").unwrap();
@@ -284,8 +287,8 @@ fn opening_for_reading_makes_and_changes_nothing() {
     is_refused(playbook.mark_verified(id, Verification::Passed), read_only);
     playbook.warm_up().unwrap();
     drop(playbook);
-    assert_eq!(bench.names(), BTreeSet::from([TRUTH.to_owned()]));
-    assert_eq!(bench.read(TRUTH), old_file().as_bytes());
+    assert_eq!(bench.names(), BTreeSet::from([PLAYBOOK.to_owned()]));
+    assert_eq!(bench.read(PLAYBOOK), old_file().as_bytes());
 }
 
 /// Three lessons, of which the middle one was removed, and then the bytes of the file broken.
@@ -296,13 +299,13 @@ fn broken(bytes: &[u8]) -> (Bench, LessonId) {
     learn(&playbook, csv);
     let removed = learn(&playbook, keys.clone());
     learn(&playbook, photographs);
-    let before = bench.read(TRUTH);
+    let before = bench.read(PLAYBOOK);
     playbook.remove(removed).unwrap();
     // The log is gone, and the backup is the generation before the removal.
     bench.delete(LOG);
     bench.write(BACKUP, before);
     assert!(String::from_utf8(bench.read(BACKUP)).unwrap().contains("rotating ssh keys"));
-    bench.write(TRUTH, bytes);
+    bench.write(PLAYBOOK, bytes);
     (bench, removed)
 }
 
@@ -338,15 +341,15 @@ fn a_reader_of_a_broken_file_gets_the_backup_and_changes_nothing() {
     let before = bench.names();
     let playbook = bench.builder().read_only().open().unwrap();
     let recovery = playbook.recovery().unwrap();
-    assert_eq!((recovery.from_backup, recovery.kept_at.as_slice()), (true, &[bench.path(TRUTH)][..]));
+    assert_eq!((recovery.from_backup, recovery.kept_at.as_slice()), (true, &[bench.path(PLAYBOOK)][..]));
     assert_eq!(lessons(&playbook).len(), 2);
     assert!(playbook.find(removed).is_err());
-    assert_eq!((bench.names(), bench.read(TRUTH)), (before, b"{".to_vec()));
+    assert_eq!((bench.names(), bench.read(PLAYBOOK)), (before, b"{".to_vec()));
 }
 
 #[test]
 fn without_a_backup_the_playbook_is_empty_and_says_so() {
-    let bench = Bench::with_truth("{ broken");
+    let bench = Bench::with_playbook_file("{ broken");
     let playbook = bench.open();
     let recovery = playbook.recovery().unwrap();
     assert_eq!((recovery.from_backup, recovery.n_lessons, recovery.kept_at.len()), (false, 0, 1));
@@ -376,7 +379,7 @@ fn counts_since_the_backup_survive_a_broken_file() {
     learn(&playbook, keys);
     let receipt = playbook.get_playbook_context("parsing CSV exports").unwrap().receipt.unwrap();
     drop(playbook);
-    bench.write(TRUTH, "{");
+    bench.write(PLAYBOOK, "{");
     let playbook = bench.open();
     assert_eq!(playbook.find(id).unwrap().retrievals, 4);
     playbook.record_outcome(receipt, Feedback::Helpful).unwrap();
@@ -391,15 +394,15 @@ fn removals_hold_without_file_and_backup_and_their_text_expires() {
     let [csv, keys, photographs] = three();
     learn(&playbook, csv.clone());
     let removal = playbook.remove(learn(&playbook, keys.clone())).unwrap();
-    assert!(String::from_utf8(bench.read(TRUTH)).unwrap().contains("rotating ssh keys"));
+    assert!(String::from_utf8(bench.read(PLAYBOOK)).unwrap().contains("rotating ssh keys"));
     bench.clock.advance(TimeDelta::days(31));
     learn(&playbook, photographs);
-    let file = String::from_utf8(bench.read(TRUTH)).unwrap();
+    let file = String::from_utf8(bench.read(PLAYBOOK)).unwrap();
     assert!(!file.contains("rotating ssh keys") && file.contains(&removal.id.to_string()), "{file}");
     is_refused(playbook.undo(removal.change), |error| matches!(error, Error::CannotUndo { .. }));
     drop(playbook);
     assert!(!String::from_utf8(bench.read(LOG)).unwrap().contains("rotating ssh keys"));
-    for name in [TRUTH, BACKUP, LOG] {
+    for name in [PLAYBOOK, BACKUP, LOG] {
         bench.delete(name);
     }
     let playbook = bench.open();
@@ -427,7 +430,7 @@ fn only_the_owner_reads_what_the_playbook_writes() {
     playbook.get_playbook_context("amber kettle").unwrap();
     playbook.learn_lesson(build_lesson("amber kettle", "fill it first, always")).unwrap();
     drop(playbook);
-    fs::File::create(folder.join(TRUTH)).unwrap();
+    fs::File::create(folder.join(PLAYBOOK)).unwrap();
     open();
     assert_eq!((mode(&folder), mode(&folder.join("quarantine"))), (0o700, 0o700));
     let (mut n_files, folders) = (0, [folder.clone(), folder.join("quarantine")]);

@@ -75,7 +75,7 @@ fn candidates_confirmed_by_the_user_are_learned_and_others_await_review() {
 }
 
 /// A statement of a person that is detected but not learned without review.
-fn told(session: &str, project: &str, said: &str) -> Transcript {
+fn session_saying(session: &str, project: &str, said: &str) -> Transcript {
     let mut transcript = correction(session);
     transcript.project = project.into();
     transcript.turns.truncate(2);
@@ -97,9 +97,9 @@ fn a_statement_in_two_sessions_of_a_project_is_learned() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let playbook = open(folder.path(), NOW);
-        let first = admit(&playbook, &told("s1", "/srv/shop", SAID));
+        let first = admit(&playbook, &session_saying("s1", "/srv/shop", SAID));
         assert!(matches!(first[..], [LearnOutcome::Review { .. }]), "{first:?}");
-        admit(&open(folder.path(), NOW), &told(session, project, said));
+        admit(&open(folder.path(), NOW), &session_saying(session, project, said));
         let learned = open(folder.path(), NOW).list_lessons(&Listing::everything()).unwrap();
         let learned: Vec<&str> = learned.iter().map(|lesson| lesson.correct_pattern.as_str()).collect();
         let expected: &[&str] = if is_learned { &[AGAIN] } else { &[] };

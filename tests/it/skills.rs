@@ -69,11 +69,12 @@ fn the_first_skill_of_a_name_that_needs_no_review_is_used_and_others_are_listed(
     let shadowed: Vec<(&str, bool)> = listing
         .shadowed
         .iter()
-        .map(|(listed, by)| (listed.skill.body.as_str(), *by == listing.skills[2].path))
+        .map(|shadowed| (shadowed.skill.skill.body.as_str(), shadowed.hidden_by == listing.skills[2].path))
         .collect();
     assert_eq!(shadowed, [("P.", true), ("E.", true)]);
     assert!(
-        matches!(listing.refused[..], [(_, NotListed::Refused(skills::Refused::Unclosed))]),
+        matches!(listing.refused[0].reason, NotListed::Refused(skills::Refused::Unclosed))
+            && listing.refused.len() == 1,
         "{:?}",
         listing.refused
     );

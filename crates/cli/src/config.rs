@@ -10,8 +10,8 @@ use serde_json::{Map, Value as Json, json};
 use toml_edit::{DocumentMut, Value};
 
 use crate::global::Global;
+use crate::location::has_memory;
 use crate::output::{Output, shortest};
-use crate::place::has_memory;
 use crate::result::Done;
 use crate::settings::{self, Wrong};
 

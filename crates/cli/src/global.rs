@@ -12,8 +12,8 @@ use chrono::{DateTime, FixedOffset};
 use clap::Args;
 
 use crate::choice::choice;
+use crate::location::{MemoryLocation, Origin, has_memory};
 use crate::output::{counted, say};
-use crate::place::{Origin, Place, has_memory};
 use crate::settings::UserSettings;
 use crate::{embedder, trust};
 
@@ -74,7 +74,7 @@ pub(crate) struct Global {
     pub(crate) user: UserSettings,
     /// The location of the memory.
     #[arg(skip)]
-    pub(crate) place: Place,
+    pub(crate) location: MemoryLocation,
 }
 
 const COLOURS: [(&str, ColorChoice); 3] =
@@ -93,7 +93,7 @@ pub(crate) enum Access {
 impl Global {
     /// The folder that is read first and written to.
     pub(crate) fn dir(&self) -> &Path {
-        &self.place.dir
+        &self.location.dir
     }
 
     pub(crate) fn builder(&self) -> Result<PlaybookBuilder, Box<dyn Error>> {
@@ -123,8 +123,8 @@ impl Global {
     /// A builder without trust decisions that does not read the folder's settings.
     pub(crate) fn plain_builder(&self) -> Result<PlaybookBuilder, Box<dyn Error>> {
         let mut builder = self.builder_at(self.dir())?;
-        if self.place.is_own {
-            builder = builder.own_project(self.place.roots.clone());
+        if self.location.is_own {
+            builder = builder.own_project(self.location.roots.clone());
         }
         builder = self.project_skills.iter().fold(builder, PlaybookBuilder::with_project_skills);
         let extra_skills = self.user.extra_skills.iter().chain(&self.extra_skills);
@@ -172,7 +172,7 @@ impl Global {
             self.check_capacity(&playbook, capacity)?;
         }
         if is_new {
-            let whose = if self.place.origin == Origin::Named { "as you named it" } else { self.place.whose() };
+            let whose = if self.location.origin == Origin::Named { "as you named it" } else { self.location.whose() };
             say(&format!("made the memory {} ({whose})", self.dir().display()));
         }
         Ok(playbook)
@@ -209,7 +209,7 @@ impl Global {
 
     /// A folder named by the user must exist, unless the command adds to it.
     fn expect_memory(&self) -> Result<(), Box<dyn Error>> {
-        if self.place.origin == Origin::Named && !has_memory(self.dir()) {
+        if self.location.origin == Origin::Named && !has_memory(self.dir()) {
             let dir = self.dir().display();
             return Err(format!("there is no memory at {dir}; `adage init --dir {dir}` makes one").into());
         }
@@ -220,7 +220,7 @@ impl Global {
         format!(
             "there is no memory yet; `adage init` or the first `adage learn` makes {} ({})",
             self.dir().display(),
-            self.place.whose()
+            self.location.whose()
         )
     }
 
@@ -243,33 +243,32 @@ impl Global {
             .filter(|playbook| trust::is_unknown(playbook))
             .map(|book| book.folder().to_owned())
             .collect();
-        let all = Playbooks::new(playbooks).with_project_roots(self.place.roots.clone());
+        let all = Playbooks::new(playbooks).with_project_roots(self.location.roots.clone());
         Ok(Books { all, silent })
     }
 
     /// The user's global memory, if it is read as well and exists.
     pub(crate) fn user_memory(&self) -> Option<&Path> {
-        self.place.user.as_deref().filter(|user| has_memory(user))
+        self.location.user.as_deref().filter(|user| has_memory(user))
     }
 
     /// The playbook that contains a lesson, for commands that change it.
     pub(crate) fn holder(&self, lesson: &LessonRef) -> Result<Playbook, Box<dyn Error>> {
         let books = self.books(Access::Write)?.spoken()?;
-        let (playbook, _) = books.find(lesson.clone())?;
-        Ok(playbook)
+        Ok(books.find(lesson.clone())?.playbook)
     }
 
     /// The realm of a query: the named project and role, by default this repository.
     pub(crate) fn realm(&self) -> Realm {
-        let here = || self.place.roots.first().cloned().unwrap_or_default();
-        let project = if self.project.is_empty() { here() } else { Place::spelled(&self.project) };
+        let here = || self.location.roots.first().cloned().unwrap_or_default();
+        let project = if self.project.is_empty() { here() } else { MemoryLocation::spelled(&self.project) };
         Realm::new(project, &self.role)
     }
 
     /// The realm of a new lesson. In a repository's own memory, the project is omitted.
     pub(crate) fn learning_realm(&self) -> Realm {
-        let project = if self.project.is_empty() { String::new() } else { Place::spelled(&self.project) };
-        let is_plain = self.place.is_own && self.place.is_here(&project);
+        let project = if self.project.is_empty() { String::new() } else { MemoryLocation::spelled(&self.project) };
+        let is_plain = self.location.is_own && self.location.is_here(&project);
         Realm::new(if is_plain { String::new() } else { project }, &self.role)
     }
 

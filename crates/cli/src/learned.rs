@@ -35,7 +35,7 @@ impl Learned {
             LearnOutcome::Merged { .. } => (Outcome::Merged, None, None),
             LearnOutcome::Distinct { near, why, .. } => (Outcome::KeptApart, Some(*near), Some(why.to_string())),
             LearnOutcome::Review { reason, near, .. } => (Outcome::Review, *near, Some(reason.to_string())),
-            LearnOutcome::Refused { reason } => (Outcome::Refused, known(reason), Some(reason.to_string())),
+            LearnOutcome::Refused { reason } => (Outcome::Refused, existing_lesson(reason), Some(reason.to_string())),
             _ => return None,
         };
         Some(Self { outcome, near, why })
@@ -43,7 +43,7 @@ impl Learned {
 }
 
 /// The lesson for which another one is refused.
-fn known(reason: &Refusal) -> Option<LessonId> {
+fn existing_lesson(reason: &Refusal) -> Option<LessonId> {
     match reason {
         Refusal::Quarantined { id } | Refusal::AlreadyHere { id } => Some(*id),
         _ => None,

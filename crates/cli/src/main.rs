@@ -22,12 +22,12 @@ mod input;
 mod keeping;
 mod learn;
 mod learned;
+mod location;
 mod manual;
 mod mcp;
 mod mine;
 mod onnxruntime;
 mod output;
-mod place;
 mod repository;
 mod result;
 mod review;
@@ -50,8 +50,8 @@ use adage::Feedback;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use args::{Cli, Command};
+use location::{MemoryLocation, Wanted};
 use output::{Output, Warnings, print_messages_as_json, print_usage, say_failure, say_if_long};
-use place::{Place, Wanted};
 use result::{Done, Failure, is_broken_pipe};
 
 /// The version of the objects that commands print. Adding a field does not change it; removing a field or changing its meaning
@@ -118,9 +118,11 @@ fn names(words: &ArgMatches) -> Vec<String> {
 fn set_up(cli: &mut Cli) -> Result<(), Box<dyn Error>> {
     cli.global.user = settings::read()?;
     let wanted = Wanted { dir: cli.global.dir.as_deref(), is_global: cli.global.only_own };
-    match Place::find(wanted) {
-        Ok(place) if matches!(cli.command, Command::Init(_)) => cli.global.place = place.into_init(cli.global.only_own),
-        Ok(place) => cli.global.place = place,
+    match MemoryLocation::find(wanted) {
+        Ok(location) if matches!(cli.command, Command::Init(_)) => {
+            cli.global.location = location.into_init(cli.global.only_own);
+        }
+        Ok(location) => cli.global.location = location,
         // A hook locates it by the folder that the agent names.
         Err(_) if matches!(cli.command, Command::Hook(_)) => {}
         Err(error) => return Err(error.into()),

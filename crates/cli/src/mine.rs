@@ -213,7 +213,7 @@ impl Miner<'_> {
                 return Ok(());
             }
             let outcome = run.read_next(|reading| self.one(&path, FoundBy::Search, reading))?;
-            if let Some(error) = outcome.and_then(|outcome| outcome.error) {
+            if let Some(sessions::SessionResult::Failed { error }) = outcome.map(|outcome| outcome.result) {
                 let error = Failure::of_item(format!("{}: {error}", path.display()));
                 self.bar.suspend(|| say_failure(&error));
                 self.is_done = false;
@@ -345,7 +345,7 @@ impl Outcome {
 fn say_left_out(scan: &Scan) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for entry in &scan.entries {
-        let reason = match (entry.hurdle, entry.standing) {
+        let reason = match (entry.ineligible, entry.read_state) {
             (Some(Ineligible::SubAgent), _) => "of sub-agents",
             (Some(Ineligible::FewTurns { .. }), _) => "too little happened",
             (Some(Ineligible::Active { .. }), _) => "may still go on",
@@ -426,8 +426,8 @@ fn print_skills(skills: &AutoSaved, out: &mut Output) -> io::Result<()> {
     if let Some(failed) = &skills.failed {
         say(&format!("no more skills were saved: {failed}"));
     }
-    for (name, why) in &skills.declined {
-        say(&format!("no skill was drafted for {name}: {why}"));
+    for declined in &skills.declined {
+        say(&format!("no skill was drafted for {}: {}", declined.name, declined.reason));
     }
     Ok(())
 }

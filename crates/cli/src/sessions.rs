@@ -17,8 +17,8 @@ pub(crate) fn list(global: &Global, folder: &Path, all: bool, out: &mut Output) 
     let entries = if all { scan.entries.iter().collect() } else { scan.shown() };
     for entry in &entries {
         out.object(&row(entry))?;
-        match entry.hurdle {
-            Some(hurdle) => out.line(&format!("{entry}; not read: {hurdle}"))?,
+        match entry.ineligible {
+            Some(reason) => out.line(&format!("{entry}; not read: {reason}"))?,
             None => out.line(&entry.to_string())?,
         }
     }
@@ -35,16 +35,16 @@ pub(crate) fn list(global: &Global, folder: &Path, all: bool, out: &mut Output) 
 }
 
 fn row(entry: &sessions::Entry) -> Value {
-    let (standing, n_attempts) = match entry.standing {
+    let (read_state, n_attempts) = match entry.read_state {
         ReadState::New { n_attempts } => ("new", n_attempts),
         ReadState::GivenUp { n_attempts } => ("given_up", n_attempts),
         ReadState::Read => ("read", 0),
     };
     let Summary { n_user_turns, owner, intent, workflow, .. } = &entry.summary;
     let row = json!({
-        "id": entry.id, "path": entry.path, "updated": entry.updated, "standing": standing,
-        "hurdle": entry.hurdle.map(|hurdle| hurdle.to_string()),
+        "id": entry.id, "path": entry.path, "updated": entry.updated, "standing": read_state,
+        "hurdle": entry.ineligible.map(|reason| reason.to_string()),
         "n_user_turns": n_user_turns, "owner": owner, "intent": intent, "workflow": workflow,
     });
-    if standing == "read" { row } else { with(row, json!({ "n_attempts": n_attempts })) }
+    if read_state == "read" { row } else { with(row, json!({ "n_attempts": n_attempts })) }
 }

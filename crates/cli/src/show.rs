@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::process::ExitCode;
 
-use adage::playbook::{Stats, Window};
+use adage::playbook::{PlaybookLesson, Stats, Window};
 use adage::redact::one_line;
 use adage::retrieve::{NoMatchReason, TierChoice};
 use adage::{Lesson, Listing, Playbook, Playbooks, Request, Scored};
@@ -170,16 +170,16 @@ pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {
     let books = global.books(Access::Read)?.spoken()?;
     let listing = Listing::default().window(asked.window).source(asked.source).limit(asked.limit);
     let lessons = books.list_lessons(&Listing { realm: global.named_realm(), ..listing })?;
-    for (playbook, lesson) in &lessons {
+    for PlaybookLesson { playbook, lesson, .. } in &lessons {
         out.object(&row(playbook, lesson))?;
     }
     if lessons.is_empty() {
         out.message("no lessons");
         return Ok(ExitCode::SUCCESS);
     }
-    let is_users = |playbook: &Playbook| global.place.user.as_deref() == Some(playbook.folder());
+    let is_users = |playbook: &Playbook| global.location.user.as_deref() == Some(playbook.folder());
     let here = global.realm().project;
-    let rows = lessons.iter().map(|(playbook, lesson)| {
+    let rows = lessons.iter().map(|PlaybookLesson { playbook, lesson, .. }| {
         let project = &lesson.realm.project;
         let whose = match project.is_empty() {
             true if is_users(playbook) => "all projects: ".to_owned(),
@@ -203,8 +203,8 @@ pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {
 }
 
 pub(crate) fn show(global: &Global, lesson: &str, out: &mut Output) -> Done {
-    let (playbook, lesson) = global.books(Access::Read)?.spoken()?.find(global.lesson(lesson))?;
-    let row = row(&playbook, &lesson);
+    let found = global.books(Access::Read)?.spoken()?.find(global.lesson(lesson))?;
+    let row = row(&found.playbook, &found.lesson);
     out.object(&row)?;
     if let Value::Object(fields) = &row {
         let rows = fields.iter().filter(|(_, value)| !is_blank(value)).map(|(key, value)| {

@@ -31,8 +31,12 @@ pub(crate) fn find(skills: &Skills, asked: &Match, out: &mut Output) -> Done {
         MatchTier::Words => "words",
     };
     let names = |names: &[adage::skills::Name]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let left_out: Vec<Value> =
-        task.block.left_out.iter().map(|(name, tokens)| json!({"name": name.as_str(), "tokens": tokens})).collect();
+    let left_out: Vec<Value> = task
+        .block
+        .left_out
+        .iter()
+        .map(|skill| json!({"name": skill.name.as_str(), "tokens": skill.n_tokens}))
+        .collect();
     out.object(&json!({
         "tier": tier, "matches": rows, "always": names(&task.always), "shown": names(&task.block.shown), "left_out": left_out,
         "none_because": found.none_because.map(|reason| reason.to_string()),
@@ -60,8 +64,8 @@ pub(crate) fn find(skills: &Skills, asked: &Match, out: &mut Output) -> Done {
     if let Some(fallback) = found.fallback.as_ref().filter(|_| asked.explain) {
         say(&format!("by words: {fallback}"));
     }
-    for (name, tokens) in &task.block.left_out {
-        say(&format!("{name} does not fit: it needs {tokens} tokens"));
+    for skill in &task.block.left_out {
+        say(&format!("{} does not fit: it needs {} tokens", skill.name, skill.n_tokens));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use adage::lesson::Trust;
 use adage::redact::{mask, one_line};
-use adage::skills::Skills;
+use adage::skills::{RefusedFile, Shadowed, Skills};
 use adage::{TextHash, Verification, skills};
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -114,11 +114,11 @@ fn list(skills: &Skills, out: &mut Output) -> Done {
         });
         out.table(&["name", "from", "quality", "shown", "used", "description"], rows)?;
     }
-    for (listed, by) in &listing.shadowed {
+    for Shadowed { skill: listed, hidden_by: by, .. } in &listing.shadowed {
         out.object(&json!({"name": listed.skill.name.as_str(), "path": listed.path, "shadowed_by": by}))?;
         out.message(&format!("{} is not used: {} has the same name", on_a_line(&listed.path), on_a_line(by)));
     }
-    for (path, reason) in &listing.refused {
+    for RefusedFile { path, reason, .. } in &listing.refused {
         out.object(&json!({"path": path, "refused": reason.to_string()}))?;
         out.message(&format!("{}: {reason}", on_a_line(path)));
     }

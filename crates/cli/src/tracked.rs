@@ -29,7 +29,7 @@ const UNFINISHED: [&str; 6] =
 
 /// `Tracked` if an index lists an entry in the folder, or if that cannot be determined; `Unsettled` while git may be writing.
 pub(crate) fn tracking(folder: &Path) -> Tracking {
-    let Some(folder) = settled(folder) else { return Tracking::Untracked };
+    let Some(folder) = without_links(folder) else { return Tracking::Untracked };
     let mut found = Tracking::Untracked;
     for root in folder.ancestors() {
         let of_root = match git_tracking(root, &folder) {
@@ -110,7 +110,7 @@ fn has_repository(folder: &Path, depth: usize) -> bool {
 }
 
 /// The folder's path without links, whether it exists or not.
-fn settled(folder: &Path) -> Option<PathBuf> {
+fn without_links(folder: &Path) -> Option<PathBuf> {
     let folder = std::path::absolute(folder).ok()?;
     folder.canonicalize().ok().or_else(|| Some(folder.parent()?.canonicalize().ok()?.join(folder.file_name()?)))
 }
@@ -170,8 +170,8 @@ fn is_unlisted(index: &Path, about: &fs::Metadata, inside: &[u8]) -> bool {
     static KNOWN: Mutex<Vec<KnownIndex>> = Mutex::new(Vec::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let stamp = stamp_of(about);
-    let is_it = |known: &&KnownIndex| known.path == index && known.inside == inside && known.stamp == stamp;
-    if let Some(known) = known.iter().find(is_it) {
+    let is_same_index = |known: &&KnownIndex| known.path == index && known.inside == inside && known.stamp == stamp;
+    if let Some(known) = known.iter().find(is_same_index) {
         return known.is_unlisted;
     }
     let mut bytes = Vec::new();

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use adage::playbook::{AwaitingTrust, lesson_for_person};
+use adage::skills::RefusedFile;
 use adage::trust::{FileTrustStore, Sharing, Standing, Tracking, TrustStore};
 use adage::{FolderError, LessonId, Playbook, PlaybookBuilder};
 use clap::Args;
@@ -67,8 +68,9 @@ fn word(global: &Global, dir: &Path) -> Word {
         return Word::Environment;
     }
     let Ok(folder) = dir.canonicalize() else { return Word::State };
-    let is_it = |path: &PathBuf| path.is_absolute() && path.canonicalize().is_ok_and(|path| path == folder);
-    let is_named = std::env::split_paths(&named).any(|path| is_it(&path)) || global.user.trust.iter().any(is_it);
+    let is_this_folder = |path: &PathBuf| path.is_absolute() && path.canonicalize().is_ok_and(|path| path == folder);
+    let is_named =
+        std::env::split_paths(&named).any(|path| is_this_folder(&path)) || global.user.trust.iter().any(is_this_folder);
     let is_meant = global.trust && dir == global.dir();
     if is_meant || is_named { Word::User } else { Word::State }
 }
@@ -179,7 +181,7 @@ fn show(playbook: &Playbook, out: &mut Output) -> Done {
         out.object(&json!({ "skill": listed, "text": listed.for_person() }))?;
         out.text(&format!("skill {}, {}\n{}", listed.skill.name, listed.path.display(), listed.for_person()))?;
     }
-    for (path, reason) in &waiting.refused {
+    for RefusedFile { path, reason, .. } in &waiting.refused {
         out.object(&json!({ "path": path, "refused": reason.to_string() }))?;
         out.line(&format!("not a skill: {}: {reason}", path.display()))?;
     }

@@ -1,12 +1,49 @@
 //! The packed weights, read in place from the program.
 
-use crate::layout::{LAYOUT, Matrix, Norm, VOCABULARY, WIDTH};
+use crate::layout::{ALIGN, LAYOUT, Layer, Matrix, Norm, POSITIONS, VOCABULARY, WIDTH};
 
 /// Bytes aligned to 64.
 #[repr(C, align(64))]
 struct Aligned<B: ?Sized>(B);
 
 static PACKED: &Aligned<[u8]> = &Aligned::<[u8; LAYOUT.len]>(*include_bytes!(concat!(env!("OUT_DIR"), "/weights.bin")));
+
+/// Every part is inside the packed bytes and aligned. So no slice below is empty because it was out of range: with zeros instead of
+/// weights, vectors would be wrong without an error.
+const _: () = {
+    check_part(LAYOUT.words, VOCABULARY * WIDTH);
+    check_part(LAYOUT.word_scales, VOCABULARY * 4);
+    check_part(LAYOUT.positions, POSITIONS * WIDTH);
+    check_part(LAYOUT.position_scales, POSITIONS * 4);
+    check_part(LAYOUT.token_type, WIDTH * 4);
+    check_norm(LAYOUT.norm);
+    let mut layers: &[Layer] = &LAYOUT.layers;
+    while let [layer, rest @ ..] = layers {
+        check_matrix(layer.attention);
+        check_matrix(layer.output);
+        check_matrix(layer.up);
+        check_matrix(layer.down);
+        check_norm(layer.output_norm);
+        check_norm(layer.down_norm);
+        layers = rest;
+    }
+};
+
+const fn check_part(at: usize, n_bytes: usize) {
+    assert!(at.is_multiple_of(ALIGN), "a part of the packed weights is not aligned");
+    assert!(at + n_bytes <= LAYOUT.len, "a part of the packed weights ends after them");
+}
+
+const fn check_norm(norm: Norm) {
+    check_part(norm.factors, WIDTH * 4);
+    check_part(norm.summands, WIDTH * 4);
+}
+
+const fn check_matrix(matrix: Matrix) {
+    check_part(matrix.weights, matrix.n_rows * matrix.n_columns);
+    check_part(matrix.scales, matrix.n_columns * 4);
+    check_part(matrix.biases, matrix.n_columns * 4);
+}
 
 /// 32-bit floats.
 #[inline]

@@ -39,12 +39,12 @@ pub fn write_features(playbook: &SampledPlaybook, set: &str, seed: u64, out: &mu
             let candidates: Vec<Value> = (context.considered.iter().enumerate())
                 .filter(|(place, scored)| *place < N_CANDIDATES || relevant.contains(&scored.id))
                 .filter_map(|(_, scored)| {
-                    let (name, evidence) = (*names.get(&scored.id)?, scored.evidence?);
+                    let (name, signals) = (*names.get(&scored.id)?, scored.signals?);
                     Some(json!({
                         "lesson": name, "relevant": relevant.contains(&scored.id),
-                        "t": round(evidence.trigger?), "x": round(evidence.whole?), "f": round(evidence.words),
-                        "g": round(evidence.grams), "c": round(evidence.coverage),
-                        "m": round(evidence.mistake?),
+                        "t": round(signals.trigger?), "x": round(signals.whole?), "f": round(signals.words),
+                        "g": round(signals.grams), "c": round(signals.coverage),
+                        "m": round(signals.mistake?),
                     }))
                 })
                 .collect();

@@ -1,6 +1,6 @@
 //! The signs of rotated rows' components, a bit each, to decide which rows are worth scoring by their codes of one byte.
 
-use super::kernels::{LINE, Line, MOST_LINES, SignRows, place_of};
+use super::kernels::{CodeLine, LINE, MOST_LINES, SignRows, place_of};
 use super::key_set::KeySet;
 use super::rotation::{STRETCH, rotate};
 use super::rows::Rows;
@@ -12,7 +12,7 @@ pub(crate) const BLOCK: usize = LINE;
 /// Sixty-four rows side by side: each byte of a line holds eight signs of one row.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Coarse {
-    lines: Shared<Line>,
+    lines: Shared<CodeLine>,
     /// The factor of the sum of signed components, per row.
     scales: Vec<f32>,
     /// How far a product may exceed its estimate, per row.
@@ -41,7 +41,7 @@ impl Coarse {
         let n_lines = rows.lines_per_row() * 8;
         let mut rotated = Vec::new();
         for start in (self.len()..rows.len()).step_by(BLOCK).filter(|start| start + BLOCK <= rows.len()) {
-            let mut lines = vec![Line([0; LINE]); n_lines];
+            let mut lines = vec![CodeLine([0; LINE]); n_lines];
             for row in start..start + BLOCK {
                 rotate(rows.codes_of(row), &mut rotated);
                 put(&mut lines, place_of(row - start), &rotated);
@@ -65,12 +65,12 @@ impl Coarse {
     }
 
     /// What a snapshot keeps: the signs and the scales.
-    pub(crate) fn parts(&self) -> (&[Line], &[f32]) {
+    pub(crate) fn parts(&self) -> (&[CodeLine], &[f32]) {
         (&self.lines, &self.scales)
     }
 
     /// Signs as they were stored, of the first of these rows. `None` when they do not belong to them.
-    pub(crate) fn from_parts(lines: Shared<Line>, scales: Vec<f32>, rows: &Rows) -> Option<Self> {
+    pub(crate) fn from_parts(lines: Shared<CodeLine>, scales: Vec<f32>, rows: &Rows) -> Option<Self> {
         let is_whole = scales.len().is_multiple_of(BLOCK)
             && scales.len() <= rows.len()
             && lines.len() == scales.len() / BLOCK * rows.lines_per_row() * 8;
@@ -104,7 +104,7 @@ impl Coarse {
 }
 
 /// Writes a row's signs, eight into one byte of each line.
-fn put(lines: &mut [Line], place: usize, row: &[[i32; LINE]]) {
+fn put(lines: &mut [CodeLine], place: usize, row: &[[i32; LINE]]) {
     for (line, components) in lines.iter_mut().zip(row.as_flattened().as_chunks::<8>().0) {
         if let Some(byte) = line.0.get_mut(place) {
             let sign = |(nth, component): (usize, &i32)| u8::from(*component > 0) << nth;

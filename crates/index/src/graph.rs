@@ -14,7 +14,7 @@ use pool::Pool;
 pub(crate) use builder::Builder;
 
 use super::config::GraphShape;
-use super::kernels::{Kernel, Line, prefetch};
+use super::kernels::{CodeLine, Kernel, prefetch};
 use super::rows::Rows;
 use super::shared::Shared;
 use super::shortlist::Scored;
@@ -61,7 +61,7 @@ pub(crate) struct Scratch {
 /// The codes of the vector whose neighbours are searched.
 #[derive(Clone, Copy)]
 pub(crate) struct Focus<'a> {
-    pub(crate) codes: &'a [Line],
+    pub(crate) codes: &'a [CodeLine],
     pub(crate) kernel: Kernel,
 }
 

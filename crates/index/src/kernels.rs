@@ -21,12 +21,12 @@ use bytemuck::{Pod, Zeroable};
 /// Sixty-four codes: a cache line, and one register of the widest kernel. A row of codes is a whole number of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
-pub(crate) struct Line(pub(crate) [i8; LINE]);
+pub(crate) struct CodeLine(pub(crate) [i8; LINE]);
 
 // SAFETY: a line is sixty-four bytes, and zero is a valid code.
-unsafe impl Zeroable for Line {}
+unsafe impl Zeroable for CodeLine {}
 // SAFETY: its size is its alignment, so it has no padding, and every bit pattern is a valid code.
-unsafe impl Pod for Line {}
+unsafe impl Pod for CodeLine {}
 
 /// Codes per line.
 pub(crate) const LINE: usize = 64;
@@ -85,15 +85,15 @@ pub(crate) fn prefetch<T>(data: Option<&T>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kernel, LINE, Line};
+    use super::{CodeLine, Kernel, LINE};
     use proptest::prelude::*;
 
     /// Five rows of up to eight lines, with the extremes often.
-    pub(super) fn lines() -> impl Strategy<Value = Vec<Line>> {
+    pub(super) fn lines() -> impl Strategy<Value = Vec<CodeLine>> {
         let code = prop_oneof![3 => -127_i8..=127, 1 => Just(127_i8), 1 => Just(-127_i8)];
         (1_usize..8).prop_flat_map(move |n_lines| {
             prop::collection::vec(prop::collection::vec(code.clone(), LINE), 5 * n_lines)
-                .prop_map(|lines| lines.into_iter().map(|line| Line(line.try_into().unwrap())).collect())
+                .prop_map(|lines| lines.into_iter().map(|line| CodeLine(line.try_into().unwrap())).collect())
         })
     }
 

@@ -87,7 +87,7 @@ impl KeySet {
                     *len += 1;
                 }
             }
-            self.settle();
+            self.choose_form();
         }
         is_new
     }
@@ -104,7 +104,7 @@ impl KeySet {
                     *len -= 1;
                 }
             }
-            self.settle();
+            self.choose_form();
         }
         was_in
     }
@@ -189,19 +189,19 @@ impl KeySet {
     /// From ascending keys without repetition.
     fn from_sorted(keys: Vec<u32>) -> Self {
         let mut set = Self(Form::Sparse(keys));
-        set.settle();
+        set.choose_form();
         set
     }
 
     fn from_words(words: Vec<u64>) -> Self {
         let len = words.iter().map(|word| word.count_ones() as usize).sum();
         let mut set = Self(Form::Dense { words, len });
-        set.settle();
+        set.choose_form();
         set
     }
 
     /// Changes the form if the number of keys requires it.
-    fn settle(&mut self) {
+    fn choose_form(&mut self) {
         match &mut self.0 {
             Form::Sparse(keys) => {
                 let span = keys.last().map_or(0, |last| *last as usize + 1);

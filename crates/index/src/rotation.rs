@@ -3,7 +3,7 @@
 //! Twice, signs are turned at random and each sixty-four components are mixed by a Hadamard matrix; in between, the components of all lines
 //! change places. Numbers stay whole, so the result is exact. It is longer by [`STRETCH`], and includes the padding after the last component.
 
-use super::kernels::{LINE, Line};
+use super::kernels::{CodeLine, LINE};
 use super::rows::Codes;
 
 const ROUNDS: usize = 2;
@@ -12,8 +12,8 @@ const ROUNDS: usize = 2;
 pub(crate) const STRETCH: f32 = 64.0;
 
 /// The rotated codes, in `out`.
-pub(crate) fn rotate(codes: &[Line], out: &mut Vec<[i32; LINE]>) {
-    let turned = |(nth, line): (usize, &Line)| turn(0, nth, line.0.map(i32::from));
+pub(crate) fn rotate(codes: &[CodeLine], out: &mut Vec<[i32; LINE]>) {
+    let turned = |(nth, line): (usize, &CodeLine)| turn(0, nth, line.0.map(i32::from));
     let mixed: Vec<[i32; LINE]> = codes.iter().enumerate().map(turned).map(mix).collect();
     let n_lines = mixed.len();
     let of_all = (0..LINE).flat_map(|place| mixed.iter().map(move |line| line.get(place).copied().unwrap_or(0)));
@@ -23,7 +23,7 @@ pub(crate) fn rotate(codes: &[Line], out: &mut Vec<[i32; LINE]>) {
 }
 
 /// A rotated query's codes, and their scale.
-pub(crate) fn rotated(query: &Codes) -> (Vec<Line>, f32) {
+pub(crate) fn rotated(query: &Codes) -> (Vec<CodeLine>, f32) {
     let mut components = Vec::new();
     rotate(&query.lines, &mut components);
     let largest = components.as_flattened().iter().map(|component| component.unsigned_abs()).max().unwrap_or(0).max(1);
@@ -33,7 +33,7 @@ pub(crate) fn rotated(query: &Codes) -> (Vec<Line>, f32) {
         let scaled = component as f32 / step;
         (scaled + 0.5_f32.copysign(scaled)) as i32 as i8
     };
-    let lines = components.into_iter().map(|line| Line(line.map(code))).collect();
+    let lines = components.into_iter().map(|line| CodeLine(line.map(code))).collect();
     (lines, query.scale * step / STRETCH)
 }
 
@@ -76,7 +76,7 @@ fn step<const PAIR: usize>(line: &mut [i32; LINE]) {
 mod tests {
     use super::*;
 
-    fn rotated_ints(codes: &[Line]) -> Vec<i64> {
+    fn rotated_ints(codes: &[CodeLine]) -> Vec<i64> {
         let mut out = Vec::new();
         rotate(codes, &mut out);
         out.as_flattened().iter().map(|component| i64::from(*component)).collect()
@@ -90,7 +90,7 @@ mod tests {
     fn products_stay_and_a_component_is_in_all() {
         for n_lines in [1_usize, 2, 6, 12] {
             let unit = |place: usize| {
-                let mut lines = vec![Line([0; LINE]); n_lines];
+                let mut lines = vec![CodeLine([0; LINE]); n_lines];
                 lines[place / LINE].0[place % LINE] = 100;
                 lines
             };
@@ -111,7 +111,7 @@ mod tests {
     fn a_rotated_query_is_as_long_as_before() {
         let vector: Vec<f32> = (0..150_u8).map(|nth| f32::from(nth % 7) - 2.0).collect();
         let codes = Codes::of(&vector);
-        let length = |lines: &[Line], scale: f32| {
+        let length = |lines: &[CodeLine], scale: f32| {
             let squares = lines.iter().flat_map(|line| line.0).map(|code| (f32::from(code) * scale).powi(2));
             squares.sum::<f32>().sqrt()
         };

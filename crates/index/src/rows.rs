@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::float_block::{BLOCK_ROWS, FloatBlock, row_sum};
-use super::kernels::{LINE, Line, prefetch};
+use super::kernels::{CodeLine, LINE, prefetch};
 use super::shared::Shared;
 
 /// A vector as codes: component ≈ code · scale.
 #[derive(Clone, Debug)]
 pub(crate) struct Codes {
-    pub(crate) lines: Vec<Line>,
+    pub(crate) lines: Vec<CodeLine>,
     pub(crate) scale: f32,
     /// ‖vector − codes · scale‖.
     pub(crate) error: f32,
@@ -25,7 +25,7 @@ impl Codes {
         let lines = vector
             .chunks(LINE)
             .map(|chunk| {
-                let mut line = Line([0; LINE]);
+                let mut line = CodeLine([0; LINE]);
                 for (code, component) in line.0.iter_mut().zip(chunk) {
                     let rounded = (component / scale).round();
                     square += (component - rounded * scale).powi(2);
@@ -46,7 +46,7 @@ pub(crate) struct Rows {
     dimension: usize,
     /// Lines of codes per row.
     lines: usize,
-    codes: Shared<Line>,
+    codes: Shared<CodeLine>,
     scales: Vec<f32>,
     keys: Vec<u32>,
     full: Vec<FloatBlock>,
@@ -115,7 +115,7 @@ impl Rows {
         dimension: usize,
         keys: Vec<u32>,
         (full, open): (Vec<FloatBlock>, Vec<f32>),
-        codes: Option<(Shared<Line>, Vec<f32>, f32)>,
+        codes: Option<(Shared<CodeLine>, Vec<f32>, f32)>,
     ) -> Option<Self> {
         let block = BLOCK_ROWS * dimension;
         let n_floats = full.len() * block + open.len();
@@ -213,7 +213,7 @@ impl Rows {
     }
 
     /// All codes, `lines_per_row` lines per row.
-    pub(crate) fn codes(&self) -> &[Line] {
+    pub(crate) fn codes(&self) -> &[CodeLine] {
         &self.codes
     }
 
@@ -221,12 +221,12 @@ impl Rows {
         self.lines
     }
 
-    pub(crate) fn codes_of(&self, row: usize) -> &[Line] {
+    pub(crate) fn codes_of(&self, row: usize) -> &[CodeLine] {
         self.codes.get(row * self.lines..(row + 1) * self.lines).unwrap_or_default()
     }
 
     /// The codes and the scales of some rows.
-    pub(crate) fn tile(&self, rows: std::ops::Range<usize>) -> (&[Line], &[f32]) {
+    pub(crate) fn tile(&self, rows: std::ops::Range<usize>) -> (&[CodeLine], &[f32]) {
         let codes = self.codes.get(rows.start * self.lines..rows.end * self.lines).unwrap_or_default();
         (codes, self.scales.get(rows).unwrap_or_default())
     }

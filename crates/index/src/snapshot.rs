@@ -1,11 +1,11 @@
 //! An index as sections of bytes, and back, to store an index in files.
 //!
-//! To store: write [`VectorIndex::head`] as [`Part::Head`], [`VectorIndex::sums`] as [`Part::Sums`] and each of
+//! To store: write [`VectorIndex::head`] as [`SectionKind::Head`], [`VectorIndex::sums`] as [`SectionKind::Sums`] and each of
 //! [`VectorIndex::sections`], and keep [`VectorIndex::stored_keys`] in a format of your own. To load: pass them to
 //! [`VectorIndex::from_sections`].
 //!
-//! The caller checks the sections for damage, except for [`Part::Floats`]: each of its rows is compared with its checksum in
-//! [`Part::Sums`] when it is first read, so that opening does not read a large file. [`VectorIndex::is_damaged`] returns whether such
+//! The caller checks the sections for damage, except for [`SectionKind::Floats`]: each of its rows is compared with its checksum in
+//! [`SectionKind::Sums`] when it is first read, so that opening does not read a large file. [`VectorIndex::is_damaged`] returns whether such
 //! a comparison failed. A missing or invalid section, other than floats, checksums and head, is made again from the floats.
 
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use super::rows::Rows;
 use super::shared::Shared;
 use crate::{IndexConfig, VectorIndex};
 
-/// A section of an index.
+/// Which section of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Part {
+pub enum SectionKind {
     /// Counts and settings: six little-endian numbers of 32 bits.
     Head,
     /// The vectors, one row after the other.
@@ -31,7 +31,7 @@ pub enum Part {
     Scales,
     /// The graph's links on the lowest level.
     Ground,
-    /// The position of each row's first link in [`Part::Upper`].
+    /// The position of each row's first link in [`SectionKind::Upper`].
     Starts,
     /// The graph's links on the upper levels.
     Upper,
@@ -43,7 +43,7 @@ pub enum Part {
     SignScales,
 }
 
-impl Part {
+impl SectionKind {
     /// All sections, in their order in a file.
     pub const ALL: [Self; 10] = [
         Self::Head,
@@ -63,7 +63,7 @@ pub use super::float_block::row_sum;
 pub use super::shared::Bytes;
 
 /// A section and its pieces, in order.
-pub type Section<'a> = (Part, Vec<&'a [u8]>);
+pub type Section<'a> = (SectionKind, Vec<&'a [u8]>);
 
 impl VectorIndex {
     /// All sections except head and sums, in little-endian order.
@@ -74,27 +74,29 @@ impl VectorIndex {
         if cfg!(target_endian = "big") || self.is_damaged() {
             return None;
         }
-        let mut sections = Vec::with_capacity(Part::ALL.len());
+        let mut sections = Vec::with_capacity(SectionKind::ALL.len());
         let parts = self.row_parts();
         let floats = parts.iter().flat_map(|rows| rows.float_blocks()).map(bytemuck::cast_slice).collect();
-        sections.push((Part::Floats, floats));
-        sections.push((Part::Codes, parts.iter().map(|rows| bytemuck::cast_slice(rows.codes())).collect()));
-        sections.push((Part::Scales, parts.iter().map(|rows| bytemuck::cast_slice(rows.scales())).collect()));
+        sections.push((SectionKind::Floats, floats));
+        sections.push((SectionKind::Codes, parts.iter().map(|rows| bytemuck::cast_slice(rows.codes())).collect()));
+        sections.push((SectionKind::Scales, parts.iter().map(|rows| bytemuck::cast_slice(rows.scales())).collect()));
         let (signs, scales) = self.coarse().parts();
         if !scales.is_empty() {
-            sections.push((Part::Signs, vec![bytemuck::cast_slice(signs)]));
-            sections.push((Part::SignScales, vec![bytemuck::cast_slice(scales)]));
+            sections.push((SectionKind::Signs, vec![bytemuck::cast_slice(signs)]));
+            sections.push((SectionKind::SignScales, vec![bytemuck::cast_slice(scales)]));
         }
         if let Some(graph) = self.graph() {
             let ([ground, starts, upper], _) = graph.parts();
-            for (part, links) in [(Part::Ground, ground), (Part::Starts, starts), (Part::Upper, upper)] {
+            for (part, links) in
+                [(SectionKind::Ground, ground), (SectionKind::Starts, starts), (SectionKind::Upper, upper)]
+            {
                 sections.push((part, vec![bytemuck::cast_slice(links)]));
             }
         }
         Some(sections)
     }
 
-    /// The section [`Part::Head`].
+    /// The section [`SectionKind::Head`].
     #[must_use]
     pub fn head(&self) -> Vec<u8> {
         let parts = self.row_parts();
@@ -113,7 +115,7 @@ impl VectorIndex {
         head.into_iter().flat_map(u32::to_le_bytes).collect()
     }
 
-    /// The section [`Part::Sums`]: for each row of the floats, its CRC-32 as four little-endian bytes.
+    /// The section [`SectionKind::Sums`]: for each row of the floats, its CRC-32 as four little-endian bytes.
     #[must_use]
     pub fn sums(&self) -> Vec<u8> {
         self.row_parts().iter().flat_map(|rows| rows.sums()).flat_map(u32::to_le_bytes).collect()
@@ -131,15 +133,15 @@ impl VectorIndex {
     /// are made again. Links are not used if the settings require no graph.
     pub fn from_sections(
         config: IndexConfig,
-        section: impl Fn(Part) -> Option<Bytes>,
+        section: impl Fn(SectionKind) -> Option<Bytes>,
         keys: &[Option<u32>],
     ) -> Option<Self> {
         if cfg!(target_endian = "big") {
             return None;
         }
-        let head = Head::read(&section(Part::Head)?)?;
+        let head = Head::read(&section(SectionKind::Head)?)?;
         let rows = stored_rows(&head, &section, keys)?;
-        let coarse = section(Part::Signs).zip(section(Part::SignScales)).and_then(|(signs, scales)| {
+        let coarse = section(SectionKind::Signs).zip(section(SectionKind::SignScales)).and_then(|(signs, scales)| {
             Coarse::from_parts(Shared::stored(&signs)?, floats_of(scales.as_ref().as_ref()).to_vec(), &rows)
         });
         let mut index = Self::new(config);
@@ -150,7 +152,7 @@ impl VectorIndex {
     }
 }
 
-/// The numbers of [`Part::Head`], in their order there.
+/// The numbers of [`SectionKind::Head`], in their order there.
 struct Head {
     dimension: usize,
     n_rows: usize,
@@ -175,16 +177,16 @@ impl Head {
     }
 }
 
-fn stored_rows(head: &Head, section: impl Fn(Part) -> Option<Bytes>, keys: &[Option<u32>]) -> Option<Rows> {
+fn stored_rows(head: &Head, section: impl Fn(SectionKind) -> Option<Bytes>, keys: &[Option<u32>]) -> Option<Rows> {
     let Head { dimension, n_rows, error, .. } = *head;
-    let floats = section(Part::Floats)?;
+    let floats = section(SectionKind::Floats)?;
     let n_floats = floats_of(floats.as_ref().as_ref()).len();
     if dimension == 0 || n_rows != keys.len() || n_rows.checked_mul(dimension) != Some(n_floats) {
         return None;
     }
-    let sums = numbers_of(&section(Part::Sums)?).filter(|sums| sums.len() == n_rows)?;
+    let sums = numbers_of(&section(SectionKind::Sums)?).filter(|sums| sums.len() == n_rows)?;
     let floats = stored_floats(&floats, &sums, dimension)?;
-    let codes = section(Part::Codes).zip(section(Part::Scales)).and_then(|(codes, scales)| {
+    let codes = section(SectionKind::Codes).zip(section(SectionKind::Scales)).and_then(|(codes, scales)| {
         Some((Shared::stored(&codes)?, floats_of(scales.as_ref().as_ref()).to_vec(), error))
     });
     let row_keys = keys.iter().map(|key| key.unwrap_or(u32::MAX)).collect();
@@ -209,9 +211,10 @@ fn stored_floats(floats: &Bytes, sums: &[u32], dimension: usize) -> Option<(Vec<
 }
 
 /// `None` if a section is missing or invalid, or if the graph was made with other settings.
-fn stored_graph(head: &Head, shape: GraphShape, section: impl Fn(Part) -> Option<Bytes>) -> Option<Graph> {
+fn stored_graph(head: &Head, shape: GraphShape, section: impl Fn(SectionKind) -> Option<Bytes>) -> Option<Graph> {
     let links = |part| Shared::stored(&section(part)?);
-    let [ground, starts, upper] = [links(Part::Ground)?, links(Part::Starts)?, links(Part::Upper)?];
+    let [ground, starts, upper] =
+        [links(SectionKind::Ground)?, links(SectionKind::Starts)?, links(SectionKind::Upper)?];
     let fits = head.shape == shape && starts.len() <= head.n_rows;
     fits.then(|| Graph::from_parts(shape, [ground, starts, upper], head.entry)).flatten()
 }

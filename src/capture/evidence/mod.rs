@@ -9,7 +9,7 @@ mod quotable;
 use super::pasted::Typed;
 use crate::lesson::Evidence;
 use adage_transcript::{Transcript, Turn};
-use quotable::{Found, Key, Quotable};
+use quotable::{Key, Quotable, QuoteMatch};
 use serde::Serialize;
 
 /// The minimum number of words of a quote: "yes", "do it" and "no" are in nearly every session and fit any lesson.
@@ -129,10 +129,12 @@ pub fn check_evidence(transcript: &Transcript, evidence: &Evidence) -> Result<()
     let mut otherwise = NoEvidence::Nowhere;
     for place in Quotable::new(text).places(&key) {
         match place {
-            Found::Whole { range: found, .. } if found == *range => return Ok(()),
-            Found::Whole { .. } => otherwise = NoEvidence::Elsewhere { turn: *turn },
-            Found::CutsAWord if otherwise == NoEvidence::Nowhere => otherwise = NoEvidence::CutsAWord { turn: *turn },
-            Found::CutsAWord => {}
+            QuoteMatch::Whole { range: found, .. } if found == *range => return Ok(()),
+            QuoteMatch::Whole { .. } => otherwise = NoEvidence::Elsewhere { turn: *turn },
+            QuoteMatch::CutsAWord if otherwise == NoEvidence::Nowhere => {
+                otherwise = NoEvidence::CutsAWord { turn: *turn }
+            }
+            QuoteMatch::CutsAWord => {}
         }
     }
     Err(otherwise)
@@ -155,8 +157,8 @@ pub(in crate::capture) fn locate(text: &str, quote: &str) -> Located {
     let mut located = Located::Nowhere;
     for place in Quotable::new(text).places(&key) {
         match place {
-            Found::Whole { quote, .. } => return Located::Whole(quote),
-            Found::CutsAWord => located = Located::CutsAWord,
+            QuoteMatch::Whole { quote, .. } => return Located::Whole(quote),
+            QuoteMatch::CutsAWord => located = Located::CutsAWord,
         }
     }
     located
@@ -214,11 +216,11 @@ impl<'t> UserTurns<'t> {
             }
             for place in turn.places(&key) {
                 match place {
-                    Found::Whole { range, .. } if !self.is_own(*number, range) => {
+                    QuoteMatch::Whole { range, .. } if !self.is_own(*number, range) => {
                         cut = cut.or(Some(NoEvidence::Pasted { turn: *number }));
                     }
-                    Found::Whole { quote, range } => return Ok(Evidence { quote, turn: *number, range }),
-                    Found::CutsAWord => cut = cut.or(Some(NoEvidence::CutsAWord { turn: *number })),
+                    QuoteMatch::Whole { quote, range } => return Ok(Evidence { quote, turn: *number, range }),
+                    QuoteMatch::CutsAWord => cut = cut.or(Some(NoEvidence::CutsAWord { turn: *number })),
                 }
             }
         }

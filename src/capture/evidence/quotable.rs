@@ -9,13 +9,13 @@ use unicode_segmentation::UnicodeSegmentation;
 pub(super) struct Quotable {
     /// The turn, redacted.
     text: String,
-    chars: Vec<Place>,
+    chars: Vec<CharOrigin>,
     key: Key,
 }
 
 /// The origin of one character.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct CharOrigin {
     /// Byte offset in the redacted text.
     byte: usize,
     /// Character range in the original.
@@ -34,7 +34,7 @@ pub(super) struct Key {
 
 /// A match of a quote in a turn.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum QuoteMatch {
     /// As whole words.
     Whole {
         /// The words in the redacted turn.
@@ -66,16 +66,16 @@ impl Quotable {
     }
 
     /// The matches of the quote, in order: of whole words, or of parts of words.
-    pub(super) fn places<'a>(&'a self, quote: &'a Key) -> impl Iterator<Item = Found> + 'a {
+    pub(super) fn places<'a>(&'a self, quote: &'a Key) -> impl Iterator<Item = QuoteMatch> + 'a {
         let mut from = 0;
         std::iter::from_fn(move || {
             let at = self.key.text.get(from..)?.find(&quote.text).filter(|_| !quote.is_empty())? + from;
             from = self.key.text.ceil_char_boundary(at + 1);
-            Some(self.whole(at, at + quote.text.len()).unwrap_or(Found::CutsAWord))
+            Some(self.whole(at, at + quote.text.len()).unwrap_or(QuoteMatch::CutsAWord))
         })
     }
 
-    fn whole(&self, start: usize, end: usize) -> Option<Found> {
+    fn whole(&self, start: usize, end: usize) -> Option<QuoteMatch> {
         let first = self.key.position(start)?;
         let last = self.key.position(end)?.checked_sub(1)?;
         let made_from = |position: usize| self.key.from.get(position).map(|(_, source)| *source);
@@ -91,7 +91,7 @@ impl Quotable {
         let from = self.chars.get(first_char)?;
         let bytes = from.byte..after.map_or(self.text.len(), |after| after.byte);
         let range = (from.original.0, self.chars.get(last_char)?.original.1);
-        Some(Found::Whole { quote: self.text.get(bytes)?.to_owned(), range })
+        Some(QuoteMatch::Whole { quote: self.text.get(bytes)?.to_owned(), range })
     }
 }
 
@@ -160,7 +160,7 @@ fn visible_with_places(original: &str) -> (String, Vec<(usize, usize)>) {
     (text, places)
 }
 
-fn chars_of(text: &str, parts: &[Part], places: &[(usize, usize)]) -> Vec<Place> {
+fn chars_of(text: &str, parts: &[Part], places: &[(usize, usize)]) -> Vec<CharOrigin> {
     // The visible character at or after a byte offset.
     let visible_at = |byte: usize| places.partition_point(|(at, _)| *at < byte);
     let original = |position: usize| places.get(position).map_or(0, |(_, place)| *place);
@@ -177,19 +177,21 @@ fn chars_of(text: &str, parts: &[Part], places: &[(usize, usize)]) -> Vec<Place>
             chars.push(match part {
                 Part::Kept { .. } => {
                     let place = original(first + n);
-                    Place { byte, original: (place, place + 1), is_edge: is_word_edge }
+                    CharOrigin { byte, original: (place, place + 1), is_edge: is_word_edge }
                 }
-                Part::Mark { .. } => Place { byte, original: (original(first), original(last) + 1), is_edge: n == 0 },
+                Part::Mark { .. } => {
+                    CharOrigin { byte, original: (original(first), original(last) + 1), is_edge: n == 0 }
+                }
             });
         }
     }
     // The text after a mark starts a new word.
     for part in parts {
         if let Part::Mark { at, .. } = part
-            && let Ok(after) = chars.binary_search_by_key(&at.end, |place| place.byte)
-            && let Some(place) = chars.get_mut(after)
+            && let Ok(after) = chars.binary_search_by_key(&at.end, |origin| origin.byte)
+            && let Some(origin) = chars.get_mut(after)
         {
-            place.is_edge = true;
+            origin.is_edge = true;
         }
     }
     chars

@@ -37,7 +37,7 @@ struct Shown<'a> {
 /// The mark of the two blocks is a hash of their content: no text in them can contain it, because its author would have to know
 /// the whole content.
 pub(super) fn prompt(record: &str, existing: &[Existing], config: &ExtractConfig) -> Prompt {
-    let known = known(existing);
+    let known = existing_lines(existing);
     let hash = TextHash::of(&[known.as_str(), record]).to_string();
     let mark = hash.get(..16).unwrap_or(&hash);
     let inputs = [
@@ -56,7 +56,7 @@ pub(super) fn prompt(record: &str, existing: &[Existing], config: &ExtractConfig
     Prompt { system, user }
 }
 
-fn known(existing: &[Existing]) -> String {
+fn existing_lines(existing: &[Existing]) -> String {
     let lines = existing.iter().enumerate().map(|(index, lesson)| {
         let [trigger, solution] = [&lesson.trigger, &lesson.solution].map(|text| {
             let safe = Redactor::shared().redact(&strip_invisible(text)).into_owned();

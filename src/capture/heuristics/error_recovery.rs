@@ -94,12 +94,12 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
     if let Some(rejection) = recovery.rejection() {
         return Trial::refused(failed.turn, rejection);
     }
-    let ground = FiredBecause::Recovered {
+    let because = FiredBecause::Recovered {
         relation: recovery.relation,
         distance: recovery.distance,
         n_edited: recovery.edited.len(),
     };
-    Trial::fired(failed.turn, recovery.candidate(session), ground)
+    Trial::fired(failed.turn, recovery.candidate(session), because)
 }
 
 /// The turn in which the failed command, or another form of it, failed with another error, after an edit and before the success.

@@ -187,12 +187,12 @@ struct Trial {
 }
 
 impl Trial {
-    fn fired(turn: usize, candidate: Candidate, ground: FiredBecause) -> Self {
-        Self { turn, result: Ok((candidate, ground)) }
+    fn fired(turn: usize, candidate: Candidate, because: FiredBecause) -> Self {
+        Self { turn, result: Ok((candidate, because)) }
     }
 
-    fn refused(turn: usize, hurdle: RejectedBecause) -> Self {
-        Self { turn, result: Err(hurdle) }
+    fn refused(turn: usize, reason: RejectedBecause) -> Self {
+        Self { turn, result: Err(reason) }
     }
 }
 
@@ -200,7 +200,7 @@ impl Trial {
 struct Fired {
     turn: usize,
     candidate: Candidate,
-    ground: FiredBecause,
+    because: FiredBecause,
     /// The number of better candidates of its rule.
     place: usize,
     /// The score of the best of its rule.
@@ -220,13 +220,13 @@ fn max_of_rule(heuristic: Heuristic, config: &CaptureConfig) -> usize {
 
 /// True for what a person said and decides about: it does not count towards the limits.
 fn awaits_a_person(fired: &Fired) -> bool {
-    matches!(fired.ground, FiredBecause::Proposed { .. } | FiredBecause::Gathered { .. })
+    matches!(fired.because, FiredBecause::Proposed { .. } | FiredBecause::Gathered { .. })
 }
 
 /// True for a rule in words that the person asked to remember. There may be several, and they do not count towards the limits.
 fn is_dictated(fired: &Fired) -> bool {
     const MAX: usize = 3;
-    matches!(fired.ground, FiredBecause::Instructed { kind: Instruction::Rule, .. }) && fired.place < MAX
+    matches!(fired.because, FiredBecause::Instructed { kind: Instruction::Rule, .. }) && fired.place < MAX
 }
 
 /// True for a fourth or fifth recovery that commands and settings alone prove, without anybody's words.
@@ -247,8 +247,8 @@ impl Suggestions {
         let mut fired = Vec::new();
         for Trial { turn, result } in trials {
             match result {
-                Ok((candidate, ground)) => fired.push(Fired { turn, candidate, ground, place: 0, best: 0.0 }),
-                Err(hurdle) => self.explain(heuristic, turn, Because::Refused(hurdle)),
+                Ok((candidate, because)) => fired.push(Fired { turn, candidate, because, place: 0, best: 0.0 }),
+                Err(reason) => self.explain(heuristic, turn, Because::Refused(reason)),
             }
         }
         // The sort is stable: of equals the earliest stays first.
@@ -271,7 +271,7 @@ impl Suggestions {
             let heuristic = fired.candidate.heuristic;
             let because = if awaits_a_person(&fired) || (fired.place > 0 && is_dictated(&fired)) {
                 self.candidates.push(fired.candidate);
-                Because::Fired(fired.ground)
+                Because::Fired(fired.because)
             } else if !is_allowed(&fired) {
                 Because::Refused(RejectedBecause::Outdone { score: fired.candidate.score, best: fired.best })
             } else if n_free == 0 || (fired.place > 0 && n_free <= n_best_left) {
@@ -279,7 +279,7 @@ impl Suggestions {
             } else {
                 n_taken += 1;
                 self.candidates.push(fired.candidate);
-                Because::Fired(fired.ground)
+                Because::Fired(fired.because)
             };
             self.explain(heuristic, fired.turn, because);
         }

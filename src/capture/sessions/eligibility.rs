@@ -38,7 +38,7 @@ pub enum Ineligible {
 }
 
 /// Why a session that was last written at `updated` is not read at `now`; none if it can be read.
-pub(super) fn hurdle(
+pub(super) fn ineligible(
     summary: &SessionSummary,
     updated: DateTime<FixedOffset>,
     now: DateTime<FixedOffset>,

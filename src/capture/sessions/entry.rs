@@ -26,9 +26,11 @@ pub struct SessionEntry {
     /// Its summary.
     pub summary: SessionSummary,
     /// Whether this version of it was read.
-    pub standing: ReadState,
+    #[serde(rename = "standing")]
+    pub read_state: ReadState,
     /// Why it is not read; none if it is worth reading.
-    pub hurdle: Option<Ineligible>,
+    #[serde(rename = "hurdle")]
+    pub ineligible: Option<Ineligible>,
 }
 
 /// The state of reading a version of a session.
@@ -82,14 +84,14 @@ impl SessionEntry {
         // A record with a future time would never be idle, so the file's time is an upper bound.
         let updated = summary.last_record.map_or(modified, |last| last.min(modified));
         let id = if summary.session.is_empty() { path.display().to_string() } else { summary.session.clone() };
-        let hurdle = eligibility::hurdle(&summary, updated, now, config);
-        Self { id, path, updated, summary, standing: ReadState::New { n_attempts: 0 }, hurdle }
+        let ineligible = eligibility::ineligible(&summary, updated, now, config);
+        Self { id, path, updated, summary, read_state: ReadState::New { n_attempts: 0 }, ineligible }
     }
 
     /// True if it is still to be read.
     #[must_use]
     pub fn is_due(&self) -> bool {
-        self.hurdle.is_none() && matches!(self.standing, ReadState::New { .. })
+        self.ineligible.is_none() && matches!(self.read_state, ReadState::New { .. })
     }
 }
 
@@ -98,7 +100,7 @@ impl fmt::Display for SessionEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let SessionSummary { intent, workflow, n_user_turns, .. } = &self.summary;
         let headline = if intent.is_empty() { "(no request)" } else { intent };
-        write!(f, "{} {headline}", self.standing.mark())?;
+        write!(f, "{} {headline}", self.read_state.mark())?;
         if !workflow.is_empty() {
             write!(f, " | workflow: {workflow}")?;
         }
@@ -124,6 +126,6 @@ pub fn index(entries: Vec<SessionEntry>) -> Vec<SessionEntry> {
         seen.insert((entry.id.clone(), part))
     });
     // The sort is stable: of equals the newest stays first.
-    entries.sort_by_key(|entry| entry.standing.rank());
+    entries.sort_by_key(|entry| entry.read_state.rank());
     entries
 }

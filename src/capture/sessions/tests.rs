@@ -142,7 +142,7 @@ fn eligible_is_what_a_person_left_alone() {
     let hours = |hours: u64| Duration::from_hours(hours);
     let check = |summary: SessionSummary, expected: Option<Ineligible>| {
         let entry = SessionEntry::new("a".into(), at(0), summary, at(0), &config);
-        assert_eq!(entry.hurdle, expected);
+        assert_eq!(entry.ineligible, expected);
         assert_eq!(entry.is_due(), expected.is_none());
     };
     check(summary("s", 10, Some(at(-3 * 3_600))), None);
@@ -167,7 +167,7 @@ fn eligible_is_what_a_person_left_alone() {
 
 #[test]
 fn the_order_is_attempts_then_age_and_copies_count_once() {
-    let tried = |entry: SessionEntry, standing| SessionEntry { standing, ..entry };
+    let tried = |entry: SessionEntry, read_state| SessionEntry { read_state, ..entry };
     let found = index(vec![
         tried(entry("read", "/r", 4), ReadState::Read),
         entry("older", "/o", 9),
@@ -195,7 +195,7 @@ fn a_sub_agent_does_not_take_its_parents_place() {
 fn lines_are_lines() {
     let mut entry = entry("s", "/a\nb", 4);
     assert_eq!(entry.to_string(), "[NEW] Fix the parser. | workflow: Read -> Bash: cargo (12 user msgs) — /a\u{fffd}b");
-    entry.standing = ReadState::Read;
+    entry.read_state = ReadState::Read;
     entry.summary.intent.clear();
     entry.summary.workflow.clear();
     assert_eq!(entry.to_string(), "[old] (no request) (12 user msgs) — /a\u{fffd}b");

@@ -8,9 +8,9 @@
 //! 6. Rename the journal to `.done`, where `undo` finds it. The oldest of these are removed, and all after 30 days. A
 //!    transaction that needs no undo leaves no journal.
 //!
-//! The next open or edit settles unfinished journals: `.staging` is removed, `.pending` is carried out, `.undoing` is rolled
-//! back. A journal whose files cannot be read or written is renamed to `.broken`, so that it does not block others. An error
-//! after the commit turns `.pending` into `.undoing`, and everything is rolled back at once.
+//! The next open or edit finishes or rolls back unfinished journals: `.staging` is removed, `.pending` is carried out,
+//! `.undoing` is rolled back. A journal whose files cannot be read or written is renamed to `.broken`, so that it does not block
+//! others. An error after the commit turns `.pending` into `.undoing`, and everything is rolled back at once.
 //!
 //! Some files are outside the folder, so journals name files by absolute paths. Agents may be able to write to the folder with
 //! the journals. Therefore a journal with a path outside the folder is followed only if a token next to the file there contains
@@ -19,9 +19,9 @@
 mod journal;
 mod journals;
 mod reach;
-mod settle;
 #[cfg(test)]
 mod tests;
+mod unfinished;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ use journal::{JournalFile, render};
 pub(crate) use journals::JOURNALS;
 use journals::{Journals, Stage};
 pub(crate) use reach::{NamedBelow, Reach};
-use settle::Settlement;
+use unfinished::Unfinished;
 
 /// The prefix of temporary files next to their targets.
 pub(crate) const BESIDE: &str = ".adage-edit-";
@@ -111,7 +111,7 @@ impl<'a> Edits<'a> {
         decide: impl FnOnce() -> Result<(Option<Transaction>, T), Error>,
     ) -> Result<(Option<ChangeId>, T), Error> {
         let _lock = self.folder.lock()?;
-        Settlement(self).settle_all()?;
+        Unfinished(self).finish_or_roll_back_all()?;
         let (transaction, value) = decide()?;
         let id = transaction.map(|transaction| self.carry_out(at, transaction)).transpose()?;
         Ok((id, value))
@@ -157,7 +157,7 @@ impl<'a> Edits<'a> {
     }
 
     /// True if a transaction is unfinished; another process may be carrying it out.
-    pub(crate) fn has_unsettled(self) -> Result<bool> {
+    pub(crate) fn has_unfinished(self) -> Result<bool> {
         for (id, stage) in self.journals().list()? {
             if !stage.is_over() && self.is_own(id, stage)? {
                 return Ok(true);
@@ -203,10 +203,10 @@ impl<'a> Edits<'a> {
 
     /// Finishes or rolls back unfinished transactions, if there are any and the handle may write.
     pub(crate) fn recover(self) -> Result<()> {
-        if self.folder.may_write() && self.has_unsettled()? {
+        if self.folder.may_write() && self.has_unfinished()? {
             // The holder of the lock may be carrying out a transaction.
             let _lock = self.folder.lock_within(Duration::ZERO)?;
-            Settlement(self).settle_all()?;
+            Unfinished(self).finish_or_roll_back_all()?;
         }
         Ok(())
     }
@@ -244,7 +244,7 @@ impl<'a> Edits<'a> {
             // If the commit itself failed, the journal is still `.staging`, and only the temporary files have to be removed.
             let is_turned = journals.advance(id, Stage::Pending, Stage::Undoing).is_ok();
             let undone = if is_turned {
-                Settlement(self).roll_back(&journal)
+                Unfinished(self).roll_back(&journal)
             } else {
                 self.clear_beside(&journal).and_then(|()| journals.remove(id, Stage::Staging))
             };

@@ -24,7 +24,7 @@ impl Handle {
 
     /// A subdirectory.
     pub(in crate::folder) fn below(&self, name: &Path) -> io::Result<Self> {
-        self.checked(name).map(Self)
+        self.without_links(name).map(Self)
     }
 
     /// True if the path still refers to this directory.
@@ -34,7 +34,7 @@ impl Handle {
 
     /// A regular file.
     pub(in crate::folder) fn file(&self, name: &Path, what_for: OpenFor) -> io::Result<File> {
-        let path = self.checked(name)?;
+        let path = self.without_links(name)?;
         let mut options = OpenOptions::new();
         match what_for {
             OpenFor::Reading => options.read(true),
@@ -57,7 +57,7 @@ impl Handle {
     }
 
     /// The path of a name, after a check that no part of it is a link.
-    fn checked(&self, name: &Path) -> io::Result<PathBuf> {
+    fn without_links(&self, name: &Path) -> io::Result<PathBuf> {
         let mut path = self.0.clone();
         for part in name.components() {
             path.push(part);
@@ -76,22 +76,22 @@ impl Handle {
     }
 
     pub(in crate::folder) fn list(&self, name: &Path) -> io::Result<Vec<OsString>> {
-        fs::read_dir(self.checked(name)?)?.map(|entry| Ok(entry?.file_name())).collect()
+        fs::read_dir(self.without_links(name)?)?.map(|entry| Ok(entry?.file_name())).collect()
     }
 
     /// Creates the missing directories of a name.
     pub(in crate::folder) fn make_directories(&self, name: &Path) -> io::Result<()> {
-        fs::create_dir_all(self.checked(name)?)
+        fs::create_dir_all(self.without_links(name)?)
     }
 
     #[expect(clippy::disallowed_methods, reason = "the disk writes through here")]
     pub(in crate::folder) fn rename(&self, from: &Path, to: (&Self, &Path)) -> io::Result<()> {
-        fs::rename(self.checked(from)?, to.0.checked(to.1)?)
+        fs::rename(self.without_links(from)?, to.0.without_links(to.1)?)
     }
 
     /// Creates a hard link.
     pub(in crate::folder) fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::hard_link(self.checked(from)?, self.checked(to)?)
+        fs::hard_link(self.without_links(from)?, self.without_links(to)?)
     }
 
     #[expect(clippy::disallowed_methods, reason = "the disk writes through here")]

@@ -296,15 +296,15 @@ impl Inbox {
     /// [`inbox::Error::CannotApply`] when this playbook may no longer write to the location of a file.
     pub fn undo(&self, change: ChangeId) -> Result<UndoneFiles> {
         let inner = &self.playbook.0;
-        let grounds = self.grounds()?;
+        let roots = self.allowed_roots()?;
         let reach = Reach {
-            own: vec![grounds.memory.resolved],
-            named: grounds
+            own: vec![roots.memory.resolved],
+            named: roots
                 .skills
                 .into_iter()
-                .map(|root| NamedBelow { root: root.resolved, name: SKILL_FILE })
+                .map(|skill| NamedBelow { root: skill.resolved, name: SKILL_FILE })
                 .collect(),
-            files: grounds.global.into_iter().map(|global| global.resolved).collect(),
+            files: roots.global.into_iter().map(|global| global.resolved).collect(),
         };
         let (change, journal) = undo_within(&inner.store.folder, change, inner.clock.now(), |_| Ok(reach))?;
         Ok(UndoneFiles { change, files: journal.files.into_iter().map(|file| file.path).collect() })

@@ -3,15 +3,15 @@
 use super::*;
 use crate::proposal::Patch;
 
-fn ground(spelled: &str, resolved: &str) -> AllowedRoot {
+fn root(spelled: &str, resolved: &str) -> AllowedRoot {
     AllowedRoot { spelled: spelled.into(), resolved: resolved.into() }
 }
 
-fn grounds() -> AllowedRoots {
+fn allowed_roots() -> AllowedRoots {
     AllowedRoots {
-        memory: ground("/link/memory", "/home/me/memory"),
-        global: Some(ground("/home/me/.agent/NOTES.md", "/data/.agent/NOTES.md")),
-        skills: vec![ground("/home/me/skills", "/home/me/skills")],
+        memory: root("/link/memory", "/home/me/memory"),
+        global: Some(root("/home/me/.agent/NOTES.md", "/data/.agent/NOTES.md")),
+        skills: vec![root("/home/me/skills", "/home/me/skills")],
     }
 }
 
@@ -36,7 +36,7 @@ fn kind(word: &str) -> PatchKind {
 /// Where a name leads, or the end of the refusal.
 fn check(word: &str, name: &str, effect: Effect, expected: Result<&str, &str>) {
     let patch = patch(name, effect);
-    match (locate(&kind(word), &patch.files()[0], &grounds()), expected) {
+    match (locate(&kind(word), &patch.files()[0], &allowed_roots()), expected) {
         (Ok(located), Ok(expected)) => assert_eq!(located.path, Path::new(expected)),
         (Err(error), Err(expected)) => assert!(error.to_string().ends_with(expected), "{name}: {error}"),
         (found, _) => panic!("{name:?}: {found:?} but expected {expected:?}"),
@@ -125,10 +125,10 @@ fn global_patches_lead_to_one_file() {
         check("global", name, Effect::Makes, Err("that the host named"));
     }
     check("global", "/home/me/.agent/./NOTES.md", Effect::Changes, Err("has a part `.` or `..`"));
-    let none = AllowedRoots { global: None, skills: Vec::new(), ..grounds() };
+    let none = AllowedRoots { global: None, skills: Vec::new(), ..allowed_roots() };
     for word in ["global", "a-skill"] {
         let refused = locate(&kind(word), &patch("/a", Effect::Changes).files()[0], &none);
-        assert!(matches!(refused, Err(TargetError::NoGround { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(TargetError::NoAllowedRoot { .. })), "{refused:?}");
     }
 }
 
@@ -154,7 +154,7 @@ fn skill_patches_lead_to_skill_files() {
 fn both_names_are_the_same() {
     let text = "--- /home/me/memory/a.md\n+++ /home/me/memory/b.md\n@@ -1 +1 @@\n-a\n+b\n";
     let patch = Patch::parse(text.as_bytes()).unwrap();
-    let refused = locate(&PatchKind::Private, &patch.files()[0], &grounds());
+    let refused = locate(&PatchKind::Private, &patch.files()[0], &allowed_roots());
     assert!(matches!(refused, Err(TargetError::NamesDiffer { .. })), "{refused:?}");
 }
 
@@ -165,7 +165,7 @@ fn check_view(effect: Effect, steps: &[Entry], folder: Option<&str>, siblings: &
     } else {
         ("private", "/home/me/memory/a.md")
     };
-    let located = locate(&kind(word), &patch(name, effect).files()[0], &grounds()).unwrap();
+    let located = locate(&kind(word), &patch(name, effect).files()[0], &allowed_roots()).unwrap();
     let siblings = siblings.iter().map(|name| (*name).to_owned()).collect();
     let view = View { steps: steps.to_vec(), folder: folder.map(PathBuf::from), siblings };
     let refused = judge(&located, &view).err().map(|error| error.to_string());
@@ -213,8 +213,8 @@ fn what_stands_there_decides() {
 
 #[test]
 fn a_projects_instructions_are_no_global_notes() {
-    let grounds = AllowedRoots { global: Some(ground("/p/GEMINI.md", "/p/GEMINI.md")), ..grounds() };
-    let located = locate(&PatchKind::Global, &patch("/p/GEMINI.md", Effect::Changes).files()[0], &grounds).unwrap();
+    let roots = AllowedRoots { global: Some(root("/p/GEMINI.md", "/p/GEMINI.md")), ..allowed_roots() };
+    let located = locate(&PatchKind::Global, &patch("/p/GEMINI.md", Effect::Changes).files()[0], &roots).unwrap();
     let view = |siblings: &[&str]| View {
         steps: vec![FILE],
         folder: Some("/p".into()),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::outline::{EVIDENCE, Line, OVERVIEW, PITFALLS, VERIFICATION, sections, steps};
+use super::outline::{EVIDENCE, MarkedLine, OVERVIEW, PITFALLS, VERIFICATION, sections, steps};
 use crate::skill::Skill;
 use crate::skill::code::code;
 
@@ -50,9 +50,9 @@ pub fn quality_gate(skill: &Skill) -> Result<(), Vec<Shortcoming>> {
     let n_bytes = skill.body.trim().len();
     let tells = sections.iter().filter(|section| !section.is(VERIFICATION) && !section.is(EVIDENCE));
     let has_command = tells.flat_map(|section| &section.lines).any(|line| match line {
-        Line::Code(line) => !line.trim().is_empty(),
-        Line::Text(line) => has_code(line),
-        Line::Fence(_) => false,
+        MarkedLine::Code(line) => !line.trim().is_empty(),
+        MarkedLine::Text(line) => has_code(line),
+        MarkedLine::Fence(_) => false,
     });
     let is_concrete = has_command || steps(&skill.body).iter().any(|step| step.split(' ').count() >= MIN_RULE_WORDS);
     let checks = [

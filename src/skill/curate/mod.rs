@@ -24,7 +24,7 @@ pub use gate::{Shortcoming, quality_gate};
 pub use merge::SameBecause;
 pub(super) use outline::{OVERVIEW, PITFALLS, VERIFICATION, with_section};
 pub(crate) use procedure::is_same_procedure;
-pub use save::{AutoSave, Declined, auto_save};
+pub use save::{AutoSave, Declined, DeclinedSkill, auto_save};
 
 /// A saved skill with its history.
 #[derive(Clone, Debug, PartialEq)]

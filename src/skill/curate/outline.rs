@@ -11,19 +11,19 @@ pub(super) struct Section<'a> {
     pub(super) title: &'a str,
     /// The level of the heading: 1 is a title.
     level: usize,
-    pub(super) lines: Vec<Line<'a>>,
+    pub(super) lines: Vec<MarkedLine<'a>>,
 }
 
 /// A line, marked as text or code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line<'a> {
+pub(super) enum MarkedLine<'a> {
     Text(&'a str),
     Code(&'a str),
     /// A line that opens or closes a fence.
     Fence(&'a str),
 }
 
-impl<'a> Line<'a> {
+impl<'a> MarkedLine<'a> {
     pub(super) fn raw(self) -> &'a str {
         match self {
             Self::Text(line) | Self::Code(line) | Self::Fence(line) => line,
@@ -57,12 +57,12 @@ pub(super) fn sections(body: &str) -> Vec<Section<'_>> {
     for line in body.lines() {
         let was_open = fence.is_some();
         let (kind, next) = match (fence, fence_of(line.trim_start())) {
-            (None, Some((marks, _))) => (Line::Fence(line), Some(marks)),
+            (None, Some((marks, _))) => (MarkedLine::Fence(line), Some(marks)),
             (Some(open), Some((marks, info))) if marks.starts_with(&open) && info.trim().is_empty() => {
-                (Line::Fence(line), None)
+                (MarkedLine::Fence(line), None)
             }
-            (Some(open), _) => (Line::Code(line), Some(open)),
-            (None, None) => (Line::Text(line), None),
+            (Some(open), _) => (MarkedLine::Code(line), Some(open)),
+            (None, None) => (MarkedLine::Text(line), None),
         };
         let is_plain = !was_open && next.is_none();
         fence = next;
@@ -127,9 +127,9 @@ pub(super) fn steps(body: &str) -> Vec<String> {
     let sections = sections(body);
     let lines = sections.iter().filter(|section| section.is(STEPS)).flat_map(|section| &section.lines);
     let steps = lines.filter_map(|line| match line {
-        Line::Text(line) => Some(list_item(line).unwrap_or(line)),
-        Line::Code(line) => Some(*line),
-        Line::Fence(_) => None,
+        MarkedLine::Text(line) => Some(list_item(line).unwrap_or(line)),
+        MarkedLine::Code(line) => Some(*line),
+        MarkedLine::Fence(_) => None,
     });
     let plain = |step: &str| step.replace('`', "").split_whitespace().collect::<Vec<_>>().join(" ");
     steps.map(plain).filter(|step| !step.is_empty()).collect()
@@ -140,7 +140,7 @@ pub(super) fn blocks(section: &Section<'_>) -> Vec<String> {
     let mut blocks: Vec<Vec<&str>> = Vec::new();
     let mut is_open = false;
     for line in &section.lines {
-        let (raw, is_text) = (line.raw(), matches!(line, Line::Text(_)));
+        let (raw, is_text) = (line.raw(), matches!(line, MarkedLine::Text(_)));
         if is_text && raw.trim().is_empty() {
             is_open = false;
             continue;

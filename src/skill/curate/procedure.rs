@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::outline::{Line, STEPS, sections};
+use super::outline::{MarkedLine, STEPS, sections};
 use crate::capture::{are_alike, normal_forms};
 use crate::skill::Skill;
 use crate::skill::code::code;
@@ -20,9 +20,9 @@ fn commands(body: &str) -> BTreeSet<String> {
     let sections = sections(body);
     let lines = sections.iter().filter(|section| section.is(STEPS)).flat_map(|section| &section.lines);
     let commands = lines.flat_map(|line| match line {
-        Line::Text(line) => code(line),
-        Line::Code(line) => vec![*line],
-        Line::Fence(_) => Vec::new(),
+        MarkedLine::Text(line) => code(line),
+        MarkedLine::Code(line) => vec![*line],
+        MarkedLine::Fence(_) => Vec::new(),
     });
     normal_forms(commands)
 }

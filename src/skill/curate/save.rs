@@ -13,8 +13,25 @@ use crate::skill::{NotWorded, Quality, Skill, SkillName};
 pub struct AutoSave {
     /// To be saved as drafts, under unused names.
     pub saved: Vec<Skill>,
-    /// Not to be saved, with the reason.
-    pub declined: Vec<(SkillName, Declined)>,
+    /// Not to be saved.
+    pub declined: Vec<DeclinedSkill>,
+}
+
+/// A suggested skill that is not saved. In JSON: `[name, reason]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(into = "(SkillName, Declined)")]
+#[non_exhaustive]
+pub struct DeclinedSkill {
+    /// The suggested name.
+    pub name: SkillName,
+    /// Why it is not saved.
+    pub reason: Declined,
+}
+
+impl From<DeclinedSkill> for (SkillName, Declined) {
+    fn from(declined: DeclinedSkill) -> Self {
+        (declined.name, declined.reason)
+    }
 }
 
 /// Why a suggested skill is not saved.
@@ -68,7 +85,7 @@ pub fn auto_save(suggested: impl IntoIterator<Item = Skill>, known: &[Skill], co
     for skill in suggested {
         match consider(skill.clone(), known, &outcome.saved, config) {
             Ok(draft) => outcome.saved.push(draft),
-            Err(why) => outcome.declined.push((skill.name, why)),
+            Err(reason) => outcome.declined.push(DeclinedSkill { name: skill.name, reason }),
         }
     }
     outcome

@@ -250,7 +250,8 @@ fn a_run_saves_three_drafts_and_reports_the_others() {
     let names: Vec<&str> = outcome.saved.iter().map(|skill| skill.name.as_str()).collect();
     assert_eq!(names, ["a", "a-2", "Known-2"]);
     assert!(outcome.saved.iter().all(|skill| skill.quality == Quality::Draft && !skill.auto_load));
-    let declined: Vec<String> = outcome.declined.iter().map(|(name, why)| format!("{name}: {why}")).collect();
+    let declined: Vec<String> =
+        outcome.declined.iter().map(|skill| format!("{}: {}", skill.name, skill.reason)).collect();
     assert_eq!(
         declined,
         [
@@ -262,7 +263,7 @@ fn a_run_saves_three_drafts_and_reports_the_others() {
         ]
     );
     let off = auto_save(all, &known, &AutoSaveConfig { enabled: false, ..AutoSaveConfig::default() });
-    assert!(off.saved.is_empty() && off.declined.iter().all(|(_, why)| *why == Declined::Off));
+    assert!(off.saved.is_empty() && off.declined.iter().all(|skill| skill.reason == Declined::Off));
 }
 
 /// The states after a plan.

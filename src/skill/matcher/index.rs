@@ -154,7 +154,7 @@ pub(super) struct Asked {
 }
 
 /// The words of a query. Whether a compound word counts as a whole or by its parts depends on the skill.
-pub(super) fn asked(query: &str) -> Asked {
+pub(super) fn query_words(query: &str) -> Asked {
     let (mut seen, mut asked) = (BTreeSet::new(), Asked::default());
     for (place, token) in query.split_whitespace().enumerate() {
         let whole = whole_word(token);

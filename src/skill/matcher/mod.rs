@@ -22,7 +22,7 @@ use index::{Asked, Posting};
 
 pub use explain::{Point, PointReason};
 pub use index::{IndexedSkill, SkillIndex};
-pub use render::{RenderedSkills, render_skills};
+pub use render::{LeftOutSkill, RenderedSkills, render_skills};
 pub use semantic::match_skills_by_meaning;
 
 /// The skills that match a text.
@@ -166,7 +166,7 @@ pub fn match_skills(query: &str, index: &SkillIndex, config: &MatchConfig) -> Ma
     if let Some(reason) = nothing_to_match(index, config) {
         return Matches::none(MatchTier::Words, reason);
     }
-    let asked = index::asked(query);
+    let asked = index::query_words(query);
     if asked.words.is_empty() && asked.compounds.is_empty() {
         return Matches::none(MatchTier::Words, NoMatch::NothingAsked);
     }

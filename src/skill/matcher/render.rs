@@ -14,8 +14,25 @@ pub struct RenderedSkills {
     pub text: String,
     /// The skills in it, in their order.
     pub shown: Vec<SkillName>,
-    /// The skills that did not fit, each with its estimated tokens.
-    pub left_out: Vec<(SkillName, usize)>,
+    /// The skills that did not fit.
+    pub left_out: Vec<LeftOutSkill>,
+}
+
+/// A skill that did not fit. In JSON: `[name, n_tokens]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(into = "(SkillName, usize)")]
+#[non_exhaustive]
+pub struct LeftOutSkill {
+    /// Its name.
+    pub name: SkillName,
+    /// The tokens that it needs, estimated.
+    pub n_tokens: usize,
+}
+
+impl From<LeftOutSkill> for (SkillName, usize) {
+    fn from(left_out: LeftOutSkill) -> Self {
+        (left_out.name, left_out.n_tokens)
+    }
 }
 
 /// Renders the skills that fit the budget, in estimated tokens, in their order. A skill that does not fit is skipped, and the
@@ -33,7 +50,7 @@ pub fn render_skills<'a>(skills: impl IntoIterator<Item = &'a Skill>, max_tokens
             rendered.text.push_str(&item);
             rendered.shown.push(skill.name.clone());
         } else {
-            rendered.left_out.push((skill.name.clone(), needed));
+            rendered.left_out.push(LeftOutSkill { name: skill.name.clone(), n_tokens: needed });
         }
     }
     rendered
@@ -119,7 +136,7 @@ mod tests {
         assert_eq!(rendered.shown.len(), 1);
         assert!(rendered.text.starts_with("<skill name=\"short\">"), "{}", rendered.text);
         // 100 words, and 17 tokens of the tag.
-        assert_eq!(rendered.left_out, [(long.name, 117)]);
+        assert_eq!(rendered.left_out, [LeftOutSkill { name: long.name, n_tokens: 117 }]);
         assert_eq!(render_skills([&short], 5).text, "");
     }
 }

@@ -221,7 +221,7 @@ proptest! {
         let query = query.join(" ");
         let index = index(&skills);
         let found = match_skills(&query, &index, &config);
-        let asked = super::index::asked(&query);
+        let asked = super::index::query_words(&query);
         let score = |skill: &Skill| {
             let is_exact = |whole: &String| skill.topics.contains(whole) || skill.actions.contains(whole);
             let wholes: Vec<_> = asked.compounds.iter().filter(|(_, whole, _)| is_exact(whole)).collect();

@@ -255,9 +255,9 @@ mod tests {
         let model = ScriptedModel::new([]);
         let worded = |skill: &Skill| word_skill(&model, skill, &CancelToken::default(), &ExtractConfig::default());
         assert_eq!(worded(&tainted), Err(NotWorded::Tainted));
-        assert!(model.asked().is_empty());
+        assert!(model.requests().is_empty());
         assert!(matches!(worded(&draft()), Err(NotWorded::ModelFailed(ModelError::Run { .. }))));
-        let asked = model.asked().remove(0);
+        let asked = model.requests().remove(0);
         assert!(!asked.system.contains("{{") && !asked.system.contains("mkdocs"), "{}", asked.system);
     }
 }

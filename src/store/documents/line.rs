@@ -54,20 +54,20 @@ pub(crate) enum Change {
 
 /// The position of a line in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct LineSpan {
     /// The offset in bytes.
     pub(crate) at: u64,
     /// The length in bytes, with its newline.
     pub(crate) n_bytes: usize,
 }
 
-impl Place {
+impl LineSpan {
     /// The positions of consecutive lines with these lengths, the first at offset `at`.
-    pub(super) fn in_a_row(mut at: u64, lengths: Vec<usize>) -> Vec<Self> {
+    pub(super) fn consecutive(mut at: u64, lengths: Vec<usize>) -> Vec<Self> {
         let next = |n_bytes| {
-            let place = Self { at, n_bytes };
+            let span = Self { at, n_bytes };
             at += n_bytes as u64;
-            place
+            span
         };
         lengths.into_iter().map(next).collect()
     }
@@ -77,7 +77,7 @@ impl Place {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Logged {
     pub(crate) change: Change,
-    pub(crate) place: Place,
+    pub(crate) span: LineSpan,
 }
 
 fn seal<D: Serialize>(payload: &Payload<D>, bytes: &mut Vec<u8>) -> serde_json::Result<usize> {
@@ -165,14 +165,14 @@ pub(super) fn read(bytes: &[u8], base: u64) -> Lines {
         let payload = parse(text);
         let more = payload.as_ref().map(|payload| payload.more);
         batch.take_line(more, payload.is_none() && is_zeroed(text), here.start, lines.changes.len());
-        let place = Place { at: base + here.start as u64, n_bytes: line.len() };
+        let span = LineSpan { at: base + here.start as u64, n_bytes: line.len() };
         match payload {
             Some(Payload { header: Some(header), .. }) if here.start == 0 => lines.header = Some(header),
             Some(Payload { put: Some(document), header: None, remove: None, .. }) => {
-                lines.changes.push(Logged { change: Change::Put(Arc::new(document)), place });
+                lines.changes.push(Logged { change: Change::Put(Arc::new(document)), span });
             }
             Some(Payload { remove: Some(id), header: None, put: None, .. }) => {
-                lines.changes.push(Logged { change: Change::Remove(id), place });
+                lines.changes.push(Logged { change: Change::Remove(id), span });
             }
             _ => lines.broken.push(here),
         }
@@ -255,7 +255,7 @@ pub(in crate::store) fn fuzz_documents(bytes: &[u8]) {
         let changes: Vec<Change> = lines.changes.into_iter().map(|logged| logged.change).collect();
         let (written, lengths) = batch(&changes).unwrap();
         let again = read(&written, 0);
-        assert_eq!(again.changes.iter().map(|logged| logged.place.n_bytes).collect::<Vec<_>>(), lengths);
+        assert_eq!(again.changes.iter().map(|logged| logged.span.n_bytes).collect::<Vec<_>>(), lengths);
         assert_eq!(again.changes.into_iter().map(|logged| logged.change).collect::<Vec<_>>(), changes);
         assert!(again.broken.is_empty() && again.whole == written.len());
     }
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(lines.whole, bytes.len());
         let header_length = header(Uuid::nil()).unwrap().len();
         assert!(header_length <= HEADER_BYTES);
-        assert_eq!(lines.changes.iter().map(|logged| logged.place.n_bytes).sum::<usize>(), bytes.len() - header_length);
+        assert_eq!(lines.changes.iter().map(|logged| logged.span.n_bytes).sum::<usize>(), bytes.len() - header_length);
         let text = String::from_utf8(bytes).unwrap();
         let line = text.lines().nth(1).unwrap();
         assert!(line.ends_with(r#""put":{"id":"a","text":"the text of a","metadata":{"type":"note"}}}"#), "{line}");

@@ -20,7 +20,7 @@ use uuid::Uuid;
 use crate::document::Document;
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Folder, Lock, Name, Stamp};
-pub(crate) use line::{Change, Logged, Place};
+pub(crate) use line::{Change, LineSpan, Logged};
 pub(crate) use stored::{Described, StoredDocuments};
 
 /// The name of the log.
@@ -40,7 +40,7 @@ pub(crate) struct LogMark {
     /// The schema of the log, if a newer version of the program wrote it.
     pub(crate) newer: Option<u64>,
     /// True if the stamp alone detects any later change.
-    is_settled: Arc<AtomicBool>,
+    is_proved_by_stamp: Arc<AtomicBool>,
     /// Lines before `read_to` that cannot be read.
     n_broken: usize,
 }
@@ -102,7 +102,7 @@ impl DocumentLog {
         };
         let Some(seen) = &known.stamp else { return self.load(stamp).map(Some) };
         let is_alike = seen.is_alike(&stamp);
-        if is_alike && (!seen.is_racy || known.is_settled.load(Ordering::Acquire)) {
+        if is_alike && (!seen.is_racy || known.is_proved_by_stamp.load(Ordering::Acquire)) {
             return Ok(None);
         }
         if seen.inode != stamp.inode || stamp.length < known.read_to {
@@ -114,7 +114,7 @@ impl DocumentLog {
             return self.load(stamp).map(Some);
         }
         if stamp.length == known.read_to {
-            known.is_settled.store(is_alike && !stamp.is_racy, Ordering::Release);
+            known.is_proved_by_stamp.store(is_alike && !stamp.is_racy, Ordering::Release);
             return Ok(None);
         }
         let bytes = files.read_or_empty(DOCUMENTS, known.read_to)?;
@@ -126,7 +126,7 @@ impl DocumentLog {
         if lines.whole == 0 {
             return Ok(None);
         }
-        let mut mark = LogMark { stamp: Some(stamp), is_settled: Arc::default(), ..known.clone() };
+        let mut mark = LogMark { stamp: Some(stamp), is_proved_by_stamp: Arc::default(), ..known.clone() };
         mark.advance(bytes.get(..lines.whole).unwrap_or_default());
         Ok(Some(LogUpdate::Appended(lines.changes, mark)))
     }
@@ -228,14 +228,14 @@ impl DocumentLog {
     /// # Errors
     /// The batch was not written, or the handle refuses further writes: then the batch may be found when the folder is opened
     /// again.
-    pub(crate) fn append(&self, known: &mut LogMark, changes: &[Change], lock: &Lock) -> Result<Vec<Place>> {
+    pub(crate) fn append(&self, known: &mut LogMark, changes: &[Change], lock: &Lock) -> Result<Vec<LineSpan>> {
         self.refuse_newer(known)?;
         let files = self.folder.files();
         let failed = |error: serde_json::Error| FolderError::io("append to", &self.path())(error.into());
         let (lines, lengths) = line::batch(changes).map_err(failed)?;
         if known.stamp.is_none() {
             // The first batch is written with the file, so that no file is without its first line.
-            return Ok(Place::in_a_row(self.install(known, lines, lock)?, lengths));
+            return Ok(LineSpan::consecutive(self.install(known, lines, lock)?, lengths));
         }
         if let Err(error) = files.append(DOCUMENTS, &lines) {
             if self.cut(known).is_err() {
@@ -244,12 +244,12 @@ impl DocumentLog {
             return Err(error);
         }
         files.sync(DOCUMENTS)?;
-        let places = Place::in_a_row(known.read_to, lengths);
+        let spans = LineSpan::consecutive(known.read_to, lengths);
         known.advance(&lines);
         // Without a stamp, the next read starts at the beginning of the file.
-        known.is_settled = Arc::default();
+        known.is_proved_by_stamp = Arc::default();
         known.stamp = files.stamp(DOCUMENTS).ok().flatten().or(known.stamp.take());
-        Ok(places)
+        Ok(spans)
     }
 
     /// Replaces the log with a new one of these documents. Returns the position of each line.
@@ -258,12 +258,12 @@ impl DocumentLog {
         known: &mut LogMark,
         documents: impl Iterator<Item = &'d Document>,
         lock: &Lock,
-    ) -> Result<Vec<Place>> {
+    ) -> Result<Vec<LineSpan>> {
         self.refuse_newer(known)?;
         let mut lines = Vec::new();
         let lengths = line::singly(documents, &mut lines)
             .map_err(|error| FolderError::io("write", &self.path())(error.into()))?;
-        Ok(Place::in_a_row(self.install(known, lines, lock)?, lengths))
+        Ok(LineSpan::consecutive(self.install(known, lines, lock)?, lengths))
     }
 
     /// Replaces the log with a new one of these lines. Returns the offset of the first of them.

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::AnyBitPattern;
 
-use super::line::{self, Place};
+use super::line::{self, LineSpan};
 use super::{DOCUMENTS, DocumentLog, LogMark, Logged};
 use crate::document::Document;
 use crate::error::folder::{FolderError, Result};
@@ -75,7 +75,7 @@ impl<T: AnyBitPattern> Column<T> {
 pub(crate) struct Described {
     pub(crate) id: TextHash,
     pub(crate) text: TextHash,
-    pub(crate) place: Place,
+    pub(crate) span: LineSpan,
     /// The hashes of its metadata entries.
     pub(crate) names: Vec<TextHash>,
 }
@@ -109,9 +109,9 @@ impl StoredDocuments {
         self.lengths.iter().map(|length| u64::from(*length)).sum()
     }
 
-    pub(crate) fn place(&self, key: u32) -> Option<Place> {
-        let place = Place { at: *self.starts.at(key)?, n_bytes: *self.lengths.at(key)? as usize };
-        Some(place).filter(|place| place.at.saturating_add(place.n_bytes as u64) <= self.read_to)
+    pub(crate) fn span(&self, key: u32) -> Option<LineSpan> {
+        let span = LineSpan { at: *self.starts.at(key)?, n_bytes: *self.lengths.at(key)? as usize };
+        Some(span).filter(|span| span.at.saturating_add(span.n_bytes as u64) <= self.read_to)
     }
 
     pub(crate) fn text(&self, key: u32) -> Option<TextHash> {
@@ -140,12 +140,12 @@ impl StoredDocuments {
 
     pub(crate) fn describe(&self, key: u32) -> Option<Described> {
         let id = TextHash::from_bytes(*self.ids.at(key)?);
-        Some(Described { id, text: self.text(key)?, place: self.place(key)?, names: self.names(key).collect() })
+        Some(Described { id, text: self.text(key)?, span: self.span(key)?, names: self.names(key).collect() })
     }
 
     /// Reads a document from the log. None if its line is damaged; [`is_damaged`](Self::is_damaged) is true from then on.
     pub(crate) fn document(&self, key: u32) -> Result<Option<Arc<Document>>> {
-        let Some(Place { at, n_bytes }) = self.place(key) else { return Ok(None) };
+        let Some(LineSpan { at, n_bytes }) = self.span(key) else { return Ok(None) };
         let read = match self.log.read(at, n_bytes) {
             Ok(line) => line::document(&line).filter(|document| self.is_under(key, &document.id)),
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => None,
@@ -310,8 +310,8 @@ impl Columns {
     fn of(documents: impl Iterator<Item = Described>) -> Self {
         let mut columns = Self::default();
         for (key, described) in (0..).zip(documents) {
-            columns.starts.push(described.place.at);
-            columns.lengths.push(u32::try_from(described.place.n_bytes).unwrap_or(u32::MAX));
+            columns.starts.push(described.span.at);
+            columns.lengths.push(u32::try_from(described.span.n_bytes).unwrap_or(u32::MAX));
             columns.ids.push(*described.id.as_bytes());
             columns.texts.push(*described.text.as_bytes());
             columns.document_starts.push(number(columns.document_names.len()));

@@ -10,7 +10,7 @@ use crate::folder::Directory;
 use crate::hash::TextHash;
 use crate::lesson::{Lesson, Realm};
 use crate::state::{Book, EmbeddedText, RecallIndex, StoredPieces};
-use crate::store::recall_file::{FORMAT, RECALL, RecallFile, checked};
+use crate::store::recall_file::{FORMAT, RECALL, RecallFile, next_section};
 use crate::store::sections::{Label, SectionWriter, Sections};
 
 const TEXTS: [EmbeddedText; 3] = [EmbeddedText::Trigger, EmbeddedText::Whole, EmbeddedText::Mistake];
@@ -84,7 +84,7 @@ fn fuzz_recall(bytes: &[u8]) {
         assert!(sections.len() * 64 <= bytes.len());
         let mut rest = sections.into_iter();
         let Some((_, _, lessons)) = RecallFile::read(&mut rest) else { continue };
-        let mut pieces = std::iter::from_fn(|| checked(&mut rest));
+        let mut pieces = std::iter::from_fn(|| next_section(&mut rest));
         let config = IndexConfig::default();
         let Some(index) = RecallIndex::read(&lessons, &config, true, &mut StoredPieces(&mut pieces)) else { continue };
         ask(&index, bytes.len());

@@ -92,7 +92,7 @@ fn proposals_that_this_handle_is_not_configured_for_are_kept() {
     assert_eq!(inapplicable, ["global/extraction.patch", "global/more.patch", "skills/deploy.patch"]);
     for (kind, patch) in [(PatchKind::Global, &global), (skill("deploy"), &deploy)] {
         let refused = reason(untold.propose(&kind, patch.as_bytes()).unwrap_err());
-        assert!(matches!(refused, CannotApply::Target { reason: TargetError::NoGround { .. }, .. }), "{refused}");
+        assert!(matches!(refused, CannotApply::Target { reason: TargetError::NoAllowedRoot { .. }, .. }), "{refused}");
     }
     assert_eq!((home.snapshot("memory/.inbox"), told.list().unwrap()), (before, waiting));
 

@@ -12,7 +12,7 @@ pub(super) enum Seen {
     Restored,
     NotUndone,
     Credited,
-    SettledBefore,
+    RecordedBefore,
     TextChanged,
     Ambiguous,
 }
@@ -28,7 +28,7 @@ impl Seen {
         Self::Restored,
         Self::NotUndone,
         Self::Credited,
-        Self::SettledBefore,
+        Self::RecordedBefore,
         Self::TextChanged,
         Self::Ambiguous,
     ];

@@ -45,10 +45,10 @@ impl Model {
     }
 
     /// docs/spec/playbook.md, 6.3.
-    pub(super) fn settle(&mut self, place: usize, outcome: Feedback) -> Credited {
+    pub(super) fn record_outcome(&mut self, place: usize, outcome: Feedback) -> Credited {
         let receipt = self.receipts[place].clone();
         if let Some(outcome) = receipt.outcome {
-            self.tally.count(Seen::SettledBefore, 1);
+            self.tally.count(Seen::RecordedBefore, 1);
             return Credited::AlreadyRecorded { outcome };
         }
         let (lessons, changed): (Vec<_>, Vec<_>) =

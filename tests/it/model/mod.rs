@@ -144,11 +144,11 @@ fn step(model: &mut Model, playbook: &Playbook, bench: &Bench, op: &Op) -> Check
             prop_assert_eq!(playbook.get_playbook_context(request).unwrap().receipt, None);
         }
         Op::Outcome { pick, outcome } => {
-            // Mostly of the last ones, now and then of one that is settled already.
+            // Mostly of the last ones, now and then of one that has an outcome already.
             let n_receipts = model.receipts.len();
             let Some(place) = n_receipts.checked_sub(1 + pick % n_receipts.clamp(1, 8)) else { return Ok(()) };
-            let settled = playbook.record_outcome(model.receipts[place].id, *outcome).unwrap();
-            prop_assert_eq!(settled, model.settle(place, *outcome));
+            let credited = playbook.record_outcome(model.receipts[place].id, *outcome).unwrap();
+            prop_assert_eq!(credited, model.record_outcome(place, *outcome));
         }
         Op::CreditWindow => {
             let window = playbook.config().feedback.credit_window;

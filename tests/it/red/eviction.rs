@@ -123,7 +123,7 @@ struct Written {
     origin: Value,
 }
 
-fn written(lesson: &Lesson) -> Written {
+fn wording_of(lesson: &Lesson) -> Written {
     let texts = [
         &lesson.task,
         &lesson.trigger,
@@ -137,7 +137,7 @@ fn written(lesson: &Lesson) -> Written {
 }
 
 fn by_hand(playbook: &Playbook) -> BTreeMap<LessonId, Written> {
-    lessons(playbook).iter().map(|lesson| (lesson.id, written(lesson))).collect()
+    lessons(playbook).iter().map(|lesson| (lesson.id, wording_of(lesson))).collect()
 }
 
 /// The state of the lessons by hand.
@@ -279,7 +279,7 @@ fn unhelpful(bench: &Bench) -> Playbook {
         row["retrievals"] = json!(99);
         row["harmful_retrievals"] = json!(9);
     }
-    bench.write(crate::bench::TRUTH, file.to_string());
+    bench.write(crate::bench::PLAYBOOK, file.to_string());
     open(bench)
 }
 
@@ -406,6 +406,6 @@ fn a_prune_archives_unhelpful_lessons_of_programs() {
         row["retrievals"] = json!(99);
         row["harmful_retrievals"] = json!(9);
     }
-    bench.write(crate::bench::TRUTH, file.to_string());
+    bench.write(crate::bench::PLAYBOOK, file.to_string());
     assert_eq!(open(&bench).prune_low_utility().unwrap().lessons.len(), 5);
 }

@@ -9,7 +9,7 @@ use adage::{LearnOutcome, LessonDraft, ManualClock, Playbook, build_lesson};
 use serde_json::{Value, json};
 
 use super::table::{Table, when};
-use crate::bench::{BACKUP, Bench, TRUTH, learn, lessons, triggers};
+use crate::bench::{BACKUP, Bench, PLAYBOOK, learn, lessons, triggers};
 
 const CANARY: &str = "parsing CSV exports";
 
@@ -224,8 +224,8 @@ fn a_file_that_breaks_under_an_open_handle_loses_nothing() {
             learn(&playbook, build_lesson(trigger, "do it"));
         }
         match bytes {
-            Some(bytes) => bench.write(TRUTH, bytes),
-            None => bench.delete(TRUTH),
+            Some(bytes) => bench.write(PLAYBOOK, bytes),
+            None => bench.delete(PLAYBOOK),
         }
         for trigger in ["rotating ssh keys", "waxing skis", "boiling eggs"] {
             drop(playbook.learn_lesson(build_lesson(trigger, "do it")));
@@ -262,8 +262,8 @@ fn a_reader_of_a_broken_file_finds_the_backup_and_changes_nothing() {
         let bench = memory();
         learn(&bench.open(), build_lesson("folding maps", "do it"));
         match bytes {
-            Some(bytes) => bench.write(TRUTH, bytes),
-            None => bench.delete(TRUTH),
+            Some(bytes) => bench.write(PLAYBOOK, bytes),
+            None => bench.delete(PLAYBOOK),
         }
         let backup = bench.read(BACKUP);
         let names = bench.names();
@@ -271,7 +271,7 @@ fn a_reader_of_a_broken_file_finds_the_backup_and_changes_nothing() {
         let mut effects: Vec<String> =
             when(!found.iter().any(|trigger| trigger == CANARY), "it finds nothing").into_iter().collect();
         effects.extend(when(bench.read(BACKUP) != backup || bench.names() != names, "it changed the folder"));
-        let now = fs::read(bench.path(TRUTH)).ok();
+        let now = fs::read(bench.path(PLAYBOOK)).ok();
         effects.extend(when(now.as_deref() != bytes.map(str::as_bytes), "it changed the file"));
         table.note(attack, &effects);
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use adage::retrieve::{Query, TierChoice};
 use adage::{Config, Context, HashingEmbedder, NoMatchReason, Playbook, Request, Tier, build_lesson};
 
-use super::bench::{BACKUP, Bench, TRUTH, learn, lessons, shown, start, three, triggers};
+use super::bench::{BACKUP, Bench, PLAYBOOK, learn, lessons, shown, start, three, triggers};
 
 /// Nearer to no lesson than 0.45.
 const FRANCE: &str = "What is the capital of France?";
@@ -232,19 +232,19 @@ fn a_recall_does_not_write_the_playbook_file() {
     let bench = Bench::new();
     let playbook = with_vectors(&bench);
     stock(&bench, &playbook);
-    let long_ago = fs::metadata(bench.path(TRUTH)).unwrap().modified().unwrap() - std::time::Duration::from_mins(10);
-    for name in [TRUTH, BACKUP, "vectors.bin"] {
+    let long_ago = fs::metadata(bench.path(PLAYBOOK)).unwrap().modified().unwrap() - std::time::Duration::from_mins(10);
+    for name in [PLAYBOOK, BACKUP, "vectors.bin"] {
         File::options().write(true).open(bench.path(name)).unwrap().set_modified(long_ago).unwrap();
     }
-    let before = [TRUTH, BACKUP, "vectors.bin"].map(|name| bench.read(name));
+    let before = [PLAYBOOK, BACKUP, "vectors.bin"].map(|name| bench.read(name));
     for playbook in [&playbook, &with_vectors(&bench)] {
         let context = ask(playbook, "parsing CSV exports");
         playbook.record_outcome(context.receipt.unwrap(), adage::Feedback::Helpful).unwrap();
         ask(playbook, Request::cold_start());
         ask(playbook, FRANCE);
     }
-    assert!(before == [TRUTH, BACKUP, "vectors.bin"].map(|name| bench.read(name)));
-    for name in [TRUTH, BACKUP, "vectors.bin"] {
+    assert!(before == [PLAYBOOK, BACKUP, "vectors.bin"].map(|name| bench.read(name)));
+    for name in [PLAYBOOK, BACKUP, "vectors.bin"] {
         assert_eq!(fs::metadata(bench.path(name)).unwrap().modified().unwrap(), long_ago, "{name}");
     }
     assert_eq!(playbook.find("parsing CSV exports").unwrap().retrievals, 4);

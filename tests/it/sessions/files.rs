@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use adage::Config;
 use adage::chrono::TimeDelta;
 use adage::config::SessionsConfig;
-use adage::sessions::{DueSessions, LeftOutReason, NotDue, ReadState, RunOutcome};
+use adage::sessions::{DueSessions, LeftOutReason, NotDue, ReadState, RunOutcome, SessionResult};
 use adage::transcript::Owner;
 
-use super::{Desk, at, standing};
+use super::{Desk, at, read_state};
 
 /// Replaces a file by itself gzipped, under the same name with `ending` behind it.
 fn compress(path: &Path, ending: &str) -> PathBuf {
@@ -31,8 +31,8 @@ fn a_compressed_session_is_scanned_due_and_read() {
     let playbook = desk.playbook();
     assert_eq!(desk.due_ids(&playbook), ["plain", "packed"]);
     let RunOutcome::Ended(run) = desk.run(&playbook, &[]) else { panic!("nothing was read") };
-    assert!(run.sessions.iter().all(|session| session.n_candidates == Some(2)), "{run:?}");
-    assert_eq!(standing(&playbook, &desk.folder(), "packed"), ReadState::Read);
+    assert!(run.sessions.iter().all(|session| session.result == SessionResult::Read { n_candidates: 2 }), "{run:?}");
+    assert_eq!(read_state(&playbook, &desk.folder(), "packed"), ReadState::Read);
     fs::write(&path, "not gzip").unwrap();
     let left_out = playbook.sessions().scan(&desk.folder()).unwrap().left_out;
     assert!(

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use adage::chrono::{DateTime, FixedOffset, TimeDelta};
 use adage::config::SessionsConfig;
 use adage::model::CancelToken;
-use adage::sessions::{DueSessions, Ineligible, LeftOutReason, NotDue, ReadState, RunEnd, RunOutcome};
+use adage::sessions::{DueSessions, Ineligible, LeftOutReason, NotDue, ReadState, RunEnd, RunOutcome, SessionResult};
 use adage::transcript::Reading;
 use adage::{Config, Error, FolderError, ManualClock, Playbook, sessions};
 use serde_json::json;
@@ -96,9 +96,9 @@ fn ids(entries: &[sessions::Entry]) -> Vec<&str> {
     entries.iter().map(|entry| entry.id.as_str()).collect()
 }
 
-fn standing(playbook: &Playbook, folder: &Path, id: &str) -> ReadState {
+fn read_state(playbook: &Playbook, folder: &Path, id: &str) -> ReadState {
     let scan = playbook.sessions().scan(folder).unwrap();
-    scan.entries.iter().find(|entry| entry.id == id).unwrap_or_else(|| panic!("no {id}")).standing
+    scan.entries.iter().find(|entry| entry.id == id).unwrap_or_else(|| panic!("no {id}")).read_state
 }
 
 #[test]
@@ -125,8 +125,8 @@ fn a_scan_lists_sessions_worth_reading_and_those_left_out() {
             format!("[NEW] Please make part 11 of old faster now. (12 user msgs) — {folder}/old.jsonl"),
         ]
     );
-    assert!(matches!(scan.entries[0].hurdle, Some(Ineligible::Active { .. })));
-    assert!(matches!(scan.entries[3].hurdle, Some(Ineligible::FewTurns { n_user_turns: 3, n_tool_calls: 0 })));
+    assert!(matches!(scan.entries[0].ineligible, Some(Ineligible::Active { .. })));
+    assert!(matches!(scan.entries[3].ineligible, Some(Ineligible::FewTurns { n_user_turns: 3, n_tool_calls: 0 })));
     let left: Vec<_> = scan.left_out.iter().map(|left| (left.path.file_name().unwrap(), &left.reason)).collect();
     assert_eq!(left.len(), if cfg!(unix) { 2 } else { 1 }, "{left:?}");
     assert!(
@@ -168,10 +168,10 @@ fn runs_read_ten_half_an_hour_apart_and_a_resumed_session_is_new_again() {
     let playbook = desk.playbook();
     let RunOutcome::Ended(record) = desk.run(&playbook, &["s00"]) else { panic!("nothing ran") };
     assert_eq!((record.end, record.sessions.len()), (RunEnd::Finished, 10));
-    assert_eq!(record.sessions[0].error.as_deref(), Some("no luck with s00"));
-    assert_eq!(record.sessions[1].n_candidates, Some(2));
-    assert_eq!(standing(&playbook, &desk.folder(), "s01"), ReadState::Read);
-    assert_eq!(standing(&playbook, &desk.folder(), "s00"), ReadState::New { n_attempts: 1 });
+    assert_eq!(record.sessions[0].result, SessionResult::Failed { error: "no luck with s00".to_owned() });
+    assert_eq!(record.sessions[1].result, SessionResult::Read { n_candidates: 2 });
+    assert_eq!(read_state(&playbook, &desk.folder(), "s01"), ReadState::Read);
+    assert_eq!(read_state(&playbook, &desk.folder(), "s00"), ReadState::New { n_attempts: 1 });
 
     desk.clock.advance(TimeDelta::minutes(29));
     let until = at(0) + TimeDelta::minutes(30);
@@ -181,7 +181,7 @@ fn runs_read_ten_half_an_hour_apart_and_a_resumed_session_is_new_again() {
     // The failed session comes after those without an attempt, although it is newer.
     assert_eq!(desk.due_ids(&playbook), ["s10", "s11", "s00"]);
     desk.session("s05.jsonl", -3);
-    assert_eq!(standing(&playbook, &desk.folder(), "s05"), ReadState::New { n_attempts: 0 });
+    assert_eq!(read_state(&playbook, &desk.folder(), "s05"), ReadState::New { n_attempts: 0 });
     assert_eq!(desk.due_ids(&playbook), ["s05", "s10", "s11", "s00"]);
     // Another process gets the same result, and a clock that was set back delays no run.
     desk.clock.advance(TimeDelta::hours(-1));
@@ -203,7 +203,7 @@ fn one_version_is_tried_three_times() {
         desk.clock.advance(TimeDelta::minutes(30));
     }
     assert_eq!(desk.run(&playbook, &["bad"]), RunOutcome::NotDue(NotDue::NothingEligible));
-    assert_eq!(standing(&playbook, &desk.folder(), "bad"), ReadState::GivenUp { n_attempts: 3 });
+    assert_eq!(read_state(&playbook, &desk.folder(), "bad"), ReadState::GivenUp { n_attempts: 3 });
     let scan = playbook.sessions().scan(&desk.folder()).unwrap();
     assert!(scan.shown()[0].to_string().starts_with("[NEW]"), "it was never read");
     desk.session("bad.jsonl", -4);
@@ -223,7 +223,7 @@ fn the_history_is_bounded() {
     let history = playbook.sessions().history().unwrap();
     let started: Vec<_> = history.iter().map(|run| run.owner.started).collect();
     assert_eq!(started, [2, 3, 4, 5].map(|n| at(0) + TimeDelta::minutes(30 * n)));
-    assert!(history.iter().all(|run| run.sessions[0].error.is_some()));
+    assert!(history.iter().all(|run| matches!(run.sessions[0].result, SessionResult::Failed { .. })));
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn a_cancelled_run_stops_between_sessions() {
         panic!("nothing ran")
     };
     assert_eq!((record.end, record.sessions.len()), (RunEnd::Cancelled, 1));
-    assert_eq!(standing(&playbook, &desk.folder(), "s1"), ReadState::New { n_attempts: 0 });
+    assert_eq!(read_state(&playbook, &desk.folder(), "s1"), ReadState::New { n_attempts: 0 });
     assert!(matches!(desk.due(&playbook), DueSessions::NotDue(NotDue::Throttled { .. })), "the rest is not queued");
     desk.clock.advance(TimeDelta::minutes(30));
     assert_eq!(desk.due_ids(&playbook), ["s1", "s2"]);
@@ -282,7 +282,7 @@ fn only_one_run_is_active_and_a_dropped_run_is_resumed() {
     assert_eq!(record.sessions.len(), 1);
     let history = second.sessions().history().unwrap();
     assert_eq!(history.iter().map(|run| run.end).collect::<Vec<_>>(), [RunEnd::Died, RunEnd::Finished]);
-    assert_eq!(history[0].sessions[0].n_candidates, Some(1));
+    assert_eq!(history[0].sessions[0].result, SessionResult::Read { n_candidates: 1 });
     assert!(matches!(desk.due(&second), DueSessions::NotDue(NotDue::Throttled { .. })));
 }
 

@@ -6,11 +6,11 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use adage::model::CancelToken;
-use adage::sessions::{DueSessions, NotDue, ReadState, RunEnd, RunOutcome};
+use adage::sessions::{DueSessions, NotDue, ReadState, RunEnd, RunOutcome, SessionResult};
 use adage::transcript::Reading;
 use adage::{ManualClock, Playbook};
 
-use super::{Desk, at, standing};
+use super::{Desk, at, read_state};
 
 /// The folder of a test that is to be killed in the middle of a run.
 const VICTIM: &str = "ADAGE_TEST_RUN";
@@ -57,10 +57,10 @@ fn the_run_of_a_killed_process_is_finished_by_the_next() {
         assert_eq!(desk.due_ids(&playbook), expected, "round {round}: no wait, and the lock is free");
     }
     let playbook = desk.playbook();
-    assert_eq!(standing(&playbook, &desk.folder(), "fatal"), ReadState::GivenUp { n_attempts: 3 });
+    assert_eq!(read_state(&playbook, &desk.folder(), "fatal"), ReadState::GivenUp { n_attempts: 3 });
     let RunOutcome::Ended(record) = desk.run(&playbook, &[]) else { panic!("nothing ran") };
     assert_eq!((record.sessions.len(), record.sessions[0].id.as_str()), (1, "other"));
     let history = playbook.sessions().history().unwrap();
     assert_eq!(history.iter().map(|run| run.end == RunEnd::Died).collect::<Vec<_>>(), [true, true, true, false]);
-    assert_eq!(history[0].sessions[0].error.as_deref(), Some("the attempt did not end"));
+    assert_eq!(history[0].sessions[0].result, SessionResult::Failed { error: "the attempt did not end".to_owned() });
 }

@@ -18,8 +18,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::global::{Access, Books, Global};
+use crate::location::{MemoryLocation, VARIABLE, env_path, has_memory, user_memory};
 use crate::output::Output;
-use crate::place::{Place, VARIABLE, env_path, has_memory, user_memory};
 use crate::result::{Done, chain};
 
 use payload::Payload;
@@ -82,8 +82,8 @@ fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer
     let start = payload.folder().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
     let start = start.canonicalize().unwrap_or(start);
     let named = global.dir.clone().or_else(|| env_path(VARIABLE));
-    global.place = Place::from(&start, named, global.only_own, user_memory())?;
-    let is_any = [Some(global.dir()), global.place.user.as_deref()].into_iter().flatten().any(has_memory);
+    global.location = MemoryLocation::from(&start, named, global.only_own, user_memory())?;
+    let is_any = [Some(global.dir()), global.location.user.as_deref()].into_iter().flatten().any(has_memory);
     if !is_any {
         return Ok(Answer::default());
     }
@@ -191,7 +191,7 @@ fn note(payload: &Payload, session: &mut Session) {
     let call = payload.call();
     session.note(call.hash(), has_failed);
     if call.commands.iter().any(|command| check::is_check(command)) {
-        session.checked(!has_failed);
+        session.record_check(!has_failed);
     }
 }
 

@@ -116,7 +116,7 @@ impl Session {
     }
 
     /// Records a check, which gives the outcome of everything shown before.
-    pub(super) fn checked(&mut self, has_passed: bool) {
+    pub(super) fn record_check(&mut self, has_passed: bool) {
         self.known.checked.append(&mut self.known.receipts);
         self.known.has_passed = Some(has_passed);
         self.is_changed = true;

@@ -16,8 +16,8 @@ use serde_json::json;
 use crate::choice::choice;
 use crate::global::Global;
 use crate::hook::Agent;
+use crate::location::env_path;
 use crate::output::{Output, on_a_line};
-use crate::place::env_path;
 use crate::repository::{exists, is_real_folder};
 use crate::result::Done;
 use crate::trust;
@@ -84,7 +84,7 @@ pub(crate) fn init(global: &Global, asked: &Init, out: &mut Output) -> Done {
 
 /// The project whose agents are set up: the folder that contains the memory.
 fn project_root(global: &Global) -> Result<PathBuf, Box<dyn Error>> {
-    let here = global.place.roots.first().map(PathBuf::from);
+    let here = global.location.roots.first().map(PathBuf::from);
     Ok(match here {
         Some(root) => root,
         None => std::env::current_dir()?.canonicalize()?,

@@ -16,7 +16,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 
 use super::batches::Batches;
-use super::message::{Line, Message, read};
+use super::message::{InputLine, Message, read};
 
 /// The maximum length of a line, in bytes. A longer one is skipped.
 const MAX_LINE: usize = 16 << 20;
@@ -79,9 +79,9 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
             return;
         }
         let (messages, answer) = match read(line) {
-            Line::One(Ok(message)) => (message.into_iter().collect(), None),
-            Line::One(Err(answer)) => (Vec::new(), Some(answer)),
-            Line::Batch(batch) => to.batches().open(batch),
+            InputLine::One(Ok(message)) => (message.into_iter().collect(), None),
+            InputLine::One(Err(answer)) => (Vec::new(), Some(answer)),
+            InputLine::Batch(batch) => to.batches().open(batch),
         };
         self.received.extend(messages);
         if let Some(answer) = answer {

@@ -31,9 +31,9 @@ impl Memory {
     /// The playbooks that apply, and a line about each folder that is not trusted.
     pub(super) fn books(&self) -> Result<(Playbooks, Vec<String>), Box<dyn Error>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another folder may be at a path by now: it is judged as if it were found for the first time.
         // The user's own memory may have been made since.
         let has_user = self.global.user_memory().is_some();
+        // Another folder may be at a path by now: it is judged as if it were found for the first time.
         let is_in_place = |known: &Open| {
             known.has_user == has_user && known.books.as_slice().iter().all(|book| book.check_folder().is_ok())
         };

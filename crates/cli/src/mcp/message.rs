@@ -13,7 +13,7 @@ pub(super) type Message = RxJsonRpcMessage<RoleServer>;
 /// What a line contains.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "one at a time exists, and is taken apart at once")]
-pub(super) enum Line {
+pub(super) enum InputLine {
     /// One message; `None` if it is a notification that the server ignores.
     One(Result<Option<Message>, Value>),
     /// The messages of a batch, which are not checked yet.
@@ -21,11 +21,11 @@ pub(super) enum Line {
 }
 
 /// Reads a line.
-pub(super) fn read(line: &[u8]) -> Line {
+pub(super) fn read(line: &[u8]) -> InputLine {
     match serde_json::from_slice(line) {
-        Ok(Value::Array(batch)) => Line::Batch(batch),
-        Ok(value) => Line::One(message(value)),
-        Err(error) => Line::One(Err(refusal(&Value::Null, ErrorCode::PARSE_ERROR, &json_error(&error)))),
+        Ok(Value::Array(batch)) => InputLine::Batch(batch),
+        Ok(value) => InputLine::One(message(value)),
+        Err(error) => InputLine::One(Err(refusal(&Value::Null, ErrorCode::PARSE_ERROR, &json_error(&error)))),
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     fn check(line: &str, id: &Value, code: i32, message: &str) {
-        let Line::One(Err(response)) = read(line.as_bytes()) else { panic!("{line} is accepted") };
+        let InputLine::One(Err(response)) = read(line.as_bytes()) else { panic!("{line} is accepted") };
         assert_eq!(response, refusal(id, ErrorCode(code), message), "{line}");
     }
 
@@ -164,7 +164,7 @@ mod tests {
             r#"{"jsonrpc": "2.0", "id": 2, "method": "no/such/method", "params": {}}"#,
             r#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#,
         ] {
-            assert!(matches!(read(line.as_bytes()), Line::One(Ok(Some(_)))), "{line}");
+            assert!(matches!(read(line.as_bytes()), InputLine::One(Ok(Some(_)))), "{line}");
         }
     }
 }

@@ -345,7 +345,7 @@ fn outcome(memory: &Memory, asked: &Outcome) -> Result<Answer, Box<dyn Error>> {
 fn list(memory: &Memory, asked: &List) -> Result<Answer, Box<dyn Error>> {
     let listing = Listing::default().in_realm(&memory.global.realm()).limit(asked.limit.unwrap_or(LISTED));
     let lessons: Vec<Line> =
-        (memory.trusted()?.list_lessons(&listing)?.iter()).map(|(_, lesson)| Line::of(lesson)).collect();
+        (memory.trusted()?.list_lessons(&listing)?.iter()).map(|listed| Line::of(&listed.lesson)).collect();
     let lines: Vec<String> =
         lessons.iter().map(|line| format!("{}  {}: {}", line.id, line.trigger, line.solution)).collect();
     Ok(answer(lines.join("\n"), Listed { lessons }))
@@ -354,8 +354,8 @@ fn list(memory: &Memory, asked: &List) -> Result<Answer, Box<dyn Error>> {
 /// The first playbook that contains a lesson.
 fn holder(memory: &Memory, lesson: &str) -> Result<(Playbook, LessonRef), Box<dyn Error>> {
     let reference = LessonRef::from(lesson);
-    let (playbook, found) = memory.trusted()?.find(reference)?;
-    Ok((playbook, found.id.into()))
+    let found = memory.trusted()?.find(reference)?;
+    Ok((found.playbook, found.lesson.id.into()))
 }
 
 fn remove(memory: &Memory, asked: &Remove) -> Result<Answer, Box<dyn Error>> {

@@ -17,12 +17,12 @@ fn commands(shell: &Shell, of: &[String]) -> Vec<Vec<String>> {
 }
 
 /// The objects on standard error, each an error or a message.
-fn told(said: &Said) -> Vec<Value> {
+fn printed_objects(said: &Said) -> Vec<Value> {
     said.err.lines().map(object).collect()
 }
 
 fn errors(said: &Said) -> Vec<Value> {
-    told(said).into_iter().filter(|object| object.get("error").is_some()).collect()
+    printed_objects(said).into_iter().filter(|object| object.get("error").is_some()).collect()
 }
 
 /// Arguments for a command that name files, lessons and changes that do not exist.
@@ -109,5 +109,9 @@ fn each_file_that_cannot_be_read_is_an_error_object() {
     for (error, file) in errors.iter().zip(["one.jsonl", "two.jsonl"]) {
         assert!(error["error"].as_str().unwrap().starts_with(file) && error["exit_code"] == 1, "{error}");
     }
-    assert!(told(&said).iter().any(|object| object.get("message").is_some()), "the memory was made: {}", said.err);
+    assert!(
+        printed_objects(&said).iter().any(|object| object.get("message").is_some()),
+        "the memory was made: {}",
+        said.err
+    );
 }

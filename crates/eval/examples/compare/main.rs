@@ -44,7 +44,7 @@ use std::time::Duration;
 use adage::index::{IndexConfig, IndexKind, KeySet, SearchScope, UnitVector, VectorIndex};
 use adage_eval::Random;
 
-use measuring::{Line, cpu_time, exact_results, measure};
+use measuring::{MeasuredLine, cpu_time, exact_results, measure};
 use options::{Options, Source};
 
 type Failure = Box<dyn std::error::Error>;
@@ -91,7 +91,7 @@ fn compare(options: &Options, base: &[UnitVector], queries: &[UnitVector]) {
             index.set_ef(*ef);
             for together in options.queries_per_call(queries) {
                 let measured = measure(&index, queries, &exact, options.repeats, SearchScope::All, together);
-                let line = Line { kind, rows, ef: *ef, together, what: String::new() };
+                let line = MeasuredLine { kind, rows, ef: *ef, together, what: String::new() };
                 line.print(&measured, built, bytes, options.json);
             }
         }
@@ -131,13 +131,13 @@ fn compare_filtered(
         for together in options.queries_per_call(queries) {
             let measured = measure(&alone, queries, &exact, options.repeats, SearchScope::All, together);
             let what = format!("{}% alone", share * 100.0);
-            let line = Line { kind: Some(IndexKind::Exact), rows, ef: 0, together, what };
+            let line = MeasuredLine { kind: Some(IndexKind::Exact), rows, ef: 0, together, what };
             line.print(&measured, Duration::ZERO, 0.0, options.json);
             for ef in options.breadths(kind) {
                 index.set_ef(*ef);
                 let measured = measure(index, queries, &exact, options.repeats, SearchScope::Only(&keys), together);
                 let what = format!("among {}%", share * 100.0);
-                let line = Line { kind, rows, ef: *ef, together, what };
+                let line = MeasuredLine { kind, rows, ef: *ef, together, what };
                 line.print(&measured, Duration::ZERO, 0.0, options.json);
             }
         }
@@ -165,7 +165,7 @@ fn compare_after_removals(options: &Options, kind: Option<IndexKind>, base: &[Un
                 index.set_ef(*ef);
                 let measured = measure(&index, queries, &exact, options.repeats, SearchScope::All, 1);
                 let what = format!("without {}%{}", share * 100.0, if is_compacted { ", compacted" } else { "" });
-                let line = Line { kind, rows: base.len(), ef: *ef, together: 1, what };
+                let line = MeasuredLine { kind, rows: base.len(), ef: *ef, together: 1, what };
                 line.print(&measured, time, 0.0, options.json);
             }
         }

@@ -109,7 +109,7 @@ fn measure_by(
 }
 
 /// What a line of output is about.
-pub(crate) struct Line {
+pub(crate) struct MeasuredLine {
     /// `None` is the default for the number of rows.
     pub(crate) kind: Option<IndexKind>,
     pub(crate) rows: usize,
@@ -120,7 +120,7 @@ pub(crate) struct Line {
     pub(crate) what: String,
 }
 
-impl Line {
+impl MeasuredLine {
     pub(crate) fn print(&self, measured: &Measured, built: Duration, bytes: f64, json: bool) {
         let Self { kind, rows, ef, together, what } = self;
         let name = match kind {

@@ -48,7 +48,7 @@ fn write_prompt(folder: &Path, session: &Session) -> Result<(), Failure> {
         playbook.extract(&model, &session.transcript, &CancelToken::default())?;
         Ok(())
     })?;
-    let Some(asked) = model.asked().into_iter().next() else {
+    let Some(asked) = model.requests().into_iter().next() else {
         eprintln!("{}: the model is not asked", session.name);
         return Ok(());
     };

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::builder::{Builder, number};
 use super::pool::{falling, score_of};
-use crate::kernels::{LINE, Line, PACK, Pack, PackScores};
+use crate::kernels::{CodeLine, LINE, PACK, Pack, PackScores};
 use crate::rows::{Codes, Rows};
 use crate::shortlist::Scored;
 
@@ -30,7 +30,7 @@ const TILE: usize = 64;
 pub(super) struct Cells {
     /// The rows that look into these cells.
     range: Range<usize>,
-    centres: Vec<Line>,
+    centres: Vec<CodeLine>,
     scales: Vec<f32>,
     members: Vec<Cell>,
     n_joined: usize,

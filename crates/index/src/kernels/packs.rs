@@ -1,6 +1,6 @@
 //! Scores of sixteen queries with each row, in one pass over the rows.
 
-use super::{Kernel, LINE, Line};
+use super::{CodeLine, Kernel, LINE};
 
 /// Queries in a [`Pack`].
 pub(crate) const PACK: usize = 16;
@@ -9,13 +9,13 @@ pub(crate) const PACK: usize = 16;
 #[derive(Clone, Debug)]
 pub(crate) struct Pack {
     /// Line `g` holds four codes of each query, from number 4·g on.
-    groups: Vec<Line>,
+    groups: Vec<CodeLine>,
     scales: [f32; PACK],
 }
 
 impl Pack {
     /// Up to sixteen queries of the same length, each with its scale. Missing ones score 0.
-    pub(crate) fn new<'q>(queries: impl Iterator<Item = (&'q [Line], f32)>) -> Self {
+    pub(crate) fn new<'q>(queries: impl Iterator<Item = (&'q [CodeLine], f32)>) -> Self {
         let mut pack = Self { groups: Vec::new(), scales: [0.0; PACK] };
         for (lane, (lines, scale)) in queries.take(PACK).enumerate() {
             pack.set(lane, lines, scale);
@@ -24,8 +24,8 @@ impl Pack {
     }
 
     /// Puts a query in one of the sixteen places.
-    pub(crate) fn set(&mut self, lane: usize, lines: &[Line], scale: f32) {
-        self.groups.resize(lines.len() * LINE / GROUP, Line([0; LINE]));
+    pub(crate) fn set(&mut self, lane: usize, lines: &[CodeLine], scale: f32) {
+        self.groups.resize(lines.len() * LINE / GROUP, CodeLine([0; LINE]));
         let groups = lines.iter().flat_map(|line| line.0.as_chunks::<GROUP>().0);
         for (line, group) in self.groups.iter_mut().zip(groups) {
             if let Some(place) = line.0.as_chunks_mut::<GROUP>().0.get_mut(lane) {
@@ -49,7 +49,7 @@ const GROUP: usize = LINE / PACK;
 /// Rows stored one after the other, to be scored for packs.
 #[derive(Clone, Debug)]
 pub(crate) struct PackRows<'a> {
-    codes: &'a [Line],
+    codes: &'a [CodeLine],
     scales: &'a [f32],
     /// The excess of each row's sums, if the kernel needs it.
     #[cfg(target_arch = "x86_64")]
@@ -70,7 +70,7 @@ impl PackScores {
 
 impl Kernel {
     /// Rows to be scored for one or more packs; what depends on the rows alone is computed once. `scales` are those of the rows.
-    pub(crate) fn pack_rows<'a>(self, codes: &'a [Line], scales: &'a [f32]) -> PackRows<'a> {
+    pub(crate) fn pack_rows<'a>(self, codes: &'a [CodeLine], scales: &'a [f32]) -> PackRows<'a> {
         PackRows {
             codes,
             scales,
@@ -102,12 +102,18 @@ impl Kernel {
 }
 
 mod portable {
-    use super::{GROUP, LINE, Line, PACK, Pack, PackScores};
+    use super::{CodeLine, GROUP, LINE, PACK, Pack, PackScores};
     use crate::kernels::products::portable::dot_codes;
 
     /// Copies each query's codes into a row of its own: compilers vectorise products of rows better than those of groups of four.
-    pub(super) fn scan_pack(pack: &Pack, rows: &[Line], scales: &[f32], floors: &[f32; PACK], out: &mut [PackScores]) {
-        let queries: [Vec<Line>; PACK] = std::array::from_fn(|lane| codes_of(pack, lane));
+    pub(super) fn scan_pack(
+        pack: &Pack,
+        rows: &[CodeLine],
+        scales: &[f32],
+        floors: &[f32; PACK],
+        out: &mut [PackScores],
+    ) {
+        let queries: [Vec<CodeLine>; PACK] = std::array::from_fn(|lane| codes_of(pack, lane));
         for ((row, scale), out) in rows.chunks_exact(pack.lines().max(1)).zip(scales).zip(out) {
             out.passed = 0;
             let lanes = out.scores.iter_mut().zip(&queries).zip(pack.scales.iter().zip(floors)).enumerate();
@@ -118,8 +124,8 @@ mod portable {
         }
     }
 
-    fn codes_of(pack: &Pack, lane: usize) -> Vec<Line> {
-        let mut lines = vec![Line([0; LINE]); pack.lines()];
+    fn codes_of(pack: &Pack, lane: usize) -> Vec<CodeLine> {
+        let mut lines = vec![CodeLine([0; LINE]); pack.lines()];
         let places = lines.iter_mut().flat_map(|line| line.0.as_chunks_mut::<GROUP>().0);
         for (place, line) in places.zip(&pack.groups) {
             *place = line.0.as_chunks::<GROUP>().0.get(lane).copied().unwrap_or_default();
@@ -139,7 +145,7 @@ mod x86 {
     };
 
     use super::super::registers::{group_at, load256, load512, offset};
-    use super::{Line, PACK, Pack, PackScores};
+    use super::{CodeLine, PACK, Pack, PackScores};
 
     /// Rows that are scored together: as many as there are registers for their sums.
     const ROWS_512: usize = 16;
@@ -147,14 +153,14 @@ mod x86 {
 
     /// 128 times the sum of each row's codes.
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-    pub(super) fn offsets(codes: &[Line], n_rows: usize) -> Vec<i32> {
+    pub(super) fn offsets(codes: &[CodeLine], n_rows: usize) -> Vec<i32> {
         codes.chunks_exact((codes.len() / n_rows.max(1)).max(1)).map(|row| offset(row)).collect()
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
     pub(super) fn scan_pack_avx512(
         pack: &Pack,
-        rows: &[Line],
+        rows: &[CodeLine],
         (scales, offsets): (&[f32], &[i32]),
         floors: &[f32; PACK],
         out: &mut [PackScores],
@@ -190,7 +196,7 @@ mod x86 {
     )]
     fn pack_block_512<const N: usize>(
         pack: &Pack,
-        rows: &[Line],
+        rows: &[CodeLine],
         (scales, offsets): (&[f32], &[i32]),
         floors: &[f32; PACK],
         out: &mut [PackScores],
@@ -225,7 +231,7 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     pub(super) fn scan_pack_avx2(
         pack: &Pack,
-        rows: &[Line],
+        rows: &[CodeLine],
         scales: &[f32],
         floors: &[f32; PACK],
         out: &mut [PackScores],
@@ -250,7 +256,7 @@ mod x86 {
     #[target_feature(enable = "avx2")]
     fn pack_block_256<const N: usize>(
         pack: &Pack,
-        rows: &[Line],
+        rows: &[CodeLine],
         scales: &[f32],
         floors: &[f32; PACK],
         out: &mut [PackScores],
@@ -307,8 +313,8 @@ mod tests {
             floor in -1000.0_f32..1000.0,
         ) {
             let n_lines = codes.len() / 5;
-            let rows: Vec<Line> = codes.iter().copied().cycle().take(n_rows * n_lines).collect();
-            let queries: Vec<(&[Line], f32)> = codes.chunks(n_lines).cycle().skip(1).zip(scales.iter().copied()).take(n_queries).collect();
+            let rows: Vec<CodeLine> = codes.iter().copied().cycle().take(n_rows * n_lines).collect();
+            let queries: Vec<(&[CodeLine], f32)> = codes.chunks(n_lines).cycle().skip(1).zip(scales.iter().copied()).take(n_queries).collect();
             let pack = Pack::new(queries.iter().copied());
             for kernel in Kernel::available() {
                 let mut packed = vec![PackScores::NONE; n_rows];

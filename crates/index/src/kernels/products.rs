@@ -1,10 +1,10 @@
 //! One row of codes with others, and one vector of floats with another.
 
-use super::{Kernel, Line};
+use super::{CodeLine, Kernel};
 
 impl Kernel {
     /// The products of one row of codes with each of `rows`, which are stored one after the other. `out` takes one sum per row.
-    pub(crate) fn scan(self, row: &[Line], rows: &[Line], out: &mut [i32]) {
+    pub(crate) fn scan(self, row: &[CodeLine], rows: &[CodeLine], out: &mut [i32]) {
         let rows = rows.chunks_exact(row.len().max(1)).zip(out);
         match self {
             Self::Portable => rows.for_each(|(other, out)| *out = portable::dot_codes(row, other)),
@@ -18,7 +18,7 @@ impl Kernel {
     }
 
     /// The products of one row of codes with each of the `picked` rows, by their numbers among `rows`. A number without a row gives 0.
-    pub(crate) fn gather(self, row: &[Line], rows: &[Line], picked: &[u32], out: &mut Vec<i32>) {
+    pub(crate) fn gather(self, row: &[CodeLine], rows: &[CodeLine], picked: &[u32], out: &mut Vec<i32>) {
         out.clear();
         match self {
             Self::Portable => {
@@ -48,7 +48,7 @@ impl Kernel {
 }
 
 #[inline]
-fn row_at(rows: &[Line], lines: usize, place: u32) -> &[Line] {
+fn row_at(rows: &[CodeLine], lines: usize, place: u32) -> &[CodeLine] {
     let start = place as usize * lines;
     rows.get(start..start + lines).unwrap_or_default()
 }
@@ -63,11 +63,12 @@ fn finish(sums: &[f32; LANES], a_rest: &[f32], b_rest: &[f32]) -> f32 {
 }
 
 pub(super) mod portable {
-    use super::{LANES, Line, finish};
+    use super::{CodeLine, LANES, finish};
 
-    pub(in crate::kernels) fn dot_codes(a: &[Line], b: &[Line]) -> i32 {
-        let line =
-            |(a, b): (&Line, &Line)| -> i32 { a.0.iter().zip(&b.0).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum() };
+    pub(in crate::kernels) fn dot_codes(a: &[CodeLine], b: &[CodeLine]) -> i32 {
+        let line = |(a, b): (&CodeLine, &CodeLine)| -> i32 {
+            a.0.iter().zip(&b.0).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
+        };
         a.iter().zip(b).map(line).sum()
     }
 
@@ -96,7 +97,7 @@ mod x86 {
 
     use super::super::prefetch;
     use super::super::registers::{load256, load512, offset};
-    use super::{LANES, Line, finish, row_at};
+    use super::{CodeLine, LANES, finish, row_at};
 
     /// Rows that are prefetched ahead of the one being scored. Measured with 100,000 rows of 384 components: 2 to 6 are alike, 0 takes
     /// one and a half times as long.
@@ -104,7 +105,7 @@ mod x86 {
 
     /// Rows in the order of a list, the next ones prefetched.
     #[inline]
-    fn visit<'a>(rows: &'a [Line], lines: usize, picked: &'a [u32]) -> impl Iterator<Item = &'a [Line]> {
+    fn visit<'a>(rows: &'a [CodeLine], lines: usize, picked: &'a [u32]) -> impl Iterator<Item = &'a [CodeLine]> {
         let fetch = move |place: Option<&u32>| {
             let Some(place) = place else { return };
             for line in row_at(rows, lines, *place) {
@@ -123,7 +124,7 @@ mod x86 {
     /// Σ a·(b + 128), because the instruction multiplies signed by unsigned numbers.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-    fn dot_lifted(a: &[Line], b: &[Line]) -> i32 {
+    fn dot_lifted(a: &[CodeLine], b: &[CodeLine]) -> i32 {
         let flip = _mm512_set1_epi8(i8::MIN);
         let mut sum = _mm512_setzero_si512();
         for (a, b) in a.iter().zip(b) {
@@ -133,7 +134,7 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-    pub(super) fn scan_avx512<'a>(row: &[Line], rows: impl Iterator<Item = (&'a [Line], &'a mut i32)>) {
+    pub(super) fn scan_avx512<'a>(row: &[CodeLine], rows: impl Iterator<Item = (&'a [CodeLine], &'a mut i32)>) {
         let offset = offset(row);
         for (other, out) in rows {
             *out = dot_lifted(row, other) - offset;
@@ -141,7 +142,7 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-    pub(super) fn gather_avx512(row: &[Line], rows: &[Line], picked: &[u32], out: &mut Vec<i32>) {
+    pub(super) fn gather_avx512(row: &[CodeLine], rows: &[CodeLine], picked: &[u32], out: &mut Vec<i32>) {
         let offset = offset(row);
         for other in visit(rows, row.len(), picked) {
             let sum = dot_lifted(row, other);
@@ -169,7 +170,7 @@ mod x86 {
     /// bits.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn dot_avx2_codes(a: &[Line], b: &[Line]) -> i32 {
+    fn dot_avx2_codes(a: &[CodeLine], b: &[CodeLine]) -> i32 {
         let ones = _mm256_set1_epi16(1);
         let mut sum = _mm256_setzero_si256();
         for (a, b) in a.iter().zip(b) {
@@ -184,14 +185,14 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx2")]
-    pub(super) fn scan_avx2<'a>(row: &[Line], rows: impl Iterator<Item = (&'a [Line], &'a mut i32)>) {
+    pub(super) fn scan_avx2<'a>(row: &[CodeLine], rows: impl Iterator<Item = (&'a [CodeLine], &'a mut i32)>) {
         for (other, out) in rows {
             *out = dot_avx2_codes(row, other);
         }
     }
 
     #[target_feature(enable = "avx2")]
-    pub(super) fn gather_avx2(row: &[Line], rows: &[Line], picked: &[u32], out: &mut Vec<i32>) {
+    pub(super) fn gather_avx2(row: &[CodeLine], rows: &[CodeLine], picked: &[u32], out: &mut Vec<i32>) {
         for other in visit(rows, row.len(), picked) {
             out.push(dot_avx2_codes(row, other));
         }
@@ -246,7 +247,7 @@ mod tests {
             let by_hand: Vec<i32> = rows
                 .chunks(n_lines)
                 .map(|other| {
-                    let codes = |row: &[Line]| row.iter().flat_map(|line| line.0).map(i32::from).collect::<Vec<i32>>();
+                    let codes = |row: &[CodeLine]| row.iter().flat_map(|line| line.0).map(i32::from).collect::<Vec<i32>>();
                     codes(row).iter().zip(codes(other)).map(|(a, b)| a * b).sum()
                 })
                 .collect();

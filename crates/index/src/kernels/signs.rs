@@ -2,7 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::signs_x86 as x86;
-use super::{Kernel, LINE, Line};
+use super::{CodeLine, Kernel, LINE};
 
 /// Queries in a [`SignPack`].
 pub(crate) const TOGETHER: usize = 4;
@@ -23,7 +23,7 @@ pub(crate) const MOST_LINES: usize = u16::MAX as usize / (LARGEST as usize * ADD
 #[derive(Clone, Debug)]
 pub(crate) struct SignPack {
     /// Line `g` holds a table per query: what each combination of the signs of four components, from number 4·g on, adds.
-    pub(super) tables: Vec<Line>,
+    pub(super) tables: Vec<CodeLine>,
     /// The value of 1 in an entry, and the excess of the sum, per query.
     pub(super) steps: [f32; TOGETHER],
     pub(super) offsets: [f32; TOGETHER],
@@ -32,7 +32,7 @@ pub(crate) struct SignPack {
 
 impl SignPack {
     /// Up to four queries of the same length, each with its scale.
-    pub(crate) fn new<'q>(queries: impl Iterator<Item = (&'q [Line], f32)>) -> Self {
+    pub(crate) fn new<'q>(queries: impl Iterator<Item = (&'q [CodeLine], f32)>) -> Self {
         let mut pack = Self { tables: Vec::new(), steps: [0.0; TOGETHER], offsets: [0.0; TOGETHER], n_queries: 0 };
         for (lane, (lines, scale)) in queries.take(TOGETHER).enumerate() {
             pack.set(lane, lines, scale);
@@ -45,12 +45,12 @@ impl SignPack {
         self.steps.map(|step| self.tables.len() as f32 * step * step / 12.0)
     }
 
-    fn set(&mut self, lane: usize, codes: &[Line], scale: f32) {
+    fn set(&mut self, lane: usize, codes: &[CodeLine], scale: f32) {
         let groups = || codes.iter().flat_map(|line| line.0.as_chunks::<4>().0);
         let size = |group: &[i8; 4]| group.iter().map(|code| i32::from(code.unsigned_abs())).sum::<i32>();
         let largest = groups().map(size).max().unwrap_or(0).max(1) as f32;
         let entry = f32::from(LARGEST) / (2.0 * largest);
-        self.tables.resize(groups().count(), Line([0; LINE]));
+        self.tables.resize(groups().count(), CodeLine([0; LINE]));
         for (line, group) in self.tables.iter_mut().zip(groups()) {
             let Some(table) = line.0.as_chunks_mut::<TABLE>().0.get_mut(lane) else { return };
             let size = size(group);
@@ -82,7 +82,7 @@ pub(crate) struct Limit {
 /// `r`: the first component in the lowest bit, set if the component is above 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SignRows<'a> {
-    pub(crate) lines: &'a [Line],
+    pub(crate) lines: &'a [CodeLine],
     /// The factor of a sum of signed components, per row.
     pub(crate) scales: &'a [f32],
     /// What is added to the product, times [`Limit::spread`], per row.
@@ -100,7 +100,7 @@ pub(crate) type Passed = [u64; TOGETHER];
 /// Sixty-four rows: their lines of signs, and a scale and a margin per row.
 #[derive(Clone, Copy)]
 pub(super) struct Block<'a> {
-    pub(super) lines: &'a [Line],
+    pub(super) lines: &'a [CodeLine],
     pub(super) scales: &'a [f32; LINE],
     pub(super) margins: &'a [f32; LINE],
 }
@@ -136,7 +136,7 @@ impl Kernel {
 }
 
 mod portable {
-    use super::{Block, LINE, Limit, Line, Passed, SignPack, TABLE, TOGETHER, place_of};
+    use super::{Block, CodeLine, LINE, Limit, Passed, SignPack, TABLE, TOGETHER, place_of};
 
     /// Combinations of eight signs.
     const BYTE: usize = 256;
@@ -175,7 +175,7 @@ mod portable {
     }
 
     /// What each combination of eight signs adds for a query: one look-up instead of two.
-    fn joined(tables: &[Line; 2], lane: usize) -> [u8; BYTE] {
+    fn joined(tables: &[CodeLine; 2], lane: usize) -> [u8; BYTE] {
         let [low, high] = tables.each_ref().map(|line| line.0.as_chunks::<TABLE>().0.get(lane).unwrap_or(&[0; TABLE]));
         let mut joined = [0; BYTE];
         for (entries, high) in joined.as_chunks_mut::<TABLE>().0.iter_mut().zip(high) {
@@ -194,7 +194,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// What a pack says of one row of a block, by the definition.
-    fn most(query: &[Line], scale: f32, signs: impl Fn(usize) -> bool, row_scale: f32, margin: f32) -> f32 {
+    fn most(query: &[CodeLine], scale: f32, signs: impl Fn(usize) -> bool, row_scale: f32, margin: f32) -> f32 {
         let codes: Vec<i32> = query.iter().flat_map(|line| line.0).map(i32::from).collect();
         let largest =
             codes.chunks(4).map(|group| group.iter().map(|code| code.abs()).sum::<i32>()).max().unwrap().max(1);
@@ -222,10 +222,10 @@ mod tests {
             floor in -2000.0_f32..2000.0,
         ) {
             let n_lines = codes.len() / 5;
-            let signs: Vec<Line> = bytes.chunks(LINE).map(|line| Line(line.try_into().unwrap())).take(3 * 8 * n_lines).collect();
+            let signs: Vec<CodeLine> = bytes.chunks(LINE).map(|line| CodeLine(line.try_into().unwrap())).take(3 * 8 * n_lines).collect();
             let (scales, margins): (Vec<f32>, Vec<f32>) = scales.into_iter().unzip();
             let rows = SignRows { lines: &signs, scales: &scales, margins: &margins };
-            let queries: Vec<&[Line]> = codes.chunks(n_lines).take(n_queries).collect();
+            let queries: Vec<&[CodeLine]> = codes.chunks(n_lines).take(n_queries).collect();
             let pack = SignPack::new(queries.iter().map(|query| (*query, 0.5)));
             for kernel in Kernel::available() {
                 let mut passed = [[0; TOGETHER]; 3];

@@ -12,7 +12,7 @@ use core::arch::x86_64::{
 
 use super::registers::{load256, load512};
 use super::signs::{ADDED, Block, Limit, Passed, SignPack, TOGETHER};
-use super::{LINE, Line};
+use super::{CodeLine, LINE};
 
 /// Blocks that are compared in one pass over the tables.
 const BLOCKS: usize = 2;
@@ -20,7 +20,7 @@ const BLOCKS: usize = 2;
 /// The table of one query for four components: sixteen bytes.
 #[inline]
 #[target_feature(enable = "sse2")]
-fn table(tables: &Line, lane: usize) -> __m128i {
+fn table(tables: &CodeLine, lane: usize) -> __m128i {
     debug_assert!(lane < TOGETHER, "a line has a table for each query");
     // SAFETY: a line has four tables of sixteen bytes and is aligned to 64.
     unsafe { _mm_load_si128(std::ptr::from_ref(tables).cast::<__m128i>().add(lane)) }
@@ -59,7 +59,7 @@ fn signs_512<const Q: usize, const N: usize>(
     let (nibble, low) = (_mm512_set1_epi8(15), _mm512_set1_epi16(255));
     let mut even = [[_mm512_setzero_si512(); N]; Q];
     let mut odd = even;
-    let lines: [&[Line]; N] = std::array::from_fn(|nth| blocks[nth].0.lines);
+    let lines: [&[CodeLine]; N] = std::array::from_fn(|nth| blocks[nth].0.lines);
     for (nth, tables) in pack.tables.as_chunks::<{ 2 * ADDED }>().0.iter().enumerate() {
         let mut sums = [[_mm512_setzero_si512(); N]; Q];
         for (line, tables) in tables.as_chunks::<2>().0.iter().enumerate() {

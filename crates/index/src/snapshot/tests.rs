@@ -3,13 +3,13 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::kernels::Line;
+use crate::kernels::CodeLine;
 use crate::{IndexKind, Neighbour, SearchScope, UnitVector};
 
 /// A file's sections: each one aligned, as a map gives them.
-type Stored = BTreeMap<Part, Vec<u8>>;
+type Stored = BTreeMap<SectionKind, Vec<u8>>;
 
-struct Aligned(Vec<Line>, usize);
+struct Aligned(Vec<CodeLine>, usize);
 
 impl AsRef<[u8]> for Aligned {
     fn as_ref(&self) -> &[u8] {
@@ -18,7 +18,7 @@ impl AsRef<[u8]> for Aligned {
 }
 
 fn aligned(bytes: &[u8]) -> Bytes {
-    let mut lines = vec![Line([0; 64]); bytes.len().div_ceil(64)];
+    let mut lines = vec![CodeLine([0; 64]); bytes.len().div_ceil(64)];
     bytemuck::cast_slice_mut(&mut lines)[..bytes.len()].copy_from_slice(bytes);
     Arc::new(Aligned(lines, bytes.len()))
 }
@@ -52,8 +52,8 @@ fn filled(config: IndexConfig) -> VectorIndex {
 fn store(index: &VectorIndex) -> Stored {
     let sections = index.sections().unwrap().into_iter();
     let mut stored: Stored = sections.map(|(part, pieces)| (part, pieces.concat())).collect();
-    stored.insert(Part::Head, index.head());
-    stored.insert(Part::Sums, index.sums());
+    stored.insert(SectionKind::Head, index.head());
+    stored.insert(SectionKind::Sums, index.sums());
     stored
 }
 
@@ -95,13 +95,16 @@ fn load_coarse(stored: &Stored, keys: &[Option<u32>]) -> Option<VectorIndex> {
 fn stored_signs_are_those_that_are_made_again() {
     let index = filled(coarse_config()).with_signs_of_few();
     let (whole, keys) = (store(&index), index.stored_keys());
-    assert_eq!((whole[&Part::Signs].len(), whole[&Part::SignScales].len()), (1_024 / 64 * 8 * 64, 1_024 * 4));
+    assert_eq!(
+        (whole[&SectionKind::Signs].len(), whole[&SectionKind::SignScales].len()),
+        (1_024 / 64 * 8 * 64, 1_024 * 4)
+    );
     assert_eq!(answers(&index)[0].1, IndexKind::Coarse);
     let mut loaded = load_coarse(&whole, &keys).unwrap();
     assert_eq!(answers(&loaded), answers(&index));
     // All whole blocks of a loaded index have signs.
-    assert_eq!(store(&loaded)[&Part::SignScales].len(), 1_101 / 64 * 64 * 4);
-    for lost in [Part::Signs, Part::SignScales] {
+    assert_eq!(store(&loaded)[&SectionKind::SignScales].len(), 1_101 / 64 * 64 * 4);
+    for lost in [SectionKind::Signs, SectionKind::SignScales] {
         let mut stored = whole.clone();
         stored.remove(&lost);
         assert_eq!(store(&load_coarse(&stored, &keys).unwrap()), store(&loaded), "{lost:?}");
@@ -137,13 +140,13 @@ fn an_empty_index_has_nothing_to_load() {
 #[test]
 fn lost_codes_and_links_are_made_again_and_lost_floats_are_not() {
     let index = index();
-    for part in Part::ALL {
+    for part in SectionKind::ALL {
         let mut stored = store(&index);
         stored.remove(&part);
         match load(&stored, &index.stored_keys()) {
-            None => assert!(matches!(part, Part::Head | Part::Floats | Part::Sums), "{part:?}"),
+            None => assert!(matches!(part, SectionKind::Head | SectionKind::Floats | SectionKind::Sums), "{part:?}"),
             Some(loaded) => {
-                let is_of_links = matches!(part, Part::Ground | Part::Starts | Part::Upper);
+                let is_of_links = matches!(part, SectionKind::Ground | SectionKind::Starts | SectionKind::Upper);
                 let by = if is_of_links { IndexKind::Exact } else { IndexKind::Graph };
                 assert_eq!(answers(&loaded)[0].1, by, "{part:?}");
                 assert_eq!(loaded.search(&vector(8), 1, SearchScope::All).unwrap().neighbours[0].key, 8, "{part:?}");
@@ -156,12 +159,12 @@ fn lost_codes_and_links_are_made_again_and_lost_floats_are_not() {
 fn a_flipped_float_costs_its_row_and_is_never_written_again() {
     let index = index();
     let (keys, whole) = (index.stored_keys(), store(&index));
-    let n_floats = whole[&Part::Floats].len();
+    let n_floats = whole[&SectionKind::Floats].len();
     // The last block is not full: it is read, and checked, at once.
     let n_checked_late = BLOCK_ROWS * 8 * size_of::<f32>();
     for at in (0..n_floats).step_by(331) {
         let mut stored = whole.clone();
-        stored.get_mut(&Part::Floats).unwrap()[at] ^= 1 << (at % 8);
+        stored.get_mut(&SectionKind::Floats).unwrap()[at] ^= 1 << (at % 8);
         let loaded = load(&stored, &keys);
         assert_eq!(loaded.is_none(), at >= n_checked_late, "byte {at}");
         let Some(mut loaded) = loaded else { continue };
@@ -195,12 +198,12 @@ proptest! {
 
     /// Checksums keep such sections out; what passes one by chance must still not lead out of bounds.
     #[test]
-    fn senseless_sections_lead_nowhere(part in 0..Part::ALL.len(), place in 0.0_f64..1.0, bytes in prop::array::uniform4(any::<u8>()), is_cut: bool) {
-        let is_of_signs = matches!(Part::ALL[part], Part::Signs | Part::SignScales);
+    fn senseless_sections_lead_nowhere(part in 0..SectionKind::ALL.len(), place in 0.0_f64..1.0, bytes in prop::array::uniform4(any::<u8>()), is_cut: bool) {
+        let is_of_signs = matches!(SectionKind::ALL[part], SectionKind::Signs | SectionKind::SignScales);
         let (index, load): (_, fn(&_, &_) -> _) =
             if is_of_signs { (filled(coarse_config()), load_coarse) } else { (index(), load) };
         let mut stored = store(&index);
-        let section = stored.get_mut(&Part::ALL[part]).unwrap();
+        let section = stored.get_mut(&SectionKind::ALL[part]).unwrap();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a length")]
         let at = (place * section.len() as f64) as usize / 4 * 4;
         if is_cut {

@@ -1,9 +1,9 @@
 //! Many queries at once: rows are scored for sixteen queries per pass.
 
-use super::search::Part;
+use super::search::NumberedRows;
 use super::sieve::Sifted;
 use super::{SearchResult, SearchScope, VectorIndex, row_number};
-use crate::kernels::{Line, PACK, Pack, PackScores};
+use crate::kernels::{CodeLine, PACK, Pack, PackScores};
 use crate::rows::Codes;
 use crate::shortlist::Shortlist;
 use crate::{IndexKind, UnitVector};
@@ -74,8 +74,8 @@ impl VectorIndex {
     }
 
     /// Scores the rows from number `start` on for packs of queries: a tile of rows for all packs, then the next tile.
-    fn scan_packs(&self, part: Part<'_>, start: usize, among: SearchScope<'_>, packs: &mut [Packed]) {
-        let Part { rows, first } = part;
+    fn scan_packs(&self, part: NumberedRows<'_>, start: usize, among: SearchScope<'_>, packs: &mut [Packed]) {
+        let NumberedRows { rows, first } = part;
         for start in (start..rows.len()).step_by(TILE) {
             let end = rows.len().min(start + TILE);
             let number = |nth: usize| {
@@ -87,7 +87,7 @@ impl VectorIndex {
     }
 
     /// The same for rows that are not adjacent: they are copied side by side, once for all packs.
-    fn scan_picked(&self, Part { rows, first }: Part<'_>, picked: &[u32], packs: &mut [Packed]) {
+    fn scan_picked(&self, NumberedRows { rows, first }: NumberedRows<'_>, picked: &[u32], packs: &mut [Packed]) {
         let mut codes = Vec::with_capacity(TILE * rows.lines_per_row());
         let mut scales = Vec::with_capacity(TILE);
         for picked in picked.chunks(TILE) {
@@ -106,7 +106,7 @@ impl VectorIndex {
     /// Scores a tile of rows for all packs. `number` returns the number in the index of the nth row, or `None` if the row is not wanted.
     fn scan_tile(
         &self,
-        (codes, scales): (&[Line], &[f32]),
+        (codes, scales): (&[CodeLine], &[f32]),
         number: impl Fn(usize) -> Option<u32>,
         packs: &mut [Packed],
     ) {

@@ -30,7 +30,7 @@ const PACKS: usize = 16;
 
 /// The rows of the base or of the tail, and the number of the first of them in the index.
 #[derive(Clone, Copy)]
-pub(super) struct Part<'i> {
+pub(super) struct NumberedRows<'i> {
     pub(super) rows: &'i Rows,
     pub(super) first: usize,
 }
@@ -270,7 +270,7 @@ impl VectorIndex {
     /// Scores the rows of some keys.
     fn pick(&self, keys: &KeySet, query: &Codes, shortlist: &mut Shortlist) {
         let mut sums = Vec::with_capacity(GATHER);
-        for (Part { rows, first }, picked) in self.parts().into_iter().zip(self.rows_of(keys)) {
+        for (NumberedRows { rows, first }, picked) in self.parts().into_iter().zip(self.rows_of(keys)) {
             for batch in picked.chunks(GATHER) {
                 self.kernel.gather(&query.lines, rows.codes(), batch, &mut sums);
                 for (row, sum) in batch.iter().zip(&sums) {
@@ -282,8 +282,11 @@ impl VectorIndex {
     }
 
     /// The base and the tail.
-    pub(super) fn parts(&self) -> [Part<'_>; 2] {
-        [Part { rows: &self.base.rows, first: 0 }, Part { rows: &self.tail, first: self.base.rows.len() }]
+    pub(super) fn parts(&self) -> [NumberedRows<'_>; 2] {
+        [
+            NumberedRows { rows: &self.base.rows, first: 0 },
+            NumberedRows { rows: &self.tail, first: self.base.rows.len() },
+        ]
     }
 
     /// The rows of some keys, as numbers in the base and in the tail.
@@ -298,7 +301,7 @@ impl VectorIndex {
     }
 
     /// True for a live row whose key the search may find.
-    pub(super) fn is_wanted(&self, part: Part<'_>, row: usize, among: SearchScope<'_>) -> bool {
+    pub(super) fn is_wanted(&self, part: NumberedRows<'_>, row: usize, among: SearchScope<'_>) -> bool {
         !self.is_dead(part.first + row)
             && match among {
                 SearchScope::All => true,

@@ -3,7 +3,7 @@
 //! Each method returns the command of this line and its counterpart, as lines of their own. The other commands of both lines say
 //! nothing about the failure.
 
-use super::part::{Form, Part, Word};
+use super::simple_command::{Form, SimpleCommand, Word};
 use super::{CommandLine, normal};
 
 impl CommandLine {
@@ -13,12 +13,12 @@ impl CommandLine {
     #[must_use]
     pub fn blamed_by(&self, error: &str, later: &Self) -> Option<(Self, Self)> {
         let name = error.split(':').next().map(str::trim)?;
-        let is_named = |part: &Part| part.program() == name;
+        let is_named = |part: &SimpleCommand| part.program() == name;
         let own = self.only(is_named)?;
         let form = normal::form(own);
-        let does_the_same = |part: &Part| is_named(part) && normal::form(part) == form;
+        let does_the_same = |part: &SimpleCommand| is_named(part) && normal::form(part) == form;
         let other = later.only(does_the_same).or_else(|| later.only(is_named))?;
-        (self.has_rest_beside(later) && own.written() != other.written()).then(|| pair(own.clone(), other.clone()))
+        (self.has_rest_beside(later) && own.as_typed() != other.as_typed()).then(|| pair(own.clone(), other.clone()))
     }
 
     /// The command of this line whose operand an output names, and the corresponding command of a later line, both with only
@@ -49,10 +49,10 @@ impl CommandLine {
         let is_quoted = |argument: &Word| argument.form == Form::Quoted && argument.text.contains(word);
         let own = self.parts.iter().find(|part| part.arguments.iter().any(is_unquoted));
         let own = own.filter(|_| self.parts.len() > 1)?;
-        let is_same_program = |part: &&Part| part.program() == own.program();
+        let is_same_program = |part: &&SimpleCommand| part.program() == own.program();
         let other = later.parts.iter().filter(is_same_program).find(|part| part.arguments.iter().any(is_quoted))?;
-        let with_first = |part: &Part, is_it: &dyn Fn(&Word) -> bool| {
-            let mut part = with_only(part, is_it);
+        let with_first = |part: &SimpleCommand, is_kept: &dyn Fn(&Word) -> bool| {
+            let mut part = with_only(part, is_kept);
             part.arguments.truncate(1);
             part
         };
@@ -77,12 +77,13 @@ impl CommandLine {
         let pairs = own.iter().flat_map(|own| others.iter().map(move |other| (*own, *other)));
         let mut alike = pairs.filter(|(own, other)| normal::form(own) == normal::form(other));
         let (own, other) = alike.next().filter(|_| alike.next().is_none())?;
-        (self.has_rest_beside(later) && own.written() != other.written()).then(|| pair(own.untimed(), other.untimed()))
+        (self.has_rest_beside(later) && own.as_typed() != other.as_typed())
+            .then(|| pair(own.untimed(), other.untimed()))
     }
 
-    /// The only command that `is_it` accepts; none if there are several.
-    fn only(&self, is_it: impl Fn(&Part) -> bool) -> Option<&Part> {
-        let mut parts = self.parts.iter().filter(|part| is_it(part));
+    /// The only command that `is_wanted` accepts; none if there are several.
+    fn only(&self, is_wanted: impl Fn(&SimpleCommand) -> bool) -> Option<&SimpleCommand> {
+        let mut parts = self.parts.iter().filter(|part| is_wanted(part));
         parts.next().filter(|_| parts.next().is_none())
     }
 
@@ -92,13 +93,13 @@ impl CommandLine {
     }
 }
 
-fn pair(own: Part, other: Part) -> (CommandLine, CommandLine) {
-    let line = |part: Part| CommandLine { text: part.written(), parts: vec![part] };
+fn pair(own: SimpleCommand, other: SimpleCommand) -> (CommandLine, CommandLine) {
+    let line = |part: SimpleCommand| CommandLine { text: part.as_typed(), parts: vec![part] };
     (line(own), line(other))
 }
 
 /// The command with those of its arguments that `is_kept` accepts.
-fn with_only(part: &Part, is_kept: impl Fn(&Word) -> bool) -> Part {
+fn with_only(part: &SimpleCommand, is_kept: impl Fn(&Word) -> bool) -> SimpleCommand {
     let mut part = part.clone();
     part.arguments.retain(is_kept);
     part

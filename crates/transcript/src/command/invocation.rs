@@ -1,8 +1,8 @@
 //! A simple command of a line, as it is compared with another one.
 
 use super::normal;
-use super::part::Part;
 use super::program::{Purpose, purpose};
+use super::simple_command::SimpleCommand;
 
 /// A simple command of a line, without a wrapper such as `sudo`.
 ///
@@ -33,7 +33,7 @@ pub struct Invocation<'l> {
 }
 
 impl<'l> Invocation<'l> {
-    pub(super) fn of(part: &'l Part) -> Self {
+    pub(super) fn of(part: &'l SimpleCommand) -> Self {
         Self {
             program: part.original(),
             name: part.program(),

@@ -3,10 +3,10 @@
 mod counterpart;
 mod invocation;
 mod normal;
-mod part;
 mod program;
 mod related;
 mod shell;
+mod simple_command;
 mod step;
 mod word_diff;
 
@@ -16,7 +16,7 @@ pub use related::Relation;
 pub use step::{ChangedFiles, Step};
 pub use word_diff::WordChange;
 
-use part::{Input, Part, StatusUse};
+use simple_command::{Input, SimpleCommand, StatusUse};
 
 /// A command line, parsed by shell grammar. It is never run.
 ///
@@ -30,7 +30,7 @@ use part::{Input, Part, StatusUse};
 pub struct CommandLine {
     text: String,
     /// Every simple command, in order, without wrappers such as `sudo`.
-    parts: Vec<Part>,
+    parts: Vec<SimpleCommand>,
 }
 
 /// Whether a command line changes anything.
@@ -66,7 +66,7 @@ impl CommandLine {
 
     /// Every program that the line runs, including preparation and filters.
     pub fn programs(&self) -> impl Iterator<Item = &str> {
-        self.parts.iter().map(Part::program)
+        self.parts.iter().map(SimpleCommand::program)
     }
 
     /// Every simple command of the line, in order: the program's base name and its arguments, without quotes. Commands in
@@ -95,7 +95,7 @@ impl CommandLine {
     /// ```
     pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
         self.parts.iter().flat_map(|part| {
-            let words = part.arguments.iter().flat_map(|word| part::variables(&word.raw));
+            let words = part.arguments.iter().flat_map(|word| simple_command::variables(&word.raw));
             words.map(move |name| (part.program(), name))
         })
     }
@@ -142,7 +142,7 @@ impl CommandLine {
     /// A program that the line runs, as written, with its folder, if one is named.
     #[must_use]
     pub fn path_of(&self, program: &str) -> Option<&str> {
-        self.parts.iter().find(|part| part.program() == program).map(Part::original)
+        self.parts.iter().find(|part| part.program() == program).map(SimpleCommand::original)
     }
 
     /// True if a later line runs another program on an operand of this one, as when a program is not installed.
@@ -155,9 +155,10 @@ impl CommandLine {
     /// output do not count, and neither does a program that the error names: to do without it is the remedy.
     #[must_use]
     pub fn is_shortened_by(&self, later: &Self, error: &str) -> bool {
-        let is_reader = |part: &&Part| part.input == Input::Pipe && program::is_main(part);
-        let is_left_out =
-            |part: &Part| !later.programs().any(|other| other == part.program()) && !error.contains(part.program());
+        let is_reader = |part: &&SimpleCommand| part.input == Input::Pipe && program::is_main(part);
+        let is_left_out = |part: &SimpleCommand| {
+            !later.programs().any(|other| other == part.program()) && !error.contains(part.program())
+        };
         self.parts.iter().filter(is_reader).any(is_left_out)
     }
 
@@ -200,7 +201,7 @@ impl CommandLine {
     /// True for a line that only changes where and how the next ones run: `cd web`, `export X=1`, `source .venv/bin/activate`.
     #[must_use]
     pub fn sets_the_scene(&self) -> bool {
-        let sets = |part: &Part| program::sets_the_scene(part.program());
+        let sets = |part: &SimpleCommand| program::sets_the_scene(part.program());
         !self.parts.is_empty() && self.parts.iter().all(sets)
     }
 
@@ -219,7 +220,7 @@ impl CommandLine {
     /// True for a line that closes an issue, a task or a ticket.
     #[must_use]
     pub fn closes(&self) -> bool {
-        let closes = |part: &Part| {
+        let closes = |part: &SimpleCommand| {
             let form = normal::form(part);
             form.split(' ').skip(1).any(|word| matches!(word, "close" | "done" | "finish" | "complete" | "resolve"))
         };
@@ -248,9 +249,10 @@ impl CommandLine {
 
     /// The main commands: without preparation and without filters at the end of a pipe. If any of them acts, only those that
     /// act: an `ls` next to a build says nothing about the build.
-    fn main_parts(&self) -> Vec<&Part> {
-        let main: Vec<&Part> = self.parts.iter().filter(|part| program::is_main(part)).collect();
-        let acting: Vec<&Part> = main.iter().copied().filter(|part| program::effect(part) == Effect::Acts).collect();
+    fn main_parts(&self) -> Vec<&SimpleCommand> {
+        let main: Vec<&SimpleCommand> = self.parts.iter().filter(|part| program::is_main(part)).collect();
+        let acting: Vec<&SimpleCommand> =
+            main.iter().copied().filter(|part| program::effect(part) == Effect::Acts).collect();
         match (acting.is_empty(), main.is_empty()) {
             (false, _) => acting,
             (true, false) => main,

@@ -1,8 +1,8 @@
 //! The normal form of a command: its action without the objects (docs/spec/capture.md, 2.2). It is for comparisons and is not
 //! shown.
 
-use super::part::{Part, Word, base_name};
 use super::program::{family, is_plain};
+use super::simple_command::{SimpleCommand, Word, base_name};
 
 /// Subcommands that have subcommands or scripts of their own.
 const NESTED: [(&str, &[&str]); 16] = [
@@ -87,7 +87,7 @@ const INTERPRETERS: [&str; 14] = [
 /// Scripts of frameworks that run the task named next: `php artisan test`, `python manage.py migrate`.
 const RUNS_TASKS: [&str; 4] = ["artisan", "manage.py", "console", "rails"];
 
-pub(super) fn form(part: &Part) -> String {
+pub(super) fn form(part: &SimpleCommand) -> String {
     let program = part.program();
     let mut words = vec![canonical(program).to_owned()];
     let (mut subcommands, rest) = if INTERPRETERS.contains(&canonical(program)) {

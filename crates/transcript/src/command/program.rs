@@ -1,6 +1,6 @@
 //! Facts about programs: wrappers, preparation, filters, programs without effect, subcommands.
 
-use super::part::{Form, Input, Output, Part, Word};
+use super::simple_command::{Form, Input, Output, SimpleCommand, Word};
 use super::{Effect, normal, shell};
 
 /// Programs that run the program named in their arguments, with those of their flags that take a value.
@@ -159,7 +159,7 @@ pub enum Purpose {
     Other,
 }
 
-pub(super) fn purpose(part: &Part) -> Purpose {
+pub(super) fn purpose(part: &SimpleCommand) -> Purpose {
     let form = normal::form(part);
     let is_one_of = |list: &[&str]| form.split([' ', ':']).any(|word| list.contains(&word));
     let runs_text = part.arguments.iter().any(|word| matches!(word.text.as_str(), "-c" | "-e" | "-"));
@@ -190,7 +190,7 @@ pub(super) fn is_assignment(word: &str) -> bool {
 }
 
 /// The commands that a part runs: the wrapper's program, the shell's script.
-pub(super) fn unwrap(part: Part) -> Vec<Part> {
+pub(super) fn unwrap(part: SimpleCommand) -> Vec<SimpleCommand> {
     // `sudo env bash -c "…"` is the deepest nesting in practice.
     const MAX_DEPTH: usize = 4;
     let mut done = Vec::new();
@@ -206,7 +206,7 @@ pub(super) fn unwrap(part: Part) -> Vec<Part> {
 }
 
 /// The commands that a wrapper or a shell runs; none for any other program.
-fn inner(part: &Part) -> Option<Vec<Part>> {
+fn inner(part: &SimpleCommand) -> Option<Vec<SimpleCommand>> {
     if SHELLS.contains(&part.program()) {
         let flags = part.arguments.iter().take_while(|word| word.text.starts_with('-')).count();
         let runs_text =
@@ -231,7 +231,7 @@ fn inner(part: &Part) -> Option<Vec<Part>> {
     // `xargs` reads the pipe itself; the input of its program is different.
     let input = if part.program() == "xargs" { Input::Own } else { part.input };
     let n_own = part.arguments.len() - words.len();
-    let mut inner = Part::new(words.to_vec(), input, part.output)?;
+    let mut inner = SimpleCommand::new(words.to_vec(), input, part.output)?;
     if part.program() != "xargs" {
         inner.context = part.context.clone();
     }
@@ -242,17 +242,17 @@ fn inner(part: &Part) -> Option<Vec<Part>> {
 }
 
 /// True if the part may be the main command: neither preparation nor a filter after a pipe.
-pub(super) fn is_main(part: &Part) -> bool {
+pub(super) fn is_main(part: &SimpleCommand) -> bool {
     let is_filter = part.input == Input::Pipe && FILTERS.contains(&part.program());
     !is_filter && !PREPARATION.contains(&part.program()) && !is_assignment(part.program())
 }
 
-pub(super) fn effect(part: &Part) -> Effect {
+pub(super) fn effect(part: &SimpleCommand) -> Effect {
     if part.output == Output::File { Effect::Acts } else { own_effect(part) }
 }
 
 /// The effect of the program, regardless of redirected output.
-pub(super) fn own_effect(part: &Part) -> Effect {
+pub(super) fn own_effect(part: &SimpleCommand) -> Effect {
     let program = part.program();
     let has_flag = |flag: &str| part.arguments.iter().any(|word| word.text == flag);
     if program == "find" && (has_flag("-delete") || has_flag("-exec")) {
@@ -281,7 +281,7 @@ pub(super) fn own_effect(part: &Part) -> Effect {
 }
 
 /// True for the last of two subcommands: `stripe webhook_endpoints list`, `aws s3 ls`. What follows are flags.
-fn lists_its_objects(part: &Part) -> bool {
+fn lists_its_objects(part: &SimpleCommand) -> bool {
     let words: Vec<&Word> = part.arguments.iter().take_while(|word| is_plain(word)).collect();
     // The operands of these are files.
     let [object, last] = words.as_slice() else { return false };
@@ -292,7 +292,7 @@ fn lists_its_objects(part: &Part) -> bool {
         && ["list", "ls", "show", "describe"].contains(&last.text.as_str())
 }
 
-fn lists_without_operand(part: &Part) -> bool {
+fn lists_without_operand(part: &SimpleCommand) -> bool {
     let mut words = part.arguments.iter().filter(|word| is_plain(word));
     words.next().is_some_and(|word| matches!(word.text.as_str(), "remote" | "branch" | "tag")) && words.next().is_none()
 }

@@ -3,8 +3,8 @@
 use serde::Serialize;
 use similar::{Algorithm, capture_diff_slices, get_diff_ratio};
 
-use super::part::{Part, base_name};
 use super::program::family;
+use super::simple_command::{SimpleCommand, base_name};
 use super::word_diff::words;
 use super::{CommandLine, normal};
 
@@ -39,8 +39,8 @@ pub(super) fn relation(failed: &CommandLine, later: &CommandLine) -> Option<Rela
         return Some(Relation::Rerun);
     }
     let (before, after) = (failed.main_parts(), later.main_parts());
-    let is_same = |a: &Part, b: &Part| a.words().eq(b.words());
-    let is_within = |part: &Part, other: &Part| is_same(part, other) || holds(other, part);
+    let is_same = |a: &SimpleCommand, b: &SimpleCommand| a.words().eq(b.words());
+    let is_within = |part: &SimpleCommand, other: &SimpleCommand| is_same(part, other) || holds(other, part);
     if before.iter().all(|part| after.iter().any(|other| is_within(part, other))) {
         return Some(Relation::Prepared);
     }
@@ -69,7 +69,7 @@ pub(super) fn is_replaced(failed: &CommandLine, later: &CommandLine) -> bool {
 
 /// True if the first part contains the words of the second after others: `git clone URL` contains `URL`, `$ make all` contains
 /// `make all`. A single plain word does not count: `git commit -m make` is unrelated to `make`.
-fn holds(longer: &Part, shorter: &Part) -> bool {
+fn holds(longer: &SimpleCommand, shorter: &SimpleCommand) -> bool {
     let words: Vec<&str> = shorter.words().collect();
     let is_telling = words.len() > 1 || shorter.original().contains(['/', '@', ':']);
     let (longer, shorter): (Vec<&str>, Vec<&str>) = (longer.originals().collect(), shorter.originals().collect());
@@ -79,14 +79,14 @@ fn holds(longer: &Part, shorter: &Part) -> bool {
 }
 
 /// True if the same program runs with all words of the first part, in their order, and others: `make test` and `make clean test`.
-fn is_extended(part: &Part, other: &Part) -> bool {
+fn is_extended(part: &SimpleCommand, other: &SimpleCommand) -> bool {
     let (own, others): (Vec<&str>, Vec<&str>) = (part.words().collect(), other.words().collect());
     let mut left = others.iter();
     own.len() > 1 && own.first() == others.first() && own.iter().all(|word| left.any(|other| other == word))
 }
 
 /// True if one word is spelled differently, or two are joined, and the other words are mostly equal.
-fn is_respelled(part: &Part, other: &Part) -> bool {
+fn is_respelled(part: &SimpleCommand, other: &SimpleCommand) -> bool {
     let (a, b): (Vec<&str>, Vec<&str>) = (part.words().collect(), other.words().collect());
     if squeezed(&a) == squeezed(&b) {
         return true;
@@ -121,7 +121,7 @@ const RUNNERS: [(&str, &[&str]); 14] = [
 
 /// True when both run the same, by different means: `pytest` and `python -m pytest`, `./run.sh` and `bash run.sh`, `npx vite` and
 /// `pnpm exec vite`.
-fn is_run_otherwise(part: &Part, other: &Part) -> bool {
+fn is_run_otherwise(part: &SimpleCommand, other: &SimpleCommand) -> bool {
     let (one, two) = (run_in_the_end(part), run_in_the_end(other));
     let is_same = |a: &[&str], b: &[&str]| match (a, b) {
         ([a, rest @ ..], [b, others @ ..]) => base_name(a) == base_name(b) && rest == others,
@@ -131,7 +131,7 @@ fn is_run_otherwise(part: &Part, other: &Part) -> bool {
 }
 
 /// The words of a part without the programs that only run what follows, and their flags.
-fn run_in_the_end(part: &Part) -> Vec<&str> {
+fn run_in_the_end(part: &SimpleCommand) -> Vec<&str> {
     /// `uv run python -m pytest` is as deep as people go.
     const MAX_DEPTH: usize = 3;
     let words: Vec<&str> = part.originals().collect();

@@ -2,7 +2,7 @@
 
 use rable::{ListItem, ListOperator, Node, NodeKind};
 
-use super::part::{Context, Form, Input, Output, Part, StatusUse, Word};
+use super::simple_command::{Context, Form, Input, Output, SimpleCommand, StatusUse, Word};
 
 /// Longer lines are split by words only: they are scripts, and parsing takes more than linear time.
 const MAX_BYTES: usize = 32 * 1024;
@@ -12,7 +12,7 @@ const MAX_SUBSTITUTIONS: usize = 40;
 const MAX_BLOCKS: usize = 120;
 
 /// The simple commands of a line, in order. A line that does not fit the grammar, or exceeds a limit, is split by words.
-pub(super) fn split(text: &str) -> Vec<Part> {
+pub(super) fn split(text: &str) -> Vec<SimpleCommand> {
     let is_parsable =
         text.len() <= MAX_BYTES && n_substitutions(text) <= MAX_SUBSTITUTIONS && n_blocks(text) <= MAX_BLOCKS;
     let parsed = if is_parsable { rable::parse(text, false).ok() } else { None };
@@ -50,7 +50,7 @@ enum Runs {
 /// A walk over the tree of a line, in order.
 #[derive(Default)]
 struct Walk {
-    parts: Vec<Part>,
+    parts: Vec<SimpleCommand>,
     folder: Folder,
     /// The functions that the line has defined so far.
     functions: Vec<String>,
@@ -72,7 +72,7 @@ impl Walk {
             NodeKind::Command { words, redirects, assignments } => {
                 let words = words.iter().filter_map(word).collect();
                 let output = if redirects.iter().any(is_file_output) { Output::File } else { Output::Shown };
-                if let Some(mut part) = Part::new(words, input, output) {
+                if let Some(mut part) = SimpleCommand::new(words, input, output) {
                     part.lead = assignments.iter().filter_map(word).collect();
                     self.command(part, redirects, runs);
                 }
@@ -103,7 +103,7 @@ impl Walk {
         }
     }
 
-    fn command(&mut self, mut part: Part, redirects: &[Node], runs: Runs) {
+    fn command(&mut self, mut part: SimpleCommand, redirects: &[Node], runs: Runs) {
         let is_function = self.functions.iter().any(|name| name == part.original());
         let reads_redirect = redirects.iter().any(|redirect| !is_output(redirect));
         if !is_function && !reads_redirect && runs == Runs::Once && part.input == Input::Own {
@@ -153,7 +153,7 @@ impl Walk {
         }
     }
 
-    fn change_folder(&mut self, cd: &Part) {
+    fn change_folder(&mut self, cd: &SimpleCommand) {
         self.folder = match (&cd.arguments[..], &self.folder) {
             ([word], folder)
                 if !word.expands() && (word.text.starts_with('/') || matches!(folder, Folder::Unchanged)) =>
@@ -165,7 +165,7 @@ impl Walk {
     }
 }
 
-fn replace_status<'p>(parts: impl Iterator<Item = &'p mut Part>) {
+fn replace_status<'p>(parts: impl Iterator<Item = &'p mut SimpleCommand>) {
     parts.for_each(|part| part.status = StatusUse::Replaced);
 }
 
@@ -196,13 +196,13 @@ fn unquote(raw: &str) -> String {
 }
 
 /// The fallback if the grammar does not fit: words, and operators that are words of their own or end a word.
-fn split_by_words(text: &str) -> Vec<Part> {
+fn split_by_words(text: &str) -> Vec<SimpleCommand> {
     // Only the first lines certainly contain programs: a here-document may follow.
     const MAX_LINES: usize = 3;
     text.lines().filter(|line| !line.trim_start().starts_with('#')).take(MAX_LINES).flat_map(split_line).collect()
 }
 
-fn split_line(line: &str) -> Vec<Part> {
+fn split_line(line: &str) -> Vec<SimpleCommand> {
     let mut parts = Vec::new();
     let (mut words, mut input) = (Vec::new(), Input::Own);
     let raw: Vec<String> = shlex::split(line).unwrap_or_else(|| line.split_whitespace().map(str::to_owned).collect());
@@ -218,13 +218,13 @@ fn split_line(line: &str) -> Vec<Part> {
             }
         }
         if is_operator || bare.len() < text.len() {
-            parts.extend(Part::new(std::mem::take(&mut words), input, Output::Shown));
+            parts.extend(SimpleCommand::new(std::mem::take(&mut words), input, Output::Shown));
             if text != "&&" && text != "&" {
                 replace_status(parts.iter_mut());
             }
             input = if text.starts_with('|') && text != "||" { Input::Pipe } else { Input::Own };
         }
     }
-    parts.extend(Part::new(words, input, Output::Shown));
+    parts.extend(SimpleCommand::new(words, input, Output::Shown));
     parts
 }

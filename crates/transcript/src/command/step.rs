@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::Effect;
-use super::part::{Context, Form, Part, Word, base_name};
 use super::program::{Purpose, own_effect, purpose};
+use super::simple_command::{Context, Form, SimpleCommand, Word, base_name};
 use super::{normal, program};
 
 /// The maximum characters of a command; a longer one is a script for one occasion.
@@ -55,7 +55,7 @@ impl Step {
 
     /// None for a command without effect, and for one that cannot be run again as written: a part of a loop, a reader of a pipe
     /// or a here-document, a word with an expansion, a script.
-    pub(super) fn of(part: &Part) -> Option<Self> {
+    pub(super) fn of(part: &SimpleCommand) -> Option<Self> {
         let Context::Independent { folder } = &part.context else { return None };
         if own_effect(part) == Effect::Looks || !program::is_main(part) {
             return None;

@@ -174,7 +174,7 @@ fn is_empty(value: &Value) -> bool {
 }
 
 /// A part of a message of the user's role.
-pub(super) enum Part<'v> {
+pub(super) enum ContentPart<'v> {
     /// Text that a person can have typed.
     Text(&'v str),
     /// Anything else: its kind, and the texts in it.
@@ -182,7 +182,7 @@ pub(super) enum Part<'v> {
 }
 
 /// The parts of a message. `text_types` are the types of a part with typed text; "" accepts a part without a type.
-pub(super) fn parts<'v>(content: &'v Value, text_types: &[&str]) -> Vec<Part<'v>> {
+pub(super) fn parts<'v>(content: &'v Value, text_types: &[&str]) -> Vec<ContentPart<'v>> {
     match content {
         Value::Array(list) => list.iter().map(|item| part(item, text_types)).collect(),
         Value::Null => Vec::new(),
@@ -190,19 +190,19 @@ pub(super) fn parts<'v>(content: &'v Value, text_types: &[&str]) -> Vec<Part<'v>
     }
 }
 
-fn part<'v>(item: &'v Value, text_types: &[&str]) -> Part<'v> {
+fn part<'v>(item: &'v Value, text_types: &[&str]) -> ContentPart<'v> {
     if let Some(text) = item.as_str() {
-        return Part::Text(text);
+        return ContentPart::Text(text);
     }
     let kind = str_of(item, "type");
     let is_text_field = |(field, value): (&String, &Value)| TEXT_FIELDS.contains(&field.as_str()) || is_empty(value);
     let has_only_text = item.as_object().is_some_and(|row| row.iter().all(is_text_field));
     match item.get("text").and_then(Value::as_str) {
-        Some(text) if has_only_text && text_types.contains(&kind) => Part::Text(text),
+        Some(text) if has_only_text && text_types.contains(&kind) => ContentPart::Text(text),
         _ => {
             let mut texts = String::new();
             texts_in(item, &mut texts);
-            Part::Other(kind, texts)
+            ContentPart::Other(kind, texts)
         }
     }
 }

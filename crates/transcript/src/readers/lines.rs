@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 /// The result of reading a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum LineRead {
     /// The line is in the buffer, without its end.
     Whole,
     /// The line is longer than the limit and was skipped.
@@ -17,7 +17,7 @@ pub(super) enum Line {
 const KEPT_CAPACITY: usize = 1 << 20;
 
 /// Reads up to the next newline or the end.
-pub(super) fn next_line(source: &mut impl BufRead, line: &mut Vec<u8>, max: usize) -> std::io::Result<Line> {
+pub(super) fn next_line(source: &mut impl BufRead, line: &mut Vec<u8>, max: usize) -> std::io::Result<LineRead> {
     line.clear();
     line.shrink_to(KEPT_CAPACITY);
     let (mut length, mut is_any) = (0_usize, false);
@@ -38,9 +38,9 @@ pub(super) fn next_line(source: &mut impl BufRead, line: &mut Vec<u8>, max: usiz
         source.consume(taken);
         if is_last {
             return Ok(match (is_any, length <= max) {
-                (false, _) => Line::End,
-                (true, true) => Line::Whole,
-                (true, false) => Line::TooLong,
+                (false, _) => LineRead::End,
+                (true, true) => LineRead::Whole,
+                (true, false) => LineRead::TooLong,
             });
         }
     }
@@ -60,15 +60,16 @@ mod tests {
             let mut found = Vec::new();
             loop {
                 let what = next_line(&mut source, &mut line, 3).unwrap();
-                if what == Line::End {
+                if what == LineRead::End {
                     break;
                 }
                 found.push((
                     what,
-                    if what == Line::Whole { String::from_utf8_lossy(&line).into_owned() } else { String::new() },
+                    if what == LineRead::Whole { String::from_utf8_lossy(&line).into_owned() } else { String::new() },
                 ));
             }
-            let expected = [(Line::Whole, "ab"), (Line::Whole, ""), (Line::TooLong, ""), (Line::Whole, "xyz")];
+            let expected =
+                [(LineRead::Whole, "ab"), (LineRead::Whole, ""), (LineRead::TooLong, ""), (LineRead::Whole, "xyz")];
             assert_eq!(found, expected.map(|(what, text)| (what, text.to_owned())));
         }
     }

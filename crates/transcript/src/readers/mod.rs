@@ -28,7 +28,7 @@ use self::claude_code::ClaudeCode;
 use self::codex::Codex;
 use self::detect::{Layout, looked_at};
 use self::gemini::Gemini;
-use self::lines::{Line, next_line};
+use self::lines::{LineRead, next_line};
 use self::recorder::Recorder;
 use crate::error::Error;
 
@@ -167,11 +167,11 @@ impl Session {
         let mut bytes = Vec::new();
         for number in first.. {
             match next_line(&mut source, &mut bytes, self.limits.max_record_bytes)? {
-                Line::End => break,
-                Line::TooLong => {
+                LineRead::End => break,
+                LineRead::TooLong => {
                     self.recorder.report.broken(number, BrokenReason::TooLong { max: self.limits.max_record_bytes });
                 }
-                Line::Whole => self.line(&String::from_utf8_lossy(&bytes), number),
+                LineRead::Whole => self.line(&String::from_utf8_lossy(&bytes), number),
             }
             if self.is_cut {
                 break;

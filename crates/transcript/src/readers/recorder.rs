@@ -7,7 +7,7 @@ use std::path::Path;
 use chrono::DateTime;
 use serde_json::Value;
 
-use super::author::{Part, has_results, parts};
+use super::author::{ContentPart, has_results, parts};
 use super::clip::clip;
 use super::{Owner, ReadLimits, ReadReport};
 use crate::injected::{ends_command, is_command, is_not_made, said_at_refusal, split};
@@ -115,22 +115,23 @@ impl Recorder {
     pub(super) fn user(&mut self, content: &Value, kinds: &[&str]) {
         let mut typed = Vec::new();
         let parts = parts(content, kinds);
-        let begins = |test: fn(&str) -> bool| parts.iter().any(|part| matches!(part, Part::Text(text) if test(text)));
+        let begins =
+            |test: fn(&str) -> bool| parts.iter().any(|part| matches!(part, ContentPart::Text(text) if test(text)));
         let (has_command, has_end) = (begins(is_command), begins(ends_command));
         let mut is_harness_s = !self.has_person || has_results(content) || (self.follows_command && !has_command);
         for part in parts {
             match part {
                 // What is beside a command, and what follows it before the agent answers, is the command's own text.
-                Part::Text(text) if is_harness_s || (has_command && !is_command(text)) => self.system(text),
-                Part::Text(text) => {
+                ContentPart::Text(text) if is_harness_s || (has_command && !is_command(text)) => self.system(text),
+                ContentPart::Text(text) => {
                     let split = split(text);
                     split.injected.iter().for_each(|injected| self.system(injected));
                     // What the harness did not end in one part, it goes on with in the next.
                     is_harness_s = split.is_open;
                     typed.extend(Some(split.typed).filter(|typed| !typed.is_empty()));
                 }
-                Part::Other(kind, _) if kind.ends_with("tool_result") => {}
-                Part::Other(kind, texts) => {
+                ContentPart::Other(kind, _) if kind.ends_with("tool_result") => {}
+                ContentPart::Other(kind, texts) => {
                     self.skip(&format!("part {kind}"));
                     self.system(&texts);
                 }

@@ -222,6 +222,6 @@ fn placeholder(word: &str, file: &str) -> Option<&'static str> {
     }
     let (folder, _) = file.trim_start_matches("./").rsplit_once('/')?;
     let path = word.trim_start_matches("./").trim_end_matches(['/', '.']).trim_end_matches('/');
-    let is_it = path.strip_suffix(folder).is_some_and(|before| before.is_empty() || before.ends_with('/'));
-    is_it.then_some(FOLDER)
+    let is_folder = path.strip_suffix(folder).is_some_and(|before| before.is_empty() || before.ends_with('/'));
+    is_folder.then_some(FOLDER)
 }

@@ -186,8 +186,8 @@ fn called_by_path(
     // The target of an alias may have a longer name: `python3.12` for `python3`.
     let bare = failed.line.programs().find(|bare| bare.len() > 1 && absent.starts_with(bare))?;
     let path = fixed.line.path_of(bare)?;
-    let is_it = failed.line.path_of(bare)? == bare && path.strip_suffix(bare)?.ends_with('/');
-    is_it.then(|| (CommandLine::parse(bare), CommandLine::parse(path)))
+    let is_by_path = failed.line.path_of(bare)? == bare && path.strip_suffix(bare)?.ends_with('/');
+    is_by_path.then(|| (CommandLine::parse(bare), CommandLine::parse(path)))
 }
 
 /// The checks that both lines contain, joined by `&&`. None if they share no check.

@@ -122,8 +122,9 @@ pub(super) fn user_action(session: &Session<'_>, turn: usize, text: &str) -> Opt
     });
     const MIN_WORDS: usize = 4;
     let mut own = own_sentences(session, turn, text).into_iter();
-    let is_it = |said: &&str| matches(&DID, said) && !said.contains('?') && said.unicode_words().count() >= MIN_WORDS;
-    let done = own.by_ref().find(is_it)?;
+    let reports_action =
+        |said: &&str| matches(&DID, said) && !said.contains('?') && said.unicode_words().count() >= MIN_WORDS;
+    let done = own.by_ref().find(reports_action)?;
     let is_short = done.chars().count() <= MAX_TRIGGER_CHARS;
     // Sentences that begin in lower case are not split before.
     let first = done.split(". ").next().unwrap_or(done);

@@ -208,7 +208,7 @@ fn every_refusal_has_its_reason() {
         let explanations = suggest(&sketch(lines), &CaptureConfig::default()).explanations.into_iter();
         explanations.filter(|explanation| explanation.heuristic == heuristic).map(|found| found.because).collect()
     };
-    let refused = |hurdle: RejectedBecause| [Because::Refused(hurdle)];
+    let refused = |reason: RejectedBecause| [Because::Refused(reason)];
     assert_eq!(reasons(&["$ make"], Heuristic::MultiStep), refused(RejectedBecause::ShortRun { n_calls: 1, min: 4 }));
     assert_eq!(
         reasons(&["$ make"], Heuristic::RepeatedAction),
@@ -228,13 +228,13 @@ fn every_refusal_has_its_reason() {
             n_edited: 0
         })]
     );
-    for (lines, hurdle) in [
+    for (lines, reason) in [
         (&["! make", "$ make"][..], RejectedBecause::NothingTold { n_between: 0, n_changes: 0 }),
         (&["! make # Exit code 2", "$ make"], RejectedBecause::NoError),
         (&["! make", "> hm", "$ make"], RejectedBecause::SaidBetween { turn: 1 }),
         (&["! git push", "$ git fetch"], RejectedBecause::OtherRun { n_edited: 0 }),
     ] {
-        assert_eq!(reasons(lines, Heuristic::ErrorRecovery), refused(hurdle), "{lines:?}");
+        assert_eq!(reasons(lines, Heuristic::ErrorRecovery), refused(reason), "{lines:?}");
     }
     let looks = ["$ go vet", "$ ls", "$ cat x", "$ go test"];
     let mostly = RejectedBecause::MostlyLooked { n_calls: 4, n_acting: 2, n_actions: 2 };

@@ -13,16 +13,16 @@ fn open(folder: &std::path::Path) -> DocumentLog {
 }
 
 /// A log of three documents, and their descriptions.
-fn written(log: &DocumentLog) -> (LogMark, Vec<Described>) {
+fn write_log(log: &DocumentLog) -> (LogMark, Vec<Described>) {
     let mut known = LogMark::default();
     let documents = ["a", "b", "c"].map(|id| Document::new(id, format!("text of {id}")).with("type", "note"));
     let lock = log.lock(&known, std::time::Duration::ZERO).unwrap();
     let changes = documents.clone().map(|document| Change::Put(Arc::new(document)));
-    let places = log.append(&mut known, &changes, &lock).unwrap();
-    let described = documents.iter().zip(places).map(|(document, place)| Described {
+    let spans = log.append(&mut known, &changes, &lock).unwrap();
+    let described = documents.iter().zip(spans).map(|(document, span)| Described {
         id: TextHash::of(&[&document.id]),
         text: document.text_hash(),
-        place,
+        span,
         names: vec![TextHash::of(&["type"]), TextHash::of(&["type", "note"])],
     });
     (known, described.collect())
@@ -33,7 +33,7 @@ fn impossible_numbers_lose_no_more_than_their_documents() {
     let check = |forge: fn(&mut Columns), expected: [Option<&str>; 3], n_notes: Option<usize>| {
         let folder = tempfile::tempdir().unwrap();
         let log = open(folder.path());
-        let (known, described) = written(&log);
+        let (known, described) = write_log(&log);
         let mut columns = Columns::of(described.into_iter());
         forge(&mut columns);
         let name = TextHash::from_bytes(known.log.unwrap().into_bytes());
@@ -66,7 +66,7 @@ fn positions_are_used_only_for_the_log_with_their_id_and_version() {
     let check = |change: fn(&str) -> String, expected: bool| {
         let folder = tempfile::tempdir().unwrap();
         let log = open(folder.path());
-        let (mut known, described) = written(&log);
+        let (mut known, described) = write_log(&log);
         let path = folder.path().join(DOCUMENTS);
         let text = fs::read_to_string(&path).unwrap();
         let (header, rest) = text.split_once('\n').unwrap();

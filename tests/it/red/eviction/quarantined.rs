@@ -8,7 +8,7 @@ use adage::{
 };
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, TRUTH};
+use crate::bench::{Bench, PLAYBOOK};
 use crate::red::table::{Table, when};
 
 const MARKER: &str = "zqquarantine";
@@ -26,7 +26,7 @@ fn other() -> Value {
 }
 
 fn old_list(flag: &Value) -> Bench {
-    Bench::with_truth(json!([row(flag), other()]).to_string())
+    Bench::with_playbook_file(json!([row(flag), other()]).to_string())
 }
 
 fn rows(playbook: &Playbook) -> Vec<Arc<adage::Lesson>> {
@@ -58,7 +58,7 @@ fn shown(playbook: &Playbook) -> Vec<String> {
 
 /// What was lost: the row itself, or its mark, anywhere in the file.
 fn lost(bench: &Bench) -> Option<String> {
-    let text = String::from_utf8(bench.read(TRUTH)).unwrap();
+    let text = String::from_utf8(bench.read(PLAYBOOK)).unwrap();
     let is_kept = text.contains(MARKER) && text.contains("quarantined") && text.contains("misleading");
     when(!is_kept, "the row or its mark is gone")
 }
@@ -126,7 +126,7 @@ fn ways() -> Vec<(&'static str, Way)> {
         ("restored from the backup", |bench, playbook| {
             commit(playbook);
             playbook.learn_lesson(build_lesson("tying knots", "twice")).unwrap();
-            bench.write(TRUTH, "{");
+            bench.write(PLAYBOOK, "{");
         }),
     ]
 }

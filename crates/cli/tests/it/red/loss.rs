@@ -329,7 +329,7 @@ fn a_field_out_of_range_loses_no_row() {
                 machine.call(&["inbox", "apply", "--all"]);
             } else {
                 std::fs::create_dir_all(machine.folder()).unwrap();
-                std::fs::write(machine.folder().join(files::TRUTH), &file).unwrap();
+                std::fs::write(machine.folder().join(files::PLAYBOOK), &file).unwrap();
             }
             let n_before = machine.lessons().len();
             let mut effects = losses(&machine);

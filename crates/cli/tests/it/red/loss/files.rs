@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::red::machine::Machine;
 use crate::red::table::{Table, when};
 
-pub(super) const TRUTH: &str = "skills_playbook.json";
+pub(super) const PLAYBOOK: &str = "skills_playbook.json";
 const BACKUP: &str = "skills_playbook.json.bak";
 
 /// What is put in the place of a file.
@@ -127,8 +127,8 @@ fn an_impossible_file_is_replaced_by_its_backup() {
     let base = memory();
     for (attack, state) in broken() {
         let machine = base.copy();
-        put(&machine.folder(), TRUTH, &state);
-        let bytes = fs::read(machine.folder().join(TRUTH)).ok();
+        put(&machine.folder(), PLAYBOOK, &state);
+        let bytes = fs::read(machine.folder().join(PLAYBOOK)).ok();
         let backup = fs::read(machine.folder().join(BACKUP)).unwrap();
         let mut expected = vec![OLD[0].0, OLD[1].0, OLD[2].0];
         let mut effects: Vec<String> =
@@ -170,9 +170,9 @@ fn no_byte_of_two_broken_files_is_overwritten() {
     for (attack, state) in broken() {
         for (name, backup) in &backups {
             let machine = base.copy();
-            put(&machine.folder(), TRUTH, &state);
+            put(&machine.folder(), PLAYBOOK, &state);
             put(&machine.folder(), BACKUP, backup);
-            let before: Vec<Vec<u8>> = [TRUTH, BACKUP]
+            let before: Vec<Vec<u8>> = [PLAYBOOK, BACKUP]
                 .iter()
                 .filter_map(|file| fs::read(machine.folder().join(file)).ok())
                 .filter(|bytes| bytes.len() > 64)
@@ -205,7 +205,7 @@ fn a_valid_folder_is_read_unchanged_and_a_new_one_is_empty() {
     fs::remove_file(machine.folder().join(BACKUP)).unwrap();
     assert_eq!((machine.lessons().len(), fresh.lessons().len()), (4, 1), "a backup is not needed");
     // A person removes a lesson with an editor.
-    let path = machine.folder().join(TRUTH);
+    let path = machine.folder().join(PLAYBOOK);
     let mut file: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     file["lessons"].as_array_mut().unwrap().remove(0);
     fs::write(&path, file.to_string()).unwrap();

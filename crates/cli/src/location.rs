@@ -24,7 +24,7 @@ pub(crate) enum Origin {
 
 /// The folders that a command uses.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Place {
+pub(crate) struct MemoryLocation {
     /// The folder that is read first and written to.
     pub(crate) dir: PathBuf,
     pub(crate) origin: Origin,
@@ -45,7 +45,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) is_global: bool,
 }
 
-impl Place {
+impl MemoryLocation {
     /// The location for the working directory.
     pub(crate) fn find(wanted: Wanted<'_>) -> Result<Self, String> {
         let named = wanted.dir.map(Path::to_owned).or_else(|| env_path(VARIABLE).filter(|_| !wanted.is_global));

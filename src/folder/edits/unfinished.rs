@@ -8,20 +8,20 @@ use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Name};
 use crate::id::ChangeId;
 
-/// Settles the journals of a folder. The caller holds the folder's lock.
-pub(super) struct Settlement<'a>(pub(super) Edits<'a>);
+/// The unfinished journals of a folder. The caller holds the folder's lock.
+pub(super) struct Unfinished<'a>(pub(super) Edits<'a>);
 
-impl Settlement<'_> {
-    pub(super) fn settle_all(&self) -> Result<()> {
+impl Unfinished<'_> {
+    pub(super) fn finish_or_roll_back_all(&self) -> Result<()> {
         for (id, stage) in self.0.journals().list()? {
             if !stage.is_over() && self.0.is_own(id, stage)? {
-                self.settle(id, stage)?;
+                self.finish_or_roll_back(id, stage)?;
             }
         }
         Ok(())
     }
 
-    fn settle(&self, id: ChangeId, stage: Stage) -> Result<()> {
+    fn finish_or_roll_back(&self, id: ChangeId, stage: Stage) -> Result<()> {
         let journals = self.0.journals();
         // A journal that cannot be followed must not block later edits.
         let Some(journal) = skip_permanent_error(journals.read(id, stage))?.flatten() else {
@@ -36,7 +36,7 @@ impl Settlement<'_> {
             skip_permanent_error(self.0.clear_beside(&journal))?;
             return journals.remove(id, stage);
         }
-        if self.is_settled(&journal, stage)? {
+        if self.has_reached_goal(&journal, stage)? {
             // Only the removal of temporary files was left.
             return match stage {
                 Stage::Pending => skip_permanent_error(self.0.finish(&journal)).map(drop),
@@ -129,7 +129,7 @@ impl Settlement<'_> {
     }
 
     /// True if every file has the content that the stage leads to.
-    fn is_settled(&self, journal: &Journal, stage: Stage) -> Result<bool> {
+    fn has_reached_goal(&self, journal: &Journal, stage: Stage) -> Result<bool> {
         for file in &journal.files {
             let goal = if stage == Stage::Pending { &file.after } else { &file.before };
             if skip_permanent_error(self.0.hash_of(file))? != Some(goal.as_deref().map(content_hash)) {

@@ -19,7 +19,7 @@ use crate::{Config, Feedback, Listing, ManualClock, Request, Verification, build
 
 impl Playbook {
     /// Compares every index and ranking of the view with one built from scratch.
-    pub(crate) fn check_carried(&self) {
+    pub(crate) fn check_indexes(&self) {
         let view: Arc<View> = Arc::clone(&self.0.view.read());
         let vector_of = |text: &str| self.0.vector(text);
         let lessons = &view.snapshot.book().lessons;
@@ -56,7 +56,7 @@ impl Fixture {
         assert_same(&fresh.0.view.read().snapshot.file, &fresh.0.store.reload().unwrap().file);
         fresh.0.recall_view().unwrap();
         assert!(fresh.0.view.read().recall.has_words());
-        fresh.check_carried();
+        fresh.check_indexes();
     }
 
     /// Compares what the next process reads, whatever state the recall file was written for. Returns whether the file is used.
@@ -65,7 +65,7 @@ impl Fixture {
         let is_used = matches!(&*fresh.0.stored_recall.lock(), StoredFile::Unused(file) if file.is_used);
         assert_same(&fresh.0.view.read().snapshot.file, &fresh.0.store.reload().unwrap().file);
         fresh.0.recall_view().unwrap();
-        fresh.check_carried();
+        fresh.check_indexes();
         is_used
     }
 }
@@ -275,7 +275,7 @@ fn check(ops: &[Op], config: Config) {
     let playbook = fixture.open();
     for op in ops {
         fixture.run(&playbook, op);
-        playbook.check_carried();
+        playbook.check_indexes();
         playbook.check_counted();
         fixture.check_opened();
         fixture.check_stored(&playbook);
@@ -283,7 +283,7 @@ fn check(ops: &[Op], config: Config) {
     // Both indexes, whatever was recalled before; then what a new handle reads from the folder.
     fixture.run(&playbook, &Op::Recall { words: 0, project: 1 });
     fixture.run(&playbook, &Op::RecallByWords { words: 0 });
-    playbook.check_carried();
+    playbook.check_indexes();
     let fresh = fixture.open();
     for words in WORDS {
         for request in [Request::about(words), Request::about(words).tier(TierChoice::Lexical)] {

@@ -65,7 +65,7 @@ pub(super) enum Context {
 
 /// A simple command; it has at least one word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct SimpleCommand {
     /// The program as written, without quotes.
     original: String,
     /// Its base name.
@@ -80,7 +80,7 @@ pub(super) struct Part {
     pub(super) lead: Vec<Word>,
 }
 
-impl Part {
+impl SimpleCommand {
     /// A [dependent](Context::Dependent) command. None if no word names a program.
     pub(super) fn new(words: Vec<Word>, input: Input, output: Output) -> Option<Self> {
         let mut words = words.into_iter();
@@ -100,7 +100,7 @@ impl Part {
     }
 
     /// As typed, without redirections of the output.
-    pub(super) fn written(&self) -> String {
+    pub(super) fn as_typed(&self) -> String {
         let lead = self.lead.iter().map(|word| word.raw.as_str());
         let arguments = self.arguments.iter().map(|word| word.raw.as_str());
         lead.chain([self.original.as_str()]).chain(arguments).collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! The evidence for each candidate, and which candidates are shown (docs/spec/playbook.md, 5.1, 5.2).
+//! The match signals of each candidate, and which candidates are shown (docs/spec/playbook.md, 5.1, 5.2).
 
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
@@ -15,10 +15,10 @@ use crate::lesson::{Lesson, LessonId};
 use crate::lexical::bare_words;
 use crate::state::LessonVectors;
 
-/// The evidence for a lesson. Larger values are better matches.
+/// How well a query and a lesson match, by each measure. Larger values are better matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
-pub struct Evidence {
+pub struct MatchSignals {
     /// Cosine of query and trigger, in [-1, 1]; only in the vector tier.
     pub trigger: Option<f32>,
     /// Cosine of query and whole text, in [-1, 1]; only in the vector tier.
@@ -63,7 +63,7 @@ struct Candidates {
 
 struct Candidate {
     lesson: Arc<Lesson>,
-    evidence: Evidence,
+    signals: MatchSignals,
     score: f32,
     /// The probability that it is an answer.
     probability: f32,
@@ -72,25 +72,20 @@ struct Candidate {
 }
 
 impl Search<'_> {
-    /// Ranks by all available evidence (tiers 1 and 2).
-    pub(crate) fn by_evidence(
-        self,
-        text: &str,
-        vectors: Option<QueryVectors<'_>>,
-        calibration: &Calibration,
-    ) -> Ranked {
+    /// Ranks by all available signals (tiers 1 and 2).
+    pub(crate) fn by_signals(self, text: &str, vectors: Option<QueryVectors<'_>>, calibration: &Calibration) -> Ranked {
         let Candidates { mut lessons, n_in_sight, index } = self.candidates(text, vectors, calibration);
         lessons.sort_unstable_by(|a, b| {
             b.score.total_cmp(&a.score).then_with(|| self.tie(a.lesson.id).cmp(&self.tie(b.lesson.id)))
         });
         let asked = Situation { n_query_words: text.split_whitespace().count(), n_in_sight };
-        let strongest = calibration.strongest(lessons.iter().map(|candidate| &candidate.evidence), asked);
+        let strongest = calibration.strongest(lessons.iter().map(|candidate| &candidate.signals), asked);
         let any = calibration.any_is_answer(strongest);
         let answer_from = self.config.answer_from.unwrap_or(calibration.answer_from);
         let scores: Vec<f32> = lessons.iter().map(|candidate| candidate.score).collect();
         let probabilities = calibration.shared_out(any, &scores);
         let best = probabilities.first().copied().unwrap_or_default();
-        let best_one = lessons.first().map(|best| (Arc::clone(&best.lesson), best.evidence.trigger));
+        let best_one = lessons.first().map(|best| (Arc::clone(&best.lesson), best.signals.trigger));
         for (candidate, probability) in lessons.iter_mut().zip(probabilities) {
             candidate.probability = probability;
             let has_best_trigger =
@@ -116,7 +111,7 @@ impl Search<'_> {
         }
     }
 
-    /// The best lessons by each kind of evidence, with all evidence for each.
+    /// The best lessons by each signal, with all signals of each.
     fn candidates(self, text: &str, vectors: Option<QueryVectors<'_>>, calibration: &Calibration) -> Candidates {
         let words = self.recall.words();
         let words = words.scored(text, self.realm);
@@ -138,7 +133,7 @@ impl Search<'_> {
             let cosine = |of: fn(QueryVectors<'_>) -> &LessonVectors| {
                 vectors.and_then(|vectors| Some(1.0 - of(vectors).distance(lesson, vectors.vector)?))
             };
-            let evidence = Evidence {
+            let signals = MatchSignals {
                 trigger: cosine(|vectors| vectors.triggers),
                 whole: cosine(|vectors| vectors.wholes),
                 mistake: cosine(|vectors| vectors.mistakes),
@@ -148,8 +143,8 @@ impl Search<'_> {
                 is_title: of_words.mass > ALL && (is_title(&lesson.trigger) || is_title(&lesson.task)),
                 names_command: names_command(lesson, || &task),
             };
-            let (lesson, score) = (Arc::clone(lesson), calibration.score(&evidence));
-            Some(Candidate { lesson, evidence, score, probability: 0.0, passed: false })
+            let (lesson, score) = (Arc::clone(lesson), calibration.score(&signals));
+            Some(Candidate { lesson, signals, score, probability: 0.0, passed: false })
         });
         Candidates { lessons: lessons.collect(), n_in_sight: words.n_in_sight(), index }
     }
@@ -158,7 +153,7 @@ impl Search<'_> {
 impl Candidate {
     /// True if the trigger has the same words as another lesson's, whose cosine to the query is `cosine`.
     fn has_trigger_of(&self, other: &Lesson, cosine: Option<f32>) -> bool {
-        let apart = cosine.unwrap_or_default() - self.evidence.trigger.unwrap_or_default();
+        let apart = cosine.unwrap_or_default() - self.signals.trigger.unwrap_or_default();
         // Words are compared only if the scores are close: it is the slower test.
         apart.abs() < 0.1 && bare_words(&other.trigger).eq(bare_words(&self.lesson.trigger))
     }
@@ -177,8 +172,8 @@ impl Candidate {
             id: self.lesson.id,
             trigger: self.lesson.trigger.clone(),
             distance: self.distance(),
-            overlap: self.evidence.coverage,
-            evidence: Some(self.evidence),
+            overlap: self.signals.coverage,
+            signals: Some(self.signals),
             score: self.score,
             probability: Some(self.probability),
             passed: self.passed,
@@ -186,6 +181,6 @@ impl Candidate {
     }
 
     fn distance(&self) -> Option<f32> {
-        self.evidence.trigger.map(|cosine| 1.0 - cosine)
+        self.signals.trigger.map(|cosine| 1.0 - cosine)
     }
 }
