@@ -78,7 +78,8 @@ impl Redactor {
             () if is_public(value)
                 || is_escaped_text(value)
                 || encodes_a_reference(value)
-                || is_public_in_place(text, at) =>
+                || is_public_in_place(text, at)
+                || self.is_public_by_structure(text, at) =>
             {
                 Other::Public
             }

@@ -1,0 +1,21 @@
+//! Structures that show that a value is public: the field of a public key, the label and length of a digest, the output
+//! of a command that prints object ids, the operation of a cache on its key.
+//!
+//! A word such as `public` near a value is not enough: each structure also checks the form of the value (its decoded
+//! length, its encoding, its alphabet), so that a secret of another form stays a secret in the same place.
+
+mod public_keys;
+mod spot;
+
+use std::ops::Range;
+
+use self::spot::Spot;
+use super::Redactor;
+
+impl Redactor {
+    /// True if the structure around a value shows that the value is public.
+    pub(super) fn is_public_by_structure(&self, text: &str, at: &Range<usize>) -> bool {
+        let spot = Spot::of(text, at);
+        public_keys::is_public_key(&spot)
+    }
+}
