@@ -4,6 +4,7 @@
 //! A word such as `public` near a value is not enough: each structure also checks the form of the value (its decoded
 //! length, its encoding, its alphabet), so that a secret of another form stays a secret in the same place.
 
+mod der;
 mod public_keys;
 mod spot;
 
@@ -16,6 +17,6 @@ impl Redactor {
     /// True if the structure around a value shows that the value is public.
     pub(super) fn is_public_by_structure(&self, text: &str, at: &Range<usize>) -> bool {
         let spot = Spot::of(text, at);
-        public_keys::is_public_key(&spot)
+        public_keys::is_public_key(&spot) || der::is_public_key_or_certificate(&spot)
     }
 }
