@@ -5,6 +5,7 @@
 //! length, its encoding, its alphabet), so that a secret of another form stays a secret in the same place.
 
 mod der;
+mod lookup_keys;
 mod object_ids;
 mod public_keys;
 mod spot;
@@ -18,6 +19,9 @@ impl Redactor {
     /// True if the structure around a value shows that the value is public.
     pub(super) fn is_public_by_structure(&self, text: &str, at: &Range<usize>) -> bool {
         let spot = Spot::of(text, at);
-        public_keys::is_public_key(&spot) || der::is_public_key_or_certificate(&spot) || object_ids::is_object_id(&spot)
+        public_keys::is_public_key(&spot)
+            || der::is_public_key_or_certificate(&spot)
+            || object_ids::is_object_id(&spot)
+            || lookup_keys::is_lookup_key(&spot)
     }
 }
