@@ -5,6 +5,7 @@
 //! length, its encoding, its alphabet), so that a secret of another form stays a secret in the same place.
 
 mod der;
+mod labels;
 mod lookup_keys;
 mod object_ids;
 mod public_keys;
@@ -23,5 +24,6 @@ impl Redactor {
             || der::is_public_key_or_certificate(&spot)
             || object_ids::is_object_id(&spot)
             || lookup_keys::is_lookup_key(&spot)
+            || labels::is_label(&spot)
     }
 }
