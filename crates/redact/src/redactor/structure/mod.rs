@@ -5,6 +5,7 @@
 //! length, its encoding, its alphabet), so that a secret of another form stays a secret in the same place.
 
 mod der;
+mod encoded_text;
 mod labels;
 mod lookup_keys;
 mod object_ids;
@@ -25,5 +26,6 @@ impl Redactor {
             || object_ids::is_object_id(&spot)
             || lookup_keys::is_lookup_key(&spot)
             || labels::is_label(&spot)
+            || self.is_decoded_text(&spot)
     }
 }
