@@ -4,6 +4,7 @@
 //! A word such as `public` near a value is not enough: each structure also checks the form of the value (its decoded
 //! length, its encoding, its alphabet), so that a secret of another form stays a secret in the same place.
 
+mod addresses;
 mod der;
 mod encoded_text;
 mod labels;
@@ -17,6 +18,11 @@ use std::ops::Range;
 use self::spot::Spot;
 use super::Redactor;
 
+/// True for a part of the address of a page, whose title can begin like a token.
+pub(super) fn is_of_page(text: &str, at: &Range<usize>) -> bool {
+    addresses::is_of_page(&Spot::of(text, at))
+}
+
 impl Redactor {
     /// True if the structure around a value shows that the value is public.
     pub(super) fn is_public_by_structure(&self, text: &str, at: &Range<usize>) -> bool {
@@ -25,6 +31,7 @@ impl Redactor {
             || der::is_public_key_or_certificate(&spot)
             || object_ids::is_object_id(&spot)
             || lookup_keys::is_lookup_key(&spot)
+            || addresses::is_part_of_address(&spot)
             || labels::is_label(&spot)
             || self.is_decoded_text(&spot)
     }
