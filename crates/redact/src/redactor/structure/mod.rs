@@ -27,12 +27,18 @@ impl Redactor {
     /// True if the structure around a value shows that the value is public.
     pub(super) fn is_public_by_structure(&self, text: &str, at: &Range<usize>) -> bool {
         let spot = Spot::of(text, at);
-        public_keys::is_public_key(&spot)
+        self.is_published(&spot)
+            || public_keys::is_public_key(&spot)
             || der::is_public_key_or_certificate(&spot)
             || object_ids::is_object_id(&spot)
             || lookup_keys::is_lookup_key(&spot)
             || addresses::is_part_of_address(&spot)
             || labels::is_label(&spot)
             || self.is_decoded_text(&spot)
+    }
+
+    /// True if the value is a part of an example that its own issuer has published.
+    fn is_published(&self, spot: &Spot<'_>) -> bool {
+        spot.runs().into_iter().filter_map(|run| spot.text.get(run)).any(|run| self.exceptions.is_sample(run))
     }
 }
