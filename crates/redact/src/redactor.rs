@@ -7,6 +7,7 @@ mod checking;
 mod public;
 mod scored;
 mod search;
+mod structure;
 mod surroundings;
 #[cfg(test)]
 mod tests;

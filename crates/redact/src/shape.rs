@@ -280,7 +280,7 @@ pub(crate) fn claims_nothing(token: &str) -> bool {
 
 /// Decodes base64 of either alphabet, with or without padding. An incomplete group at the end is decoded as far as
 /// possible; `None` for characters of neither alphabet.
-fn decode(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     static EITHER: LazyLock<Option<Encoding>> = LazyLock::new(|| {
         let mut specification = BASE64_NOPAD.specification();
         specification.check_trailing_bits = false;

@@ -6,6 +6,7 @@ mod properties;
 mod public_values;
 mod secret_forms;
 mod sentences;
+mod structures;
 
 use std::borrow::Cow;
 

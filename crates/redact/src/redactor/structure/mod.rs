@@ -1,0 +1,44 @@
+//! Structures that show that a value is public: the field of a public key, the label and length of a digest, the output
+//! of a command that prints object ids, the operation of a cache on its key.
+//!
+//! A word such as `public` near a value is not enough: each structure also checks the form of the value (its decoded
+//! length, its encoding, its alphabet), so that a secret of another form stays a secret in the same place.
+
+mod addresses;
+mod der;
+mod encoded_text;
+mod labels;
+mod lookup_keys;
+mod object_ids;
+mod public_keys;
+mod spot;
+
+use std::ops::Range;
+
+use self::spot::Spot;
+use super::Redactor;
+
+/// True for a part of the address of a page, whose title can begin like a token.
+pub(super) fn is_of_page(text: &str, at: &Range<usize>) -> bool {
+    addresses::is_of_page(&Spot::of(text, at))
+}
+
+impl Redactor {
+    /// True if the structure around a value shows that the value is public.
+    pub(super) fn is_public_by_structure(&self, text: &str, at: &Range<usize>) -> bool {
+        let spot = Spot::of(text, at);
+        self.is_published(&spot)
+            || public_keys::is_public_key(&spot)
+            || der::is_public_key_or_certificate(&spot)
+            || object_ids::is_object_id(&spot)
+            || lookup_keys::is_lookup_key(&spot)
+            || addresses::is_part_of_address(&spot)
+            || labels::is_label(&spot)
+            || self.is_decoded_text(&spot)
+    }
+
+    /// True if the value is a part of an example that its own issuer has published.
+    fn is_published(&self, spot: &Spot<'_>) -> bool {
+        spot.runs().into_iter().filter_map(|run| spot.text.get(run)).any(|run| self.exceptions.is_sample(run))
+    }
+}

@@ -1,0 +1,154 @@
+//! Public keys and their fingerprints, by their field and their length in bytes.
+
+use super::spot::Spot;
+
+/// Bytes around a member of a JSON Web Key in which its braces are.
+const OBJECT: usize = 3_000;
+/// The lengths of a coordinate of P-256, P-384 and P-521 (RFC 7518), and of a key of Curve25519 and Curve448 (RFC 8037).
+const COORDINATES: [usize; 5] = [32, 48, 56, 57, 66];
+/// The least length of the modulus of an RSA key, in bytes.
+const MIN_MODULUS: usize = 128;
+/// Bytes before a public key of Nix in which the name of the list is.
+const LIST: usize = 500;
+
+/// True for a public key or its fingerprint.
+pub(super) fn is_public_key(spot: &Spot<'_>) -> bool {
+    spot.decoded().any(|(before, bytes)| {
+        is_web_key_member(spot, before, bytes.len())
+            || is_fingerprint(before, bytes.len())
+            || is_known_host(before, bytes.len())
+            || is_of_nix(spot, before, bytes.len())
+            || is_of_wireguard(spot, before, bytes.len())
+    })
+}
+
+/// True for a member of a JSON Web Key that is public also in a private key (RFC 7517, RFC 7638), of its length in bytes.
+fn is_web_key_member(spot: &Spot<'_>, before: &str, n_bytes: usize) -> bool {
+    match field(before) {
+        "x5t" => n_bytes == 20,
+        "x5t#S256" | "jkt" => n_bytes == 32,
+        "x" | "y" => COORDINATES.contains(&n_bytes) && is_in_web_key(spot),
+        "n" => n_bytes >= MIN_MODULUS && is_in_web_key(spot),
+        _ => false,
+    }
+}
+
+/// The name of the field of a JSON object or of a program's literal whose string begins at the end of the text; empty for other texts.
+fn field(before: &str) -> &str {
+    let is_mark = |c: char| "\\\"'` ".contains(c);
+    let Some(name) = before.trim_end_matches(is_mark).strip_suffix(':') else { return "" };
+    let name = name.trim_end_matches(is_mark);
+    name.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '#').next().unwrap_or_default()
+}
+
+/// True within braces with a member `kty`, which every JSON Web Key has.
+fn is_in_web_key(spot: &Spot<'_>) -> bool {
+    let lead = spot.lead(OBJECT);
+    let rest = spot.text.get(spot.at.end..spot.text.floor_char_boundary((spot.at.end + OBJECT).min(spot.text.len())));
+    let before = lead.rfind('{').and_then(|at| lead.get(at..)).unwrap_or_default();
+    let behind = rest.and_then(|rest| rest.split('}').next()).unwrap_or_default();
+    before.contains("kty") || behind.contains("kty")
+}
+
+/// True after the label of OpenSSH's fingerprints: a SHA-256 digest.
+fn is_fingerprint(before: &str, n_bytes: usize) -> bool {
+    n_bytes == 32 && before.ends_with("SHA256:")
+}
+
+/// True for the salt and the digest of a hashed host name in `known_hosts`: `|1|salt|digest key`.
+fn is_known_host(before: &str, n_bytes: usize) -> bool {
+    let is_salt = |text: &str| text.len() == 28 && text.ends_with('=');
+    let digest = before.strip_suffix('|').and_then(|before| before.rsplit_once("|1|"));
+    n_bytes == 20 && (before.ends_with("|1|") || digest.is_some_and(|(_, salt)| is_salt(salt)))
+}
+
+/// True for an entry of Nix's list of public keys: a name with a number, a colon, and 32 bytes. A secret key has 64.
+fn is_of_nix(spot: &Spot<'_>, before: &str, n_bytes: usize) -> bool {
+    let name = before.strip_suffix(':').and_then(|before| before.rsplit([' ', '"', '\'', '=', '[']).next());
+    let is_numbered = name.and_then(|name| name.rsplit_once('-')).is_some_and(|(name, number)| {
+        !name.is_empty() && !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
+    });
+    let lead = || spot.lead(LIST);
+    n_bytes == 32 && is_numbered && (lead().contains("public-key") || lead().contains("public_key"))
+}
+
+/// True for the 32 bytes of a peer's key, and for what `wg pubkey` prints.
+fn is_of_wireguard(spot: &Spot<'_>, before: &str, n_bytes: usize) -> bool {
+    let name = before.trim_end_matches([' ', ':', '=', '\t']).to_ascii_lowercase();
+    let is_peer = name == "peer" || (name.ends_with(" peer") && name.contains("wg "));
+    let is_named = (name.ends_with("public key") || name.ends_with("publickey")) && before.len() > name.len();
+    let is_printed = || {
+        let command = spot.lines_above().next().unwrap_or_default();
+        before.is_empty() && command.contains("wg pubkey") && !command.contains("tee ")
+    };
+    n_bytes == 32 && (is_peer || is_named || is_printed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Base64 of so many bytes, without padding.
+    fn key(n_bytes: u8) -> String {
+        let bytes: Vec<u8> = (0..n_bytes).map(|at| at.wrapping_mul(151).wrapping_add(89)).collect();
+        data_encoding::BASE64_NOPAD.encode(&bytes)
+    }
+
+    fn check(text: &str, value: &str, expected: bool) {
+        let start = text.find(value).unwrap_or_default();
+        assert_eq!(is_public_key(&Spot::of(text, &(start..start + value.len()))), expected, "{text}");
+    }
+
+    #[test]
+    fn members_of_a_web_key_are_public_and_its_private_member_is_not() {
+        let (x, y, d) = (key(32), key(48), key(57));
+        let text = format!(r#"{{"kty":"EC","x":"{x}","y":"{y}","d":"{d}"}}"#);
+        check(&text, &x, true);
+        check(&text, &y, true);
+        check(&text, &d, false);
+        check(&format!(r#"{{"x":"{x}","d":"{d}"}}"#), &x, false);
+        check(&format!(r#"{{"kty":"EC","x":"{}"}}"#, key(40)), &key(40), false);
+        check(&format!(r#"{{kty: "oct", k: "{x}"}}"#), &x, false);
+        check(&format!(r#""x5t#S256": "{x}""#), &x, true);
+        check(&format!(r#""x5t#S256": "{}""#, key(24)), &key(24), false);
+    }
+
+    #[test]
+    fn keys_of_nix_have_32_bytes_and_a_numbered_name() {
+        for (list, name, n_bytes, expected) in [
+            ("trusted-public-keys", "cache.test-1", 32, true),
+            ("trusted-public-keys", "cache.test-1", 64, false),
+            ("trusted-public-keys", "password", 32, false),
+            ("secret-keys", "cache.test-1", 32, false),
+        ] {
+            check(&format!("{list} = other.test-1:{} {name}:{}=", key(20), key(n_bytes)), &key(n_bytes), expected);
+        }
+    }
+
+    #[test]
+    fn fingerprints_and_hashed_hosts_have_the_length_of_their_digest() {
+        let (host, salt) = (key(20), format!("{}=", key(20)));
+        check(&format!("|1|{salt}|{host}= ssh-ed25519"), &host, true);
+        check(&format!("|2|{salt}|{host}="), &host, false);
+        check(&format!("token|{host}="), &host, false);
+        check(&format!("(SHA256:{})", key(32)), &key(32), true);
+        check(&format!("(SHA256:{})", key(33)), &key(33), false);
+    }
+
+    #[test]
+    fn keys_of_wireguards_peers_are_public() {
+        let it = key(32);
+        for (text, expected) in [
+            (format!("wg set wg0 peer {it}= allowed-ips 10.0.0.2/32"), true),
+            (format!("peer: {it}="), true),
+            (format!("$ wg pubkey < key\n{it}="), true),
+            (format!("  public key: {it}="), true),
+            (format!("$ wg genkey\n{it}="), false),
+            (format!("$ wg genkey | tee /dev/stderr | wg pubkey\n{it}="), false),
+            (format!("PrivateKey = {it}="), false),
+            (format!("public page, private key: {it}="), false),
+        ] {
+            check(&text, &it, expected);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! A value and what surrounds it.
+
+use std::ops::Range;
+
+use crate::shape::decode;
+
+/// Bytes before and after a value that are read on its line.
+const REACH: usize = 512;
+/// The greatest length of an encoded value, in bytes.
+const MAX_RUN: usize = 16_384;
+
+/// A value in a text.
+pub(super) struct Spot<'t> {
+    pub(super) text: &'t str,
+    pub(super) at: Range<usize>,
+}
+
+impl<'t> Spot<'t> {
+    pub(super) fn of(text: &'t str, at: &Range<usize>) -> Self {
+        Self { text, at: at.clone() }
+    }
+
+    /// The value as it was found, which may be a part of an encoded value.
+    pub(super) fn value(&self) -> &'t str {
+        self.text.get(self.at.clone()).unwrap_or_default()
+    }
+
+    /// The line before the value, at most [`REACH`] bytes.
+    pub(super) fn before(&self) -> &'t str {
+        self.before_place(self.at.start)
+    }
+
+    /// The line after the value, at most [`REACH`] bytes.
+    pub(super) fn behind(&self) -> &'t str {
+        let end = self.text.floor_char_boundary((self.at.end + REACH).min(self.text.len()));
+        let rest = self.text.get(self.at.end..end).unwrap_or_default();
+        rest.split('\n').next().unwrap_or_default()
+    }
+
+    /// At most `n_bytes` bytes before the value, of any line.
+    pub(super) fn lead(&self, n_bytes: usize) -> &'t str {
+        self.text
+            .get(self.text.floor_char_boundary(self.at.start.saturating_sub(n_bytes))..self.at.start)
+            .unwrap_or_default()
+    }
+
+    /// The lines above that of the value, the nearest first, of at most [`REACH`] bytes together.
+    pub(super) fn lines_above(&self) -> impl Iterator<Item = &'t str> {
+        self.lead(REACH).rsplit('\n').skip(1)
+    }
+
+    /// The runs of base64 characters that contain the value, of the standard alphabet and of the one for URLs.
+    pub(super) fn runs(&self) -> [Range<usize>; 2] {
+        [b"+/", b"-_"].map(|marks| self.run(marks))
+    }
+
+    fn run(&self, marks: &[u8]) -> Range<usize> {
+        let bytes = self.text.as_bytes();
+        let is_of_run = |b: &&u8| b.is_ascii_alphanumeric() || marks.contains(b);
+        let before = bytes.get(..self.at.start).unwrap_or_default();
+        let start = self.at.start - before.iter().rev().take(MAX_RUN).take_while(is_of_run).count();
+        let behind = bytes.get(start..).unwrap_or_default();
+        let body = start + behind.iter().take(MAX_RUN).take_while(is_of_run).count();
+        let padding = bytes.get(body..).unwrap_or_default().iter().take(2).take_while(|b| **b == b'=').count();
+        start..body + padding
+    }
+
+    /// Each run that is whole base64 and contains the value: the line before it, and its bytes.
+    pub(super) fn decoded(&self) -> impl Iterator<Item = (&'t str, Vec<u8>)> {
+        let contains = |run: &Range<usize>| run.start <= self.at.start && run.end >= self.at.end;
+        self.runs().into_iter().filter(contains).filter_map(|run| {
+            let value = self.text.get(run.clone())?;
+            let is_whole = value.trim_end_matches('=').len() % 4 != 1;
+            Some((self.before_place(run.start), decode(value)?)).filter(|_| is_whole)
+        })
+    }
+
+    fn before_place(&self, place: usize) -> &'t str {
+        let start = self.text.floor_char_boundary(place.saturating_sub(REACH));
+        let before = self.text.get(start..place).unwrap_or_default();
+        before.rsplit('\n').next().unwrap_or_default()
+    }
+}
+
+/// True for hexadecimal digits of one of the lengths.
+pub(super) fn is_hex_of(value: &str, lengths: &[usize]) -> bool {
+    lengths.contains(&value.len()) && value.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// The words of a text in lower case: runs of letters and digits.
+pub(super) fn lower_words(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
