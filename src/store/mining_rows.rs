@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn rows_keep_their_fields() {
-        let time = "2026-01-01T00:00:00+00:00";
+        let time = "2026-01-01T00:00:00Z";
         check::<SessionOutcome>(&json!({"id": "s", "updated": time, "n_candidates": 2, "error": null}));
         check::<SessionOutcome>(&json!({"id": "s", "updated": time, "n_candidates": null, "error": "no"}));
         let summary = json!({

@@ -1,8 +1,10 @@
 //! The results of calls as JSON.
 
+use adage::config::AutoSaveConfig;
 use adage::embed::HashingEmbedder;
+use adage::skills::{self, Skill};
 use adage::vector_memory::{Document, Lookup};
-use adage::{Request, VectorMemory, build_lesson};
+use adage::{Config, Request, VectorMemory, build_lesson};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -44,6 +46,35 @@ fn skills_and_sessions_are_json() {
 
     let scan = value(playbook.sessions().scan(bench.folder()).unwrap());
     assert_eq!(scan, json!({ "entries": [], "left_out": [] }));
+}
+
+#[test]
+fn json_keeps_its_names_and_pairs() {
+    let bench = Bench::new();
+    let playbook = bench.open();
+    playbook.learn_lesson(build_lesson("parsing CSV exports", "Use the csv module.")).unwrap();
+    let context = value(playbook.get_playbook_context(Request::about("parsing CSV exports").explain()).unwrap());
+    assert_eq!(context["considered"][0]["evidence"]["is_title"], true, "{context}");
+    let config = value(Config::default());
+    assert_eq!(config["retrieval"]["rule"], "evidence", "{config}");
+
+    let session = r#"{"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hi"}]}"#;
+    std::fs::create_dir_all(bench.path("sessions")).unwrap();
+    bench.write("sessions/one.json", session);
+    let scan = value(playbook.sessions().scan(&bench.path("sessions")).unwrap());
+    assert_eq!(scan["entries"][0]["standing"], json!({ "new": { "n_attempts": 0 } }), "{scan}");
+    assert_eq!(scan["entries"][0]["hurdle"]["few_turns"]["n_user_turns"], 1, "{scan}");
+
+    std::fs::create_dir_all(bench.path("skills/bad")).unwrap();
+    bench.write("skills/bad/SKILL.md", "---\nname: x\n");
+    let refused = value(playbook.skills().list().unwrap())["refused"][0].clone();
+    assert_eq!(refused[0], json!(bench.path("skills/bad/SKILL.md").canonicalize().unwrap()), "{refused}");
+    assert_eq!(refused[1], json!({ "refused": "unclosed" }), "{refused}");
+
+    let long = Skill { body: "word ".repeat(100), ..Skill::new("long".parse().unwrap(), "Long.") };
+    assert_eq!(value(skills::render_skills([&long], 50))["left_out"], json!([["long", 117]]));
+    let off = AutoSaveConfig { enabled: false, ..AutoSaveConfig::default() };
+    assert_eq!(value(skills::auto_save([long], &[], &off))["declined"], json!([["long", "off"]]));
 }
 
 #[test]

@@ -72,6 +72,8 @@ fn the_first_skill_of_a_name_that_needs_no_review_is_used_and_others_are_listed(
         .map(|shadowed| (shadowed.skill.skill.body.as_str(), shadowed.hidden_by == listing.skills[2].path))
         .collect();
     assert_eq!(shadowed, [("P.", true), ("E.", true)]);
+    let json = serde_json::to_value(&listing.shadowed[0]).unwrap();
+    assert_eq!(json[1], serde_json::json!(listing.skills[2].path), "{json}");
     assert!(
         matches!(listing.refused[0].reason, NotListed::Refused(skills::Refused::Unclosed))
             && listing.refused.len() == 1,
