@@ -1,18 +1,19 @@
 //! Learns lessons one after another on a plan, which is committed as a whole.
 
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use adage_index::UnitVector;
 
+use super::known_texts::KnownTexts;
 use super::neighbours::{Distinct, Duplicate, Neighbours, Related};
 use super::outcome::LearnOutcome;
 use super::retention::Trim;
 use super::{merge, removal, retention};
 use crate::config::{Config, DedupPolicy};
 use crate::difference::{Difference, difference};
-use crate::lesson::{Backing, ChangeId, Lesson, LessonId, Origin, Realm, Refusal, SCHEMA_VERSION, TextHash};
+use crate::lesson::{Backing, ChangeId, Lesson, LessonId, Origin, Refusal, SCHEMA_VERSION, TextHash};
 use crate::state::{Action, Changed, DedupIndex, Edit, Plan, Planned, ReviewReason, VectorOf, Waiting, Why};
 
 /// How a lesson arrives.
@@ -57,8 +58,8 @@ pub(crate) struct Learner<'a> {
     is_changed: bool,
     /// Merged whole texts whose vectors are not known yet.
     unembedded: Vec<String>,
-    /// The texts in the playbook, by realm; built when the first row is imported.
-    texts: Option<HashMap<(Realm, TextHash), LessonId>>,
+    /// The texts in the playbook; built when the first row is imported.
+    texts: OnceCell<KnownTexts>,
 }
 
 /// A lesson that is to be added.
@@ -83,7 +84,7 @@ impl<'a> Learner<'a> {
         comparison: Comparison,
         vector_of: &'a VectorOf<'a>,
     ) -> Self {
-        let (unembedded, texts) = (Vec::new(), None);
+        let (unembedded, texts) = (Vec::new(), OnceCell::new());
         Self { config, comparison, vector_of, plan, dedup, n_learned: 0, is_changed: false, unembedded, texts }
     }
 
@@ -118,18 +119,38 @@ impl<'a> Learner<'a> {
     }
 
     fn learn(&mut self, newcomer: Newcomer) -> LearnOutcome {
-        let Newcomer { mut lesson, arrival, supersedes } = newcomer;
-        if let Some(reason) = self.refuse(&lesson, arrival) {
+        if let Err(reason) = self.check(&newcomer) {
             return LearnOutcome::Refused { reason };
         }
+        let (given, arrival) = (newcomer.lesson.clone(), newcomer.arrival);
+        let outcome = self.learn_checked(newcomer);
+        self.remember(&given, arrival, &outcome);
+        outcome
+    }
+
+    /// Records the text of a lesson that was not refused.
+    pub(super) fn remember(&mut self, given: &Lesson, arrival: Arrival, outcome: &LearnOutcome) {
+        let Some(id) = outcome.id() else { return };
+        let book = &mut self.plan.book;
+        if let Some(fingerprint) = mined_text(given).filter(|_| arrival == Arrival::New) {
+            self.is_changed |= book.remember_mined(fingerprint);
+        }
+        // What awaits review is not learned yet.
+        if !matches!(outcome, LearnOutcome::Review { .. }) {
+            self.is_changed |= book.forget_removal(given);
+        }
+        if let Some(texts) = self.texts.get_mut() {
+            texts.insert(given, id);
+        }
+    }
+
+    fn learn_checked(&mut self, newcomer: Newcomer) -> LearnOutcome {
+        let Newcomer { mut lesson, arrival, supersedes } = newcomer;
         self.assign_id(&mut lesson, arrival);
         let whole = match self.comparison {
             Comparison::Titles => None,
             Comparison::Vectors | Comparison::KnownVectors => (self.vector_of)(&lesson.whole_text()),
         };
-        if let Some(id) = supersedes.filter(|id| self.plan.book.get(*id).is_none()) {
-            return LearnOutcome::Refused { reason: Refusal::NothingToSupersede { id } };
-        }
         let Neighbours { mut duplicates, related } = self.neighbours(&lesson, whole.as_ref());
         if let Some(quarantined) = duplicates.iter().find(|duplicate| duplicate.lesson.is_quarantined()) {
             if arrival == Arrival::MovedIn || !lesson.is_by_hand() {
@@ -219,52 +240,38 @@ impl<'a> Learner<'a> {
         learned
     }
 
-    fn refuse(&mut self, lesson: &Lesson, arrival: Arrival) -> Option<Refusal> {
-        let book = &mut self.plan.book;
+    /// Refuses a lesson that a person removed, that is here, or that cannot replace what it is to replace.
+    fn check(&self, Newcomer { lesson, arrival, supersedes }: &Newcomer) -> Result<(), Refusal> {
+        let book = &self.plan.book;
         match arrival {
-            Arrival::New if lesson.is_by_hand() => {
-                self.is_changed |= book.forget_removal(lesson);
-                None
-            }
-            Arrival::New if book.was_removed(lesson) => Some(Refusal::Removed),
-            Arrival::New => self.refuse_mined(lesson),
-            Arrival::MovedIn => {
-                let is_removed = book.removed.iter().any(|removed| removed.id == lesson.id);
-                if is_removed || book.was_removed(lesson) {
-                    return Some(Refusal::Removed);
-                }
-                self.refuse_known(lesson)
-            }
+            Arrival::New if lesson.is_by_hand() => {}
+            Arrival::New if book.was_removed(lesson) => return Err(Refusal::Removed),
+            Arrival::New => self.check_mined(lesson)?,
+            Arrival::MovedIn if book.lists_removal(lesson) => return Err(Refusal::Removed),
+            Arrival::MovedIn => self.check_unknown(lesson)?,
+        }
+        match supersedes {
+            Some(id) if book.get(*id).is_none() => Err(Refusal::NothingToSupersede { id: *id }),
+            _ => Ok(()),
         }
     }
 
     /// Refuses to import a text that the playbook has already.
-    fn refuse_known(&mut self, lesson: &Lesson) -> Option<Refusal> {
+    fn check_unknown(&self, lesson: &Lesson) -> Result<(), Refusal> {
         let book = &self.plan.book;
-        let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
-        let here = self.texts.get_or_insert_with(|| {
-            let known = book.lessons.iter().chain(waiting);
-            known.map(|known| ((known.realm.clone(), known.text_hash()), known.id)).collect()
-        });
-        match here.entry((lesson.realm.clone(), lesson.text_hash())) {
-            Entry::Occupied(known) => Some(Refusal::AlreadyHere { id: *known.get() }),
-            Entry::Vacant(place) => {
-                place.insert(lesson.id);
-                None
-            }
-        }
+        let known = self.texts.get_or_init(|| KnownTexts::of(book)).find(lesson);
+        // A lesson that had the text may have made room for another one since.
+        let is_here =
+            |id: &LessonId| book.get(*id).is_some() || book.waiting.iter().any(|waiting| waiting.lesson.id == *id);
+        known.filter(is_here).map_or(Ok(()), |id| Err(Refusal::AlreadyHere { id }))
     }
 
     /// Refuses a lesson that its session taught before, or that exceeds the number per session (docs/spec/capture.md, 5.4).
-    fn refuse_mined(&mut self, lesson: &Lesson) -> Option<Refusal> {
-        let session = &lesson.provenance.session;
-        if lesson.provenance.origin != Origin::Mined || session.is_empty() {
-            return None;
-        }
-        let book = &mut self.plan.book;
-        let fingerprint = TextHash::of(&[session.as_str(), &lesson.text_hash().to_string()]);
+    fn check_mined(&self, lesson: &Lesson) -> Result<(), Refusal> {
+        let (book, session) = (&self.plan.book, &lesson.provenance.session);
+        let Some(fingerprint) = mined_text(lesson) else { return Ok(()) };
         if book.mined_texts.contains(&fingerprint) {
-            return Some(Refusal::DrawnBefore { session: session.clone() });
+            return Err(Refusal::DrawnBefore { session: session.clone() });
         }
         // A list of what was also said is never learned as a whole, so it takes no place. Guesses, of which many may wait, take
         // none of what the user's words confirm, nor do those of the rules take any of what a model proposes.
@@ -280,10 +287,9 @@ impl<'a> Learner<'a> {
         let max = self.config.learn.max_of_session;
         let is_full = || book.lessons.iter().chain(waiting).filter(is_of_session).count() >= max;
         if lesson.also_said().is_empty() && is_full() {
-            return Some(Refusal::TooManyOfSession { session: session.clone(), max });
+            return Err(Refusal::TooManyOfSession { session: session.clone(), max });
         }
-        self.is_changed |= book.remember_mined(fingerprint);
-        None
+        Ok(())
     }
 
     /// Sets the final id. A new lesson gets it here, where its position in the commit is known; an imported row gets a new one
@@ -427,6 +433,13 @@ impl Addition {
     pub(super) fn promoted(lesson: Lesson, whole: Option<UnitVector>) -> Self {
         Self { lesson, whole, distinct_from: None, related: Related::default(), backing: Backing::Checked }
     }
+}
+
+/// The fingerprint of a mined text and its session, if both are known.
+fn mined_text(lesson: &Lesson) -> Option<TextHash> {
+    let session = &lesson.provenance.session;
+    let is_mined = lesson.provenance.origin == Origin::Mined && !session.is_empty();
+    is_mined.then(|| TextHash::of(&[session.as_str(), &lesson.text_hash().to_string()]))
 }
 
 /// Why a lesson has to await review; none if it does not.

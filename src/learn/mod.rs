@@ -14,6 +14,7 @@
 
 pub(crate) mod feedback;
 mod import;
+mod known_texts;
 mod learner;
 mod merge;
 mod neighbours;

@@ -33,7 +33,6 @@ impl Learner<'_> {
         let book = &mut self.plan.book;
         let mut lesson = Arc::unwrap_or_clone(take_waiting(book, reviewed)?);
         let text = lesson.text_hash();
-        book.forget_removal(&lesson);
         lesson.provenance.promoted = Some(reviewed.shown);
         let is_same = |known: &&Arc<Lesson>| {
             known.realm == lesson.realm && known.trigger == lesson.trigger && known.text_hash() == text
@@ -47,10 +46,13 @@ impl Learner<'_> {
         let whole = (self.vector_of)(&lesson.whole_text());
         let addition = Addition::promoted(lesson, whole);
         // It replaces any lesson that it supersedes: the person was shown which.
-        Ok(match superseded {
+        let given = addition.lesson.clone();
+        let outcome = match superseded {
             Some(old) => self.supersede(&old, |learner| learner.add(addition)),
             None => self.add(addition),
-        })
+        };
+        self.remember(&given, Arrival::MovedIn, &outcome);
+        Ok(outcome)
     }
 }
 
