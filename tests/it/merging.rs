@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use adage::config::DedupPolicy;
 use adage::learn::ReviewReason;
-use adage::{Config, Error, LearnOutcome, LessonDraft, ManualClock, Playbook, Refusal, Request, build_lesson};
+use adage::lesson::Refusal;
+use adage::{Config, Error, LearnOutcome, LessonDraft, ManualClock, Playbook, Request, build_lesson};
 use chrono::{DateTime, TimeDelta};
 use serde_json::{Value, json};
 
