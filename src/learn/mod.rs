@@ -12,6 +12,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod applying;
+mod checking;
+mod decision;
 pub(crate) mod feedback;
 mod import;
 mod known_texts;

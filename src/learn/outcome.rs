@@ -119,27 +119,6 @@ impl LearnOutcome {
         }
     }
 
-    /// The outcome if the lesson was learned to supersede another one and did.
-    pub(super) fn superseding(self, old: LessonId) -> Self {
-        let (id, mut evicted, change) = match self {
-            Self::Inserted { id, evicted, change: Some(change), .. }
-            | Self::Distinct { id, evicted, change: Some(change), .. }
-            | Self::Merged { into: id, evicted, change, .. } => (id, evicted, change),
-            other => return other,
-        };
-        evicted.retain(|evicted| *evicted != old);
-        Self::Superseded { id, old, evicted, change }
-    }
-
-    /// Replaces the change of this lesson by that of the whole import.
-    pub(super) fn recorded_as(&mut self, import: Option<ChangeId>) {
-        match (self, import) {
-            (Self::Inserted { change, .. } | Self::Distinct { change, .. }, import) => *change = import,
-            (Self::Merged { change, .. } | Self::Superseded { change, .. }, Some(import)) => *change = import,
-            _ => {}
-        }
-    }
-
     /// The id for [`Playbook::undo`](crate::Playbook::undo), if a lesson was replaced or evicted. An insertion that evicts none
     /// records no change: [`Playbook::remove`](crate::Playbook::remove) reverts it.
     #[must_use]
