@@ -198,7 +198,7 @@ impl Learner<'_> {
         let Checked { mut lesson, arrival, mined_text, .. } = checked;
         let max = self.config.retention.max_waiting;
         let waiting = &self.plan.book.waiting;
-        if arrival == Arrival::MovedIn && reason != ReviewReason::WouldEvictTrusted && waiting.len() >= max {
+        if arrival == Arrival::MovedIn && waiting.len() >= max {
             return Decision::Refuse(Refusal::ReviewIsFull { max });
         }
         let text_hash = lesson.text_hash();

@@ -215,3 +215,14 @@ fn a_row_with_the_text_of_a_lesson_that_the_import_evicted_is_not_here() {
     assert!(matches!(outcomes[1], LearnOutcome::Inserted { .. }), "{}", outcomes[1]);
     assert_eq!(bench.triggers(), ["old"]);
 }
+
+#[test]
+fn a_row_that_would_evict_lessons_by_hand_displaces_none_that_awaits_review() {
+    let mut bench = Bench::new();
+    (bench.config.retention.capacity, bench.config.retention.max_waiting) = (1, 1);
+    bench.learn(&lesson("by hand", "s"));
+    let waits = bench.learn(&tainted(lesson("waits", "s"))).id();
+    let refused = import(&mut bench, &[mined("row")]);
+    assert_eq!(refused, [LearnOutcome::Refused { reason: Refusal::ReviewIsFull { max: 1 } }]);
+    assert_eq!(bench.book.waiting.first().map(|waiting| waiting.lesson.id), waits);
+}
