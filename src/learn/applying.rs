@@ -116,7 +116,7 @@ impl Learner<'_> {
 
     /// A text that is learned is no longer a removed one. Only a lesson by hand and a promoted one come here while it is.
     fn lift_removal(&mut self, lesson: &Lesson) {
-        self.plan.book.forget_removal(lesson);
+        self.plan.book.removed.lift_text(lesson);
     }
 
     /// Takes out the lessons that make room, then the one that is replaced.

@@ -39,7 +39,7 @@ impl Learner<'_> {
         let mut mined_text = None;
         match arrival {
             Arrival::New if lesson.is_by_hand() => {}
-            Arrival::New if self.plan.book.was_removed(lesson) => return Err(Refusal::Removed),
+            Arrival::New if self.plan.book.removed.matches_text(lesson) => return Err(Refusal::Removed),
             Arrival::New => mined_text = self.check_mined(lesson)?,
             Arrival::MovedIn | Arrival::Promoted => self.check_moved_in(lesson)?,
         }
@@ -54,7 +54,7 @@ impl Learner<'_> {
     /// Refuses a row that a person removed, or whose text the playbook has already.
     fn check_moved_in(&self, lesson: &Lesson) -> Result<(), Refusal> {
         let book = &self.plan.book;
-        if book.lists_removal(lesson) {
+        if book.removed.matches_text_or_id(lesson) {
             return Err(Refusal::Removed);
         }
         let known = self.texts.get_or_init(|| KnownTexts::of(book)).find(lesson);

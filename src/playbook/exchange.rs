@@ -173,7 +173,7 @@ impl Room {
     /// A place for a lesson; a text that is here or was removed takes none.
     fn take(&mut self, book: &Book, lesson: &Lesson) {
         let text = lesson.text_hash();
-        if !book.was_removed(lesson) && self.texts.insert((lesson.realm.clone(), text)) {
+        if !book.removed.matches_text(lesson) && self.texts.insert((lesson.realm.clone(), text)) {
             self.n_left = self.n_left.saturating_sub(1);
         }
     }
