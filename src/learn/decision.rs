@@ -9,6 +9,7 @@ use super::checking::{Checked, Supersession};
 use super::learner::{Arrival, Comparison, Learner};
 use super::neighbours::{Distinct, Duplicate, Neighbours, Related};
 use super::retention::Trim;
+use super::review_capacity::ReviewCapacity;
 use super::{merge, retention};
 use crate::config::DedupPolicy;
 use crate::difference::{Difference, difference};
@@ -196,15 +197,14 @@ impl Learner<'_> {
 
     fn await_review(&self, checked: Checked, reason: ReviewReason, near: Option<LessonId>) -> Decision {
         let Checked { mut lesson, arrival, mined_text, .. } = checked;
-        let max = self.config.retention.max_waiting;
-        let waiting = &self.plan.book.waiting;
-        if arrival == Arrival::MovedIn && waiting.len() >= max {
-            return Decision::Refuse(Refusal::ReviewIsFull { max });
+        let capacity = ReviewCapacity::of(&self.plan.book, self.config.retention.max_waiting);
+        if let (Arrival::MovedIn, Err(reason)) = (arrival, capacity.check()) {
+            return Decision::Refuse(reason);
         }
         let text_hash = lesson.text_hash();
         let is_same =
             |waiting: &&Waiting| waiting.lesson.realm == lesson.realm && waiting.lesson.text_hash() == text_hash;
-        let same = waiting.iter().find(is_same).cloned();
+        let same = self.plan.book.waiting.iter().find(is_same).cloned();
         lesson.near.extend(near.filter(|near| !lesson.near.contains(near)));
         Decision::AwaitReview(Box::new(Review { lesson, mined_text, reason, near, same }))
     }

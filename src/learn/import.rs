@@ -1,8 +1,8 @@
 //! Import of rows as one change, which one undo reverts (docs/spec/playbook.md, 7.1).
 
-use super::learner::{Learner, Newcomer};
+use super::learner::{Admission, Learner};
 use super::outcome::LearnOutcome;
-use crate::lesson::{ChangeId, Refusal};
+use crate::lesson::ChangeId;
 use crate::state::{Action, Planned};
 
 /// The result of an import.
@@ -17,7 +17,7 @@ pub struct Imported {
 
 impl Learner<'_> {
     /// As [`Learner::learn_all`], recorded as one change.
-    pub(crate) fn import_all(mut self, drafts: &[Result<Newcomer, Refusal>]) -> Planned<Imported> {
+    pub(crate) fn import_all(mut self, drafts: &[Admission]) -> Planned<Imported> {
         let import = self.plan.record(Action::Import, Vec::new());
         self.import = Some(import);
         let outcomes = self.learn_each(drafts);

@@ -32,6 +32,9 @@ pub(crate) struct Newcomer {
     pub(crate) supersedes: Option<LessonId>,
 }
 
+/// A draft after the gate.
+pub(crate) type Admission = Result<Newcomer, Refusal>;
+
 /// What lessons are compared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Comparison {
@@ -87,13 +90,13 @@ impl<'a> Learner<'a> {
     }
 
     /// Learns all lessons that passed the gate. Returns the outcomes in order.
-    pub(crate) fn learn_all(mut self, drafts: &[Result<Newcomer, Refusal>]) -> Planned<Vec<LearnOutcome>> {
+    pub(crate) fn learn_all(mut self, drafts: &[Admission]) -> Planned<Vec<LearnOutcome>> {
         let outcomes = self.learn_each(drafts);
         self.finish(outcomes)
     }
 
-    pub(super) fn learn_each(&mut self, drafts: &[Result<Newcomer, Refusal>]) -> Vec<LearnOutcome> {
-        let learn = |draft: &Result<Newcomer, Refusal>| match draft {
+    pub(super) fn learn_each(&mut self, drafts: &[Admission]) -> Vec<LearnOutcome> {
+        let learn = |draft: &Admission| match draft {
             Ok(newcomer) => self.learn(newcomer),
             Err(reason) => LearnOutcome::Refused { reason: reason.clone() },
         };
