@@ -84,7 +84,7 @@ impl LearnOutcome {
             Self::Inserted { id, near, .. } => tracing::info!(%id, near = near.len(), "learned"),
             Self::Merged { into, distance, .. } => tracing::info!(id = %into, distance, "merged"),
             Self::Superseded { id, old, .. } => tracing::info!(%id, %old, "superseded"),
-            Self::Distinct { id, near, why, .. } => tracing::info!(%id, %near, %why, "kept apart"),
+            Self::Distinct { id, near, why, .. } => tracing::info!(%id, %near, %why, "distinct"),
             Self::Review { id, reason, .. } => tracing::info!(%id, %reason, "awaits review"),
             Self::Refused { reason } => tracing::info!(%reason, "refused"),
         }
@@ -142,7 +142,7 @@ impl fmt::Display for LearnOutcome {
             Self::Superseded { id, old, .. } => write!(f, "{id} superseded {old}"),
             Self::Merged { into, distance, .. } => write!(f, "merged into {into}{}", at(distance)),
             Self::Distinct { id, near, distance, why, .. } => {
-                write!(f, "kept apart {id} from {near}{}: {why}", at(distance))
+                write!(f, "inserted {id}, distinct from {near}{}: {why}", at(distance))
             }
             Self::Review { id, reason, .. } => write!(f, "awaits review as {id}: {reason}"),
             Self::Refused { reason } => write!(f, "refused: {reason}"),
