@@ -73,7 +73,7 @@ impl Learner<'_> {
         }
         let fingerprint = TextHash::of(&[session.as_str(), &lesson.text_hash().to_string()]);
         if book.mined_texts.contains(&fingerprint) {
-            return Err(Refusal::DrawnBefore { session: session.clone() });
+            return Err(Refusal::AlreadyMined { session: session.clone() });
         }
         // A list of what was also said is never learned as a whole, so it takes no place. Guesses, of which many may wait, take
         // none of what the user's words confirm, nor do those of the rules take any of what a model proposes.

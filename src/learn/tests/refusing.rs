@@ -58,7 +58,7 @@ fn a_refused_lesson_changes_nothing() {
         (nothing_to_supersede(&of_another_session("t")), Refusal::NothingToSupersede { id: no_lesson() }),
         (hand(&mined("gone")), Refusal::Removed),
         (row(&gone), Refusal::Removed),
-        (hand(&mined("first of its session")), Refusal::DrawnBefore { session: "s1".into() }),
+        (hand(&mined("first of its session")), Refusal::AlreadyMined { session: "s1".into() }),
         (hand(&mined("second")), Refusal::TooManyOfSession { session: "s1".into(), max: 1 }),
         (hand(&of_another_session("in quarantine")), Refusal::Quarantined { id: nth(&bench.book, 1).id }),
         (row(&lesson("in quarantine", "another")), Refusal::Quarantined { id: nth(&bench.book, 1).id }),
@@ -157,7 +157,7 @@ fn a_mined_text_that_was_refused_is_accepted_once_the_reason_is_gone() {
     }
     bench.book.take(id);
     assert!(matches!(bench.learn(&mined("t")), LearnOutcome::Inserted { .. }));
-    assert!(matches!(bench.learn(&mined("t")), LearnOutcome::Refused { reason: Refusal::DrawnBefore { .. } }));
+    assert!(matches!(bench.learn(&mined("t")), LearnOutcome::Refused { reason: Refusal::AlreadyMined { .. } }));
 }
 
 /// The outcomes of rows that are learned in one commit.
