@@ -8,7 +8,7 @@ use crate::learn::{
     Admission, Arrival, Comparison, KeptFromPruning, LearnOutcome, Learner, Newcomer, Pruned, Verification, feedback,
     pruning,
 };
-use crate::lesson::{DraftOrigin, LessonDraft, LessonId, LessonRef, Realm};
+use crate::lesson::{DraftOrigin, Lesson, LessonDraft, LessonId, LessonRef, Realm};
 use crate::retrieve::shown_tokens;
 use crate::state::Planned;
 
@@ -74,19 +74,21 @@ impl Playbook {
         })
     }
 
-    /// Marks a lesson as graduated, which means that another text covers it (a skill, a page of rules), or removes the mark.
-    /// Writing lessons as a skill sets it. The mark has no other effect.
+    /// Marks a lesson as graduated, which means that another text covers it (a skill, a page of rules). Writing lessons as a skill
+    /// sets the mark. It has no other effect.
     ///
     /// # Errors
-    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
-    pub fn mark_graduated(&self, lesson: impl Into<LessonRef>, is_graduated: bool) -> Result<LessonId> {
-        let (inner, reference) = (&self.0, lesson.into());
-        inner.commit(|attempt| {
-            let mut plan = inner.plan(attempt);
-            let id = plan.book.resolve(&reference)?.id;
-            plan.book.update(id, |lesson| lesson.graduated = is_graduated);
-            Ok(Planned::Commit(plan, id))
-        })
+    /// [`Error::NoSuchLesson`](crate::Error::NoSuchLesson), [`Error::Ambiguous`](crate::Error::Ambiguous), and the errors of a commit.
+    pub fn mark_graduated(&self, lesson: impl Into<LessonRef>) -> Result<LessonId> {
+        self.0.update_lesson(&lesson.into(), |lesson| lesson.graduated = true)
+    }
+
+    /// Removes the mark that [`Playbook::mark_graduated`] sets.
+    ///
+    /// # Errors
+    /// As [`Playbook::mark_graduated`].
+    pub fn unmark_graduated(&self, lesson: impl Into<LessonRef>) -> Result<LessonId> {
+        self.0.update_lesson(&lesson.into(), |lesson| lesson.graduated = false)
     }
 
     /// Archives lessons of the bottom quartile by utility that were shown at least 5 times, have a hit rate under 0.35 and are
@@ -119,6 +121,16 @@ impl Playbook {
 }
 
 impl Inner {
+    /// Changes a lesson in place.
+    fn update_lesson(&self, lesson: &LessonRef, change: impl Fn(&mut Lesson)) -> Result<LessonId> {
+        self.commit(|attempt| {
+            let mut plan = self.plan(attempt);
+            let id = plan.book.resolve(lesson)?.id;
+            plan.book.update(id, &change);
+            Ok(Planned::Commit(plan, id))
+        })
+    }
+
     /// The drafts after the gate.
     pub(super) fn admit_all(&self, drafts: impl Iterator<Item = LessonDraft>) -> Vec<Admission> {
         drafts.map(|draft| self.admit(draft)).collect()
