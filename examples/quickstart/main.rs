@@ -81,7 +81,7 @@ fn print_outcome(playbook: &Playbook, number: usize, [_, trigger, ..]: &Row, lea
         LearnOutcome::Inserted { .. } => "inserted",
         LearnOutcome::Superseded { .. } => "superseded",
         LearnOutcome::Merged { .. } => "merged",
-        LearnOutcome::Distinct { .. } => "kept apart",
+        LearnOutcome::Distinct { .. } => "distinct",
         LearnOutcome::Review { .. } => "in review",
         LearnOutcome::Refused { .. } => "refused",
         _ => "other",
@@ -116,7 +116,7 @@ fn check_outcomes(playbook: &Playbook, learned: &[LearnOutcome]) -> Result {
         return Err("versions were merged".into());
     };
     let [ours, theirs] = [playbook.find(*id)?, playbook.find(*near)?];
-    assert_eq!(theirs.trigger, *of, "the variant is kept apart from the lesson that it contradicts");
+    assert_eq!(theirs.trigger, *of, "the variant is distinct from the lesson that it contradicts");
     assert_ne!(ours.correct_pattern, theirs.correct_pattern, "both versions stay as they were written");
     assert_eq!(playbook.stats()?.n_lessons, LESSONS.len() + 1, "27 were learned, 2 of them merged");
     Ok(())

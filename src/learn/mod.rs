@@ -12,8 +12,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod applying;
+mod checking;
+mod decision;
 pub(crate) mod feedback;
 mod import;
+mod known_texts;
 mod learner;
 mod merge;
 mod neighbours;
@@ -22,18 +26,21 @@ pub(crate) mod pruning;
 mod removal;
 mod retention;
 mod review;
+mod review_capacity;
 mod undo;
 mod versions;
 
 pub use crate::state::ReviewReason;
 pub use feedback::{Feedback, Verification};
 pub use import::Imported;
-pub(crate) use learner::{Arrival, Comparison, Learner, Newcomer};
+pub(crate) use known_texts::KnownTexts;
+pub(crate) use learner::{Admission, Arrival, Comparison, Learner, Newcomer};
 pub use outcome::LearnOutcome;
 pub use pruning::{KeptBecause, KeptFromPruning, Pruned};
 pub use removal::RemovedLesson;
 pub(crate) use removal::{forget, remove, retract, says_same};
 pub(crate) use review::{ReviewedLesson, dismiss};
+pub(crate) use review_capacity::ReviewCapacity;
 pub use undo::Undone;
 pub(crate) use undo::undo;
 

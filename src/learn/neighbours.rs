@@ -63,10 +63,13 @@ impl Related {
     pub(super) fn linked(&self) -> impl Iterator<Item = LessonId> {
         self.contradicted.iter().map(|other| other.lesson.id).chain(self.alike.iter().copied())
     }
+}
 
+impl Neighbours {
     pub(super) fn without(mut self, id: LessonId) -> Self {
-        self.contradicted.retain(|other| other.lesson.id != id);
-        self.alike.retain(|other| *other != id);
+        self.duplicates.retain(|duplicate| duplicate.lesson.id != id);
+        self.related.contradicted.retain(|other| other.lesson.id != id);
+        self.related.alike.retain(|other| *other != id);
         self
     }
 }

@@ -84,7 +84,7 @@ impl LearnOutcome {
             Self::Inserted { id, near, .. } => tracing::info!(%id, near = near.len(), "learned"),
             Self::Merged { into, distance, .. } => tracing::info!(id = %into, distance, "merged"),
             Self::Superseded { id, old, .. } => tracing::info!(%id, %old, "superseded"),
-            Self::Distinct { id, near, why, .. } => tracing::info!(%id, %near, %why, "kept apart"),
+            Self::Distinct { id, near, why, .. } => tracing::info!(%id, %near, %why, "distinct"),
             Self::Review { id, reason, .. } => tracing::info!(%id, %reason, "awaits review"),
             Self::Refused { reason } => tracing::info!(%reason, "refused"),
         }
@@ -119,27 +119,6 @@ impl LearnOutcome {
         }
     }
 
-    /// The outcome if the lesson was learned to supersede another one and did.
-    pub(super) fn superseding(self, old: LessonId) -> Self {
-        let (id, mut evicted, change) = match self {
-            Self::Inserted { id, evicted, change: Some(change), .. }
-            | Self::Distinct { id, evicted, change: Some(change), .. }
-            | Self::Merged { into: id, evicted, change, .. } => (id, evicted, change),
-            other => return other,
-        };
-        evicted.retain(|evicted| *evicted != old);
-        Self::Superseded { id, old, evicted, change }
-    }
-
-    /// Replaces the change of this lesson by that of the whole import.
-    pub(super) fn recorded_as(&mut self, import: Option<ChangeId>) {
-        match (self, import) {
-            (Self::Inserted { change, .. } | Self::Distinct { change, .. }, import) => *change = import,
-            (Self::Merged { change, .. } | Self::Superseded { change, .. }, Some(import)) => *change = import,
-            _ => {}
-        }
-    }
-
     /// The id for [`Playbook::undo`](crate::Playbook::undo), if a lesson was replaced or evicted. An insertion that evicts none
     /// records no change: [`Playbook::remove`](crate::Playbook::remove) reverts it.
     #[must_use]
@@ -163,7 +142,7 @@ impl fmt::Display for LearnOutcome {
             Self::Superseded { id, old, .. } => write!(f, "{id} superseded {old}"),
             Self::Merged { into, distance, .. } => write!(f, "merged into {into}{}", at(distance)),
             Self::Distinct { id, near, distance, why, .. } => {
-                write!(f, "kept apart {id} from {near}{}: {why}", at(distance))
+                write!(f, "inserted {id}, distinct from {near}{}: {why}", at(distance))
             }
             Self::Review { id, reason, .. } => write!(f, "awaits review as {id}: {reason}"),
             Self::Refused { reason } => write!(f, "refused: {reason}"),

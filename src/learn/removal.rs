@@ -54,12 +54,12 @@ pub(crate) fn forget(plan: &mut Plan, history: &[Change], lesson: &LessonRef) ->
     let gone = if let LessonRef::Id(id) = lesson {
         let waiting = plan.book.waiting.iter().position(|waiting| waiting.lesson.id == *id);
         let waiting = waiting.map(|place| plan.book.waiting.remove(place).lesson);
-        waiting.or_else(|| plan.book.removed.iter().find(|removed| removed.id == *id)?.lesson.clone())
+        waiting.or_else(|| plan.book.removed.find(*id)?.lesson.clone())
     } else {
         None
     };
     let (removal, gone) = match gone {
-        Some(gone) if plan.book.removed.iter().any(|removed| removed.id == gone.id) => {
+        Some(gone) if plan.book.removed.matches_id(gone.id) => {
             let change = plan.record(Action::Remove, vec![Edit::removed(Why::Removed, &gone)]);
             (RemovedLesson { id: gone.id, change }, gone)
         }
@@ -75,7 +75,7 @@ pub(crate) fn forget(plan: &mut Plan, history: &[Change], lesson: &LessonRef) ->
     // What was merged into one had an id of its own.
     ids.extend(texts.iter().map(|text| text.id).filter(|id| plan.book.get(*id).is_none()));
     for version in texts.iter().filter(|version| ids.contains(&version.id)) {
-        if version.id != gone.id && !plan.book.removed.iter().any(|removed| removed.id == version.id) {
+        if version.id != gone.id && !plan.book.removed.matches_id(version.id) {
             note_removed(plan, Why::Removed, Arc::clone(version));
         }
     }
@@ -131,7 +131,7 @@ pub(super) fn note_removed(plan: &mut Plan, why: Why, lesson: Arc<Lesson>) -> Re
 
 /// Drops the texts of removals that are older than 30 days. Their ids and hashes stay.
 pub(super) fn forget_old_texts(plan: &mut Plan) {
-    for removed in &mut plan.book.removed {
+    for removed in plan.book.removed.iter_mut() {
         if plan.now - removed.at > TimeDelta::days(REMOVED_TEXT_DAYS) {
             removed.lesson = None;
         }

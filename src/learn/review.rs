@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use super::learner::{Addition, Arrival, Learner};
+use super::checking::Checked;
+use super::decision::Decision;
+use super::learner::{Arrival, Learner};
 use super::outcome::LearnOutcome;
 use super::removal::{self, RemovedLesson};
 use crate::error::{Error, Result, inbox};
@@ -30,27 +32,26 @@ impl Learner<'_> {
     }
 
     fn promote(&mut self, reviewed: ReviewedLesson) -> Result<LearnOutcome> {
-        let book = &mut self.plan.book;
-        let mut lesson = Arc::unwrap_or_clone(take_waiting(book, reviewed)?);
-        let text = lesson.text_hash();
-        book.forget_removal(&lesson);
+        let mut lesson = Arc::unwrap_or_clone(take_waiting(&mut self.plan.book, reviewed)?);
         lesson.provenance.promoted = Some(reviewed.shown);
+        let decision = self.decide_promotion(lesson);
+        Ok(self.apply(decision))
+    }
+
+    fn decide_promotion(&self, lesson: Lesson) -> Decision {
+        let text = lesson.text_hash();
         let is_same = |known: &&Arc<Lesson>| {
             known.realm == lesson.realm && known.trigger == lesson.trigger && known.text_hash() == text
         };
-        if let Some(known) = book.lessons.iter().find(is_same).filter(|known| known.is_admitted()) {
-            return Ok(LearnOutcome::Refused { reason: Refusal::AlreadyHere { id: known.id } });
+        let known = self.plan.book.lessons.iter().find(is_same);
+        if let Some(known) = known.filter(|known| known.is_admitted()) {
+            return Decision::Refuse(Refusal::AlreadyHere { id: known.id });
         }
-        self.assign_id(&mut lesson, Arrival::MovedIn);
-        lesson.timestamp = self.plan.now;
-        let superseded = lesson.provenance.supersedes.and_then(|id| self.plan.book.get(id).cloned());
-        let whole = (self.vector_of)(&lesson.whole_text());
-        let addition = Addition::promoted(lesson, whole);
+        let arrival = Arrival::Promoted;
+        let lesson = self.identified(lesson, arrival);
         // It replaces any lesson that it supersedes: the person was shown which.
-        Ok(match superseded {
-            Some(old) => self.supersede(&old, |learner| learner.add(addition)),
-            None => self.add(addition),
-        })
+        let supersession = self.implied(&lesson);
+        self.decide_promoted(Checked { lesson, arrival, mined_text: None, supersession })
     }
 }
 

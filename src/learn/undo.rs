@@ -84,7 +84,7 @@ fn check(book: &Book, edit: &Edit) -> Result<(), CannotUndo> {
 }
 
 fn removed_text(book: &Book, id: LessonId) -> Option<Arc<Lesson>> {
-    book.removed.iter().find(|removed| removed.id == id)?.lesson.clone()
+    book.removed.find(id)?.lesson.clone()
 }
 
 fn take_back(book: &mut Book, edit: &Edit) -> Option<Edit> {
@@ -111,7 +111,7 @@ fn take_back(book: &mut Book, edit: &Edit) -> Option<Edit> {
         }
         (before, None) => {
             let lesson = if edit.why.is_removal() { removed_text(book, id) } else { before.clone() }?;
-            book.removed.retain(|removed| removed.id != id);
+            book.removed.lift_id(id);
             book.waiting.retain(|waiting| waiting.lesson.id != id);
             let record = Edit::added(Why::Restored, &lesson);
             if let Some(reason) = review_again(edit.why, &lesson) {

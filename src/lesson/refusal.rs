@@ -101,7 +101,7 @@ pub enum Refusal {
     },
     /// The same session taught it before.
     #[error("session {session} taught the same before")]
-    DrawnBefore {
+    AlreadyMined {
         /// The session.
         session: String,
     },

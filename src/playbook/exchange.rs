@@ -1,14 +1,15 @@
 //! Export of lessons to files that other programs read, and import.
 
-use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Listing, Playbook};
+use super::commit::Attempt;
+use super::learning::all_refused;
+use super::{Inner, Listing, Playbook};
 use crate::error::{Result, exchange};
 use crate::exchange::{Exported, Format, into_file, says_the_same, sealed};
-use crate::learn::{Imported, LearnOutcome, Newcomer};
-use crate::lesson::{ChangeId, DraftOrigin, Lesson, LessonDraft, LessonId, Realm, Refusal, TextHash};
+use crate::learn::{Admission, Imported, KnownTexts, Newcomer, ReviewCapacity};
+use crate::lesson::{ChangeId, DraftOrigin, Lesson, LessonDraft, LessonId, Refusal};
 use crate::state::Book;
 use crate::store::export::Exports;
 
@@ -90,14 +91,7 @@ impl Playbook {
     /// # Errors
     /// As [`Playbook::learn_lesson`].
     pub fn import(&self, drafts: impl IntoIterator<Item = LessonDraft>) -> Result<Imported> {
-        let inner = &self.0;
-        self.import_by(drafts, |newcomers| {
-            let needs = inner.needs_of(newcomers);
-            let realms = needs.realms().to_vec();
-            inner.commit_with(needs, |attempt| {
-                inner.plan_learning(attempt, &realms, |learner| learner.import_all(newcomers))
-            })
-        })
+        self.import_as(ImportRun::Commit, drafts)
     }
 
     /// The result that [`Playbook::import`] would have now. Nothing is written. The ids of lessons and of the change may differ
@@ -106,77 +100,69 @@ impl Playbook {
     /// # Errors
     /// As [`Playbook::learn_lesson`].
     pub fn preview_import(&self, drafts: impl IntoIterator<Item = LessonDraft>) -> Result<Imported> {
-        let inner = &self.0;
-        self.import_by(drafts, |newcomers| {
-            let needs = inner.needs_of(newcomers);
-            let realms = needs.realms().to_vec();
-            inner.preview_with(needs, |attempt| {
-                inner.plan_learning(attempt, &realms, |learner| learner.import_all(newcomers))
-            })
-        })
+        self.import_as(ImportRun::Preview, drafts)
     }
 
-    /// Imports the lessons that are not here yet.
-    fn import_by(
-        &self,
-        drafts: impl IntoIterator<Item = LessonDraft>,
-        import: impl FnOnce(&[std::result::Result<Newcomer, Refusal>]) -> Result<Imported>,
-    ) -> Result<Imported> {
+    fn import_as(&self, run: ImportRun, drafts: impl IntoIterator<Item = LessonDraft>) -> Result<Imported> {
         let view = self.0.view()?;
-        let book = view.snapshot.book();
-        let known = |id: LessonId| -> Option<&Arc<Lesson>> {
-            let waiting = || book.waiting.iter().map(|waiting| &waiting.lesson).find(|lesson| lesson.id == id);
-            book.get(id).or_else(waiting)
-        };
-        let mut outcomes: Vec<Option<LearnOutcome>> = Vec::new();
-        let mut room = Room::of(book, self.0.config.retention.max_waiting);
-        let mut newcomers = Vec::new();
-        for draft in drafts.into_iter().map(LessonDraft::imported) {
+        let rows = self.0.admit_rows(view.snapshot.book(), drafts.into_iter().map(LessonDraft::imported));
+        match all_refused(&rows) {
+            Some(outcomes) => Ok(Imported { outcomes, change: None }),
+            None => self.0.import_rows(run, &rows),
+        }
+    }
+}
+
+/// Whether an import is written.
+#[derive(Clone, Copy, Debug)]
+enum ImportRun {
+    Commit,
+    Preview,
+}
+
+impl Inner {
+    /// The rows after the gate. Once the list for review is full, the rest of a file is neither cleaned nor embedded nor
+    /// compared: that would take minutes for a long file, none of whose rows could be imported.
+    fn admit_rows(&self, book: &Book, drafts: impl Iterator<Item = LessonDraft>) -> Vec<Admission> {
+        let mut capacity = ReviewCapacity::of(book, self.config.retention.max_waiting);
+        let mut texts = KnownTexts::of(book);
+        let admit = |draft: LessonDraft| {
             // A format may hold fewer fields than the lesson: then the hashes of the texts differ although the advice is the
             // same.
-            let here = draft.id().filter(|id| known(*id).is_some_and(|lesson| says_the_same(&draft, lesson)));
-            let awaits = draft.origin() == DraftOrigin::File;
-            let refusal = here.map(|id| Refusal::AlreadyHere { id }).or_else(|| room.refusal().filter(|_| awaits));
-            if refusal.is_none() {
-                let newcomer = self.0.admit(draft);
-                newcomer.iter().filter(|_| awaits).for_each(|newcomer| room.take(book, &newcomer.lesson));
-                newcomers.push(newcomer);
+            let is_here = |id: &LessonId| known(book, *id).is_some_and(|lesson| says_the_same(&draft, lesson));
+            if let Some(id) = draft.id().filter(is_here) {
+                return Err(Refusal::AlreadyHere { id });
             }
-            outcomes.push(refusal.map(|reason| LearnOutcome::Refused { reason }));
+            if draft.origin() != DraftOrigin::File {
+                return self.admit(draft);
+            }
+            capacity.check()?;
+            let newcomer = self.admit(draft)?;
+            // A text that is here or was removed takes no place.
+            let Newcomer { lesson, .. } = &newcomer;
+            if !book.removed.matches_text(lesson) && texts.insert(lesson, lesson.id) {
+                capacity.take_place();
+            }
+            Ok(newcomer)
+        };
+        drafts.map(admit).collect()
+    }
+
+    fn import_rows(&self, run: ImportRun, rows: &[Admission]) -> Result<Imported> {
+        let needs = self.needs_of(rows);
+        let realms = needs.realms().to_vec();
+        let decide = |attempt: &Attempt<'_>| self.plan_learning(attempt, &realms, |learner| learner.import_all(rows));
+        match run {
+            ImportRun::Commit => self.commit_with(needs, decide),
+            ImportRun::Preview => self.preview_with(needs, decide),
         }
-        let mut imported = if newcomers.is_empty() { Imported::default() } else { import(&newcomers)? };
-        let mut learned = std::mem::take(&mut imported.outcomes).into_iter();
-        imported.outcomes = outcomes.into_iter().filter_map(|outcome| outcome.or_else(|| learned.next())).collect();
-        Ok(imported)
     }
 }
 
-/// The room for lessons that await review. Once it is full, the rest of a file is neither cleaned nor embedded nor compared:
-/// that would take minutes for a long file, none of whose rows could be imported.
-struct Room {
-    max: usize,
-    n_left: usize,
-    texts: HashSet<(Realm, TextHash)>,
-}
-
-impl Room {
-    fn of(book: &Book, max: usize) -> Self {
-        let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
-        let texts = book.lessons.iter().chain(waiting).map(|lesson| (lesson.realm.clone(), lesson.text_hash()));
-        Self { max, n_left: max.saturating_sub(book.waiting.len()), texts: texts.collect() }
-    }
-
-    fn refusal(&self) -> Option<Refusal> {
-        (self.n_left == 0).then_some(Refusal::ReviewIsFull { max: self.max })
-    }
-
-    /// A place for a lesson; a text that is here or was removed takes none.
-    fn take(&mut self, book: &Book, lesson: &Lesson) {
-        let text = lesson.text_hash();
-        if !book.was_removed(lesson) && self.texts.insert((lesson.realm.clone(), text)) {
-            self.n_left = self.n_left.saturating_sub(1);
-        }
-    }
+/// The lesson with this id, in use or in review.
+fn known(book: &Book, id: LessonId) -> Option<&Arc<Lesson>> {
+    let waiting = || book.waiting.iter().map(|waiting| &waiting.lesson).find(|lesson| lesson.id == id);
+    book.get(id).or_else(waiting)
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@ use super::{Inner, Playbook};
 use crate::error::{Error, Result};
 use crate::gate;
 use crate::learn::{
-    Arrival, Comparison, KeptFromPruning, LearnOutcome, Learner, Newcomer, Pruned, Verification, feedback, pruning,
+    Admission, Arrival, Comparison, KeptFromPruning, LearnOutcome, Learner, Newcomer, Pruned, Verification, feedback,
+    pruning,
 };
-use crate::lesson::{DraftOrigin, LessonDraft, LessonId, LessonRef, Realm, Refusal};
+use crate::lesson::{DraftOrigin, Lesson, LessonDraft, LessonId, LessonRef, Realm};
 use crate::retrieve::shown_tokens;
 use crate::state::Planned;
 
@@ -33,9 +34,7 @@ impl Playbook {
     ) -> Result<Vec<LearnOutcome>> {
         let inner = &self.0;
         let drafts = inner.admit_all(drafts.into_iter().map(Into::into));
-        if drafts.iter().all(Result::is_err) {
-            let refused = drafts.into_iter().filter_map(Result::err);
-            let refused: Vec<_> = refused.map(|reason| LearnOutcome::Refused { reason }).collect();
+        if let Some(refused) = all_refused(&drafts) {
             refused.iter().for_each(LearnOutcome::trace);
             return Ok(refused);
         }
@@ -75,19 +74,21 @@ impl Playbook {
         })
     }
 
-    /// Marks a lesson as graduated, which means that another text covers it (a skill, a page of rules), or removes the mark.
-    /// Writing lessons as a skill sets it. The mark has no other effect.
+    /// Marks a lesson as graduated, which means that another text covers it (a skill, a page of rules). Writing lessons as a skill
+    /// sets the mark. It has no other effect.
     ///
     /// # Errors
-    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
-    pub fn mark_graduated(&self, lesson: impl Into<LessonRef>, is_graduated: bool) -> Result<LessonId> {
-        let (inner, reference) = (&self.0, lesson.into());
-        inner.commit(|attempt| {
-            let mut plan = inner.plan(attempt);
-            let id = plan.book.resolve(&reference)?.id;
-            plan.book.update(id, |lesson| lesson.graduated = is_graduated);
-            Ok(Planned::Commit(plan, id))
-        })
+    /// [`Error::NoSuchLesson`](crate::Error::NoSuchLesson), [`Error::Ambiguous`](crate::Error::Ambiguous), and the errors of a commit.
+    pub fn mark_graduated(&self, lesson: impl Into<LessonRef>) -> Result<LessonId> {
+        self.0.update_lesson(&lesson.into(), |lesson| lesson.graduated = true)
+    }
+
+    /// Removes the mark that [`Playbook::mark_graduated`] sets.
+    ///
+    /// # Errors
+    /// As [`Playbook::mark_graduated`].
+    pub fn unmark_graduated(&self, lesson: impl Into<LessonRef>) -> Result<LessonId> {
+        self.0.update_lesson(&lesson.into(), |lesson| lesson.graduated = false)
     }
 
     /// Archives lessons of the bottom quartile by utility that were judged (helpful or harmful) at least 5 times, have a hit rate under
@@ -120,13 +121,23 @@ impl Playbook {
 }
 
 impl Inner {
+    /// Changes a lesson in place.
+    fn update_lesson(&self, lesson: &LessonRef, change: impl Fn(&mut Lesson)) -> Result<LessonId> {
+        self.commit(|attempt| {
+            let mut plan = self.plan(attempt);
+            let id = plan.book.resolve(lesson)?.id;
+            plan.book.update(id, &change);
+            Ok(Planned::Commit(plan, id))
+        })
+    }
+
     /// The drafts after the gate.
-    pub(super) fn admit_all(&self, drafts: impl Iterator<Item = LessonDraft>) -> Vec<Result<Newcomer, Refusal>> {
+    pub(super) fn admit_all(&self, drafts: impl Iterator<Item = LessonDraft>) -> Vec<Admission> {
         drafts.map(|draft| self.admit(draft)).collect()
     }
 
     /// A draft after the gate.
-    pub(super) fn admit(&self, draft: LessonDraft) -> Result<Newcomer, Refusal> {
+    pub(super) fn admit(&self, draft: LessonDraft) -> Admission {
         let arrival = match draft.origin() {
             DraftOrigin::Host | DraftOrigin::Program => Arrival::New,
             DraftOrigin::Moved | DraftOrigin::OwnExport | DraftOrigin::File => Arrival::MovedIn,
@@ -140,7 +151,7 @@ impl Inner {
         Ok(Newcomer { lesson, arrival, supersedes })
     }
 
-    pub(super) fn needs_of(&self, newcomers: &[Result<Newcomer, Refusal>]) -> VectorNeeds {
+    pub(super) fn needs_of(&self, newcomers: &[Admission]) -> VectorNeeds {
         let lessons = newcomers.iter().flatten().map(|newcomer| &newcomer.lesson);
         VectorNeeds::of(lessons, &self.config)
     }
@@ -162,4 +173,11 @@ impl Inner {
         let learner = Learner::new(self.plan(attempt), dedup, &self.config, attempt.comparison, &vector_of);
         Ok(learn(learner))
     }
+}
+
+/// The outcomes if every draft is refused: there is nothing to compare then.
+pub(super) fn all_refused(drafts: &[Admission]) -> Option<Vec<LearnOutcome>> {
+    let refused =
+        |draft: &Admission| draft.as_ref().err().map(|reason| LearnOutcome::Refused { reason: reason.clone() });
+    drafts.iter().map(refused).collect()
 }

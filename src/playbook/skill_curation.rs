@@ -43,7 +43,7 @@ impl Skills {
         let is_concerned = || -> Result<bool> {
             let drawn = self.state().read()?.drawn;
             let view = inner.view()?;
-            Ok(drawn.keys().any(|text| view.snapshot.book().has_removed(*text)))
+            Ok(drawn.keys().any(|text| view.snapshot.book().removed.matches_hash(*text)))
         };
         let done =
             is_concerned().and_then(|is_concerned| if is_concerned { self.curate().map(|_| ()) } else { Ok(()) });
@@ -168,7 +168,7 @@ impl Skills {
         let view = inner.view()?;
         let in_force = view.snapshot.book().skips.iter().filter(|skip| is_in_force(skip, now, &inner.config.capture));
         let mut skipped: Vec<SkillName> = in_force.filter_map(|skip| SkillName::slug(&skip.name)).collect();
-        let removed = state.drawn.iter().filter(|(text, _)| view.snapshot.book().has_removed(**text));
+        let removed = state.drawn.iter().filter(|(text, _)| view.snapshot.book().removed.matches_hash(**text));
         skipped.extend(removed.filter_map(|(_, note)| note.name.parse().ok()));
         let mut own = BTreeMap::new();
         let (known, mut all) = self.own_listed(&state);

@@ -69,6 +69,14 @@ pub struct ExportedSkill {
     pub lessons: Vec<LessonId>,
 }
 
+/// What becomes of a skill that contains what looks like a secret.
+#[derive(Clone, Copy, Debug)]
+enum Secrets {
+    Refused,
+    /// A person has read them.
+    Kept,
+}
+
 impl Playbook {
     /// See [`Skills::export`].
     ///
@@ -111,7 +119,7 @@ impl Skills {
     /// [`skills::Error::NotCovered`] when the files include links, or are too many or too large; [`FolderError::Io`] when it
     /// cannot be read; the errors of a write.
     pub fn import(&self, path: &Path) -> Result<ImportedSkill> {
-        self.import_unless(path, true)
+        self.import_as(path, Secrets::Refused)
     }
 
     /// As [`Skills::import`], for a skill whose secrets a person has read: they are kept as they are, and masked where the skill
@@ -120,10 +128,10 @@ impl Skills {
     /// # Errors
     /// As [`Skills::import`], except `Masked`.
     pub fn import_revealed(&self, path: &Path) -> Result<ImportedSkill> {
-        self.import_unless(path, false)
+        self.import_as(path, Secrets::Kept)
     }
 
-    fn import_unless(&self, path: &Path, refuses_secrets: bool) -> Result<ImportedSkill> {
+    fn import_as(&self, path: &Path, secrets: Secrets) -> Result<ImportedSkill> {
         let (whole, n_bytes, bytes) = self.read_foreign(path)?;
         let folder = whole.parent().and_then(Path::file_name).and_then(|name| name.to_str());
         let reading = match Skill::read(&bytes, folder) {
@@ -149,8 +157,9 @@ impl Skills {
             }
             None => {
                 let files = beside.contents(&self.0.0.store.folder.elsewhere(path))?;
-                if refuses_secrets {
-                    refuse_secrets(&skill, &files)?;
+                match secrets {
+                    Secrets::Refused => refuse_secrets(&skill, &files)?,
+                    Secrets::Kept => {}
                 }
                 self.keep(&skill, Existing::Keep, &files)?
             }

@@ -61,11 +61,11 @@ impl Playbook {
         if !guard.awaits(TextHash::of::<&str>(&[])) {
             return Ok(AwaitingTrust::default());
         }
-        let is_listed = |lesson: &Lesson| book.removed.iter().any(|removed| removed.id == lesson.id);
+        let is_listed = |lesson: &Lesson| book.removed.matches_id(lesson.id);
         let awaits = |lesson: &&Arc<Lesson>| store.awaits(lesson) || is_listed(lesson);
         let lessons: Vec<Arc<Lesson>> = book.lessons.iter().chain(&book.foreign).filter(awaits).cloned().collect();
         let was_removed = |lesson: &&Arc<Lesson>| {
-            book.lists_removal(lesson)
+            book.removed.matches_text_or_id(lesson)
                 || guard.is_withdrawn(|| lesson.admission_hash())
                 || guard.is_withdrawn(|| lesson.text_hash())
         };
@@ -109,7 +109,7 @@ impl Playbook {
             hashes.into_iter().chain(skills.map(|listed| listed.text_hash)).chain(config).collect();
         store.folder.edits().set_aside_foreign()?;
         let identity = store.guard.trust(&store.folder, &texts)?;
-        self.forget_removals(&lessons)?;
+        self.lift_removals(&lessons)?;
         self.0.reload()?;
         Ok(identity)
     }
@@ -131,7 +131,7 @@ impl Playbook {
         };
         let lessons: Vec<Arc<Lesson>> = ids.iter().map(find).collect::<Result<_>>()?;
         self.0.store.guard.note(&self.hashes_to_admit(&lessons))?;
-        self.forget_removals(&lessons)?;
+        self.lift_removals(&lessons)?;
         self.0.reload()?;
         Ok(lessons)
     }
@@ -144,17 +144,18 @@ impl Playbook {
     }
 
     /// Lessons that a person lets in are not listed as removed any more.
-    fn forget_removals(&self, lessons: &[Arc<Lesson>]) -> Result<()> {
+    fn lift_removals(&self, lessons: &[Arc<Lesson>]) -> Result<()> {
         let view = self.0.view()?;
         let listed: Vec<Arc<Lesson>> =
-            lessons.iter().filter(|lesson| view.snapshot.book().lists_removal(lesson)).cloned().collect();
+            lessons.iter().filter(|lesson| view.snapshot.book().removed.matches_text_or_id(lesson)).cloned().collect();
         if listed.is_empty() {
             return Ok(());
         }
         self.0.commit(|attempt| {
             let mut plan = self.0.plan(attempt);
-            let is_listed = plan.book.forget_removals(&listed);
-            Ok(if is_listed { Planned::Commit(plan, ()) } else { Planned::Nothing(()) })
+            let n_before = plan.book.removed.len();
+            listed.iter().for_each(|lesson| plan.book.removed.lift(lesson));
+            Ok(if plan.book.removed.len() < n_before { Planned::Commit(plan, ()) } else { Planned::Nothing(()) })
         })
     }
 

@@ -10,22 +10,11 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::evicted::Evicted;
 use super::lessons_by_time::LessonsByTime;
+use super::removals::{Removals, Removed};
 use super::utility;
 use crate::config::UtilityPolicy;
 use crate::error::{Error, Result};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, Realm, RemovedText, TextHash};
-
-/// The record of a lesson that a person removed, so that it stays removed (docs/spec/playbook.md, 7).
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Removed {
-    pub(crate) id: LessonId,
-    pub(crate) text: RemovedText,
-    pub(crate) at: DateTime<FixedOffset>,
-    /// The change that removed it, for `undo`.
-    pub(crate) change: Option<ChangeId>,
-    /// The lesson itself, for 30 days.
-    pub(crate) lesson: Option<Arc<Lesson>>,
-}
 
 /// Why a lesson awaits review instead of being shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -77,7 +66,7 @@ impl ReviewReason {
 pub(crate) struct Book {
     pub(crate) lessons: LessonsByTime,
     pub(crate) waiting: Vec<Waiting>,
-    pub(crate) removed: Vec<Removed>,
+    pub(crate) removed: Removals,
     /// Lessons from version control that the user has not admitted. They are kept in the file, but not used.
     pub(crate) foreign: Vec<Arc<Lesson>>,
     /// Rows that are not lessons, kept as they are.
@@ -216,17 +205,6 @@ impl Book {
         true
     }
 
-    /// True when a person removed this text, perhaps written slightly differently.
-    pub(crate) fn was_removed(&self, lesson: &Lesson) -> bool {
-        let text = RemovedText::of(lesson);
-        self.removed.iter().any(|removed| removed.text.is(text))
-    }
-
-    /// True when a person removed the text with this hash.
-    pub(crate) fn has_removed(&self, text_hash: TextHash) -> bool {
-        self.removed.iter().any(|removed| removed.text.exact == text_hash)
-    }
-
     /// What is here of a lesson: in use, in review, or removed not long ago.
     pub(crate) fn any_with(&self, id: LessonId) -> impl Iterator<Item = &Arc<Lesson>> {
         let waiting = self.waiting.iter().map(|waiting| &waiting.lesson).filter(move |lesson| lesson.id == id);
@@ -234,33 +212,11 @@ impl Book {
         self.get(id).into_iter().chain(waiting).chain(removed.filter_map(|removed| removed.lesson.as_ref()))
     }
 
-    /// True if this lesson is listed as removed, by its id or its text.
-    pub(crate) fn lists_removal(&self, lesson: &Lesson) -> bool {
-        self.removed.iter().any(|removed| removed.id == lesson.id) || self.was_removed(lesson)
-    }
-
-    /// Deletes the removals of these lessons, by id and by text, because a person lets them in again. True if there was one.
-    pub(crate) fn forget_removals(&mut self, lessons: &[Arc<Lesson>]) -> bool {
-        let n_before = self.removed.len();
-        for lesson in lessons {
-            let text = RemovedText::of(lesson);
-            self.removed.retain(|removed| removed.id != lesson.id && !removed.text.is(text));
-        }
-        self.removed.len() < n_before
-    }
-
     /// Records that a person removed this lesson.
     pub(crate) fn remember_removal(&mut self, lesson: Arc<Lesson>, change: ChangeId, at: DateTime<FixedOffset>) {
         let (id, text) = (lesson.id, RemovedText::of(&lesson));
         self.forget_evicted(&lesson);
         self.removed.push(Removed { id, text, at, change: Some(change), lesson: Some(lesson) });
-    }
-
-    /// Deletes the removals of this text, because it was learned by hand again. True if there was one.
-    pub(crate) fn forget_removal(&mut self, lesson: &Lesson) -> bool {
-        let (n_before, text) = (self.removed.len(), RemovedText::of(lesson));
-        self.removed.retain(|removed| !removed.text.is(text));
-        self.removed.len() < n_before
     }
 }
 

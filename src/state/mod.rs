@@ -14,9 +14,10 @@ mod ranking;
 mod realm_vectors;
 mod realm_words;
 pub(crate) mod recall_index;
+mod removals;
 pub mod utility;
 
-pub(crate) use book::{Book, Removed, SkippedSuggestion};
+pub(crate) use book::{Book, SkippedSuggestion};
 pub use book::{ReviewReason, Waiting};
 pub(crate) use change::{Action, Change, Edit, Why};
 pub(crate) use dedup_index::DedupIndex;
@@ -28,5 +29,5 @@ pub(crate) use pieces::{Piece, Pieces, StoredPieces};
 pub(crate) use plan::{Forgotten, Plan, Planned};
 pub(crate) use ranking::{Rank, Ranking};
 pub(crate) use realm_vectors::{Near, VectorOf};
-
 pub(crate) use recall_index::{RecallIndex, StoredRecall};
+pub(crate) use removals::{Removals, Removed};

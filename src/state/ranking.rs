@@ -88,6 +88,12 @@ impl Ranking {
         self.realms.get(realm)
     }
 
+    /// The ranking of this realm alone.
+    pub(crate) fn of_realm(&self, realm: &Realm) -> Self {
+        let ranks = self.of(realm).map(|ranks| (realm.clone(), ranks.clone()));
+        Self { policy: self.policy, realms: Arc::new(ranks.into_iter().collect()) }
+    }
+
     pub(crate) fn enter(&mut self, lesson: &Lesson) {
         let rank = self.rank(lesson);
         let ranks = Arc::make_mut(&mut self.realms).entry(lesson.realm.clone()).or_default();

@@ -286,7 +286,7 @@ impl Store {
             let Some(playbook_file::Parsed { file, seals, .. }) = self.parse_leniently(&bytes) else { continue };
             for lesson in file.book.lessons.iter() {
                 let is_whole = seals.written.is_none() || !seals.foreign.contains(&lesson.id);
-                let is_usable = is_whole && !book.was_removed(lesson);
+                let is_usable = is_whole && !book.removed.matches_text(lesson);
                 if is_usable && known.insert(lesson.id) && texts.insert(lesson.text_hash()) {
                     found.push((self.files().path_of(&name), crate::Lesson::clone(lesson)));
                 }
@@ -298,15 +298,14 @@ impl Store {
 
 /// Takes out of a backup's playbook what was removed from the present one, and adds these removals to its own.
 fn keep_removed(book: &mut Book, present: &Book) {
-    let is_removed =
-        |lesson: &Lesson| present.removed.iter().any(|removed| removed.id == lesson.id) || present.was_removed(lesson);
+    let is_removed = |lesson: &Lesson| present.removed.matches_text_or_id(lesson);
     book.lessons = book.lessons.iter().filter(|lesson| !is_removed(lesson)).cloned().collect();
     book.waiting.retain(|waiting| !is_removed(&waiting.lesson));
-    let more = present.removed.iter().filter(|removed| !book.removed.iter().any(|known| known.id == removed.id));
+    let more = present.removed.iter().filter(|removed| !book.removed.matches_id(removed.id));
     let more: Vec<_> = more.cloned().collect();
-    for removed in &mut book.removed {
+    for removed in book.removed.iter_mut() {
         // A lesson that was forgotten since must not get its text back.
-        if let Some(now) = present.removed.iter().find(|now| now.id == removed.id) {
+        if let Some(now) = present.removed.find(removed.id) {
             removed.lesson.clone_from(&now.lesson);
         }
     }

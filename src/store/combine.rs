@@ -7,7 +7,7 @@ use super::PlaybookFile;
 use super::checksum::Seal;
 use super::playbook_file::Seals;
 use crate::lesson::{Lesson, LessonId};
-use crate::state::{Book, Removed, Waiting};
+use crate::state::{Book, Removals, Waiting};
 
 /// What could be read of a file, and the state of its checksums.
 pub(super) struct ReadableFile {
@@ -105,19 +105,20 @@ fn set_lessons(
     edited: &BTreeSet<LessonId>,
 ) {
     let removed: BTreeSet<LessonId> = book.removed.iter().map(|removed| removed.id).collect();
-    let is_kept =
-        |lesson: &Lesson| !removed.contains(&lesson.id) || (edited.contains(&lesson.id) && !book.was_removed(lesson));
+    let is_kept = |lesson: &Lesson| {
+        !removed.contains(&lesson.id) || (edited.contains(&lesson.id) && !book.removed.matches_text(lesson))
+    };
     let lessons = lessons.into_values().filter(|lesson| is_kept(lesson)).collect();
     let waiting = waiting.into_values().filter(|waiting| is_kept(&waiting.lesson)).collect();
     (book.lessons, book.waiting) = (lessons, waiting);
 }
 
 /// The removals of both, each once. For a damaged one of the file, the backup's is used, if there is a backup.
-fn removals(found: &ReadableFile, has_backup: bool, backup: &Book) -> Vec<Removed> {
+fn removals(found: &ReadableFile, has_backup: bool, backup: &Book) -> Removals {
     let mut known = BTreeSet::new();
     let is_replaced = |id: LessonId| has_backup && found.is_damage && found.seals.broken_removals.contains(&id);
     let own = found.file.book.removed.iter().filter(|removed| !is_replaced(removed.id));
-    own.chain(&backup.removed).filter(|removed| known.insert(removed.id)).cloned().collect()
+    own.chain(backup.removed.iter()).filter(|removed| known.insert(removed.id)).cloned().collect()
 }
 
 /// Picks the rows of a list from the file and the backup.

@@ -329,7 +329,7 @@ impl Store {
         let is_here = |lesson: &Arc<Lesson>| {
             book.any_with(lesson.id).next().is_some()
                 || book.foreign.iter().any(|foreign| foreign.id == lesson.id)
-                || book.lists_removal(lesson)
+                || book.removed.matches_text_or_id(lesson)
         };
         let known = [self.backup()?, self.logged(&self.read_log()?)];
         for file in known.iter().flatten().filter(|file| !file.book.lessons.iter().all(is_here)) {

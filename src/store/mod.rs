@@ -346,7 +346,7 @@ impl Store {
 
     /// False for a change from version control whose text the user has not admitted: undoing it would admit the text.
     fn admits_edit(&self, book: &Book, edit: &Edit) -> bool {
-        let removed = || book.removed.iter().find(|removed| removed.id == edit.id)?.lesson.as_ref();
+        let removed = || book.removed.find(edit.id)?.lesson.as_ref();
         let lesson = edit.before.as_ref().or_else(|| if edit.why.is_removal() { removed() } else { None });
         let is_own = |lesson: &Lesson| self.admits(lesson) || self.guard.is_withdrawn(|| lesson.admission_hash());
         lesson.is_none_or(|lesson| !lesson.is_admitted() || is_own(lesson))

@@ -287,7 +287,7 @@ fn apply_removals(book: &mut Book, history: &[Change]) {
             let place = book.waiting.iter().position(|waiting| waiting.lesson.id == edit.id);
             let waiting = place.map(|place| book.waiting.remove(place).lesson);
             let lesson = book.take(edit.id).or(waiting);
-            let is_known = book.removed.iter().any(|removed| removed.id == edit.id);
+            let is_known = book.removed.matches_id(edit.id);
             let text = edit.removed_text.or(lesson.as_ref().map(|lesson| RemovedText::of(lesson)));
             // A text that was learned by hand after its removal is kept.
             let is_back = |text: &RemovedText| book.lessons.iter().any(|lesson| text.is(RemovedText::of(lesson)));

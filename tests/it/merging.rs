@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use adage::config::DedupPolicy;
 use adage::learn::ReviewReason;
+use adage::lesson::Refusal;
 use adage::{Config, Error, LearnOutcome, LessonDraft, ManualClock, Playbook, Request, build_lesson};
 use chrono::{DateTime, TimeDelta};
 use serde_json::{Value, json};
@@ -147,6 +148,21 @@ fn a_lesson_that_supersedes_another_replaces_it_until_it_is_undone() {
     playbook.remove(old).unwrap();
     let refused = playbook.learn_lesson(draft).unwrap();
     assert_eq!(refused.to_string(), format!("refused: there is no lesson {old} to supersede"));
+}
+
+#[test]
+fn a_refused_replacement_does_not_end_the_removal_of_its_text() {
+    let (_folder, playbook) = offline();
+    let draft = build_lesson("adding a dependency", "Use pnpm.");
+    let gone = playbook.learn_lesson(draft.clone()).unwrap().id().unwrap();
+    playbook.remove(gone).unwrap();
+    let refused = playbook.learn_lesson(draft.clone().supersedes(gone)).unwrap();
+    assert_eq!(refused, LearnOutcome::Refused { reason: Refusal::NothingToSupersede { id: gone } });
+    assert_eq!(playbook.stats().unwrap().n_removed, 1);
+    let refused = playbook.learn_lesson(draft.clone().source("agent")).unwrap();
+    assert_eq!(refused, LearnOutcome::Refused { reason: Refusal::Removed });
+    assert!(matches!(playbook.learn_lesson(draft).unwrap(), LearnOutcome::Inserted { .. }));
+    assert_eq!(playbook.stats().unwrap().n_removed, 0);
 }
 
 #[test]

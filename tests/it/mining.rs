@@ -142,7 +142,7 @@ fn a_session_that_is_read_twice_teaches_once() {
         admit(&playbook, &transcript);
         let before = (playbook.list_lessons(&Listing::everything()).unwrap(), playbook.waiting_lessons().unwrap());
         let again = admit(&open(folder.path(), NOW), &transcript);
-        assert!(matches!(again[..], [LearnOutcome::Refused { reason: Refusal::DrawnBefore { .. } }]), "{again:?}");
+        assert!(matches!(again[..], [LearnOutcome::Refused { reason: Refusal::AlreadyMined { .. } }]), "{again:?}");
         let after = (playbook.list_lessons(&Listing::everything()).unwrap(), playbook.waiting_lessons().unwrap());
         assert_eq!(before, after);
     }

@@ -53,10 +53,14 @@ pub(crate) fn verify(global: &Global, lesson: &str, verification: Verification, 
     out.both(&json!({"id": id, "verified": lesson.verified, "confidence": lesson.confidence}), &text)
 }
 
-pub(crate) fn graduate(global: &Global, lesson: &str, is_graduated: bool, out: &mut Output) -> Done {
-    let id = global.holder(&global.lesson(lesson))?.mark_graduated(global.lesson(lesson), is_graduated)?;
-    let graduated = if is_graduated { "graduated" } else { "not graduated" };
-    out.both(&json!({"id": id, "graduated": is_graduated}), &format!("{id} is {graduated}"))
+pub(crate) fn graduate(global: &Global, lesson: &str, out: &mut Output) -> Done {
+    let id = global.holder(&global.lesson(lesson))?.mark_graduated(global.lesson(lesson))?;
+    out.both(&json!({"id": id, "graduated": true}), &format!("{id} is graduated"))
+}
+
+pub(crate) fn ungraduate(global: &Global, lesson: &str, out: &mut Output) -> Done {
+    let id = global.holder(&global.lesson(lesson))?.unmark_graduated(global.lesson(lesson))?;
+    out.both(&json!({"id": id, "graduated": false}), &format!("{id} is not graduated"))
 }
 
 #[derive(Args)]

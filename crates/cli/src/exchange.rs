@@ -100,7 +100,7 @@ fn tell(asked: &Import, tally: &Tally, change: Option<ChangeId>, out: &mut Outpu
     out.object(&with(json!(tally), json!({ "change": change, "dry_run": asked.dry_run })))?;
     let Tally { inserted, merged, kept_apart, review, refused, evicted, .. } = tally;
     out.line(&format!(
-        "{inserted} inserted, {merged} merged, {kept_apart} kept apart, {review} for review, {refused} refused, {evicted} evicted"
+        "{inserted} inserted, {merged} merged, {kept_apart} distinct, {review} for review, {refused} refused, {evicted} evicted"
     ))?;
     match change {
         Some(change) => out.line(&format!("undo with: adage undo {change}")),

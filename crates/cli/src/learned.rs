@@ -22,7 +22,7 @@ pub(crate) struct Learned {
     pub(crate) outcome: Outcome,
     /// The lesson that is near, says the same or keeps this one out.
     pub(crate) near: Option<LessonId>,
-    /// Why it is kept apart, awaits review or is refused.
+    /// Why it is distinct, awaits review or is refused.
     pub(crate) why: Option<String>,
 }
 

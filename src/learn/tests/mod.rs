@@ -1,5 +1,6 @@
 //! The learning stage, rule by rule, with vectors placed at the limits of the rules.
 
+mod refusing;
 mod undoing;
 
 use std::collections::HashMap;
@@ -42,6 +43,15 @@ impl Bench {
     }
 
     fn learn(&mut self, lesson: &Lesson) -> LearnOutcome {
+        self.arrive(Newcomer { lesson: lesson.clone(), arrival: Arrival::New, supersedes: None })
+    }
+
+    fn arrive(&mut self, newcomer: Newcomer) -> LearnOutcome {
+        self.decide(|learner| learner.learn_all(&[Ok(newcomer)])).remove(0)
+    }
+
+    /// Commits what a learner decides on the present book.
+    fn decide<T>(&mut self, decide: impl FnOnce(Learner<'_>) -> Planned<T>) -> T {
         self.now += 1;
         self.generation += 1;
         let angles = self.angles.clone();
@@ -53,13 +63,12 @@ impl Bench {
         let plan = Plan::new(self.book.clone(), self.generation, at(self.now));
         let dedup = dedup(&plan.book, &self.config, &vector_of);
         let learner = Learner::new(plan, dedup, &self.config, Comparison::KnownVectors, &vector_of);
-        let newcomer = Newcomer { lesson: lesson.clone(), arrival: Arrival::New, supersedes: None };
-        let (plan, mut outcomes) = committed(learner.learn_all(&[Ok(newcomer)]));
+        let (plan, outcome) = committed(decide(learner));
         if let Some(plan) = plan {
             self.book = plan.book;
             self.changes.extend(plan.changes);
         }
-        outcomes.remove(0)
+        outcome
     }
 
     fn triggers(&self) -> Vec<&str> {
@@ -81,6 +90,11 @@ fn dedup(book: &Book, config: &Config, vector_of: &VectorOf<'_>) -> DedupIndex {
     let mut dedup = DedupIndex::new(config);
     dedup.follow(&book.lessons, vector_of);
     dedup
+}
+
+/// The record that a person removed this lesson.
+fn removal_of(lesson: &Lesson) -> Removed {
+    Removed { id: lesson.id, text: RemovedText::of(lesson), at: at(0), change: None, lesson: None }
 }
 
 /// The lesson at a position, the newest first.
@@ -302,13 +316,7 @@ fn lessons_in_review_are_bounded_and_dropped_ones_are_archived() {
 fn a_removed_lesson_comes_back_only_by_hand() {
     let mut bench = Bench::new();
     let gone = lesson("gone", "s");
-    bench.book.removed.push(Removed {
-        id: gone.id,
-        text: RemovedText::of(&gone),
-        at: at(0),
-        change: None,
-        lesson: None,
-    });
+    bench.book.removed.push(removal_of(&gone));
     let mut mined = gone.clone();
     mined.provenance.origin = Origin::Mined;
     assert_eq!(bench.learn(&mined), LearnOutcome::Refused { reason: Refusal::Removed });
@@ -386,8 +394,7 @@ fn the_ids_of_a_batch_are_in_its_order() {
 fn a_removed_id_is_not_imported_with_another_text() {
     let gone = lesson("gone", "s");
     let mut book = Book::default();
-    let removed = Removed { id: gone.id, text: RemovedText::of(&gone), at: at(0), change: None, lesson: None };
-    book.removed.push(removed);
+    book.removed.push(removal_of(&gone));
     let edited = Lesson { solution: "edited".into(), correct_pattern: "edited".into(), ..gone.clone() };
     assert_eq!(
         learn_all(&book, std::slice::from_ref(&edited), Arrival::MovedIn).1,

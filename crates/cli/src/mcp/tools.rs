@@ -89,7 +89,7 @@ struct Kept {
     outcome: learned::Outcome,
     /// Lesson that has the text now; none if refused
     id: Option<String>,
-    /// Why it is kept apart, awaits review or is refused
+    /// Why it is distinct, awaits review or is refused
     reason: Option<String>,
     /// Lesson that it is near to
     near: Option<Near>,
