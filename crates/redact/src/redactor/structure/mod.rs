@@ -5,6 +5,7 @@
 //! length, its encoding, its alphabet), so that a secret of another form stays a secret in the same place.
 
 mod addresses;
+mod ciphertexts;
 mod der;
 mod encoded_text;
 mod labels;
@@ -30,6 +31,7 @@ impl Redactor {
         self.is_published(&spot)
             || public_keys::is_public_key(&spot)
             || der::is_public_key_or_certificate(&spot)
+            || ciphertexts::is_encrypted(&spot)
             || object_ids::is_object_id(&spot)
             || lookup_keys::is_lookup_key(&spot)
             || addresses::is_part_of_address(&spot)
