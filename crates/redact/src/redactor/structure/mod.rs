@@ -5,6 +5,7 @@
 //! length, its encoding, its alphabet), so that a secret of another form stays a secret in the same place.
 
 mod addresses;
+mod blocks;
 mod ciphertexts;
 mod der;
 mod encoded_text;
@@ -31,6 +32,7 @@ impl Redactor {
         self.is_published(&spot)
             || public_keys::is_public_key(&spot)
             || der::is_public_key_or_certificate(&spot)
+            || blocks::is_in_public_block(&spot)
             || ciphertexts::is_encrypted(&spot)
             || object_ids::is_object_id(&spot)
             || lookup_keys::is_lookup_key(&spot)
