@@ -6,6 +6,7 @@
 
 mod addresses;
 mod blocks;
+mod charsets;
 mod ciphertexts;
 mod der;
 mod encoded_text;
@@ -34,6 +35,7 @@ impl Redactor {
             || der::is_public_key_or_certificate(&spot)
             || blocks::is_in_public_block(&spot)
             || ciphertexts::is_encrypted(&spot)
+            || charsets::is_charset(&spot)
             || object_ids::is_object_id(&spot)
             || lookup_keys::is_lookup_key(&spot)
             || addresses::is_part_of_address(&spot)
