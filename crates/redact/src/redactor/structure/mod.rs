@@ -9,6 +9,7 @@ mod blocks;
 mod charsets;
 mod ciphertexts;
 mod der;
+mod digests;
 mod encoded_text;
 mod labels;
 mod lookup_keys;
@@ -34,6 +35,7 @@ impl Redactor {
             || public_keys::is_public_key(&spot)
             || der::is_public_key_or_certificate(&spot)
             || blocks::is_in_public_block(&spot)
+            || digests::is_digest_or_signature(&spot)
             || ciphertexts::is_encrypted(&spot)
             || charsets::is_charset(&spot)
             || object_ids::is_object_id(&spot)
