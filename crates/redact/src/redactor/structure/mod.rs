@@ -11,6 +11,7 @@ mod ciphertexts;
 mod der;
 mod digests;
 mod encoded_text;
+mod field_ids;
 mod labels;
 mod lookup_keys;
 mod object_ids;
@@ -38,6 +39,7 @@ impl Redactor {
             || digests::is_digest_or_signature(&spot)
             || ciphertexts::is_encrypted(&spot)
             || charsets::is_charset(&spot)
+            || field_ids::is_field_id(&spot)
             || object_ids::is_object_id(&spot)
             || lookup_keys::is_lookup_key(&spot)
             || addresses::is_part_of_address(&spot)
