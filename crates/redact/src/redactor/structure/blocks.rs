@@ -25,6 +25,8 @@ const KINDS: [&str; 18] = [
     "AGE ENCRYPTED FILE",
     "DH PARAMETERS",
 ];
+/// The headers before the body of a block of OpenPGP.
+const HEADERS: [&str; 4] = ["Version: ", "Comment: ", "Hash: ", "Charset: "];
 /// The first byte of the content of a private key: the number of its version, which other structures do not begin with.
 const INTEGER: u8 = 0x02;
 
@@ -40,7 +42,17 @@ fn is_body(spot: &Spot<'_>) -> bool {
     let Some((kind, body)) = block.split_once("-----") else { return false };
     let first = spot.decoded().next().map(|(_, bytes)| bytes).unwrap_or_default();
     let is_private = first.first() == Some(&0x30) && is_version_first(&first);
-    KINDS.contains(&kind) && !body.contains("-----END") && !body.contains('"') && !is_private
+    KINDS.contains(&kind) && is_encoded(body) && is_encoded(spot.value()) && !is_private
+}
+
+/// True for lines of base64, with line breaks as escapes or without, after the headers of OpenPGP. Any other text ends the block.
+fn is_encoded(body: &str) -> bool {
+    let is_header = |line: &&str| HEADERS.iter().any(|header| line.starts_with(header));
+    let is_of_line = |b: u8| b.is_ascii_alphanumeric() || b"+/=\\ \t\r".contains(&b);
+    body.split('\n')
+        .skip_while(|line| line.trim().is_empty())
+        .skip_while(is_header)
+        .all(|line| line.bytes().all(is_of_line))
 }
 
 /// True for a sequence in DER whose first element is a number of one byte.
@@ -80,6 +92,8 @@ mod tests {
             (format!("\"{}\\n{body}\\n", head("CERTIFICATE")), body, true),
             (format!("{}\n{body}", head("EC PRIVATE KEY")), body, false),
             (format!("{}\nx\n-----END PUBLIC KEY-----\nkey: {body}", head("PUBLIC KEY")), body, false),
+            (format!("{}\nx\nkey: {body}", head("PUBLIC KEY")), body, false),
+            (format!("{}\nVersion: 2\n\nx\n{body}", head("PGP MESSAGE")), body, true),
             (format!("{}\n{private}", head("PUBLIC KEY")), &private, false),
             (format!("url(data:font/woff2;base64,{body})"), body, true),
             (format!("base64,{body}"), body, false),

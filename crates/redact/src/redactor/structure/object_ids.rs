@@ -102,7 +102,10 @@ fn is_of_a_change(spot: &Spot<'_>) -> bool {
     let before = lower_words(spot.before());
     let is_named = before.last().is_some_and(|last| last == "key" || PROMISES.contains(&last.as_str()));
     let is_assigned = spot.before().trim_end_matches(['"', '\'', '`', ' ']).ends_with([':', '=']);
-    !is_named && !is_assigned && before.iter().any(|word| CHANGES.contains(&word.as_str()))
+    let is_stated = before.last().is_some_and(|last| ["is", "was", "to"].contains(&last.as_str()));
+    let is_promised = is_stated && before.iter().any(|word| PROMISES.contains(&word.as_str()));
+    let is_change = before.iter().any(|word| CHANGES.contains(&word.as_str()));
+    !is_named && !is_assigned && !is_promised && is_change
 }
 
 /// True for the id or the fingerprint of a key, in upper case, on a line of OpenPGP or in git's configuration.
@@ -163,6 +166,7 @@ mod tests {
             (format!("$ git log -1 --format=%H -- credentials.yml\n{COMMIT}"), true),
             (format!("fix: the api key {COMMIT}"), false),
             (format!("fixed, api_key={COMMIT}"), false),
+            (format!("the token that landed is {COMMIT}"), false),
         ] {
             check(&text, COMMIT, expected);
         }
