@@ -1,6 +1,7 @@
 //! Ids by their field, their column, their label or their unit.
 
 use super::spot::{Spot, is_hex_of, lower_words};
+use crate::score::promises_a_secret;
 use crate::shape::is_uuid;
 
 /// What an id in a field such as `x-amzn-requestid` identifies.
@@ -54,6 +55,9 @@ const IDENTIFIED: [&str; 46] = [
 ];
 /// What stands before an id in its place.
 const ID_PLACES: [&str; 7] = ["assignee", "principal", "objectid", "holderidentity", "leader", "release", "revision"];
+/// Things whose ids come right after their name.
+const NOUNS: [&str; 10] =
+    ["order", "incident", "ref", "trace", "event", "issue", "deployment", "query", "shipment", "accessor"];
 /// Words before an address that takes payments.
 const PAYMENTS: [&str; 12] = [
     "donations",
@@ -84,6 +88,7 @@ pub(super) fn is_field_id(spot: &Spot<'_>) -> bool {
         || is_of_firebase(spot)
         || is_site_key(spot)
         || is_playlist(spot)
+        || is_after_noun(spot)
         || is_of_ledger(spot)
 }
 
@@ -100,7 +105,8 @@ fn is_of_thing(spot: &Spot<'_>) -> bool {
     let thing = if last == "id" { previous } else { last.strip_suffix("id").unwrap_or_default() };
     let is_field = IDENTIFIED.contains(&thing) || ID_PLACES.contains(&last);
     let end = spot.value().rsplit('_').next().unwrap_or_default();
-    let is_id = is_uuid(end) || is_hex_of(spot.value(), &[16, 24, 32, 40]);
+    let is_number = spot.value().len() >= 15 && spot.value().bytes().all(|b| b.is_ascii_digit());
+    let is_id = is_number || is_uuid(end) || is_hex_of(spot.value(), &[16, 24, 32, 40]);
     line.len() > name.len() && is_field && is_id
 }
 
@@ -174,6 +180,18 @@ fn is_site_key(spot: &Spot<'_>) -> bool {
     spot.value().starts_with("6L") && spot.value().len() == 40 && name.ends_with("sitekey")
 }
 
+/// True for capitals and digits, hexadecimal digits or a UUID right after the name of a thing that has an id, on a line that promises
+/// no secret.
+fn is_after_noun(spot: &Spot<'_>) -> bool {
+    let value = spot.value();
+    let is_upper = value.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
+    let is_id = is_upper || is_uuid(value) || value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
+    let before = spot.before();
+    let name = before.strip_suffix(": ").or(before.strip_suffix(' ')).unwrap_or_default();
+    let is_noun = lower_words(name).last().is_some_and(|last| NOUNS.contains(&last.as_str()));
+    is_id && is_noun && !name.ends_with(|c: char| !c.is_alphanumeric()) && !promises_a_secret(before)
+}
+
 /// True for a list of videos at YouTube.
 fn is_playlist(spot: &Spot<'_>) -> bool {
     let name = lower_words(spot.before()).pop().unwrap_or_default();
@@ -219,6 +237,10 @@ mod tests {
             ("holderIdentity: rotator-038b77e7_¶", "038b77e7_1a652f10-a47e-449f-ab74-68de3b744220", true),
             ("donations: 1AaqW4jRoQaJDzNY9Fefx9FQzkWMkCsMpU", "1AaqW4jRoQaJDzNY9Fefx9FQzkWMkCsMpU", true),
             ("token: 1AaqW4jRoQaJDzNY9Fefx9FQzkWMkCsMpU", "1AaqW4jRoQaJDzNY9Fefx9FQzkWMkCsMpU", false),
+            ("paypal order 8AC14829KX3390014", "8AC14829KX3390014", true),
+            ("client.run(\"8AC14829KX3390014\")", "8AC14829KX3390014", false),
+            ("paypal order q7RtZ2mWx9LkB4vNs8", "q7RtZ2mWx9LkB4vNs8", false),
+            ("the api token for this order 8AC14829KX3390014", "8AC14829KX3390014", false),
             ("queue amq.gen-cFGJFLCb5g6xef6", "amq.gen-cFGJFLCb5g6xef6", true),
         ] {
             check(&text.replace('¶', uuid), value, expected);

@@ -44,10 +44,11 @@ fn is_component(spot: &Spot<'_>, before: &str) -> bool {
     before.ends_with(['"', '\'']) && calls.iter().any(|call| spot.before().contains(call))
 }
 
-/// True for a line of its own below a command that reads a set of public keys.
+/// True for a line of its own below a command that reads a public member of a set of keys.
 fn is_printed_member(spot: &Spot<'_>, before: &str) -> bool {
     let command = spot.lines_above().next().unwrap_or_default();
-    before.trim_matches(['"', ' ']).is_empty() && command.contains("jwks")
+    let is_member = [".x", ".y"].iter().any(|member| command.trim_end_matches(['\'', '"', ' ']).ends_with(member));
+    before.trim_matches(['"', ' ']).is_empty() && command.contains("jwks") && is_member
 }
 
 /// True for the id of a key, by its field beside a `kty` or an algorithm.
@@ -64,10 +65,12 @@ fn is_of_tailscale(spot: &Spot<'_>) -> bool {
 /// True for a public key or a signature of signify or minisign: 42 or 74 bytes; a secret key has more.
 fn is_of_signify(spot: &Spot<'_>, bytes: &[u8]) -> bool {
     let is_known = bytes.starts_with(b"Ed") || bytes.starts_with(b"ED");
-    let is_commented = spot.lines_above().next().unwrap_or_default().starts_with("untrusted comment:");
+    let above = spot.lines_above().next().unwrap_or_default();
+    let comment = above.strip_prefix("untrusted comment:").unwrap_or_default();
     let is_named = ["minisign", "signify", "public"].iter().any(|name| spot.before().contains(name));
-    let is_signature = is_commented && (70..=80).contains(&bytes.len());
-    is_known && (is_signature || (bytes.len() == 42 && (is_commented || is_named)))
+    let is_signature = comment.contains("signature") && (70..=80).contains(&bytes.len());
+    let is_public = bytes.len() == 42 && (comment.contains("public") || is_named);
+    is_known && (is_signature || is_public)
 }
 
 /// True for the 32 bytes of a key whose name says right before it that it is the public one, as in `SUPublicEDKey`.
@@ -77,6 +80,10 @@ fn is_named_public(before: &str, n_bytes: usize) -> bool {
         words.pop();
     }
     let name = words.pop().unwrap_or_default();
+    // The record of a domain's key for mail (RFC 8463).
+    if n_bytes == 32 && before.contains("v=DKIM1") && before.ends_with("p=") {
+        return true;
+    }
     let is_mark = before.ends_with(['"', '\'', '>', ' ', '=', ':']);
     is_mark && n_bytes == 32 && name.contains("public") && name.ends_with("key")
 }
@@ -170,6 +177,8 @@ mod tests {
         check(&format!("alg=ES256 x={x} d={y}"), &x, true);
         check(&format!("alg=ES256 x={x} d={y}"), &y, false);
         check(&format!("DecodingKey::from_ec_components(\"{x}\", \"{y}\")"), &x, true);
+        check(&format!("$ curl /jwks.json | jq -r '.keys[0].x'\n{x}"), &x, true);
+        check(&format!("$ jq -r '.keys[0].d' jwks.json\n{x}"), &x, false);
         check(&format!("EncodingKey::from_secret(\"{x}\")"), &x, false);
         check(&format!(r#""x5t#S256": "{}""#, key(24)), &key(24), false);
     }
@@ -204,8 +213,11 @@ mod tests {
         for (text, value, expected) in [
             (format!("{head}\n{}", of_signify(74)), of_signify(74), true),
             (format!("{head}\n{}", of_signify(104)), of_signify(104), false),
+            (format!("untrusted comment: minisign secret key\n{}", of_signify(74)), of_signify(74), false),
+            (format!("untrusted comment: signify public key\n{}", of_signify(42)), of_signify(42), true),
             (format!("<key>SUPublicEDKey</key><string>{}=", key(32)), key(32), true),
             (format!("<key>SUPrivateEDKey</key><string>{}=", key(32)), key(32), false),
+            (format!("v=DKIM1; k=ed25519; p={}=", key(32)), key(32), true),
             (format!("nodekey:{}", "3f9a0c7be15d2468".repeat(4)), "3f9a0c7be15d2468".repeat(4), true),
             (format!("privkey:{}", "3f9a0c7be15d2468".repeat(4)), "3f9a0c7be15d2468".repeat(4), false),
         ] {
