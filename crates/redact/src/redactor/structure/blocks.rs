@@ -25,7 +25,7 @@ const KINDS: [&str; 18] = [
     "AGE ENCRYPTED FILE",
     "DH PARAMETERS",
 ];
-/// The headers before the body of a block of OpenPGP.
+/// The headers before the body of a block of `OpenPGP`.
 const HEADERS: [&str; 4] = ["Version: ", "Comment: ", "Hash: ", "Charset: "];
 /// The first byte of the content of a private key: the number of its version, which other structures do not begin with.
 const INTEGER: u8 = 0x02;
@@ -45,7 +45,7 @@ fn is_body(spot: &Spot<'_>) -> bool {
     KINDS.contains(&kind) && is_encoded(body) && is_encoded(spot.value()) && !is_private
 }
 
-/// True for lines of base64, with line breaks as escapes or without, after the headers of OpenPGP. Any other text ends the block.
+/// True for lines of base64, with line breaks as escapes or without, after the headers of `OpenPGP`. Any other text ends the block.
 fn is_encoded(body: &str) -> bool {
     let is_header = |line: &&str| HEADERS.iter().any(|header| line.starts_with(header));
     let is_of_line = |b: u8| b.is_ascii_alphanumeric() || b"+/=\\ \t\r".contains(&b);

@@ -47,7 +47,7 @@ fn is_of_vault_file(spot: &Spot<'_>) -> bool {
         && above.next().is_some_and(|head| head.starts_with("$ANSIBLE_VAULT;"))
 }
 
-/// True for what AWS KMS has encrypted, and for a value of a SealedSecret.
+/// True for what AWS KMS has encrypted, and for a value of a `SealedSecret`.
 fn is_sealed(spot: &Spot<'_>) -> bool {
     let is_of_kms = |run: &str| run.starts_with("AQICAH") || run.starts_with("AQECAH");
     let is_kms = spot.runs().into_iter().filter_map(|run| spot.text.get(run)).any(is_of_kms);

@@ -174,7 +174,7 @@ fn is_of_firebase(spot: &Spot<'_>) -> bool {
     is_hex_of(spot.value(), &[16, 20, 22]) && spot.before().ends_with(':') && is_platform(spot.before())
 }
 
-/// True for a key of reCAPTCHA that its name calls the one of the page.
+/// True for a key of `reCAPTCHA` that its name calls the one of the page.
 fn is_site_key(spot: &Spot<'_>) -> bool {
     let name = lower_words(spot.before()).concat();
     spot.value().starts_with("6L") && spot.value().len() == 40 && name.ends_with("sitekey")
@@ -192,7 +192,7 @@ fn is_after_noun(spot: &Spot<'_>) -> bool {
     is_id && is_noun && !name.ends_with(|c: char| !c.is_alphanumeric()) && !promises_a_secret(before)
 }
 
-/// True for a list of videos at YouTube.
+/// True for a list of videos at `YouTube`.
 fn is_playlist(spot: &Spot<'_>) -> bool {
     let name = lower_words(spot.before()).pop().unwrap_or_default();
     spot.value().starts_with("PL") && spot.value().len() == 34 && (name == "playlist" || name == "list")

@@ -196,7 +196,7 @@ fn is_path_of_words(spot: &Spot<'_>) -> bool {
     lead.len() < spot.before().len() && whole.split(':').count() >= 4 && whole.split(':').all(is_word)
 }
 
-/// True for a key of an entry of DynamoDB: the attribute `pk` or `sk` with a kind, `#` and an id.
+/// True for a key of an entry of `DynamoDB`: the attribute `pk` or `sk` with a kind, `#` and an id.
 fn is_attribute(spot: &Spot<'_>) -> bool {
     let words = lower_words(spot.before());
     let is_field = words.iter().rev().take(3).any(|word| ["pk", "sk", "gsi1pk", "gsi1sk"].contains(&word.as_str()));

@@ -1,4 +1,4 @@
-//! Ids of objects: commits of git, keys of OpenPGP, what Nix prints.
+//! Ids of objects: commits of git, keys of `OpenPGP`, what Nix prints.
 
 use super::spot::{Spot, is_hex_of, lower_words};
 
@@ -52,7 +52,7 @@ const CHANGES: [&str; 27] = [
     "shipped",
     "changelog",
 ];
-/// Words that name OpenPGP or one of its kinds of keys.
+/// Words that name `OpenPGP` or one of its kinds of keys.
 const OPENPGP: [&str; 12] = [
     "gpg",
     "gpg2",
@@ -72,7 +72,7 @@ const GIT_SETTINGS: [&str; 5] = ["user.signingkey", "gpgsign", "[user]", "[commi
 /// Words that promise a secret; see [`promises`].
 const PROMISES: [&str; 9] = ["password", "passphrase", "passwd", "secret", "token", "apikey", "api", "pin", "private"];
 
-/// True for the id of an object of git, of a key of OpenPGP, or of a path of Nix.
+/// True for the id of an object of git, of a key of `OpenPGP`, or of a path of Nix.
 pub(super) fn is_object_id(spot: &Spot<'_>) -> bool {
     let value = spot.value();
     let is_commit = is_hex_of(value, &[40, 64]) && !value.bytes().any(|b| b.is_ascii_uppercase());
@@ -108,7 +108,7 @@ fn is_of_a_change(spot: &Spot<'_>) -> bool {
     !is_named && !is_assigned && !is_promised && is_change
 }
 
-/// True for the id or the fingerprint of a key, in upper case, on a line of OpenPGP or in git's configuration.
+/// True for the id or the fingerprint of a key, in upper case, on a line of `OpenPGP` or in git's configuration.
 fn is_of_openpgp(spot: &Spot<'_>) -> bool {
     let value = spot.value();
     let id = value.rsplit('/').next().unwrap_or_default();

@@ -109,7 +109,7 @@ fn is_in_web_key(spot: &Spot<'_>) -> bool {
     before.contains("kty") || behind.contains("kty")
 }
 
-/// True after the label of OpenSSH's fingerprints: a SHA-256 digest.
+/// True after the label of `OpenSSH`'s fingerprints: a SHA-256 digest.
 fn is_fingerprint(before: &str, n_bytes: usize) -> bool {
     n_bytes == 32 && before.ends_with("SHA256:")
 }
