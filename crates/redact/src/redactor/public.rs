@@ -15,7 +15,7 @@ const MIN_REFERENCE: usize = 12;
 
 /// The starts of public keys and certificates, images and archives, addresses, labelled digests, and identifiers of
 /// advisories, resources and accounts.
-const PUBLIC_STARTS: [&str; 59] = [
+const PUBLIC_STARTS: [&str; 66] = [
     "GHSA-",
     "CVE-",
     "iVBORw0",
@@ -27,6 +27,13 @@ const PUBLIC_STARTS: [&str; 59] = [
     "AAAAB3NzaC1",
     "AAAAC3NzaC1",
     "AAAAE2VjZHNh",
+    "AAAAGnNrLXNza",
+    "AAAAInNrLWVjZHNh",
+    "pQECAyYgAS",
+    "pAEBAycgBi",
+    "12D3KooW",
+    "16Uiu2HA",
+    "z6Mk",
     "MIIBIjANBg",
     "MIICIjANBg",
     "MIIBojANBg",

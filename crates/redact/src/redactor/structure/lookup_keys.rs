@@ -1,10 +1,10 @@
 //! Keys by which something is looked up: in a cache, a table, a list. The word `key` promises no secret there.
 
 use super::spot::{Spot, is_hex_of, lower_words};
-use crate::shape::is_uuid;
+use crate::shape::{is_uuid, words};
 
 /// What a key looks up, by the word before `key`.
-const KINDS: [&str; 31] = [
+const KINDS: [&str; 32] = [
     "dedup",
     "dedupe",
     "deduplication",
@@ -36,6 +36,27 @@ const KINDS: [&str; 31] = [
     "item",
     "node",
     "kms",
+    "discovery",
+];
+/// What a mark such as `page_token` continues.
+const PAGES: [&str; 13] = [
+    "page",
+    "next",
+    "continue",
+    "continuation",
+    "starting",
+    "pagination",
+    "resume",
+    "sync",
+    "scroll",
+    "nextpage",
+    "previous",
+    "delta",
+    "after",
+];
+/// Commands of Redis whose first argument is a key.
+const COMMANDS: [&str; 14] = [
+    "GET", "SET", "DEL", "HGET", "HGETALL", "HSET", "EXISTS", "EXPIRE", "TTL", "KEYS", "SCAN", "INCR", "TYPE", "UNLINK",
 ];
 /// Words of a line on a cache.
 const CACHES: [&str; 14] = [
@@ -103,20 +124,86 @@ const PROMISES: [&str; 18] = [
     "admin",
 ];
 
-/// True for the key of a cache, a row or another entry: a digest or an id, perhaps with words before it.
+/// True for the key of a cache, a row or another entry, and for the mark of a page of a list.
 pub(super) fn is_lookup_key(spot: &Spot<'_>) -> bool {
-    let before = spot.before();
+    is_named_key(spot) || is_page_mark(spot) || is_of_command(spot) || is_path_of_words(spot) || is_attribute(spot)
+}
+
+/// True for a digest or an id that a key's name is before, perhaps with words between the two as in `linux-cargo-<digest>`.
+fn is_named_key(spot: &Spot<'_>) -> bool {
+    let line = spot.before();
+    let is_word = |c: char| c.is_alphanumeric() || "-_.:/".contains(c);
+    let stem = line.trim_end_matches(is_word);
+    // A name that an assignment joins to the value is no part of it.
+    let before = if is_joined(line) { stem } else { line };
+    if !is_id(spot.value()) {
+        return false;
+    }
+    if spot.before().trim_start().starts_with("key: ${{") || (is_idempotent(spot) && is_uuid(spot.value())) {
+        return true;
+    }
     let name = before.trim_end_matches(|c: char| !c.is_alphanumeric());
-    // The value may begin with words, as in `linux-cargo-<digest>`.
-    if !is_id(spot.value()) || name.len() == before.len() {
+    if name.len() == before.len() {
         return false;
     }
     let words = lower_words(name);
     let Some((last, words)) = words.split_last() else { return false };
     let is_key = last == "key" || last == "keys";
     let kind = words.last().map(String::as_str).unwrap_or_default();
-    let is_joined = ["rowkey", "dedupkey", "dedupekey", "cachekey", "shardkey", "sortkey"].contains(&last.as_str());
-    is_joined || (is_key && (KINDS.contains(&kind) || is_on_line_of_cache(spot, words)))
+    let is_name = ["rowkey", "dedupkey", "dedupekey", "cachekey", "shardkey", "sortkey"].contains(&last.as_str());
+    let is_of_partition = || line.to_ascii_lowercase().contains("partition key ") && is_uuid(spot.value());
+    is_name || is_of_partition() || (is_key && (KINDS.contains(&kind) || is_on_line_of_cache(spot, words)))
+}
+
+/// True if the line ends with a joint of words, as in `cargo-` and `user:`, and not with a name and its colon.
+fn is_joined(line: &str) -> bool {
+    let end = line.trim_end_matches(|c: char| c.is_alphanumeric() || "-_.".contains(c));
+    let is_name = ["key:", "keys:", "key-", "key_"].iter().any(|name| line.ends_with(name));
+    !is_name && (line.ends_with(['-', '_', '/', ':', '.']) || (end.len() < line.len() && line.ends_with('.')))
+}
+
+/// True on a line that says that its token makes a request idempotent.
+fn is_idempotent(spot: &Spot<'_>) -> bool {
+    [spot.before(), spot.behind()].iter().any(|part| part.to_ascii_lowercase().contains("idempoten"))
+}
+
+/// True for the mark of a page of a list: after `page_token=`, `ContinueToken:` or `--starting-token`.
+fn is_page_mark(spot: &Spot<'_>) -> bool {
+    let name = spot.before().trim_end_matches(|c: char| !c.is_alphanumeric());
+    let words: Vec<String> = words(name).map(str::to_lowercase).collect();
+    let [thing, last] = words.last_chunk().map_or(["", ""], |[thing, last]| [thing.as_str(), last.as_str()]);
+    let is_mark = spot.before().len() > name.len() && ["token", "cursor"].contains(&last);
+    is_mark && PAGES.contains(&thing)
+}
+
+/// True for a part of the first argument of a command of Redis that reads or writes a key.
+fn is_of_command(spot: &Spot<'_>) -> bool {
+    let line = spot.before().trim_start();
+    let command = line.rsplit_once("> ").map_or(line, |(_, command)| command);
+    let Some((verb, argument)) = command.split_once(' ') else { return false };
+    let is_key = argument.contains(':') && !argument.contains([' ', '"']);
+    COMMANDS.contains(&verb) && is_key && is_id(spot.value())
+}
+
+/// True within a quoted path of at least three words and numbers with colons between them.
+fn is_path_of_words(spot: &Spot<'_>) -> bool {
+    let lead = spot.before().rsplit(['"', '\'', '`']).next().unwrap_or_default();
+    let rest = spot.behind().split(['"', '\'', '`']).next().unwrap_or_default();
+    let whole = [lead, spot.value(), rest].concat();
+    let is_word = |part: &str| {
+        !part.is_empty() && (part.bytes().all(|b| b.is_ascii_alphabetic()) || part.bytes().all(|b| b.is_ascii_digit()))
+    };
+    lead.len() < spot.before().len() && whole.split(':').count() >= 4 && whole.split(':').all(is_word)
+}
+
+/// True for a key of an entry of `DynamoDB`: the attribute `pk` or `sk` with a kind, `#` and an id.
+fn is_attribute(spot: &Spot<'_>) -> bool {
+    let words = lower_words(spot.before());
+    let is_field = words.iter().rev().take(3).any(|word| ["pk", "sk", "gsi1pk", "gsi1sk"].contains(&word.as_str()));
+    let line = [spot.before(), spot.value()].concat();
+    let value = line.rsplit(['"', ' ', '\'']).next().unwrap_or_default();
+    let is_kind = |kind: &str| kind.len() >= 2 && kind.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+    is_field && value.split_once('#').is_some_and(|(kind, _)| is_kind(kind))
 }
 
 /// True for hexadecimal digits of at least the length of a short digest or a UUID, at the end of the value.
@@ -137,6 +224,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn marks_of_pages_and_attributes_are_public() {
+        for (text, value, expected) in [
+            ("GET /items?page_token=cGFnZT0z&limit=1", "cGFnZT0z", true),
+            ("ListOpts{ContinueToken: \"c3RhcnQ9cG9kcw\"}", "c3RhcnQ9cG9kcw", true),
+            ("statuspage_token=cGFnZT0z", "cGFnZT0z", false),
+            ("GET /items?access_token=cGFnZT0z&limit=1", "cGFnZT0z", false),
+            ("{\"pk\": {\"S\": \"ORG#AFSrZ7YWsX3IMngn\"}}", "ORG#AFSrZ7YWsX3IMngn", true),
+            ("{\"pw\": {\"S\": \"ORG#AFSrZ7YWsX3IMngn\"}}", "ORG#AFSrZ7YWsX3IMngn", false),
+            ("map.get(\"user:password:changedAt:276393\")", "changedAt", true),
+            ("login(\"user:password:changed276393\")", "changed276393", false),
+        ] {
+            let start = text.find(value).unwrap_or_default();
+            assert_eq!(is_lookup_key(&Spot::of(text, &(start..start + value.len()))), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn keys_of_caches_and_rows_are_public_and_keys_of_services_are_not() {
         let hex = "3f9a0c7be15d24683f9a0c7be15d2468";
         for (text, expected) in [
@@ -151,11 +255,15 @@ mod tests {
             ("the cache service has the key ¶", false),
             ("api_key=¶", false),
             ("key: ¶", false),
+            ("key: ${{ runner.os }}-auth-¶", true),
+            ("dedup_key=checkout:¶ seen", true),
+            ("api_key=checkout:¶ seen", false),
+            ("redis> GET cache:token-list:¶", true),
+            ("redis> SET cache:token ¶", false),
             ("dedup key q7RtZ2mWx9LkB4vNs8Yd1HcJ", false),
         ] {
             let text = text.replace('¶', hex);
-            let start = text.rfind([' ', '=']).map_or(0, |at| at + 1);
-            let at = text.find("node-3f").or(text.find(hex)).unwrap_or(start);
+            let at = text.find("node-3f").or(text.find(hex)).or(text.find("q7Rt")).unwrap_or_default();
             let end = text.get(at..).and_then(|rest| rest.find(' ')).map_or(text.len(), |end| at + end);
             assert_eq!(is_lookup_key(&Spot::of(&text, &(at..end))), expected, "{text}");
         }

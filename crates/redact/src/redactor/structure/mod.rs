@@ -5,8 +5,13 @@
 //! length, its encoding, its alphabet), so that a secret of another form stays a secret in the same place.
 
 mod addresses;
+mod blocks;
+mod charsets;
+mod ciphertexts;
 mod der;
+mod digests;
 mod encoded_text;
+mod field_ids;
 mod labels;
 mod lookup_keys;
 mod object_ids;
@@ -30,6 +35,11 @@ impl Redactor {
         self.is_published(&spot)
             || public_keys::is_public_key(&spot)
             || der::is_public_key_or_certificate(&spot)
+            || blocks::is_in_public_block(&spot)
+            || digests::is_digest_or_signature(&spot)
+            || ciphertexts::is_encrypted(&spot)
+            || charsets::is_charset(&spot)
+            || field_ids::is_field_id(&spot)
             || object_ids::is_object_id(&spot)
             || lookup_keys::is_lookup_key(&spot)
             || addresses::is_part_of_address(&spot)

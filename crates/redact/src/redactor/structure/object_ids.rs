@@ -1,10 +1,9 @@
-//! Ids of objects: commits that git printed, keys of OpenPGP, legal entities.
+//! Ids of objects: commits of git, keys of `OpenPGP`, what Nix prints.
 
 use super::spot::{Spot, is_hex_of, lower_words};
-use crate::shape::is_uuid;
 
 /// Commands of git that print ids of objects, one a line.
-const PRINTING: [&str; 12] = [
+const PRINTING: [&str; 15] = [
     "rev-parse",
     "rev-list",
     "hash-object",
@@ -17,6 +16,9 @@ const PRINTING: [&str; 12] = [
     "commit-tree",
     "for-each-ref",
     "stash create",
+    "git log",
+    "git show",
+    "git describe",
 ];
 /// Lines above an id in which such a command counts; the lines between are ids too.
 const N_LINES: usize = 4;
@@ -50,7 +52,7 @@ const CHANGES: [&str; 27] = [
     "shipped",
     "changelog",
 ];
-/// Words that name OpenPGP or one of its kinds of keys.
+/// Words that name `OpenPGP` or one of its kinds of keys.
 const OPENPGP: [&str; 12] = [
     "gpg",
     "gpg2",
@@ -67,42 +69,16 @@ const OPENPGP: [&str; 12] = [
 ];
 /// Marks of git's configuration beside `signingkey`.
 const GIT_SETTINGS: [&str; 5] = ["user.signingkey", "gpgsign", "[user]", "[commit]", "[gpg"];
-/// What an id in a field such as `x-amzn-requestid` identifies.
-const IDENTIFIED: [&str; 20] = [
-    "request",
-    "trace",
-    "span",
-    "correlation",
-    "causation",
-    "transaction",
-    "message",
-    "event",
-    "client",
-    "device",
-    "order",
-    "user",
-    "account",
-    "tenant",
-    "object",
-    "subscription",
-    "operation",
-    "activity",
-    "invocation",
-    "execution",
-];
 /// Words that promise a secret; see [`promises`].
 const PROMISES: [&str; 9] = ["password", "passphrase", "passwd", "secret", "token", "apikey", "api", "pin", "private"];
 
-/// True for the id of an object of git, of a key of OpenPGP, or of a legal entity.
+/// True for the id of an object of git, of a key of `OpenPGP`, or of a path of Nix.
 pub(super) fn is_object_id(spot: &Spot<'_>) -> bool {
     let value = spot.value();
     let is_commit = is_hex_of(value, &[40, 64]) && !value.bytes().any(|b| b.is_ascii_uppercase());
     (is_commit && (is_printed_by_git(spot) || is_pinned(spot) || is_of_a_change(spot)))
         || is_of_openpgp(spot)
-        || is_of_legal_entity(spot)
-        || is_of_firebase(spot)
-        || is_of_request(spot)
-        || is_site_key(spot)
+        || is_printed_by_nix(spot)
 }
 
 /// True for a line that begins with the value, below a command that prints ids or below other ids that it printed.
@@ -126,10 +102,13 @@ fn is_of_a_change(spot: &Spot<'_>) -> bool {
     let before = lower_words(spot.before());
     let is_named = before.last().is_some_and(|last| last == "key" || PROMISES.contains(&last.as_str()));
     let is_assigned = spot.before().trim_end_matches(['"', '\'', '`', ' ']).ends_with([':', '=']);
-    !is_named && !is_assigned && before.iter().any(|word| CHANGES.contains(&word.as_str()))
+    let is_stated = before.last().is_some_and(|last| ["is", "was", "to"].contains(&last.as_str()));
+    let is_promised = is_stated && before.iter().any(|word| PROMISES.contains(&word.as_str()));
+    let is_change = before.iter().any(|word| CHANGES.contains(&word.as_str()));
+    !is_named && !is_assigned && !is_promised && is_change
 }
 
-/// True for the id or the fingerprint of a key, in upper case, on a line of OpenPGP or in git's configuration.
+/// True for the id or the fingerprint of a key, in upper case, on a line of `OpenPGP` or in git's configuration.
 fn is_of_openpgp(spot: &Spot<'_>) -> bool {
     let value = spot.value();
     let id = value.rsplit('/').next().unwrap_or_default();
@@ -154,40 +133,12 @@ fn is_of_openpgp(spot: &Spot<'_>) -> bool {
     is_setting || words.iter().any(|word| OPENPGP.contains(&word.as_str()))
 }
 
-/// True for a legal entity identifier (ISO 17442) after its label: the four digits of its issuer, and 16 letters and digits.
-fn is_of_legal_entity(spot: &Spot<'_>) -> bool {
-    let (issuer, body) = spot.value().split_at_checked(4).unwrap_or_default();
-    let label = spot.before().trim_end_matches([' ', ':', '=', '"']);
-    let is_label = label.len() < spot.before().len() && lower_words(label).last().is_some_and(|last| last == "lei");
-    is_label
-        && body.len() == 16
-        && issuer.bytes().all(|b| b.is_ascii_digit())
-        && body.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
-}
-
-/// True for a UUID or a digest in a field whose name joins a thing and `id`, as `x-amzn-requestid`.
-fn is_of_request(spot: &Spot<'_>) -> bool {
-    let name = spot.before().trim_end_matches(|c: char| !c.is_alphanumeric());
-    let last = lower_words(name).pop().unwrap_or_default();
-    let is_field =
-        spot.before().len() > name.len() && last.strip_suffix("id").is_some_and(|thing| IDENTIFIED.contains(&thing));
-    is_field && (is_uuid(spot.value()) || is_hex_of(spot.value(), &[16, 24, 32]))
-}
-
-/// True for a key of reCAPTCHA that its name calls the one of the page.
-fn is_site_key(spot: &Spot<'_>) -> bool {
-    let name = lower_words(spot.before()).concat();
-    spot.value().starts_with("6L") && spot.value().len() == 40 && name.ends_with("sitekey")
-}
-
-/// True for the end of an application's id at Firebase: `1:number:web:digits`.
-fn is_of_firebase(spot: &Spot<'_>) -> bool {
-    let is_platform = |before: &str| {
-        let mut parts = before.rsplit(':').skip(1);
-        let platform = parts.next().is_some_and(|part| ["web", "ios", "android"].contains(&part));
-        platform && parts.next().is_some_and(|part| part.len() >= 9 && part.bytes().all(|b| b.is_ascii_digit()))
-    };
-    is_hex_of(spot.value(), &[16, 20, 22]) && spot.before().ends_with(':') && is_platform(spot.before())
+/// True for the digest that a command of Nix prints, in its base 32.
+fn is_printed_by_nix(spot: &Spot<'_>) -> bool {
+    let is_digit = |b: u8| b.is_ascii_digit() || (b.is_ascii_lowercase() && !b"eotu".contains(&b));
+    let is_printed = || spot.lines_above().any(|line| line.contains("nix-") || line.contains("nix "));
+    let is_digest = spot.value().len() == 52 && spot.value().bytes().all(is_digit);
+    is_digest && spot.before().trim().is_empty() && is_printed()
 }
 
 #[cfg(test)]
@@ -212,8 +163,10 @@ mod tests {
             (format!("uses: owner/vault-action@{COMMIT}"), true),
             (format!("key@{COMMIT}"), false),
             (format!("fix key rotation ({COMMIT})"), true),
+            (format!("$ git log -1 --format=%H -- credentials.yml\n{COMMIT}"), true),
             (format!("fix: the api key {COMMIT}"), false),
             (format!("fixed, api_key={COMMIT}"), false),
+            (format!("the token that landed is {COMMIT}"), false),
         ] {
             check(&text, COMMIT, expected);
         }
@@ -231,35 +184,6 @@ mod tests {
             (format!("api key: {upper}"), &upper, false),
         ] {
             check(&text, value, expected);
-        }
-    }
-
-    #[test]
-    fn identifiers_of_entities_and_applications_have_a_label_and_a_form() {
-        for (text, value, expected) in [
-            ("LEI 5493LZU30OSGYP2FR519", "5493LZU30OSGYP2FR519", true),
-            ("LEI 5K93LZU30OSGYP2FR519", "5K93LZU30OSGYP2FR519", false),
-            ("key 5493LZU30OSGYP2FR519", "5493LZU30OSGYP2FR519", false),
-            ("appId: 1:83282289433:web:3f9a0c7be15d24683f9a0c", "3f9a0c7be15d24683f9a0c", true),
-            ("key: 3f9a0c7be15d24683f9a0c", "3f9a0c7be15d24683f9a0c", false),
-            (
-                "\"x-amzn-requestid\": \"1a652f10-a47e-449f-ab74-68de3b744220\"",
-                "1a652f10-a47e-449f-ab74-68de3b744220",
-                true,
-            ),
-            ("\"secretid\": \"1a652f10-a47e-449f-ab74-68de3b744220\"", "1a652f10-a47e-449f-ab74-68de3b744220", false),
-            (
-                "data-sitekey=\"6LdQ7RtZAAAAAB2mWx9LkB4vNs8Yd1HcJ6pGf3Ta\"",
-                "6LdQ7RtZAAAAAB2mWx9LkB4vNs8Yd1HcJ6pGf3Ta",
-                true,
-            ),
-            (
-                "secretkey=\"6LdQ7RtZAAAAAB2mWx9LkB4vNs8Yd1HcJ6pGf3Ta\"",
-                "6LdQ7RtZAAAAAB2mWx9LkB4vNs8Yd1HcJ6pGf3Ta",
-                false,
-            ),
-        ] {
-            check(text, value, expected);
         }
     }
 }

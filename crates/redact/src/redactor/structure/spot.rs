@@ -16,8 +16,15 @@ pub(super) struct Spot<'t> {
 }
 
 impl<'t> Spot<'t> {
+    /// The value at a place. A name and its `=` at the start of the place are no part of the value.
     pub(super) fn of(text: &'t str, at: &Range<usize>) -> Self {
-        Self { text, at: at.clone() }
+        let found = text.get(at.clone()).unwrap_or_default();
+        let name = found.split_once('=').map(|(name, _)| name).filter(|name| {
+            (1..=24).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_')
+        });
+        let is_padding = found.trim_end_matches('=').len() == name.map_or(0, str::len);
+        let lead = name.filter(|_| !is_padding).map_or(0, |name| name.len() + 1);
+        Self { text, at: at.start + lead..at.end }
     }
 
     /// The value as it was found, which may be a part of an encoded value.

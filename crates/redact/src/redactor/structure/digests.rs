@@ -1,0 +1,141 @@
+//! Digests and signatures, by the name right before them and their length.
+
+use super::spot::{Spot, is_hex_of, lower_words};
+use crate::score::names_a_password;
+
+/// The lengths of digests in bytes: MD5, SHA-1, SHA-224 to SHA-512.
+const LENGTHS: [usize; 6] = [16, 20, 28, 32, 48, 64];
+/// The same in hexadecimal digits.
+const HEX_LENGTHS: [usize; 6] = [32, 40, 56, 64, 96, 128];
+/// Names of digests that may also come a few words before them.
+const PRINTS: [&str; 6] = ["thumbprint", "fingerprint", "keygrip", "cdhash", "checksum", "digest"];
+/// Calls of functions that make a digest.
+const CALLS: [&str; 13] = [
+    "keccak256(",
+    "keccak(",
+    "sha1(",
+    "sha256(",
+    "sha384(",
+    "sha512(",
+    "sha3(",
+    "md5(",
+    "hash(",
+    "blake2b(",
+    "blake3(",
+    "crc32(",
+    "xxhash(",
+];
+/// The least number of bytes of a signature.
+const MIN_SIGNATURE: usize = 64;
+/// Words from the name of a digest to it.
+const N_WORDS: usize = 8;
+
+/// True for a digest, a signature, or a validator of a response (RFC 9110).
+pub(super) fn is_digest_or_signature(spot: &Spot<'_>) -> bool {
+    is_named_digest(spot) || is_result_of_call(spot) || is_validator(spot) || is_signature(spot) || is_challenge(spot)
+}
+
+/// True for a digest after its name, as in `thumbprint (RFC 7638) of our key is …`. A password's digest is no such one.
+fn is_named_digest(spot: &Spot<'_>) -> bool {
+    let before = spot.before();
+    let words = lower_words(before);
+    let near = words.get(words.len().saturating_sub(N_WORDS)..).unwrap_or_default();
+    let is_near = near.iter().any(|word| PRINTS.iter().any(|print| word.ends_with(print)));
+    let is_last = words.last().is_some_and(|last| last == "hash" || last.ends_with("_hash"));
+    let is_of_certificate = before.contains("X.509") && is_hex_of(spot.value(), &[40]);
+    let is_assigned = near.iter().any(|word| ["password", "secret", "token", "apikey", "api"].contains(&word.as_str()));
+    ((is_near && !is_assigned) || is_last || is_of_certificate) && !names_a_password(before) && has_length(spot)
+}
+
+fn has_length(spot: &Spot<'_>) -> bool {
+    let hex = spot.value().strip_prefix("0x").unwrap_or(spot.value());
+    is_hex_of(hex, &HEX_LENGTHS) || spot.decoded().any(|(_, bytes)| LENGTHS.contains(&bytes.len()))
+}
+
+/// True for the result of a call, as in `keccak256("ADMIN") = 0x…`, and for the salt of an address of Ethereum.
+fn is_result_of_call(spot: &Spot<'_>) -> bool {
+    let before = spot.before().trim_end_matches([' ', '0', 'x']);
+    let is_result = before.ends_with([':', '=']) || before.ends_with("->") || before.ends_with("=>");
+    let call = before.trim_end_matches([' ', ':', '=', '-', '>']);
+    let is_call = call.ends_with(')')
+        && call.rsplit_once('(').is_some_and(|(name, _)| {
+            CALLS.iter().any(|call| name.to_ascii_lowercase().ends_with(call.trim_end_matches('(')))
+        });
+    let hex = spot.value().strip_prefix("0x").unwrap_or(spot.value());
+    let is_number = hex.bytes().all(|b| b.is_ascii_digit());
+    let is_salt = spot.before().contains("CREATE2 salt ") && is_hex_of(hex, &[64]);
+    is_salt || (is_result && is_call && (is_number || is_hex_of(hex, &HEX_LENGTHS)))
+}
+
+/// True for the value of `ETag`, `If-Match` or `If-None-Match`.
+fn is_validator(spot: &Spot<'_>) -> bool {
+    let before = spot.before().trim_end_matches('"').to_ascii_lowercase();
+    let name = before.trim_end_matches("w/").trim_end_matches(['"', '\\', ' ', ':', '=']);
+    before.len() > name.len() && ["etag", "if-none-match", "if-match"].iter().any(|field| name.ends_with(field))
+}
+
+/// True for the member `sig` of a list of signatures, of the length of a signature.
+fn is_signature(spot: &Spot<'_>) -> bool {
+    let is_member = |before: &str| {
+        ["\"sig\":\"", "\"sig\": \"", "\"signature\":\"", "\"signature\": \""].iter().any(|end| before.ends_with(end))
+    };
+    let is_of_list = || spot.lead(400).contains("\"signatures\"");
+    spot.decoded().any(|(before, bytes)| bytes.len() >= MIN_SIGNATURE && is_member(before) && is_of_list())
+}
+
+/// True for the digest of a challenge: of a code's verifier (RFC 7636), and in the record of a domain (RFC 8555).
+fn is_challenge(spot: &Spot<'_>) -> bool {
+    spot.decoded().any(|(before, bytes)| {
+        let name = before.trim_end_matches(['"', '\'', ' ', ':', '=']);
+        let is_code =
+            before.len() > name.len() && (name.ends_with("code_challenge") || name.ends_with("codeChallenge"));
+        bytes.len() == 32 && (is_code || (before.contains("_acme-challenge") && before.ends_with("TXT \"")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, value: &str, expected: bool) {
+        let start = text.rfind(value).unwrap_or_default();
+        assert_eq!(is_digest_or_signature(&Spot::of(text, &(start..start + value.len()))), expected, "{text}");
+    }
+
+    fn key(n_bytes: u8) -> String {
+        let bytes: Vec<u8> = (0..n_bytes).map(|at| at.wrapping_mul(151).wrapping_add(89)).collect();
+        data_encoding::BASE64URL_NOPAD.encode(&bytes)
+    }
+
+    #[test]
+    fn digests_have_a_name_and_a_length() {
+        let (digest, hex) = (key(32), "3f9a0c7be15d2468".repeat(4));
+        for (text, value, expected) in [
+            (format!("the thumbprint (RFC 7638) of our key is {digest}"), &digest, true),
+            (format!("the thumbprint of our key is {}", key(31)), &key(31), false),
+            (format!("the fingerprint of the api token {digest}"), &digest, false),
+            (format!("password hash: {digest}"), &digest, false),
+            (format!("keccak256(\"ADMIN_TOKEN\") = 0x{hex}"), &hex, true),
+            (format!("decrypt(\"ADMIN_TOKEN\") = {hex}"), &hex, false),
+            (format!("code_challenge={digest}"), &digest, true),
+            (format!("code_verifier={digest}"), &digest, false),
+        ] {
+            check(&text, value, expected);
+        }
+    }
+
+    #[test]
+    fn validators_and_signatures_are_public() {
+        let (tag, signature) = ("e4b6-UozNd69nizyY0yY5dX1jA2KQLhS", key(70));
+        for (text, value, expected) in [
+            (format!("ETag: W/\"{tag}\""), tag, true),
+            (format!("If-None-Match: \"{tag}\""), tag, true),
+            (format!("X-Auth: \"{tag}\""), tag, false),
+            (format!("\"signatures\":[{{\"sig\":\"{signature}\"}}]"), &signature, true),
+            (format!("\"sig\":\"{signature}\""), &signature, false),
+            (format!("\"signatures\":[{{\"sig\":\"{}\"}}]", key(32)), &key(32), false),
+        ] {
+            check(&text, value, expected);
+        }
+    }
+}
