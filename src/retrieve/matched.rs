@@ -8,9 +8,9 @@ use adage_transcript::CommandLine;
 use adage_transcript::command::Invocation;
 
 use super::command_task::{is_of_steps, is_on_a_command};
-use super::mined_steps::{is_idle_at, steps_in};
+use super::mined_steps::{is_procedure, steps_in};
+use super::precondition::{is_idle_at, runs_step_of};
 use super::remedy::Remedy;
-use super::task_effect::TaskEffect;
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, PatternRule, Request};
 use crate::lesson::{GlobOf, Lesson, MAX_PATTERNS, n_literal};
@@ -57,26 +57,22 @@ impl Request {
 
     /// False if a lesson tells what failed and what helped, and no command of the request is that one without what helped.
     fn is_needed(&self, lesson: &Lesson) -> bool {
-        Remedy::of(lesson).is_none_or(|remedy| self.lines.iter().any(|line| remedy.is_needed_at(line, lesson)))
+        let tree = self.tree.as_ref();
+        Remedy::of(lesson).is_none_or(|remedy| self.lines.iter().any(|line| remedy.is_needed_at(line, lesson, tree)))
     }
 
-    /// True if a lesson tells to check, and the request's lines publish a change that needs no check; or if it tells steps, and
-    /// the task changes nothing.
+    /// True if a lesson tells to format or check, and nothing was changed for which the request's lines need it. A step of a list
+    /// that the task needs is enough.
     fn is_idle(&self, lesson: &Lesson) -> bool {
-        let publishes = |call: Invocation<'_>| matches!(call.form.as_str(), "git commit" | "git push");
-        if self.effect == TaskEffect::ChangesNothing && is_of_steps(lesson) {
-            return !self.lines.iter().flat_map(CommandLine::invocations).any(publishes) || self.is_unchecked(lesson);
-        }
-        self.is_unchecked(lesson)
+        let is_asked = |line: &CommandLine| self.expected.contains(&lesson.id) && runs_step_of(lesson, line);
+        let is_idle = |line: &CommandLine| is_idle_at(lesson, line, self.tree.as_ref()) && !is_asked(line);
+        self.touched.is_empty() && !self.lines.is_empty() && self.lines.iter().all(is_idle)
     }
 
-    fn is_unchecked(&self, lesson: &Lesson) -> bool {
-        self.touched.is_empty() && !self.lines.is_empty() && self.lines.iter().all(|line| is_idle_at(lesson, line))
-    }
-
-    /// The steps of a procedure that a line runs, if it needs the rest of them.
+    /// The steps of a procedure that a line runs, if it needs the rest of them: two acts of it, or one if the task needs it.
     fn steps_of(&self, lesson: &Lesson) -> Option<String> {
-        self.lines.iter().find_map(|line| steps_in(lesson, line)).filter(|_| !self.is_idle(lesson))
+        let n_acts = if self.expected.contains(&lesson.id) { 1 } else { 2 };
+        self.lines.iter().find_map(|line| steps_in(lesson, line, n_acts)).filter(|_| !self.is_idle(lesson))
     }
 
     /// The pattern of an expected lesson whose program and subcommand are about to run.
@@ -117,7 +113,7 @@ impl Search<'_> {
         if request.patterns == PatternRule::Decide {
             let has_patterns = |lesson: &Lesson| !lesson.paths.is_empty() || !lesson.commands.is_empty();
             let is_else = |lesson: &Lesson| has_patterns(lesson) && request.matching(lesson).is_none();
-            ranked.leave_out(|lesson| is_else(lesson) || request.is_idle(lesson));
+            ranked.leave_out(|lesson| is_else(lesson) || is_procedure(lesson) || request.is_idle(lesson));
         }
         if request.touched.is_empty() && request.run.is_empty() {
             return ranked;
@@ -161,11 +157,12 @@ impl Search<'_> {
 }
 
 impl Ranked {
-    /// Leaves out mined lessons on a mistake in a command: they come before the command.
+    /// Leaves out mined lessons on a mistake in a command, and mined steps: they come before the command.
     fn leave_to_commands(&mut self) {
-        let later = self.hits.iter().filter(|hit| is_on_a_command(&hit.lesson));
+        let is_for_later = |lesson: &Lesson| is_on_a_command(lesson) || is_of_steps(lesson);
+        let later = self.hits.iter().filter(|hit| is_for_later(&hit.lesson));
         self.left_to_commands = later.map(|hit| hit.lesson.id).collect();
-        self.leave_out(is_on_a_command);
+        self.leave_out(is_for_later);
     }
 
     fn leave_out(&mut self, is_left_out: impl Fn(&Lesson) -> bool) {

@@ -19,10 +19,12 @@ mod calibration;
 mod command_task;
 mod conflicts;
 mod evidence;
+mod file_kind;
 mod labelled;
 mod matched;
 mod mined_steps;
 mod platt;
+mod precondition;
 mod remedy;
 mod render;
 mod report;
@@ -31,6 +33,7 @@ mod tiers;
 mod tokens;
 mod unchecked;
 mod withheld;
+mod work_tree;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -54,10 +57,10 @@ pub use render::shown_tokens;
 pub(crate) use render::{Rendered, recent_failures, render};
 pub use report::{CalibrationFigures, CalibrationReport};
 pub(crate) use report::{Gate, Showing, Trial};
-pub use task_effect::TaskEffect;
 pub(crate) use tiers::{Ranked, Search, VectorQuery};
 pub(crate) use tokens::estimated_tokens;
 pub(crate) use withheld::{passed_over, withhold};
+pub use work_tree::{Upstream, WorkTree};
 
 /// The query of a request. A query about a text is never answered with the newest lessons.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,7 +128,7 @@ pub struct Request {
     pub(crate) lines: Vec<CommandLine>,
     pub(crate) expected: BTreeSet<LessonId>,
     pub(crate) except: BTreeSet<LessonId>,
-    pub(crate) effect: TaskEffect,
+    pub(crate) tree: Option<WorkTree>,
 }
 
 impl Request {
@@ -149,7 +152,7 @@ impl Request {
             lines: Vec::new(),
             expected: BTreeSet::new(),
             except: BTreeSet::new(),
-            effect: TaskEffect::MayChange,
+            tree: None,
         }
     }
 
@@ -198,8 +201,8 @@ impl Request {
         self
     }
 
-    /// Leaves out mined lessons on a mistake in a command (with `commands`, without `paths`): a host that asks again before each
-    /// command gets them there, when they are needed. [`Context::left_to_commands`] names those that answer the request. Replaces
+    /// Leaves out mined lessons on a mistake in a command (with `commands`, without `paths`) and mined steps (a procedure, or how the
+    /// project is checked): a host that asks again before each tool gets them there, when they are needed. [`Context::left_to_commands`] names those that answer the request. Replaces
     /// [`by_patterns_first`](Self::by_patterns_first).
     #[must_use]
     pub const fn commands_later(mut self) -> Self {
@@ -232,9 +235,9 @@ impl Request {
         peek() => is_peek = true;
         /// Fills [`Context::considered`] with every candidate.
         explain() => is_explained = true;
-        /// What the task does, of which the request is a part: within one that changes nothing, mined steps (a procedure, or how
-        /// the project is checked) come only before a commit or push.
-        within(effect: TaskEffect) => effect = effect;
+        /// What the session of the request has done to its work tree. A mined lesson then does not come where its failure cannot
+        /// happen: one that tells to format or check, only for what was changed (docs/spec/playbook.md, 5.9).
+        within(tree: &WorkTree) => tree = Some(tree.clone());
         /// Requires a tier.
         tier(tier: TierChoice) => tier = Some(tier);
         /// Uses this vector for the query, so that nothing is embedded. It must come from the playbook's own model.

@@ -13,6 +13,7 @@ use adage_transcript::command::Invocation;
 use self::arguments::{Argument, arguments, n_operands};
 use super::command_task::is_on_a_command;
 use super::matched::texts_of;
+use super::work_tree::WorkTree;
 use crate::lesson::{GlobOf, Lesson};
 
 /// What a mined lesson on a command says.
@@ -49,12 +50,15 @@ impl Remedy {
     }
 
     /// True if a command of the line is the one that failed, and has not what helped.
-    pub(super) fn is_needed_at(&self, line: &CommandLine, lesson: &Lesson) -> bool {
+    pub(super) fn is_needed_at(&self, line: &CommandLine, lesson: &Lesson, tree: Option<&WorkTree>) -> bool {
         let calls: Vec<Invocation<'_>> = line.invocations().collect();
         let is_matched = |call: &Invocation<'_>| {
             let texts = texts_of(call);
             lesson.commands.iter().any(|glob| texts.iter().any(|text| GlobOf::Command.matches(glob, text)))
         };
+        if tree.is_some_and(|tree| self.is_prepared_in(tree)) {
+            return false;
+        }
         let matched = calls.iter().enumerate().filter(|(_, call)| is_matched(call));
         matched.into_iter().any(|(at, call)| self.is_needed_for(call, calls.get(..at).unwrap_or_default()))
     }
@@ -73,6 +77,13 @@ impl Remedy {
         let (own, call) = (failed.arguments(), call.arguments());
         !change.is_in(&arguments(&call), n_operands(&arguments(&own)))
             && change.is_together(&arguments(&call), &self.error)
+    }
+
+    /// True if the session has run what has to come first, as far as that lasts: a folder or a variable holds for one line.
+    fn is_prepared_in(&self, tree: &WorkTree) -> bool {
+        let lasts = !self.first.iter().any(CommandLine::sets_the_scene);
+        let mut steps = self.first.iter().flat_map(CommandLine::invocations).peekable();
+        lasts && steps.peek().is_some() && steps.all(|step| tree.has_run(&step))
     }
 
     /// True if the commands before in the line are those that have to come first.

@@ -27,7 +27,7 @@ fn prepared(first: &str, then: &str, pattern: &str) -> Lesson {
 #[track_caller]
 fn check(lesson: &Lesson, needed: &[&str], others: &[&str]) {
     let remedy = Remedy::of(lesson).expect("the lesson says what was run and what helped");
-    let is_needed = |line: &str| remedy.is_needed_at(&CommandLine::parse(line), lesson);
+    let is_needed = |line: &str| remedy.is_needed_at(&CommandLine::parse(line), lesson, None);
     for line in needed {
         assert!(is_needed(line), "{}: {line} is not one", lesson.mistake);
     }

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use adage::redact::printable;
-use adage::retrieve::{TaskEffect, TierChoice};
+use adage::retrieve::TierChoice;
 use adage::{Feedback, Request, TextHash};
 use clap::Args;
 use serde_json::{Value, json};
@@ -116,7 +116,6 @@ fn tell_of_prompt(global: &mut Global, payload: &Payload, session: &mut Session)
     if payload.prompt().trim().is_empty() {
         return Ok(Answer::default());
     }
-    session.begin_task(TaskEffect::of(payload.prompt()));
     let request = Request::about(payload.prompt()).max_tokens(START_TOKENS);
     let books = global.books(Access::Write)?;
     let is_slow = embeds_in_background(&books, session)?;
@@ -171,12 +170,14 @@ fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Res
         return Ok(Answer::default());
     }
     let mut request = Request::about(call.words()).tier(TierChoice::Lexical).by_patterns_first();
-    if !call.only_reads {
-        request = call.paths.iter().fold(request, |request, path| request.touching(path.as_str()));
-    }
+    request = call.changed().fold(request, Request::touching);
     request = call.commands.iter().fold(request, |request, line| request.running(line.as_str()));
-    request = request.expecting(session.expected()).within(session.task());
+    request = request.expecting(session.expected()).within(session.tree());
     let mut answer = tell(global, request.limit(TOOL_LESSONS).max_tokens(TOOL_TOKENS), session)?;
+    session.works(|tree| {
+        call.changed().for_each(|path| tree.change(path));
+        call.commands.iter().for_each(|line| tree.run(line));
+    });
     if session.has_failed(call.hash()) && payload.agent().hears_before_tools() {
         let again = "This same call failed earlier in this session.";
         answer.context =

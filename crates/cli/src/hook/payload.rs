@@ -31,10 +31,10 @@ pub(crate) enum Event {
 /// The tool call, as far as lessons are matched with it.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Call {
-    pub(super) paths: Vec<String>,
+    paths: Vec<String>,
     pub(super) commands: Vec<String>,
     /// Whether the tool only looks at files.
-    pub(super) only_reads: bool,
+    only_reads: bool,
     /// The agent's description of the call.
     description: String,
     hash: Option<TextHash>,
@@ -211,6 +211,11 @@ impl Payload {
 impl Call {
     pub(super) fn is_empty(&self) -> bool {
         self.paths.is_empty() && self.commands.is_empty()
+    }
+
+    /// The files that the call may change.
+    pub(super) fn changed(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().filter(|_| !self.only_reads).map(String::as_str)
     }
 
     pub(super) fn hash(&self) -> TextHash {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use adage::retrieve::TaskEffect;
+use adage::retrieve::WorkTree;
 use adage::{LessonId, ReceiptId, TextHash};
 use serde::{Deserialize, Serialize};
 
@@ -38,8 +38,8 @@ struct Known {
     shown: Vec<String>,
     /// Lessons that answer a prompt and come before their command.
     expected: Vec<String>,
-    /// What the last prompt asks for.
-    task: TaskEffect,
+    /// What the session has done to its work tree.
+    tree: WorkTree,
     /// Receipts since the last check.
     receipts: Vec<String>,
     /// Receipts before the last check, and whether it passed.
@@ -73,14 +73,16 @@ impl Session {
         self.is_changed |= !lessons.is_empty();
     }
 
-    /// What the session's last prompt asks for.
-    pub(super) fn task(&self) -> TaskEffect {
-        self.known.task
+    /// What the session has done to its work tree.
+    pub(super) fn tree(&self) -> &WorkTree {
+        &self.known.tree
     }
 
-    pub(super) fn begin_task(&mut self, task: TaskEffect) {
-        self.is_changed |= task != self.known.task;
-        self.known.task = task;
+    /// Records what a call does to the work tree.
+    pub(super) fn works(&mut self, work: impl FnOnce(&mut WorkTree)) {
+        let before = self.known.tree.clone();
+        work(&mut self.known.tree);
+        self.is_changed |= self.known.tree != before;
     }
 
     /// Whether the lessons' vectors should be made now: once per session.
