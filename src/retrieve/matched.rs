@@ -11,8 +11,9 @@ use super::command_task::{is_of_steps, is_on_a_command};
 use super::mined_steps::{is_procedure, steps_in};
 use super::precondition::{is_idle_at, runs_step_of};
 use super::remedy::Remedy;
+use super::signs::{Signs, is_repaired_by_an_edit};
 use super::tiers::{Hit, Ranked, Search};
-use super::{NoMatchReason, PatternRule, Request};
+use super::{NoMatchReason, PatternRule, Query, Request};
 use crate::lesson::{GlobOf, Lesson, MAX_PATTERNS, n_literal};
 
 /// The maximum number of lessons shown because a pattern matches.
@@ -53,6 +54,13 @@ impl Request {
             .filter(|_| self.is_needed(lesson))
             .or_else(|| self.expected_for(lesson))
             .filter(|_| !self.is_idle(lesson))
+            .filter(|_| !is_repaired_by_an_edit(lesson) || self.recognizes(lesson))
+    }
+
+    /// True if the failure of a lesson is there: the request's text has its signs, or an earlier text had.
+    fn recognizes(&self, lesson: &Lesson) -> bool {
+        let Query::About(text) = &self.query else { return self.recognized.contains(&lesson.id) };
+        self.recognized.contains(&lesson.id) || Signs::of(lesson).is_some_and(|signs| signs.are_in(text))
     }
 
     /// False if a lesson tells what failed and what helped, and no command of the request is that one without what helped.
@@ -64,6 +72,9 @@ impl Request {
     /// True if a lesson tells to format or check, and nothing was changed for which the request's lines need it. A step of a list
     /// that the task needs is enough.
     fn is_idle(&self, lesson: &Lesson) -> bool {
+        if self.recognized.contains(&lesson.id) {
+            return false;
+        }
         let is_asked = |line: &CommandLine| self.expected.contains(&lesson.id) && runs_step_of(lesson, line);
         let is_idle = |line: &CommandLine| is_idle_at(lesson, line, self.tree.as_ref()) && !is_asked(line);
         self.touched.is_empty() && !self.lines.is_empty() && self.lines.iter().all(is_idle)
@@ -107,6 +118,8 @@ impl Search<'_> {
     /// Ranks lessons with a matching pattern before the others: expected lessons first, then the most specific patterns, then those
     /// whose mistake is most like the commands, the more frequent and the newer ones.
     pub(crate) fn with_matched(self, request: &Request, mut ranked: Ranked) -> Ranked {
+        let seen = self.recall.visible(self.realm);
+        ranked.recognized = seen.filter(|lesson| request.recognizes(lesson)).map(|lesson| lesson.id).collect();
         if request.patterns == PatternRule::CommandsLater {
             ranked.leave_to_commands();
         }

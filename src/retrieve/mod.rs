@@ -28,6 +28,7 @@ mod precondition;
 mod remedy;
 mod render;
 mod report;
+mod signs;
 mod task_effect;
 mod tiers;
 mod tokens;
@@ -127,6 +128,7 @@ pub struct Request {
     pub(crate) run: Vec<String>,
     pub(crate) lines: Vec<CommandLine>,
     pub(crate) expected: BTreeSet<LessonId>,
+    pub(crate) recognized: BTreeSet<LessonId>,
     pub(crate) except: BTreeSet<LessonId>,
     pub(crate) tree: Option<WorkTree>,
 }
@@ -151,6 +153,7 @@ impl Request {
             run: Vec::new(),
             lines: Vec::new(),
             expected: BTreeSet::new(),
+            recognized: BTreeSet::new(),
             except: BTreeSet::new(),
             tree: None,
         }
@@ -190,6 +193,14 @@ impl Request {
     #[must_use]
     pub fn expecting(mut self, lessons: impl IntoIterator<Item = LessonId>) -> Self {
         self.expected.extend(lessons);
+        self
+    }
+
+    /// Names lessons whose failure is there, such as those that [`Context::recognized`] named for a prompt or for the output of a
+    /// command that failed. A mined lesson that is repaired by an edit comes before its command only then.
+    #[must_use]
+    pub fn recognizing(mut self, lessons: impl IntoIterator<Item = LessonId>) -> Self {
+        self.recognized.extend(lessons);
         self
     }
 
@@ -266,6 +277,9 @@ pub struct Context {
     pub lessons: Vec<Shown>,
     /// The lessons that answer the request and that [`Request::commands_later`] left out, for [`Request::expecting`].
     pub left_to_commands: Vec<LessonId>,
+    /// The mined lessons on a command whose error, or the symbols and files of it, the request's text has, for
+    /// [`Request::recognizing`].
+    pub recognized: Vec<LessonId>,
     /// The names of the skills shown below the lessons: the auto-loaded ones.
     pub skills: Vec<String>,
     /// Why nothing is shown; none if something is.
@@ -286,6 +300,7 @@ impl Context {
             index: None,
             lessons: Vec::new(),
             left_to_commands: Vec::new(),
+            recognized: Vec::new(),
             skills: Vec::new(),
             none_because: Some(reason),
             receipt: None,

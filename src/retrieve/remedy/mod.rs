@@ -13,6 +13,7 @@ use adage_transcript::command::Invocation;
 use self::arguments::{Argument, arguments, n_operands};
 use super::command_task::is_on_a_command;
 use super::matched::texts_of;
+use super::signs::is_repaired_by_an_edit;
 use super::work_tree::WorkTree;
 use crate::lesson::{GlobOf, Lesson};
 
@@ -29,7 +30,7 @@ impl Remedy {
     /// None for another lesson, and for one whose remedy is a change of files or only told in words.
     pub(super) fn of(lesson: &Lesson) -> Option<Self> {
         let solution = lesson.solution.as_str();
-        if !is_on_a_command(lesson) || solution.starts_with("First change") || solution.contains(" To do so, change ") {
+        if !is_on_a_command(lesson) || is_repaired_by_an_edit(lesson) {
             return None;
         }
         let steps = solution.strip_prefix("First run ").and_then(|steps| steps.split_once("; then "));

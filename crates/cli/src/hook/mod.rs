@@ -100,7 +100,7 @@ fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer
         Event::Prompt => tell_of_prompt(global, payload, &mut session)?,
         Event::BeforeTool => before_tool(global, payload, &mut session)?,
         Event::AfterTool => {
-            note(payload, &mut session);
+            note(global, payload, &mut session)?;
             // If the agent takes no text before a tool runs, it gets it after: before the second try.
             let is_late = !payload.agent().hears_before_tools();
             if is_late { before_tool(global, payload, &mut session)? } else { Answer::default() }
@@ -135,6 +135,7 @@ fn tell_of(global: &Global, books: &Books, request: Request, session: &mut Sessi
     let context = books.all.get_playbook_context(request)?;
     session.show(context.lessons.iter().map(|lesson| lesson.id), context.receipt);
     session.expect(&context.left_to_commands);
+    session.recognize(&context.recognized);
     // An empty memory gives no text at all.
     let text = if context.lessons.is_empty() && context.skills.is_empty() { String::new() } else { context.text };
     Ok(Answer { context: text, message: silent(books) })
@@ -172,7 +173,7 @@ fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Res
     let mut request = Request::about(call.words()).tier(TierChoice::Lexical).by_patterns_first();
     request = call.changed().fold(request, Request::touching);
     request = call.commands.iter().fold(request, |request, line| request.running(line.as_str()));
-    request = request.expecting(session.expected()).within(session.tree());
+    request = request.expecting(session.expected()).recognizing(session.recognized()).within(session.tree());
     let mut answer = tell(global, request.limit(TOOL_LESSONS).max_tokens(TOOL_TOKENS), session)?;
     session.works(|tree| {
         call.changed().for_each(|path| tree.change(path));
@@ -186,14 +187,20 @@ fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Res
     Ok(answer)
 }
 
-/// Records whether a call failed, and whether a check passed.
-fn note(payload: &Payload, session: &mut Session) {
-    let Some(has_failed) = payload.has_failed() else { return };
+/// Records whether a call failed and with which known failure, and whether a check passed.
+fn note(global: &Global, payload: &Payload, session: &mut Session) -> Result<(), Box<dyn Error>> {
+    let Some(has_failed) = payload.has_failed() else { return Ok(()) };
     let call = payload.call();
     session.note(call.hash(), has_failed);
     if call.commands.iter().any(|command| check::is_check(command)) {
         session.checked(!has_failed);
     }
+    let failure = payload.failure();
+    if has_failed && !failure.trim().is_empty() {
+        let request = Request::about(failure).tier(TierChoice::Lexical).limit(0).peek().in_realm(&global.realm());
+        session.recognize(&global.books(Access::Write)?.all.get_playbook_context(request)?.recognized);
+    }
+    Ok(())
 }
 
 /// Records the session's outcome, if a check gives one, and has its transcript mined in the background.

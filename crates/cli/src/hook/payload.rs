@@ -51,6 +51,8 @@ const COMMANDS: [&str; 2] = ["command", "cmd"];
 const READING: [&str; 8] = ["view", "grep", "glob", "ls", "list", "search", "find", "notebookread"];
 /// The maximum characters of a text that are compared with lessons.
 const MAX_WORDS: usize = 600;
+/// The maximum characters of the output of a failed call that are compared.
+const MAX_FAILURE: usize = 8_000;
 
 impl Agent {
     pub(crate) const ALL: [(&str, Self); 4] = [
@@ -189,6 +191,19 @@ impl Payload {
             description,
             hash: Some(hash_of(self.text("tool_name"), input)),
         }
+    }
+
+    /// What a tool that failed printed, as far as it is compared with lessons.
+    pub(super) fn failure(&self) -> String {
+        const KEYS: [&str; 5] = ["error", "output", "stderr", "stdout", "content"];
+        let response = ["tool_response", "tool_output"].iter().find_map(|key| self.0.get(*key));
+        let parsed = response.and_then(Value::as_str).and_then(|text| serde_json::from_str::<Value>(text).ok());
+        let fields = |value: &Value| -> Vec<String> {
+            KEYS.iter().filter_map(|key| value.get(*key)?.as_str().map(str::to_owned)).collect()
+        };
+        let own = [self.text("error"), response.and_then(Value::as_str).unwrap_or_default()].map(str::to_owned);
+        let inner = parsed.as_ref().or(response).map(fields).unwrap_or_default();
+        own.into_iter().chain(inner).collect::<Vec<_>>().join("\n").chars().take(MAX_FAILURE).collect()
     }
 
     /// Whether the tool failed; none if the payload does not say.

@@ -13,7 +13,7 @@ use crate::user_state;
 
 /// The folder of these files in the user's state.
 const FOLDER: &str = "hooks";
-/// The maximum numbers of remembered lessons, receipts, failed calls and expected lessons of a session; beyond them, the oldest
+/// The maximum numbers of remembered lessons, receipts, failed calls, and expected or recognised lessons of a session; beyond them, the oldest
 /// are dropped.
 const MAX_SHOWN: usize = 400;
 const MAX_RECEIPTS: usize = 100;
@@ -38,6 +38,8 @@ struct Known {
     shown: Vec<String>,
     /// Lessons that answer a prompt and come before their command.
     expected: Vec<String>,
+    /// Lessons whose failure was in a prompt or in the output of a call.
+    recognized: Vec<String>,
     /// What the session has done to its work tree.
     tree: WorkTree,
     /// Receipts since the last check.
@@ -71,6 +73,18 @@ impl Session {
     pub(super) fn expect(&mut self, lessons: &[LessonId]) {
         self.known.expected.extend(lessons.iter().map(ToString::to_string));
         self.is_changed |= !lessons.is_empty();
+    }
+
+    /// The lessons whose failure the session has seen.
+    pub(super) fn recognized(&self) -> BTreeSet<LessonId> {
+        self.known.recognized.iter().filter_map(|id| id.parse().ok()).collect()
+    }
+
+    pub(super) fn recognize(&mut self, lessons: &[LessonId]) {
+        let known = self.recognized();
+        let new: Vec<String> = lessons.iter().filter(|id| !known.contains(id)).map(ToString::to_string).collect();
+        self.is_changed |= !new.is_empty();
+        self.known.recognized.extend(new);
     }
 
     /// What the session has done to its work tree.
@@ -135,11 +149,10 @@ impl Session {
     /// Writes the state if it has changed. If that fails, lessons may be shown again.
     pub(super) fn keep(mut self) {
         let Some(path) = self.path.filter(|_| self.is_changed) else { return };
-        let Known { shown, receipts, checked, failed, expected, .. } = &mut self.known;
+        let Known { shown, receipts, checked, failed, expected, recognized, .. } = &mut self.known;
         let receipts = [(receipts, MAX_RECEIPTS), (checked, MAX_RECEIPTS)];
-        for (list, max) in
-            [(shown, MAX_SHOWN), (failed, MAX_FAILED), (expected, MAX_EXPECTED)].into_iter().chain(receipts)
-        {
+        let lessons = [(shown, MAX_SHOWN), (expected, MAX_EXPECTED), (recognized, MAX_EXPECTED)];
+        for (list, max) in [(failed, MAX_FAILED)].into_iter().chain(lessons).chain(receipts) {
             list.drain(..list.len().saturating_sub(max));
         }
         if let Ok(text) = serde_json::to_string(&self.known) {

@@ -231,6 +231,30 @@ fn a_formatter_comes_first_until_it_was_run() {
 }
 
 #[test]
+fn a_lesson_that_an_edit_repaired_comes_where_its_failure_is_there() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    home.done(&root, &["init"]);
+    let error = "log.PrintBanner undefined (type *zap.Logger has no field or method PrintBanner)";
+    let mined = json!({"trigger": format!("`go build -o shop` fails: <file>: {error}"), "mistake": "`go build -o shop`", "source": "mined",
+        "solution": "`log` is a variable too. Rename the import to `logpkg`. To do so, change serve.go; then `go build -o shop` passes.",
+        "commands": ["go build*"]});
+    home.say(&root, &["learn"], &format!("{mined}\n"));
+    home.done(&root, &["inbox", "apply", "--all"]);
+    let agent = |session| Agent { session, ..Agent::new(&home, "claude-code", &root) };
+    let comes = |session, command| agent(session).text_for("before-tool", command).contains("logpkg");
+    assert_eq!(agent("a").text_for("prompt", "build the binary, `undefined: cart.Total` in serve.go"), "");
+    assert!(!comes("a", "go build -o shop"));
+    assert_eq!(agent("b").text_for("prompt", "call PrintBanner when the shop starts"), "");
+    assert!(comes("b", "go build -o shop"));
+    let failed = agent("c").payload("after-failure", "go build -o shop").replace("ERROR: No matching", error);
+    home.say(&root, &["hook", "after-tool"], &failed);
+    assert!(comes("c", "go build -o shop"), "it has failed so");
+    assert!(!comes("d", "go build -o shop"));
+    assert!(comes("d", "go build -o shop && grep -n PrintBanner serve.go"));
+}
+
+#[test]
 fn an_agent_is_warned_before_its_second_try_in_a_repository_a_worktree_and_a_sub_agent() {
     let home = Home::new();
     let root = home.repository("shop");
