@@ -14,7 +14,8 @@ use self::arguments::{Argument, arguments, n_operands};
 use super::command_task::is_on_a_command;
 use super::matched::texts_of;
 use super::signs::is_repaired_by_an_edit;
-use super::work_tree::WorkTree;
+use super::unchecked::sends_no_change;
+use super::work_tree::{Upstream, WorkTree, upstream_after};
 use crate::lesson::{GlobOf, Lesson};
 
 /// What a mined lesson on a command says.
@@ -61,10 +62,10 @@ impl Remedy {
             return false;
         }
         let matched = calls.iter().enumerate().filter(|(_, call)| is_matched(call));
-        matched.into_iter().any(|(at, call)| self.is_needed_for(call, calls.get(..at).unwrap_or_default()))
+        matched.into_iter().any(|(at, call)| self.is_needed_for(call, calls.get(..at).unwrap_or_default(), tree))
     }
 
-    fn is_needed_for(&self, call: &Invocation<'_>, before: &[Invocation<'_>]) -> bool {
+    fn is_needed_for(&self, call: &Invocation<'_>, before: &[Invocation<'_>], tree: Option<&WorkTree>) -> bool {
         // A merged lesson has patterns of other commands too.
         let Some(failed) = self.failed.invocations().find(|failed| failed.name == call.name) else { return true };
         if self.is_prepared_by(before) || is_elsewhere(&failed, call) {
@@ -75,6 +76,9 @@ impl Remedy {
             return false;
         }
         let change = Change::between(&failed, &helped);
+        if change.sets_upstream() && !misses_upstream(call, before, tree) {
+            return false;
+        }
         let (own, call) = (failed.arguments(), call.arguments());
         !change.is_in(&arguments(&call), n_operands(&arguments(&own)))
             && change.is_together(&arguments(&call), &self.error)
@@ -95,6 +99,15 @@ impl Remedy {
         let mut all = steps.iter().chain(&added).peekable();
         all.peek().is_some() && all.all(|step| before.iter().any(|call| is_same_step(step, call)))
     }
+}
+
+/// False for a push of a branch that has an upstream, as far as the line and the session tell, or that does not push this branch:
+/// what is forced was pushed before.
+fn misses_upstream(push: &Invocation<'_>, before: &[Invocation<'_>], tree: Option<&WorkTree>) -> bool {
+    let in_line = before.iter().rev().find_map(upstream_after);
+    let upstream = in_line.or_else(|| tree.map(WorkTree::upstream)).unwrap_or_default();
+    let is_forced = push.words.iter().any(|word| word.starts_with("--force") || *word == "-f");
+    upstream != Upstream::Set && !is_forced && !sends_no_change(push)
 }
 
 /// True if the call names the place of a program that the shell did not find by its name.
@@ -141,6 +154,10 @@ impl<'w> Change<'w> {
         let (kept, removed): (Vec<_>, Vec<_>) = failed.iter().copied().partition(|own| is_in(own, &helped));
         let added = helped.into_iter().filter(|own| !is_in(own, &failed)).collect();
         Self { removed, kept, added }
+    }
+
+    fn sets_upstream(&self) -> bool {
+        self.added.iter().any(|argument| matches!(argument.text(), "-u" | "--set-upstream"))
     }
 
     /// True if a call has all that was added and nothing of what was removed, or has operands, which the one that failed lacked.

@@ -4,6 +4,7 @@ use adage_transcript::CommandLine;
 
 use super::Remedy;
 use crate::lesson::{Lesson, Origin};
+use crate::retrieve::work_tree::{Upstream, WorkTree};
 
 /// A mined recovery, as `error_recovery` words it.
 fn recovery(before: &str, after: &str, error: &str, patterns: &[&str]) -> Lesson {
@@ -125,8 +126,7 @@ fn a_variable_or_folder_that_the_line_sets_need_not_be_set() {
 fn a_call_with_operands_is_not_the_bare_one() {
     let error = "fatal: The current branch a has no upstream branch.";
     let lesson = recovery("git push", "git push --set-upstream origin <branch>", error, &["git push*"]);
-    let needed =
-        ["git push", "git add -A && git commit -m x && git push", "git push --force-with-lease", "git push -q"];
+    let needed = ["git push", "git add -A && git commit -m x && git push", "git push -q", "git fetch && git push"];
     let others = [
         "git push origin v0.4.0",
         "git push origin --delete b",
@@ -360,4 +360,33 @@ fn a_lesson_in_other_words_says_nothing_about_what_was_run() {
     }));
     assert!(!is_read(|lesson| lesson.solution = "First change ci.yml; then `git push origin main` passes.".into()));
     assert!(!is_read(|lesson| lesson.provenance.origin = Origin::Hand));
+}
+
+#[test]
+fn a_branch_that_has_an_upstream_needs_none() {
+    let error = "fatal: The current branch a has no upstream branch.";
+    let lesson = recovery("git push", "git push --set-upstream origin <branch>", error, &["git push*"]);
+    let remedy = Remedy::of(&lesson).unwrap();
+    let check = |earlier: &[&str], upstream: Upstream, line: &str, expected: bool| {
+        let mut tree = WorkTree::default();
+        tree.set_upstream(upstream);
+        earlier.iter().for_each(|line| tree.run(line));
+        let needed = remedy.is_needed_at(&CommandLine::parse(line), &lesson, Some(&tree));
+        assert_eq!(needed, expected, "{earlier:?} {upstream:?} {line}");
+    };
+    for (upstream, is_needed) in [(Upstream::Unknown, true), (Upstream::Missing, true), (Upstream::Set, false)] {
+        check(&[], upstream, "git push", is_needed);
+        check(&[], upstream, "git add -A && git commit -m x && git push", is_needed);
+        // A new branch has none, whatever the one before had.
+        check(&[], upstream, "git checkout -b fix && git commit -am x && git push", true);
+        check(&["git switch -c fix"], upstream, "git commit -am x && git push", true);
+        // These succeed only with one.
+        check(&[], upstream, "git pull --rebase && git push", false);
+        check(&["git checkout main && git pull --ff-only"], upstream, "git push", false);
+        check(&["git checkout -b fix", "git push -u origin HEAD"], upstream, "git push", false);
+        // What is forced was pushed before, and these do not push the branch.
+        for line in ["git push --force-with-lease", "git push -f", "git push --dry-run", "git push --tags"] {
+            check(&[], upstream, line, false);
+        }
+    }
 }

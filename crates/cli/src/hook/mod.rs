@@ -4,6 +4,7 @@
 
 mod check;
 mod payload;
+mod pushed;
 mod session;
 
 use std::error::Error;
@@ -98,12 +99,12 @@ fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer
             tell(global, request, &mut session)?
         }
         Event::Prompt => tell_of_prompt(global, payload, &mut session)?,
-        Event::BeforeTool => before_tool(global, payload, &mut session)?,
+        Event::BeforeTool => before_tool(global, payload, &start, &mut session)?,
         Event::AfterTool => {
             note(global, payload, &mut session)?;
             // If the agent takes no text before a tool runs, it gets it after: before the second try.
             let is_late = !payload.agent().hears_before_tools();
-            if is_late { before_tool(global, payload, &mut session)? } else { Answer::default() }
+            if is_late { before_tool(global, payload, &start, &mut session)? } else { Answer::default() }
         }
         Event::SessionEnd => end(global, payload, &mut session)?,
     };
@@ -165,7 +166,12 @@ fn silent(books: &Books) -> String {
 }
 
 /// The lessons for a tool call: by their patterns, or by words. No model is run.
-fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
+fn before_tool(
+    global: &Global,
+    payload: &Payload,
+    start: &Path,
+    session: &mut Session,
+) -> Result<Answer, Box<dyn Error>> {
     let call = payload.call();
     if call.is_empty() {
         return Ok(Answer::default());
@@ -173,7 +179,8 @@ fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Res
     let mut request = Request::about(call.words()).tier(TierChoice::Lexical).by_patterns_first();
     request = call.changed().fold(request, Request::touching);
     request = call.commands.iter().fold(request, |request, line| request.running(line.as_str()));
-    request = request.expecting(session.expected()).recognizing(session.recognized()).within(session.tree());
+    let tree = pushed::tree_for(&call, start, session.tree());
+    request = request.expecting(session.expected()).recognizing(session.recognized()).within(&tree);
     let mut answer = tell(global, request.limit(TOOL_LESSONS).max_tokens(TOOL_TOKENS), session)?;
     session.works(|tree| {
         call.changed().for_each(|path| tree.change(path));

@@ -255,6 +255,31 @@ fn a_lesson_that_an_edit_repaired_comes_where_its_failure_is_there() {
 }
 
 #[test]
+fn a_push_of_a_branch_with_an_upstream_brings_no_lesson_on_it() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    home.done(&root, &["init"]);
+    let mined = json!({"trigger": "`git push` fails: fatal: The current branch a has no upstream branch.", "mistake": "`git push`",
+        "solution": "Run `git push --set-upstream origin <branch>` (+ --set-upstream origin <branch>).", "source": "mined", "commands": ["git push*"]});
+    home.say(&root, &["learn"], &format!("{mined}\n"));
+    home.done(&root, &["inbox", "apply", "--all"]);
+    let comes = |session, calls: &[&str]| before_last(&home, &root, session, calls).contains("--set-upstream");
+    assert!(comes("a", &["git push"]));
+    let head = fs::read_to_string(root.join(".git/HEAD")).unwrap();
+    let branch = head.trim().strip_prefix("ref: refs/heads/").unwrap();
+    let config = root.join(".git/config");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(config, format!("{text}[branch \"{branch}\"]\n\tremote = origin\n\tmerge = refs/heads/{branch}\n"))
+        .unwrap();
+    assert!(!comes("b", &["git push"]));
+    fs::create_dir(root.join("web")).unwrap();
+    assert!(!comes("c", &["git status -sb", "cd web && git push"]));
+    assert!(comes("f", &["cd ../bank && git push"]), "another repository");
+    assert!(comes("d", &["git checkout -b fix && git push"]));
+    assert!(comes("e", &["git checkout -b fix", "git commit -am x && git push"]));
+}
+
+#[test]
 fn an_agent_is_warned_before_its_second_try_in_a_repository_a_worktree_and_a_sub_agent() {
     let home = Home::new();
     let root = home.repository("shop");
