@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use adage_transcript::CommandLine;
 use adage_transcript::command::Purpose;
 use serde::{Deserialize, Serialize};
 
-use super::remedy::{spans, without_brackets};
+use super::told;
 use crate::lesson::Lesson;
 
 /// Endings of files that no compiler, linter or test reads.
@@ -78,7 +77,7 @@ impl Languages {
     pub(super) fn of(lesson: &Lesson) -> Self {
         let mut known: BTreeSet<usize> = lesson.paths.iter().filter_map(|glob| FileKind::of(glob).language()).collect();
         let mut has_others = false;
-        for step in spans(&lesson.solution).into_iter().map(|step| CommandLine::parse(&without_brackets(step))) {
+        for step in told::steps_of(lesson) {
             for call in step.invocations().filter(|call| !matches!(call.name, "cd" | "git")) {
                 let words = call.form.split(' ').chain([call.name]);
                 let of_words: Vec<usize> = words.filter_map(language_of_program).collect();
@@ -87,6 +86,11 @@ impl Languages {
             }
         }
         Self { known, has_others, only_format: is_first_formatted(lesson) }
+    }
+
+    /// True if a file is of one of the languages.
+    pub(super) fn have(&self, path: &str) -> bool {
+        FileKind::of(path).language().is_some_and(|language| self.known.contains(&language))
     }
 
     /// True if a step may depend on a file of this kind. A formatter rewrites files of its language; the result of a check depends on
@@ -103,9 +107,8 @@ impl Languages {
 
 /// True if all that a recovery tells to run first formats.
 pub(super) fn is_first_formatted(lesson: &Lesson) -> bool {
-    let first = lesson.solution.strip_prefix("First run ").and_then(|steps| steps.split_once("; then "));
-    let formats = |step: &str| CommandLine::parse(&without_brackets(step)).purpose() == Purpose::Formats;
-    first.is_some_and(|(first, _)| spans(first).into_iter().all(formats))
+    let first = told::first_steps_of(lesson);
+    !first.is_empty() && first.iter().all(|step| step.purpose() == Purpose::Formats)
 }
 
 fn language_of_program(word: &str) -> Option<usize> {

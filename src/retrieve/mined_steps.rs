@@ -4,7 +4,7 @@ use adage_transcript::CommandLine;
 use adage_transcript::command::Invocation;
 
 use super::command_task::is_of_steps;
-use super::remedy::{spans, without_brackets};
+use super::told;
 use crate::lesson::Lesson;
 
 /// Committing what was staged is one act with staging it.
@@ -15,13 +15,13 @@ pub(super) fn is_procedure(lesson: &Lesson) -> bool {
     is_of_steps(lesson) && lesson.mistake.is_empty()
 }
 
-/// The steps of a procedure that a line runs, if it runs this number of its acts or more, but not all with their words.
+/// The steps of a procedure that a line runs, if it runs this number of its acts or more, not only the last one, and not all with their
+/// words.
 pub(super) fn steps_in(lesson: &Lesson, line: &CommandLine, n_acts: usize) -> Option<String> {
     if !is_procedure(lesson) {
         return None;
     }
-    let told: Vec<CommandLine> =
-        spans(&lesson.solution).into_iter().map(|step| CommandLine::parse(&without_brackets(step))).collect();
+    let told = told::steps_of(lesson);
     let steps: Vec<Invocation<'_>> =
         told.iter().flat_map(CommandLine::invocations).filter(|step| step.name != "cd").collect();
     let calls: Vec<Invocation<'_>> = line.invocations().collect();
@@ -32,7 +32,9 @@ pub(super) fn steps_in(lesson: &Lesson, line: &CommandLine, n_acts: usize) -> Op
     acts.dedup();
     let is_followed =
         run.len() == steps.len() && steps.iter().all(|step| calls.iter().any(|call| has_words_of(call, step)));
-    (acts.len() >= n_acts && !is_followed)
+    let last = steps.last().map(|step| act_of(&step.form));
+    let is_before_last = acts.iter().any(|act| Some(*act) != last);
+    (acts.len() >= n_acts && is_before_last && !is_followed)
         .then(|| run.iter().map(|step| step.form.as_str()).collect::<Vec<_>>().join(" && "))
 }
 
@@ -116,6 +118,23 @@ mod tests {
             &["terraform plan && terraform apply -auto-approve"],
             &["terraform plan", "terraform init && terraform validate"],
         );
+    }
+
+    #[test]
+    fn a_procedure_that_the_task_needs_comes_before_one_act() {
+        let lesson = procedure(&[
+            "mix format",
+            "git add <changed-files> .beads/issues.jsonl",
+            "git commit -m \"<text>\"",
+            "git push",
+        ]);
+        let comes = |line: &str, n_acts: usize| steps_in(&lesson, &CommandLine::parse(line), n_acts).is_some();
+        for line in ["git add lib && git commit -m x", "git commit -am x", "mix format lib", "git add lib/a.ex"] {
+            assert!(comes(line, 1) && !comes(line, 2), "{line}");
+        }
+        for line in ["git push", "git push origin main", "git status", "mix test", "bd close x"] {
+            assert!(!comes(line, 1), "{line}: the steps before are run");
+        }
     }
 
     #[test]

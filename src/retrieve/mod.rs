@@ -32,6 +32,7 @@ mod signs;
 mod task_effect;
 mod tiers;
 mod tokens;
+mod told;
 mod unchecked;
 mod withheld;
 mod work_tree;

@@ -3,8 +3,9 @@
 use adage_transcript::CommandLine;
 use adage_transcript::command::{Invocation, Purpose};
 
+use super::command_task::is_of_steps;
 use super::file_kind::{FileKind, Languages, is_first_formatted};
-use super::remedy::{spans, without_brackets};
+use super::told;
 use super::unchecked::{Published, is_of_documents, published_by};
 use super::work_tree::WorkTree;
 use crate::lesson::{Lesson, Origin};
@@ -24,15 +25,16 @@ pub(super) fn is_idle_at(lesson: &Lesson, line: &CommandLine, tree: Option<&Work
 
 /// True for a recovery that formats first, and for a list of checks: what is wrong with a file is wrong since it was changed.
 fn needs_a_change(lesson: &Lesson) -> bool {
-    is_first_formatted(lesson) || (!lesson.paths.is_empty() && !lesson.commands.is_empty())
+    is_first_formatted(lesson) || is_list(lesson)
+}
+
+/// True for a list of checks, which has patterns of files and of commands.
+pub(super) fn is_list(lesson: &Lesson) -> bool {
+    is_of_steps(lesson) && !lesson.mistake.is_empty()
 }
 
 fn tells_to_check(lesson: &Lesson) -> bool {
-    let checks = |step: &&str| {
-        let purpose = CommandLine::parse(&without_brackets(step)).purpose();
-        matches!(purpose, Purpose::Checks | Purpose::Formats)
-    };
-    spans(&lesson.solution).iter().any(checks)
+    told::steps_of(lesson).iter().any(|step| matches!(step.purpose(), Purpose::Checks | Purpose::Formats))
 }
 
 /// True if no file that is published is of a kind that the lesson's steps read, as far as it is known.
@@ -52,15 +54,14 @@ fn publishes_nothing_for(lesson: &Lesson, published: &Published<'_>, tree: Optio
     }
 }
 
-/// True if a line runs a step of a list as it is told, with the same words.
+/// True if a line runs a step of a list of checks as it is told, with the same words.
 pub(super) fn runs_step_of(lesson: &Lesson, line: &CommandLine) -> bool {
-    let told: Vec<CommandLine> =
-        spans(&lesson.solution).into_iter().map(|step| CommandLine::parse(&without_brackets(step))).collect();
-    let is_same = |step: &Invocation<'_>, call: &Invocation<'_>| {
-        step.name != "cd" && step.form == call.form && step.words == call.words
-    };
+    let told = told::steps_of(lesson);
     let steps: Vec<Invocation<'_>> = told.iter().flat_map(CommandLine::invocations).collect();
-    line.invocations().any(|call| steps.iter().any(|step| is_same(step, &call)))
+    let is_told = |call: Invocation<'_>| {
+        steps.iter().any(|step| step.name != "cd" && step.form == call.form && step.words == call.words)
+    };
+    is_list(lesson) && line.invocations().any(is_told)
 }
 
 #[cfg(test)]
@@ -178,6 +179,8 @@ mod tests {
         for line in ["go vet ./...", "cd api && go test ./... && echo done"] {
             assert!(runs(line), "{line}");
         }
+        let format = CommandLine::parse("git add -A && git commit -m \"<text>\"");
+        assert!(!runs_step_of(&mined(FORMAT), &format), "it is no list");
         for line in ["go test ./pkg/a", "go test -race ./...", "go test", "cd api", "go build ./..."] {
             assert!(!runs(line), "{line}");
         }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::command_task::is_on_a_command;
-use super::remedy::spans;
+use super::told::spans;
 use crate::lesson::Lesson;
 
 /// The minimum characters of a sign.

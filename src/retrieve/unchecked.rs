@@ -9,7 +9,8 @@ use super::file_kind::is_document;
 const WITH_VALUE: &str = "-m -am -F -C -c --message --file --author --date --trailer --reuse-message --reedit-message --fixup --squash -t \
                           --template --cleanup";
 /// Flags of `git commit` that change what is written about a commit.
-const ABOUT: [&str; 6] = ["-m", "--message", "-F", "--author", "--date", "--reset-author"];
+const ABOUT: [&str; 9] =
+    ["-m", "--message", "-F", "--author", "--date", "--reset-author", "--signoff", "-s", "--trailer"];
 
 /// What a line commits or pushes.
 #[derive(Debug, PartialEq, Eq)]
@@ -202,6 +203,7 @@ mod tests {
             "cd api && git commit --amend --author='A <a@b.c>' --no-edit",
             "git commit --amend --reset-author --no-edit && git push --force-with-lease",
             "git commit --amend --no-edit --date='2 days ago'",
+            "git commit --amend --signoff --no-edit",
             "git reset --soft HEAD~3 && git commit -m 'One commit'",
         ];
         check(&lines, |published| *published == Published::Again);

@@ -138,6 +138,7 @@ fn step_of(call: &Invocation<'_>) -> TextHash {
 fn files_changed_by<'c>(call: &Invocation<'c>) -> impl Iterator<Item = &'c str> {
     let edits = matches!(call.name, "sed" | "perl" | "gsed") && call.words.iter().any(|word| is_in_place(word));
     let moves = matches!(call.name, "mv" | "cp" | "rm" | "tee" | "touch");
+    let moves = moves || matches!(call.form.as_str(), "git rm" | "git mv");
     let words = if edits || moves { call.words.clone() } else { Vec::new() };
     words.into_iter().filter(|word| !word.starts_with('-') && !word.contains(' ') && word.contains('.'))
 }
@@ -192,6 +193,7 @@ mod tests {
             ("perl -pi -e 's/a/b/' a.py && git mv x y", "[\"py\"]"),
             ("cd web && mv a.ts b.ts", "[\"ts\"]"),
             ("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: src/a.rs\nEOF", "[\"rs\"]"),
+            ("git rm -f lib/a.ex", "[\"ex\"]"),
             ("sed -n 1,20p pkg/a.go", "[]"),
             ("cat pkg/a.go | grep -n x", "[]"),
             ("go test ./...", "[]"),

@@ -45,6 +45,13 @@ fn a_program_called_by_its_path_needs_no_path() {
     let others =
         ["/usr/bin/python3 x.py", "cd a && /usr/bin/python3 x.py", ".venv/bin/python3 -m pytest", "grep -rn python3 ."];
     check(&lesson, &needed, &others);
+    let needed = ["source ./env.sh && python3 x.py", "conda list && python3 x.py"];
+    let others = [
+        "source .venv/bin/activate && python3 x.py",
+        ". venv/bin/activate; python3 -m pytest",
+        "conda activate plots && python3 plot.py",
+    ];
+    check(&lesson, &needed, &others);
     let lesson = recovery("psql -l", "/opt/homebrew/bin/psql -l", "command not found: psql", &["psql*"]);
     check(&lesson, &["psql shop", "psql -c 'select 1'"], &["/opt/homebrew/bin/psql shop", "/usr/local/bin/psql -l"]);
 }

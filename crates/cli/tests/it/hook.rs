@@ -195,6 +195,7 @@ fn checks_come_for_what_was_changed() {
     let comes = |session, calls: &[&str]| before_last(&home, &root, session, calls).contains("Check with:");
     assert!(!comes("a", &["mix test --max-failures 1"]), "nothing was changed");
     assert!(comes("b", &["web/app.ts", "mix test test/a_test.exs", "lib/a.ex"]), "code is changed");
+    assert!(comes("i", &["test/a_test.exs"]), "another ending of the language");
     assert!(comes("c", &["sed -i 's/a/b/' lib/a.ex", "mix test"]));
     assert!(comes("d", &["git commit -am x"]), "it is not known what was changed");
     assert!(!comes("e", &["README.md", "git commit -am x"]));
@@ -277,6 +278,9 @@ fn a_push_of_a_branch_with_an_upstream_brings_no_lesson_on_it() {
     assert!(comes("f", &["cd ../bank && git push"]), "another repository");
     assert!(comes("d", &["git checkout -b fix && git push"]));
     assert!(comes("e", &["git checkout -b fix", "git commit -am x && git push"]));
+    let agent = Agent { session: "g", ..Agent::new(&home, "claude-code", &root) };
+    agent.text_for("prompt", "push it");
+    assert_eq!(agent.text_for("before-tool", "git push"), "", "the task names it, and it does not fail");
 }
 
 #[test]
