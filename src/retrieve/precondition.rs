@@ -43,8 +43,7 @@ fn publishes_nothing_for(lesson: &Lesson, published: &Published<'_>, tree: Optio
     let is_changed = tree.filter(|tree| !tree.is_unchanged()).map(|tree| tree.has_change_for(&languages));
     match published {
         Published::Nothing => true,
-        Published::Again => !is_changed.unwrap_or(false),
-        Published::Documents => !is_changed.unwrap_or(false),
+        Published::Again | Published::Documents => !is_changed.unwrap_or(false),
         Published::Changes => !is_changed.unwrap_or(true),
         Published::Files(files) => !files.iter().any(|file| {
             let kind = FileKind::of(file);
@@ -84,7 +83,9 @@ mod tests {
 
     fn after(files: &[&str]) -> WorkTree {
         let mut tree = WorkTree::default();
-        files.iter().for_each(|file| tree.change(file));
+        for file in files {
+            tree.change(file);
+        }
         tree
     }
 

@@ -47,8 +47,9 @@ pub enum Upstream {
 pub struct WorkTree {
     /// The kinds of the files that were changed and not committed.
     changed: BTreeSet<FileKind>,
-    /// The steps that were run, of formatters only those after the last change.
+    /// The steps that were run.
     ran: BTreeSet<TextHash>,
+    /// The formatters that were run after the last change.
     formatted: BTreeSet<TextHash>,
     upstream: Upstream,
 }
@@ -106,10 +107,9 @@ impl WorkTree {
             self.upstream = upstream;
         }
         let step = step_of(call);
-        if call.purpose == Purpose::Formats {
-            self.formatted.insert(step);
-        } else if self.ran.len() < MAX_STEPS {
-            self.ran.insert(step);
+        let steps = if call.purpose == Purpose::Formats { &mut self.formatted } else { &mut self.ran };
+        if steps.len() < MAX_STEPS {
+            steps.insert(step);
         }
     }
 
@@ -177,7 +177,9 @@ mod tests {
 
     fn after(lines: &[&str]) -> WorkTree {
         let mut tree = WorkTree::default();
-        lines.iter().for_each(|line| tree.run(line));
+        for line in lines {
+            tree.run(line);
+        }
         tree
     }
 

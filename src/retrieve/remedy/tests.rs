@@ -377,7 +377,9 @@ fn a_branch_that_has_an_upstream_needs_none() {
     let check = |earlier: &[&str], upstream: Upstream, line: &str, expected: bool| {
         let mut tree = WorkTree::default();
         tree.set_upstream(upstream);
-        earlier.iter().for_each(|line| tree.run(line));
+        for line in earlier {
+            tree.run(line);
+        }
         let needed = remedy.is_needed_at(&CommandLine::parse(line), &lesson, Some(&tree));
         assert_eq!(needed, expected, "{earlier:?} {upstream:?} {line}");
     };

@@ -183,8 +183,12 @@ fn before_tool(
     request = request.expecting(session.expected()).recognizing(session.recognized()).within(&tree);
     let mut answer = tell(global, request.limit(TOOL_LESSONS).max_tokens(TOOL_TOKENS), session)?;
     session.works(|tree| {
-        call.changed().for_each(|path| tree.change(path));
-        call.commands.iter().for_each(|line| tree.run(line));
+        for path in call.changed() {
+            tree.change(path);
+        }
+        for line in &call.commands {
+            tree.run(line);
+        }
     });
     if session.has_failed(call.hash()) && payload.agent().hears_before_tools() {
         let again = "This same call failed earlier in this session.";
