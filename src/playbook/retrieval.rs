@@ -91,6 +91,7 @@ impl Answer {
             index: ranked.index,
             lessons: lessons.collect(),
             left_to_commands: ranked.left_to_commands,
+            recognized: ranked.recognized,
             none_because: rendered.none_because,
             receipt,
             considered: if request.is_explained { ranked.considered } else { Vec::new() }

@@ -7,8 +7,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use super::remedy::spans;
 use super::task_effect::{TaskEffect, is_about_documents};
+use super::told::spans;
 use crate::lesson::{Lesson, Origin};
 
 /// What commands are for: words of command lines, and beginnings of words of sentences (with `+` two words in a row).
@@ -135,6 +135,12 @@ impl Task {
         self.runs_nothing
             || (is_of_checks && self.is_about_documents)
             || (!is_of_checks && self.declined != 0 && purposes() & self.declined != 0)
+    }
+
+    /// True if the sentence says to do the last step of a procedure, for which the others are run.
+    pub(super) fn names_goal_of(&self, procedure: &Lesson) -> bool {
+        let goal = spans(&procedure.solution).last().map_or(0, |step| Command::of(step).purposes);
+        !self.declines_steps(procedure) && goal & self.purposes != 0
     }
 
     fn names_command_of(&self, lesson: &Lesson) -> bool {
@@ -333,6 +339,24 @@ mod tests {
         (steps.commands, steps.paths) = (vec!["git commit*".into()], vec!["*.ex".into()]);
         assert_eq!(asks("commit it, don't push", &steps), None, "the checks come before the commit");
         assert_eq!(asks("fix the typo in README.md and commit", &steps), Some(false));
+    }
+
+    #[test]
+    fn a_sentence_names_the_goal_of_a_procedure() {
+        let solution = "Run, in this order:\n1. `mix format`\n2. `git commit -m \"<text>\"`\n3. `git push`";
+        let steps = crate::testing::lesson("doing mix format, git commit and git push", solution);
+        for (sentence, expected) in [
+            ("finish up: close spotter-x1 and get it all pushed", true),
+            ("commit it and push", true),
+            ("open a pull request with it", true),
+            ("mach es fertig und pushe es", true),
+            ("drop the dead module, commit", false),
+            ("commit it, do not push yet", false),
+            ("what would be pushed?", false),
+            ("format the importer", false),
+        ] {
+            assert_eq!(Task::of(sentence).names_goal_of(&steps), expected, "{sentence}");
+        }
     }
 
     #[test]

@@ -108,6 +108,7 @@ impl Search<'_> {
             strongest: Some(strongest),
             considered: lessons.iter().filter(|_| self.is_explained).map(Candidate::scored).collect(),
             left_to_commands: Vec::new(),
+            recognized: Vec::new(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Lessons whose patterns match a file or command of the request (docs/spec/playbook.md, 5.9).
 
+use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,13 +8,15 @@ use std::sync::Arc;
 use adage_transcript::CommandLine;
 use adage_transcript::command::Invocation;
 
-use super::command_task::{is_of_steps, is_on_a_command};
-use super::mined_steps::{is_idle_at, steps_in};
+use super::command_task::{Task, is_on_a_command};
+use super::file_kind::Languages;
+use super::mined_steps::{is_procedure, steps_in};
+use super::precondition::{is_idle_at, is_list, runs_step_of};
 use super::remedy::Remedy;
-use super::task_effect::TaskEffect;
+use super::signs::{Signs, is_repaired_by_an_edit};
 use super::tiers::{Hit, Ranked, Search};
-use super::{NoMatchReason, PatternRule, Request};
-use crate::lesson::{GlobOf, Lesson, MAX_PATTERNS, n_literal};
+use super::{NoMatchReason, PatternRule, Query, Request};
+use crate::lesson::{GlobOf, Lesson, LessonId, MAX_PATTERNS, n_literal};
 
 /// The maximum number of lessons shown because a pattern matches.
 const MAX_MATCHED: usize = 2;
@@ -52,43 +55,58 @@ impl Request {
             .max_by_key(|glob| n_literal(glob))
             .filter(|_| self.is_needed(lesson))
             .or_else(|| self.expected_for(lesson))
+            .or_else(|| self.touches_for(lesson))
             .filter(|_| !self.is_idle(lesson))
+            .filter(|_| !is_repaired_by_an_edit(lesson) || self.recognizes(lesson))
+    }
+
+    /// A pattern of a list of checks, for a file of another ending in a language of the list.
+    fn touches_for<'a>(&self, lesson: &'a Lesson) -> Option<&'a str> {
+        let is_touched = || self.touched.iter().any(|path| Languages::of(lesson).have(path));
+        lesson.paths.first().filter(|_| is_list(lesson) && is_touched()).map(String::as_str)
+    }
+
+    /// True if the failure of a lesson is there: the request's text has its signs, or an earlier text had.
+    fn recognizes(&self, lesson: &Lesson) -> bool {
+        let Query::About(text) = &self.query else { return self.recognized.contains(&lesson.id) };
+        self.recognized.contains(&lesson.id) || Signs::of(lesson).is_some_and(|signs| signs.are_in(text))
     }
 
     /// False if a lesson tells what failed and what helped, and no command of the request is that one without what helped.
     fn is_needed(&self, lesson: &Lesson) -> bool {
-        Remedy::of(lesson).is_none_or(|remedy| self.lines.iter().any(|line| remedy.is_needed_at(line, lesson)))
+        let tree = self.tree.as_ref();
+        Remedy::of(lesson).is_none_or(|remedy| self.lines.iter().any(|line| remedy.is_needed_at(line, lesson, tree)))
     }
 
-    /// True if a lesson tells to check, and the request's lines publish a change that needs no check; or if it tells steps, and
-    /// the task changes nothing.
+    /// True if a lesson tells to format or check, and nothing was changed for which the request's lines need it. A step of a list
+    /// that the task needs is enough.
     fn is_idle(&self, lesson: &Lesson) -> bool {
-        let publishes = |call: Invocation<'_>| matches!(call.form.as_str(), "git commit" | "git push");
-        if self.effect == TaskEffect::ChangesNothing && is_of_steps(lesson) {
-            return !self.lines.iter().flat_map(CommandLine::invocations).any(publishes) || self.is_unchecked(lesson);
+        if self.recognized.contains(&lesson.id) {
+            return false;
         }
-        self.is_unchecked(lesson)
+        let is_asked = |line: &CommandLine| self.expected.contains(&lesson.id) && runs_step_of(lesson, line);
+        let is_idle = |line: &CommandLine| is_idle_at(lesson, line, self.tree.as_ref()) && !is_asked(line);
+        self.touched.is_empty() && !self.lines.is_empty() && self.lines.iter().all(is_idle)
     }
 
-    fn is_unchecked(&self, lesson: &Lesson) -> bool {
-        self.touched.is_empty() && !self.lines.is_empty() && self.lines.iter().all(|line| is_idle_at(lesson, line))
-    }
-
-    /// The steps of a procedure that a line runs, if it needs the rest of them.
+    /// The steps of a procedure that a line runs, if it needs the rest of them: two acts of it, or one if the task needs it.
     fn steps_of(&self, lesson: &Lesson) -> Option<String> {
-        self.lines.iter().find_map(|line| steps_in(lesson, line)).filter(|_| !self.is_idle(lesson))
+        let n_acts = if self.expected.contains(&lesson.id) { 1 } else { 2 };
+        self.lines.iter().find_map(|line| steps_in(lesson, line, n_acts)).filter(|_| !self.is_idle(lesson))
     }
 
     /// The pattern of an expected lesson whose program and subcommand are about to run.
     fn expected_for<'a>(&self, lesson: &'a Lesson) -> Option<&'a str> {
         // A program alone is run for many purposes.
         let is_subcommand = |stem: &&str| stem.trim().contains(' ');
-        let is_open = |call: &Invocation<'_>| Remedy::of(lesson).is_none() || call.arguments().is_empty();
-        let is_of =
-            |call: &Invocation<'_>, glob: &str| texts_of(call).iter().any(|text| GlobOf::Command.matches(glob, text));
+        let remedy = Remedy::of(lesson);
         let runs = |stem: &str| {
             let glob = format!("{stem}*");
-            self.lines.iter().flat_map(CommandLine::invocations).any(|call| is_open(&call) && is_of(&call, &glob))
+            let is_of = |call: &Invocation<'_>| texts_of(call).iter().any(|text| GlobOf::Command.matches(&glob, text));
+            self.lines.iter().any(|line| match &remedy {
+                Some(remedy) => remedy.is_open_at(line, self.tree.as_ref(), is_of),
+                None => line.invocations().any(|call| is_of(&call)),
+            })
         };
         let is_about_to_run = |glob: &&String| glob.split('*').next().filter(is_subcommand).is_some_and(runs);
         let is_expected = self.expected.contains(&lesson.id);
@@ -111,13 +129,19 @@ impl Search<'_> {
     /// Ranks lessons with a matching pattern before the others: expected lessons first, then the most specific patterns, then those
     /// whose mistake is most like the commands, the more frequent and the newer ones.
     pub(crate) fn with_matched(self, request: &Request, mut ranked: Ranked) -> Ranked {
+        let seen = self.recall.visible(self.realm);
+        ranked.recognized = seen.filter(|lesson| request.recognizes(lesson)).map(|lesson| lesson.id).collect();
         if request.patterns == PatternRule::CommandsLater {
-            ranked.leave_to_commands();
+            let Query::About(text) = &request.query else { return ranked };
+            let task = LazyCell::new(|| Task::of(text));
+            let is_named = |lesson: &Lesson| is_procedure(lesson) && task.names_goal_of(lesson);
+            let seen = || self.recall.visible(self.realm);
+            ranked.leave_to_commands(seen().filter(|lesson| is_named(lesson)).map(|lesson| lesson.id));
         }
         if request.patterns == PatternRule::Decide {
             let has_patterns = |lesson: &Lesson| !lesson.paths.is_empty() || !lesson.commands.is_empty();
             let is_else = |lesson: &Lesson| has_patterns(lesson) && request.matching(lesson).is_none();
-            ranked.leave_out(|lesson| is_else(lesson) || request.is_idle(lesson));
+            ranked.leave_out(|lesson| is_else(lesson) || is_procedure(lesson) || request.is_idle(lesson));
         }
         if request.touched.is_empty() && request.run.is_empty() {
             return ranked;
@@ -161,11 +185,13 @@ impl Search<'_> {
 }
 
 impl Ranked {
-    /// Leaves out mined lessons on a mistake in a command: they come before the command.
-    fn leave_to_commands(&mut self) {
-        let later = self.hits.iter().filter(|hit| is_on_a_command(&hit.lesson));
-        self.left_to_commands = later.map(|hit| hit.lesson.id).collect();
-        self.leave_out(is_on_a_command);
+    /// Leaves out mined lessons on a mistake in a command, and mined steps: they come before the command. Of procedures, those whose
+    /// goal the request names are needed.
+    fn leave_to_commands(&mut self, procedures: impl Iterator<Item = LessonId>) {
+        let is_for_later = |lesson: &Lesson| is_on_a_command(lesson) || is_list(lesson);
+        let later = self.hits.iter().filter(|hit| is_for_later(&hit.lesson)).map(|hit| hit.lesson.id);
+        self.left_to_commands = later.chain(procedures).collect();
+        self.leave_out(|lesson| is_for_later(lesson) || is_procedure(lesson));
     }
 
     fn leave_out(&mut self, is_left_out: impl Fn(&Lesson) -> bool) {

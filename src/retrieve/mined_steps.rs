@@ -1,38 +1,27 @@
-//! Mined steps: a procedure, or how a project is checked (docs/spec/playbook.md, 5.9).
+//! The steps of a mined procedure (docs/spec/playbook.md, 5.9).
 
 use adage_transcript::CommandLine;
-use adage_transcript::command::{Invocation, Purpose};
+use adage_transcript::command::Invocation;
 
 use super::command_task::is_of_steps;
-use super::remedy::{spans, without_brackets};
-use super::unchecked::needs_no_check;
-use crate::lesson::{Lesson, Origin};
+use super::told;
+use crate::lesson::Lesson;
 
 /// Committing what was staged is one act with staging it.
 const ONE_ACT: [&str; 2] = ["git add", "git commit"];
 
-/// True if a mined lesson tells to format or check, and a line publishes a change that needs neither.
-pub(super) fn is_idle_at(lesson: &Lesson, line: &CommandLine) -> bool {
-    let is_version_control = |call: &Invocation<'_>| matches!(call.name, "git" | "cd");
-    lesson.provenance.origin == Origin::Mined
-        && lesson.provenance.evidence.is_empty()
-        && line.invocations().all(|call| is_version_control(&call))
-        && needs_no_check(line)
-        && tells_to_check(lesson)
+/// True for mined steps that are a procedure, which has no mistake.
+pub(super) fn is_procedure(lesson: &Lesson) -> bool {
+    is_of_steps(lesson) && lesson.mistake.is_empty()
 }
 
-fn tells_to_check(lesson: &Lesson) -> bool {
-    let checks = |step: &&str| matches!(CommandLine::parse(step).purpose(), Purpose::Checks | Purpose::Formats);
-    spans(&lesson.solution).iter().any(checks)
-}
-
-/// The steps of a procedure that a line runs, if it runs two acts of the procedure or more, but not all with their words.
-pub(super) fn steps_in(lesson: &Lesson, line: &CommandLine) -> Option<String> {
-    if !is_of_steps(lesson) || !lesson.mistake.is_empty() {
+/// The steps of a procedure that a line runs, if it runs this number of its acts or more, not only the last one, and not all with their
+/// words.
+pub(super) fn steps_in(lesson: &Lesson, line: &CommandLine, n_acts: usize) -> Option<String> {
+    if !is_procedure(lesson) {
         return None;
     }
-    let told: Vec<CommandLine> =
-        spans(&lesson.solution).into_iter().map(|step| CommandLine::parse(&without_brackets(step))).collect();
+    let told = told::steps_of(lesson);
     let steps: Vec<Invocation<'_>> =
         told.iter().flat_map(CommandLine::invocations).filter(|step| step.name != "cd").collect();
     let calls: Vec<Invocation<'_>> = line.invocations().collect();
@@ -43,7 +32,10 @@ pub(super) fn steps_in(lesson: &Lesson, line: &CommandLine) -> Option<String> {
     acts.dedup();
     let is_followed =
         run.len() == steps.len() && steps.iter().all(|step| calls.iter().any(|call| has_words_of(call, step)));
-    (acts.len() > 1 && !is_followed).then(|| run.iter().map(|step| step.form.as_str()).collect::<Vec<_>>().join(" && "))
+    let last = steps.last().map(|step| act_of(&step.form));
+    let is_before_last = acts.iter().any(|act| Some(*act) != last);
+    (acts.len() >= n_acts && is_before_last && !is_followed)
+        .then(|| run.iter().map(|step| step.form.as_str()).collect::<Vec<_>>().join(" && "))
 }
 
 fn act_of(form: &str) -> &str {
@@ -60,6 +52,7 @@ fn has_words_of(call: &Invocation<'_>, step: &Invocation<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lesson::Origin;
 
     fn procedure(steps: &[&str]) -> Lesson {
         let numbered = steps.iter().zip(1..).map(|(step, number)| format!("{number}. `{step}`"));
@@ -74,7 +67,7 @@ mod tests {
         let lesson = procedure(steps);
         for (lines, expected) in [(needed, true), (others, false)] {
             for line in lines {
-                assert_eq!(steps_in(&lesson, &CommandLine::parse(line)).is_some(), expected, "{line}");
+                assert_eq!(steps_in(&lesson, &CommandLine::parse(line), 2).is_some(), expected, "{line}");
             }
         }
     }
@@ -128,32 +121,32 @@ mod tests {
     }
 
     #[test]
-    fn only_mined_procedures_come_by_their_steps() {
-        let line = CommandLine::parse("npm run build && npm publish");
-        let known = procedure(&["npm run build", "npm test", "npm publish"]);
-        assert_eq!(steps_in(&known, &line).as_deref(), Some("npm run build && npm publish"));
-        let mut lesson = known.clone();
-        lesson.provenance.origin = Origin::Hand;
-        assert_eq!(steps_in(&lesson, &line), None);
-        let mut lesson = known;
-        lesson.mistake = "Publishing without a build.".into();
-        assert_eq!(steps_in(&lesson, &line), None);
+    fn a_procedure_that_the_task_needs_comes_before_one_act() {
+        let lesson = procedure(&[
+            "mix format",
+            "git add <changed-files> .beads/issues.jsonl",
+            "git commit -m \"<text>\"",
+            "git push",
+        ]);
+        let comes = |line: &str, n_acts: usize| steps_in(&lesson, &CommandLine::parse(line), n_acts).is_some();
+        for line in ["git add lib && git commit -m x", "git commit -am x", "mix format lib", "git add lib/a.ex"] {
+            assert!(comes(line, 1) && !comes(line, 2), "{line}");
+        }
+        for line in ["git push", "git push origin main", "git status", "mix test", "bd close x"] {
+            assert!(!comes(line, 1), "{line}: the steps before are run");
+        }
     }
 
     #[test]
-    fn a_lesson_on_checks_is_idle_where_documents_are_committed() {
-        let idle = |solution: &str, line: &str| {
-            let mut lesson = crate::testing::lesson("`git commit` fails", solution);
-            lesson.provenance.origin = Origin::Mined;
-            is_idle_at(&lesson, &CommandLine::parse(line))
-        };
-        let (format, docs) =
-            ("First run `mix format`; then `git commit` passes.", "git add guide/a.md && git commit -m x");
-        assert!(idle(format, docs));
-        assert!(idle("Check with:\n1. `cd web && npx prettier -w <changed-files>`\n2. `npm test`", docs));
-        assert!(idle("Check with:\n1. `cargo clippy`", "git push origin v1.2.0"));
-        assert!(!idle(format, "git add lib/a.ex && git commit -m x"));
-        assert!(!idle(format, "mix test && git commit README.md -m x"));
-        assert!(!idle("Run `git -c user.name=a commit`.", docs));
+    fn only_mined_procedures_come_by_their_steps() {
+        let line = CommandLine::parse("npm run build && npm publish");
+        let known = procedure(&["npm run build", "npm test", "npm publish"]);
+        assert_eq!(steps_in(&known, &line, 2).as_deref(), Some("npm run build && npm publish"));
+        let mut lesson = known.clone();
+        lesson.provenance.origin = Origin::Hand;
+        assert_eq!(steps_in(&lesson, &line, 2), None);
+        let mut lesson = known;
+        lesson.mistake = "Publishing without a build.".into();
+        assert_eq!(steps_in(&lesson, &line, 2), None);
     }
 }

@@ -18,19 +18,24 @@
 mod calibration;
 mod command_task;
 mod conflicts;
+mod file_kind;
 mod labelled;
 mod match_signals;
 mod matched;
 mod mined_steps;
 mod platt;
+mod precondition;
 mod remedy;
 mod render;
 mod report;
+mod signs;
 mod task_effect;
 mod tiers;
 mod tokens;
+mod told;
 mod unchecked;
 mod withheld;
+mod work_tree;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -54,10 +59,10 @@ pub use render::shown_tokens;
 pub(crate) use render::{Rendered, recent_failures, render};
 pub use report::{CalibrationFigures, CalibrationReport};
 pub(crate) use report::{Gate, ShownLessons, Trial};
-pub use task_effect::TaskEffect;
 pub(crate) use tiers::{Ranked, Search, VectorQuery};
 pub(crate) use tokens::estimated_tokens;
 pub(crate) use withheld::{passed_over, withhold};
+pub use work_tree::{Upstream, WorkTree};
 
 /// The query of a request. A query about a text is never answered with the newest lessons.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,8 +129,9 @@ pub struct Request {
     pub(crate) run: Vec<String>,
     pub(crate) lines: Vec<CommandLine>,
     pub(crate) expected: BTreeSet<LessonId>,
+    pub(crate) recognized: BTreeSet<LessonId>,
     pub(crate) except: BTreeSet<LessonId>,
-    pub(crate) effect: TaskEffect,
+    pub(crate) tree: Option<WorkTree>,
 }
 
 impl Request {
@@ -148,8 +154,9 @@ impl Request {
             run: Vec::new(),
             lines: Vec::new(),
             expected: BTreeSet::new(),
+            recognized: BTreeSet::new(),
             except: BTreeSet::new(),
-            effect: TaskEffect::MayChange,
+            tree: None,
         }
     }
 
@@ -190,6 +197,14 @@ impl Request {
         self
     }
 
+    /// Names lessons whose failure is there, such as those that [`Context::recognized`] named for a prompt or for the output of a
+    /// command that failed. A mined lesson that is repaired by an edit comes before its command only then.
+    #[must_use]
+    pub fn recognizing(mut self, lessons: impl IntoIterator<Item = LessonId>) -> Self {
+        self.recognized.extend(lessons);
+        self
+    }
+
     /// Leaves out lessons that have `paths` or `commands` if none of these matches: such a lesson is about another file or command,
     /// even if it shares words with the request. Replaces [`commands_later`](Self::commands_later).
     #[must_use]
@@ -198,8 +213,8 @@ impl Request {
         self
     }
 
-    /// Leaves out mined lessons on a mistake in a command (with `commands`, without `paths`): a host that asks again before each
-    /// command gets them there, when they are needed. [`Context::left_to_commands`] names those that answer the request. Replaces
+    /// Leaves out mined lessons on a mistake in a command (with `commands`, without `paths`) and mined steps (a procedure, or how the
+    /// project is checked): a host that asks again before each tool gets them there, when they are needed. [`Context::left_to_commands`] names those that answer the request. Replaces
     /// [`by_patterns_first`](Self::by_patterns_first).
     #[must_use]
     pub const fn commands_later(mut self) -> Self {
@@ -232,9 +247,9 @@ impl Request {
         peek() => is_peek = true;
         /// Fills [`Context::considered`] with every candidate.
         explain() => is_explained = true;
-        /// What the task does, of which the request is a part: within one that changes nothing, mined steps (a procedure, or how
-        /// the project is checked) come only before a commit or push.
-        within(effect: TaskEffect) => effect = effect;
+        /// What the session of the request has done to its work tree. A mined lesson then does not come where its failure cannot
+        /// happen: one that tells to format or check, only for what was changed (docs/spec/playbook.md, 5.9).
+        within(tree: &WorkTree) => tree = Some(tree.clone());
         /// Requires a tier.
         tier(tier: TierChoice) => tier = Some(tier);
         /// Uses this vector for the query, so that nothing is embedded. It must come from the playbook's own model.
@@ -263,6 +278,9 @@ pub struct Context {
     pub lessons: Vec<Shown>,
     /// The lessons that answer the request and that [`Request::commands_later`] left out, for [`Request::expecting`].
     pub left_to_commands: Vec<LessonId>,
+    /// The mined lessons on a command whose error, or the symbols and files of it, the request's text has, for
+    /// [`Request::recognizing`].
+    pub recognized: Vec<LessonId>,
     /// The names of the skills shown below the lessons: the auto-loaded ones.
     pub skills: Vec<String>,
     /// Why nothing is shown; none if something is.
@@ -283,6 +301,7 @@ impl Context {
             index: None,
             lessons: Vec::new(),
             left_to_commands: Vec::new(),
+            recognized: Vec::new(),
             skills: Vec::new(),
             none_because: Some(reason),
             receipt: None,

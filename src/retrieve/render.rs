@@ -177,6 +177,7 @@ mod tests {
                 strongest: None,
                 considered: Vec::new(),
                 left_to_commands: Vec::new(),
+                recognized: Vec::new(),
             },
             max_tokens,
         )
@@ -215,6 +216,7 @@ mod tests {
             strongest: None,
             considered: Vec::new(),
             left_to_commands: Vec::new(),
+            recognized: Vec::new(),
         };
         let text = render(&ranked, 1_200).text;
         let (day, own) = (at(86_400).date_naive(), at(0).date_naive());

@@ -1,22 +1,11 @@
 //! Whether a task's sentence asks for a change (docs/spec/playbook.md, 5.1).
 
-use serde::{Deserialize, Serialize};
-
-use super::unchecked::is_document_file;
+use super::file_kind::is_document_file;
 
 /// Whether a task changes the project.
-///
-/// ```
-/// use adage::retrieve::TaskEffect;
-///
-/// assert_eq!(TaskEffect::of("go build takes 40s. where does the time go"), TaskEffect::ChangesNothing);
-/// assert_eq!(TaskEffect::of("why is it slow? make it faster"), TaskEffect::MayChange);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TaskEffect {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TaskEffect {
     /// It may change something.
-    #[default]
     MayChange,
     /// It only asks, or says that nothing is to be changed.
     ChangesNothing,
@@ -58,8 +47,7 @@ const OF_CODE: &str = "code test tests bug crash feature refactor implement func
 
 impl TaskEffect {
     /// The effect of a task by its sentence; in English, with frequent phrases of a few other languages.
-    #[must_use]
-    pub fn of(sentence: &str) -> Self {
+    pub(super) fn of(sentence: &str) -> Self {
         let clauses = clauses_of(sentence);
         let declines = clauses.iter().any(Clause::declines_changes);
         let only_asks = clauses.iter().any(Clause::asks) && !clauses.iter().any(Clause::orders);

@@ -46,6 +46,8 @@ pub(crate) struct Ranked {
     pub(crate) considered: Vec<Scored>,
     /// Lessons that come before their command instead.
     pub(crate) left_to_commands: Vec<LessonId>,
+    /// The lessons whose failure the request's text has.
+    pub(crate) recognized: Vec<LessonId>,
 }
 
 /// The parameters of a request for a tier.
@@ -163,6 +165,7 @@ impl Search<'_> {
             strongest: None,
             considered: Vec::new(),
             left_to_commands: Vec::new(),
+            recognized: Vec::new(),
         }
     }
 
@@ -176,7 +179,16 @@ impl Search<'_> {
                 Some(Hit { distance: considered.distance, score: Some(considered.score), ..Hit::of(lesson) })
             })
             .collect();
-        Ranked { tier, index: None, hits, none_because, strongest: None, considered, left_to_commands: Vec::new() }
+        Ranked {
+            tier,
+            index: None,
+            hits,
+            none_because,
+            strongest: None,
+            considered,
+            left_to_commands: Vec::new(),
+            recognized: Vec::new(),
+        }
     }
 }
 

@@ -1,40 +1,34 @@
-//! Changes that need no check: commits of documents, and pushes that send no change (docs/spec/playbook.md, 5.9).
+//! What a line publishes: a commit of documents, and a push that sends no change, need no check (docs/spec/playbook.md, 5.9).
 
 use adage_transcript::CommandLine;
 use adage_transcript::command::Invocation;
 
-/// Endings of files that no compiler, linter or test reads.
-const DOCUMENTS: &str =
-    "md mdx markdown txt rst adoc asciidoc org tex pdf docx png jpg jpeg gif svg webp ico drawio puml mmd dot";
-/// Names of files without such an ending that are as much.
-const NAMED: &str = "readme license licence copying notice authors contributors changelog changes codeowners maintainers \
-                     .gitignore .gitattributes .mailmap .editorconfig";
+use super::file_kind::is_document;
+
 /// Flags of `git commit` with a value.
 const WITH_VALUE: &str = "-m -am -F -C -c --message --file --author --date --trailer --reuse-message --reedit-message --fixup --squash -t \
                           --template --cleanup";
+/// Flags of `git commit` that change what is written about a commit.
+const ABOUT: [&str; 9] =
+    ["-m", "--message", "-F", "--author", "--date", "--reset-author", "--signoff", "-s", "--trailer"];
 
-/// True if a path names a document: its kind is read by people only.
-pub(super) fn is_document(path: &str) -> bool {
-    let path = path.to_lowercase();
-    let file = path.rsplit('/').next().unwrap_or_default();
-    let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or_default();
-    is_document_file(file)
-        || lists(NAMED, file)
-        || (!file.contains('.') && lists(NAMED, stem))
-        || path.contains(".github/")
+/// What a line commits or pushes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Published<'l> {
+    /// Nothing that was not published before: a tag, an empty commit, the end of a branch.
+    Nothing,
+    /// What was committed before, with another message, and what was changed since.
+    Again,
+    /// These files.
+    Files(Vec<&'l str>),
+    /// What was changed.
+    Changes,
+    /// What was changed; the message says that it is documents.
+    Documents,
 }
 
-/// True if a file's ending, in lower case, is that of a document.
-pub(super) fn is_document_file(file: &str) -> bool {
-    file.rsplit_once('.').is_some_and(|(name, ending)| !name.is_empty() && lists(DOCUMENTS, ending))
-}
-
-fn lists(list: &str, word: &str) -> bool {
-    list.split(' ').any(|listed| listed == word)
-}
-
-/// True for a line that commits only documents, or nothing, and for one that only pushes tags or deletes branches.
-pub(super) fn needs_no_check(line: &CommandLine) -> bool {
+/// What a line stages, commits or pushes; none if it does none of these.
+pub(super) fn published_by(line: &CommandLine) -> Option<Published<'_>> {
     let calls: Vec<Invocation<'_>> = line.invocations().filter(|call| call.name == "git").collect();
     let of = |forms: &[&str]| -> Vec<&Invocation<'_>> {
         calls.iter().filter(|call| forms.contains(&call.form.as_str())).collect()
@@ -42,13 +36,23 @@ pub(super) fn needs_no_check(line: &CommandLine) -> bool {
     let (commits, adds, pushes) =
         (of(&["git commit"]), of(&["git add", "git rm", "git mv", "git stage"]), of(&["git push"]));
     if commits.is_empty() && adds.is_empty() {
-        return !pushes.is_empty() && pushes.iter().all(|push| sends_no_change(push));
+        let sends_one = !pushes.iter().all(|push| sends_no_change(push));
+        return (!pushes.is_empty()).then_some(if sends_one { Published::Changes } else { Published::Nothing });
     }
     let files: Vec<&str> = adds.iter().chain(&commits).flat_map(|call| operands(call)).collect();
-    let is_said =
-        || !commits.is_empty() && commits.iter().all(|commit| is_called_documents(commit) || is_tried(commit));
-    let is_named = files.iter().any(|file| is_file(file));
-    if is_named { files.iter().all(|file| is_document(file) || is_of_documents(file)) } else { is_said() }
+    let is_all = |is: fn(&Invocation<'_>) -> bool| !commits.is_empty() && commits.iter().all(|commit| is(commit));
+    let is_reset = of(&["git reset"]).iter().any(|call| call.words.contains(&"--soft"));
+    Some(if files.iter().any(|file| is_file(file)) {
+        Published::Files(files)
+    } else if is_all(is_tried) {
+        Published::Nothing
+    } else if adds.is_empty() && (is_reset || is_all(is_reworded)) {
+        Published::Again
+    } else if is_all(is_called_documents) {
+        Published::Documents
+    } else {
+        Published::Changes
+    })
 }
 
 /// The files and folders that a command names.
@@ -61,15 +65,19 @@ fn operands<'c>(call: &Invocation<'c>) -> Vec<&'c str> {
     call.arguments().into_iter().filter(|word| is_operand(word)).collect()
 }
 
+fn lists(list: &str, word: &str) -> bool {
+    list.split(' ').any(|listed| listed == word)
+}
+
 /// False for what stands for any changed file: `.`, `:/`, `*`.
 fn is_file(path: &str) -> bool {
     path.chars().any(char::is_alphanumeric)
 }
 
-/// True for a folder that is called as one of documents.
-fn is_of_documents(path: &str) -> bool {
-    let path = path.trim_start_matches("./").trim_end_matches(['/', '*']);
-    matches!(path.rsplit('/').next(), Some("docs" | "doc")) && !path.contains("src/")
+/// True for a document, and for a folder that is called as one of documents.
+pub(super) fn is_of_documents(path: &str) -> bool {
+    let folder = path.trim_start_matches("./").trim_end_matches(['/', '*']);
+    is_document(path) || (matches!(folder.rsplit('/').next(), Some("docs" | "doc")) && !folder.contains("src/"))
 }
 
 /// True if the message of a commit says that it is about documents: `docs: …`, `docs(api): …`.
@@ -85,7 +93,22 @@ fn is_tried(call: &Invocation<'_>) -> bool {
     call.words.iter().any(|word| matches!(*word, "--dry-run" | "--allow-empty"))
 }
 
-fn sends_no_change(push: &Invocation<'_>) -> bool {
+/// True for a commit that only writes something else about the last one.
+fn is_reworded(commit: &Invocation<'_>) -> bool {
+    let is_about = |word: &str| ABOUT.iter().any(|flag| word == *flag || word.starts_with(&format!("{flag}=")));
+    let takes_files = |word: &str| matches!(word, "--all" | "--patch" | "--include") || is_letters_with_a(word);
+    commit.words.contains(&"--amend")
+        && commit.words.iter().any(|word| is_about(word))
+        && !commit.words.iter().any(|word| takes_files(word))
+}
+
+/// `-a`, `-am`
+fn is_letters_with_a(word: &str) -> bool {
+    word.starts_with('-') && !word.starts_with("--") && word.contains('a')
+}
+
+/// True for a push of tags, of the end of a branch, or that is only tried.
+pub(super) fn sends_no_change(push: &Invocation<'_>) -> bool {
     let arguments = push.arguments();
     let has = |flags: &[&str]| arguments.iter().any(|word| flags.contains(word));
     let refs: Vec<&str> = operands(push).into_iter().skip(1).collect();
@@ -106,14 +129,23 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(lines: &[&str], expected: bool) {
+    fn check(lines: &[&str], is: impl Fn(&Published<'_>) -> bool) {
         for line in lines {
-            assert_eq!(needs_no_check(&CommandLine::parse(line)), expected, "{line}");
+            let parsed = CommandLine::parse(line);
+            let published = published_by(&parsed).expect(line);
+            assert!(is(&published), "{line}: {published:?}");
+        }
+    }
+
+    fn is_documents(published: &Published<'_>) -> bool {
+        match published {
+            Published::Files(files) => files.iter().all(|file| is_of_documents(file)),
+            other => *other == Published::Documents,
         }
     }
 
     #[test]
-    fn a_commit_of_named_documents_needs_no_check() {
+    fn a_commit_of_named_documents_is_one_of_documents() {
         let lines = [
             "git add guide/architecture.md && git commit -m \"docs: update the diagram\"",
             "git commit -m 'fix a typo' README.md",
@@ -130,13 +162,12 @@ mod tests {
             "git commit --author 'A <a@b.c>' -m x NOTES.txt",
             "git add -A && git commit -m 'docs: explain the cache'",
             "git commit -am 'docs(api): typo'",
-            "git add . && git commit --dry-run",
         ];
-        check(&lines, true);
+        check(&lines, is_documents);
     }
 
     #[test]
-    fn a_commit_of_code_or_of_anything_needs_one() {
+    fn a_commit_of_code_or_of_anything_is_none_of_documents() {
         let lines = [
             "git add -A && git commit -m 'fix the parser'",
             "git add . && git commit -m x",
@@ -154,10 +185,45 @@ mod tests {
             "git commit --amend --no-edit",
             "cargo test && git commit -m x",
             "git add docs.rs && git commit -m x",
-            "npm publish",
-            "ls README.md",
         ];
-        check(&lines, false);
+        check(&lines, |published| {
+            !is_documents(published) && !matches!(published, Published::Nothing | Published::Again)
+        });
+        for line in ["npm publish", "ls README.md", "git log -1", "git merge dev"] {
+            assert_eq!(published_by(&CommandLine::parse(line)), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_commit_that_only_says_something_else_publishes_nothing_new() {
+        let lines = [
+            "git commit --amend -m 'Fix the spelling'",
+            "git commit --amend --message='x'",
+            "git commit --amend -m \"$(git log -1 --format=%B | sed 's/teh/the/')\"",
+            "cd api && git commit --amend --author='A <a@b.c>' --no-edit",
+            "git commit --amend --reset-author --no-edit && git push --force-with-lease",
+            "git commit --amend --no-edit --date='2 days ago'",
+            "git commit --amend --signoff --no-edit",
+            "git reset --soft HEAD~3 && git commit -m 'One commit'",
+        ];
+        check(&lines, |published| *published == Published::Again);
+        let lines = [
+            "git commit --allow-empty -m 'Start CI'",
+            "git commit --allow-empty -m x && git push",
+            "git add . && git commit --dry-run",
+            "git commit --dry-run -am x",
+        ];
+        check(&lines, |published| *published == Published::Nothing);
+        let lines = [
+            "git commit -a --amend --no-edit",
+            "git commit -a --amend -m x",
+            "git commit --amend -am x",
+            "git add -u && git commit --amend -m x",
+            "git reset --soft HEAD~3 && git add . && git commit -m x",
+            "git reset HEAD~1 && git commit -am x",
+            "git commit --amend",
+        ];
+        check(&lines, |published| *published == Published::Changes);
     }
 
     #[test]
@@ -171,11 +237,16 @@ mod tests {
             "git push -n",
             "git push origin refs/tags/nightly",
         ];
-        check(&lines, true);
-        check(
-            &["git push", "git push -u origin feature", "git push origin main v1.2.3", "git push origin HEAD:main"],
-            false,
-        );
-        check(&["git push origin 7-fix", "git push --force-with-lease", "git push upstream release/1.2"], false);
+        check(&lines, |published| *published == Published::Nothing);
+        let lines = [
+            "git push",
+            "git push -u origin feature",
+            "git push origin main v1.2.3",
+            "git push origin HEAD:main",
+            "git push origin 7-fix",
+            "git push --force-with-lease",
+            "git push upstream release/1.2",
+        ];
+        check(&lines, |published| *published == Published::Changes);
     }
 }

@@ -5,11 +5,15 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use adage::retrieve::Upstream;
+
 /// The name of a project's memory folder.
 pub(crate) const NAME: &str = ".adage";
 
 /// The maximum size of a git file that contains a path.
 const MAX_FILE: u64 = 8_192;
+/// The maximum size of a repository's settings.
+const MAX_CONFIG: u64 = 256 * 1024;
 /// The maximum number of worktrees whose names are read.
 const MAX_WORKTREES: usize = 100;
 
@@ -22,6 +26,15 @@ pub(crate) struct Repository {
     main: PathBuf,
     /// The roots of linked worktrees.
     linked: Vec<PathBuf>,
+    /// Git's folder of this worktree, and the one that all worktrees share.
+    data: Option<Data>,
+}
+
+/// Where git keeps a worktree's data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Data {
+    own: PathBuf,
+    common: PathBuf,
 }
 
 impl Repository {
@@ -34,9 +47,9 @@ impl Repository {
     fn at(root: &Path) -> Option<Self> {
         let git = root.join(".git");
         let about = fs::symlink_metadata(&git).ok()?;
-        let (common, main) = if about.is_dir() {
+        let (data, main) = if about.is_dir() {
             fs::symlink_metadata(git.join("HEAD")).ok()?;
-            (Some(git), root.to_owned())
+            (Some(Data { own: git.clone(), common: git }), root.to_owned())
         } else if about.is_file() {
             let data = root.join(read_path(&git, "gitdir: ")?);
             match common_folder(&data, &git) {
@@ -44,7 +57,7 @@ impl Repository {
                     // A bare repository has no worktree of its own.
                     let is_bare = common.file_name().is_none_or(|name| name != ".git");
                     let main = common.parent().filter(|_| !is_bare).unwrap_or(root).to_owned();
-                    (Some(common), main)
+                    (Some(Data { own: data, common }), main)
                 }
                 // A submodule, or a worktree that was moved.
                 None => (None, root.to_owned()),
@@ -52,8 +65,8 @@ impl Repository {
         } else {
             return None;
         };
-        let linked = common.map(|common| worktrees(&common)).unwrap_or_default();
-        Some(Self { root: root.to_owned(), main, linked })
+        let linked = data.as_ref().map(|data| worktrees(&data.common)).unwrap_or_default();
+        Some(Self { root: root.to_owned(), main, linked, data })
     }
 
     /// The roots of the repository, the main one first.
@@ -66,6 +79,16 @@ impl Repository {
             }
         }
         names
+    }
+
+    /// Whether the current branch has an upstream branch.
+    pub(crate) fn upstream(&self) -> Upstream {
+        let of = |data: &Data| {
+            let head = read_path(&data.own.join("HEAD"), "ref: refs/heads/")?;
+            let config = read_up_to(&data.common.join("config"), MAX_CONFIG)?;
+            Some(upstream_in(&config, head.to_str()?))
+        };
+        self.data.as_ref().and_then(of).unwrap_or_default()
     }
 
     /// The nearest memory at or above a folder within the worktree; otherwise the path of the main worktree's memory, which may
@@ -98,14 +121,42 @@ fn worktrees(common: &Path) -> Vec<PathBuf> {
     roots
 }
 
-/// The path on the first line of a git file, after a prefix.
-fn read_path(file: &Path, prefix: &str) -> Option<PathBuf> {
+/// The text of a regular file that is not larger than this.
+fn read_up_to(file: &Path, max: u64) -> Option<String> {
     let about = fs::symlink_metadata(file).ok()?;
-    if !about.is_file() || about.len() > MAX_FILE {
+    if !about.is_file() || about.len() > max {
         return None;
     }
     let mut text = String::new();
-    File::open(file).ok()?.take(MAX_FILE).read_to_string(&mut text).ok()?;
+    File::open(file).ok()?.take(max).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// What a repository's settings say about a branch. Files that they include are not read.
+fn upstream_in(config: &str, branch: &str) -> Upstream {
+    let own = format!("branch \"{branch}\"");
+    let (mut section, mut has_remote) = (String::new(), false);
+    for line in config.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix('[').and_then(|line| line.split(']').next()) {
+            name.clone_into(&mut section);
+            has_remote |= name.starts_with("remote ");
+        }
+        let (key, value) = line.split_once('=').map_or(("", ""), |(key, value)| (key.trim(), value.trim()));
+        let is_merged = section == own && key == "merge";
+        // With these settings, a push needs no upstream.
+        let is_free = section == "push"
+            && ((key.eq_ignore_ascii_case("autoSetupRemote") && value == "true")
+                || (key == "default" && value == "current"));
+        if is_merged || is_free {
+            return Upstream::Set;
+        }
+    }
+    if has_remote { Upstream::Missing } else { Upstream::Unknown }
+}
+
+/// The path on the first line of a git file, after a prefix.
+fn read_path(file: &Path, prefix: &str) -> Option<PathBuf> {
+    let text = read_up_to(file, MAX_FILE)?;
     let path = text.lines().next()?.strip_prefix(prefix)?;
     (!path.is_empty()).then(|| PathBuf::from(path))
 }
@@ -159,6 +210,25 @@ mod tests {
         // A memory nearer to the folder is used.
         folder(&tree.join("a").join(NAME));
         assert_eq!(found.memory(&below), tree.join("a").join(NAME));
+    }
+
+    #[test]
+    fn the_upstream_is_that_of_the_worktrees_branch() {
+        let ground = tempfile::tempdir().unwrap();
+        let (main, tree) = with_worktree(ground.path());
+        let upstream = |folder: &Path| Repository::around(folder).unwrap().upstream();
+        assert_eq!(upstream(&main), Upstream::Unknown, "there is no remote");
+        git(&main, &["remote", "add", "origin", "../other.git"]);
+        assert_eq!([&main, &tree].map(|root| upstream(root)), [Upstream::Missing; 2]);
+        git(&main, &["config", "branch.tree.remote", "origin"]);
+        git(&main, &["config", "branch.tree.merge", "refs/heads/tree"]);
+        assert_eq!([&main, &tree].map(|root| upstream(root)), [Upstream::Missing, Upstream::Set]);
+        git(&tree, &["checkout", "-q", "-b", "fix/one"]);
+        assert_eq!(upstream(&tree), Upstream::Missing);
+        git(&tree, &["checkout", "-q", "--detach"]);
+        assert_eq!(upstream(&tree), Upstream::Unknown);
+        git(&main, &["config", "push.autoSetupRemote", "true"]);
+        assert_eq!(upstream(&main), Upstream::Set);
     }
 
     #[test]

@@ -13,6 +13,10 @@ use adage_transcript::command::Invocation;
 use self::arguments::{Argument, arguments, n_operands};
 use super::command_task::is_on_a_command;
 use super::matched::texts_of;
+use super::signs::is_repaired_by_an_edit;
+use super::told;
+use super::unchecked::sends_no_change;
+use super::work_tree::{Upstream, WorkTree, upstream_after};
 use crate::lesson::{GlobOf, Lesson};
 
 /// What a mined lesson on a command says.
@@ -28,51 +32,82 @@ impl Remedy {
     /// None for another lesson, and for one whose remedy is a change of files or only told in words.
     pub(super) fn of(lesson: &Lesson) -> Option<Self> {
         let solution = lesson.solution.as_str();
-        if !is_on_a_command(lesson) || solution.starts_with("First change") || solution.contains(" To do so, change ") {
+        if !is_on_a_command(lesson) || is_repaired_by_an_edit(lesson) {
             return None;
         }
-        let steps = solution.strip_prefix("First run ").and_then(|steps| steps.split_once("; then "));
-        let first: Vec<&str> = steps.map(|(first, _)| spans(first)).unwrap_or_default();
+        let first = told::first_steps_of(lesson);
         let failed = lesson.mistake.strip_prefix('`')?.strip_suffix('`')?;
         let told = || Some((failed.to_owned(), solution.strip_prefix("Run `")?.split_once('`')?.0.to_owned()));
         let same = || (!first.is_empty()).then(|| (failed.to_owned(), failed.to_owned()));
         let (before, after) = compared(&lesson.code_example).or_else(told).or_else(same)?;
-        let parse = |text: &str| CommandLine::parse(&without_brackets(text));
         let below = lesson.code_example.split_once("\n\n").map(|(_, error)| error);
         let error = below.or_else(|| lesson.trigger.split_once(" fails: ").map(|(_, error)| error));
         Some(Self {
-            failed: parse(&before),
-            helped: parse(&after),
-            first: first.into_iter().map(parse).collect(),
+            failed: told::parse(&before),
+            helped: told::parse(&after),
+            first,
             error: error.unwrap_or_default().to_owned(),
         })
     }
 
     /// True if a command of the line is the one that failed, and has not what helped.
-    pub(super) fn is_needed_at(&self, line: &CommandLine, lesson: &Lesson) -> bool {
-        let calls: Vec<Invocation<'_>> = line.invocations().collect();
+    pub(super) fn is_needed_at(&self, line: &CommandLine, lesson: &Lesson, tree: Option<&WorkTree>) -> bool {
         let is_matched = |call: &Invocation<'_>| {
             let texts = texts_of(call);
             lesson.commands.iter().any(|glob| texts.iter().any(|text| GlobOf::Command.matches(glob, text)))
         };
-        let matched = calls.iter().enumerate().filter(|(_, call)| is_matched(call));
-        matched.into_iter().any(|(at, call)| self.is_needed_for(call, calls.get(..at).unwrap_or_default()))
+        Self::is_any(line, |call, before| is_matched(call) && self.is_needed_for(call, before, tree))
     }
 
-    fn is_needed_for(&self, call: &Invocation<'_>, before: &[Invocation<'_>]) -> bool {
+    /// True if such a command of the line is called without arguments, and nothing that helped is there.
+    pub(super) fn is_open_at(
+        &self,
+        line: &CommandLine,
+        tree: Option<&WorkTree>,
+        is_of: impl Fn(&Invocation<'_>) -> bool,
+    ) -> bool {
+        Self::is_any(line, |call, before| {
+            is_of(call) && call.arguments().is_empty() && !self.is_averted(call, before, tree)
+        })
+    }
+
+    fn is_any(line: &CommandLine, is: impl Fn(&Invocation<'_>, &[Invocation<'_>]) -> bool) -> bool {
+        let calls: Vec<Invocation<'_>> = line.invocations().collect();
+        calls.iter().enumerate().any(|(at, call)| is(call, calls.get(..at).unwrap_or_default()))
+    }
+
+    fn is_needed_for(&self, call: &Invocation<'_>, before: &[Invocation<'_>], tree: Option<&WorkTree>) -> bool {
+        if self.is_averted(call, before, tree) {
+            return false;
+        }
         // A merged lesson has patterns of other commands too.
         let Some(failed) = self.failed.invocations().find(|failed| failed.name == call.name) else { return true };
-        if self.is_prepared_by(before) || is_elsewhere(&failed, call) {
-            return false;
-        }
         let Some(helped) = self.helped.invocations().find(|helped| helped.form == failed.form) else { return true };
-        if has_lead_of(&helped, &failed, call, before) {
-            return false;
-        }
         let change = Change::between(&failed, &helped);
         let (own, call) = (failed.arguments(), call.arguments());
         !change.is_in(&arguments(&call), n_operands(&arguments(&own)))
             && change.is_together(&arguments(&call), &self.error)
+    }
+
+    /// True if what helped is there, other than in the arguments of the call: a step before, a place, a variable, an upstream.
+    fn is_averted(&self, call: &Invocation<'_>, before: &[Invocation<'_>], tree: Option<&WorkTree>) -> bool {
+        if self.is_prepared_by(before) || tree.is_some_and(|tree| self.is_prepared_in(tree)) {
+            return true;
+        }
+        let Some(failed) = self.failed.invocations().find(|failed| failed.name == call.name) else { return false };
+        let has_lead = |helped: &Invocation<'_>| has_lead_of(helped, &failed, call, before);
+        let sets_upstream = |helped: &Invocation<'_>| Change::between(&failed, helped).sets_upstream();
+        let helped = self.helped.invocations().find(|helped| helped.form == failed.form);
+        is_elsewhere(&failed, &self.helped, call, before)
+            || helped.as_ref().is_some_and(has_lead)
+            || (helped.as_ref().is_some_and(sets_upstream) && !misses_upstream(call, before, tree))
+    }
+
+    /// True if the session has run what has to come first, as far as that lasts: a folder or a variable holds for one line.
+    fn is_prepared_in(&self, tree: &WorkTree) -> bool {
+        let lasts = !self.first.iter().any(CommandLine::sets_the_scene);
+        let mut steps = self.first.iter().flat_map(CommandLine::invocations).peekable();
+        lasts && steps.peek().is_some() && steps.all(|step| tree.has_run(&step))
     }
 
     /// True if the commands before in the line are those that have to come first.
@@ -85,9 +120,27 @@ impl Remedy {
     }
 }
 
-/// True if the call names the place of a program that the shell did not find by its name.
-fn is_elsewhere(failed: &Invocation<'_>, call: &Invocation<'_>) -> bool {
-    !failed.program.contains('/') && call.program.contains('/')
+/// False for a push of a branch that has an upstream, as far as the line and the session tell, or that does not push this branch:
+/// what is forced was pushed before.
+fn misses_upstream(push: &Invocation<'_>, before: &[Invocation<'_>], tree: Option<&WorkTree>) -> bool {
+    let in_line = before.iter().rev().find_map(upstream_after);
+    let upstream = in_line.or_else(|| tree.map(WorkTree::upstream)).unwrap_or_default();
+    let is_forced = push.words.iter().any(|word| word.starts_with("--force") || *word == "-f");
+    upstream != Upstream::Set && !is_forced && !sends_no_change(push)
+}
+
+/// True if the call names the place of a program that the shell did not find by its name, or the line activates an environment
+/// before, which has it.
+fn is_elsewhere(
+    failed: &Invocation<'_>,
+    helped: &CommandLine,
+    call: &Invocation<'_>,
+    before: &[Invocation<'_>],
+) -> bool {
+    let is_activated =
+        |call: &Invocation<'_>| call.words.iter().any(|word| word.rsplit('/').next() == Some("activate"));
+    let was_found = helped.invocations().any(|helped| helped.name == failed.name && helped.program.contains('/'));
+    !failed.program.contains('/') && (call.program.contains('/') || (was_found && before.iter().any(is_activated)))
 }
 
 /// True if a call sets the variables that helped, or the line does before.
@@ -129,6 +182,10 @@ impl<'w> Change<'w> {
         let (kept, removed): (Vec<_>, Vec<_>) = failed.iter().copied().partition(|own| is_in(own, &helped));
         let added = helped.into_iter().filter(|own| !is_in(own, &failed)).collect();
         Self { removed, kept, added }
+    }
+
+    fn sets_upstream(&self) -> bool {
+        self.added.iter().any(|argument| matches!(argument.text(), "-u" | "--set-upstream"))
     }
 
     /// True if a call has all that was added and nothing of what was removed, or has operands, which the one that failed lacked.
@@ -188,23 +245,4 @@ fn compared(code_example: &str) -> Option<(String, String)> {
     let (before, after) = row.strip_suffix("` |")?.split_once("` | `")?;
     let text = |cell: &str| cell.replace("\\|", "|");
     Some((text(before), text(after)))
-}
-
-/// The texts in backticks.
-pub(super) fn spans(text: &str) -> Vec<&str> {
-    text.split('`').skip(1).step_by(2).collect()
-}
-
-/// A command with its placeholders written so that a shell would read them as words: `<file>` becomes `%file%`.
-pub(super) fn without_brackets(text: &str) -> String {
-    let mut parts = text.split('<');
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '-');
-        match part.split_once('>').filter(|(name, _)| is_name(name)) {
-            Some((name, rest)) => out.extend(["%", name, "%", rest]),
-            None => out.extend(["<", part]),
-        }
-    }
-    out
 }

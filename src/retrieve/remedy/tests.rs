@@ -4,6 +4,7 @@ use adage_transcript::CommandLine;
 
 use super::Remedy;
 use crate::lesson::{Lesson, Origin};
+use crate::retrieve::work_tree::{Upstream, WorkTree};
 
 /// A mined recovery, as `error_recovery` words it.
 fn recovery(before: &str, after: &str, error: &str, patterns: &[&str]) -> Lesson {
@@ -27,7 +28,7 @@ fn prepared(first: &str, then: &str, pattern: &str) -> Lesson {
 #[track_caller]
 fn check(lesson: &Lesson, needed: &[&str], others: &[&str]) {
     let remedy = Remedy::of(lesson).expect("the lesson says what was run and what helped");
-    let is_needed = |line: &str| remedy.is_needed_at(&CommandLine::parse(line), lesson);
+    let is_needed = |line: &str| remedy.is_needed_at(&CommandLine::parse(line), lesson, None);
     for line in needed {
         assert!(is_needed(line), "{}: {line} is not one", lesson.mistake);
     }
@@ -43,6 +44,13 @@ fn a_program_called_by_its_path_needs_no_path() {
         ["python3 x.py", "cd a && python3 -m json.tool b", "cat a | python3 -c 'print(1)'", "sudo python3 x.py"];
     let others =
         ["/usr/bin/python3 x.py", "cd a && /usr/bin/python3 x.py", ".venv/bin/python3 -m pytest", "grep -rn python3 ."];
+    check(&lesson, &needed, &others);
+    let needed = ["source ./env.sh && python3 x.py", "conda list && python3 x.py"];
+    let others = [
+        "source .venv/bin/activate && python3 x.py",
+        ". venv/bin/activate; python3 -m pytest",
+        "conda activate plots && python3 plot.py",
+    ];
     check(&lesson, &needed, &others);
     let lesson = recovery("psql -l", "/opt/homebrew/bin/psql -l", "command not found: psql", &["psql*"]);
     check(&lesson, &["psql shop", "psql -c 'select 1'"], &["/opt/homebrew/bin/psql shop", "/usr/local/bin/psql -l"]);
@@ -125,8 +133,7 @@ fn a_variable_or_folder_that_the_line_sets_need_not_be_set() {
 fn a_call_with_operands_is_not_the_bare_one() {
     let error = "fatal: The current branch a has no upstream branch.";
     let lesson = recovery("git push", "git push --set-upstream origin <branch>", error, &["git push*"]);
-    let needed =
-        ["git push", "git add -A && git commit -m x && git push", "git push --force-with-lease", "git push -q"];
+    let needed = ["git push", "git add -A && git commit -m x && git push", "git push -q", "git fetch && git push"];
     let others = [
         "git push origin v0.4.0",
         "git push origin --delete b",
@@ -360,4 +367,35 @@ fn a_lesson_in_other_words_says_nothing_about_what_was_run() {
     }));
     assert!(!is_read(|lesson| lesson.solution = "First change ci.yml; then `git push origin main` passes.".into()));
     assert!(!is_read(|lesson| lesson.provenance.origin = Origin::Hand));
+}
+
+#[test]
+fn a_branch_that_has_an_upstream_needs_none() {
+    let error = "fatal: The current branch a has no upstream branch.";
+    let lesson = recovery("git push", "git push --set-upstream origin <branch>", error, &["git push*"]);
+    let remedy = Remedy::of(&lesson).unwrap();
+    let check = |earlier: &[&str], upstream: Upstream, line: &str, expected: bool| {
+        let mut tree = WorkTree::default();
+        tree.set_upstream(upstream);
+        for line in earlier {
+            tree.run(line);
+        }
+        let needed = remedy.is_needed_at(&CommandLine::parse(line), &lesson, Some(&tree));
+        assert_eq!(needed, expected, "{earlier:?} {upstream:?} {line}");
+    };
+    for (upstream, is_needed) in [(Upstream::Unknown, true), (Upstream::Missing, true), (Upstream::Set, false)] {
+        check(&[], upstream, "git push", is_needed);
+        check(&[], upstream, "git add -A && git commit -m x && git push", is_needed);
+        // A new branch has none, whatever the one before had.
+        check(&[], upstream, "git checkout -b fix && git commit -am x && git push", true);
+        check(&["git switch -c fix"], upstream, "git commit -am x && git push", true);
+        // These succeed only with one.
+        check(&[], upstream, "git pull --rebase && git push", false);
+        check(&["git checkout main && git pull --ff-only"], upstream, "git push", false);
+        check(&["git checkout -b fix", "git push -u origin HEAD"], upstream, "git push", false);
+        // What is forced was pushed before, and these do not push the branch.
+        for line in ["git push --force-with-lease", "git push -f", "git push --dry-run", "git push --tags"] {
+            check(&[], upstream, line, false);
+        }
+    }
 }

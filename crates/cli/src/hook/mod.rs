@@ -4,6 +4,7 @@
 
 mod check;
 mod payload;
+mod pushed;
 mod session;
 
 use std::error::Error;
@@ -12,7 +13,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use adage::redact::printable;
-use adage::retrieve::{TaskEffect, TierChoice};
+use adage::retrieve::TierChoice;
 use adage::{Feedback, Request, TextHash};
 use clap::Args;
 use serde_json::{Value, json};
@@ -98,12 +99,12 @@ fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer
             tell(global, request, &mut session)?
         }
         Event::Prompt => tell_of_prompt(global, payload, &mut session)?,
-        Event::BeforeTool => before_tool(global, payload, &mut session)?,
+        Event::BeforeTool => before_tool(global, payload, &start, &mut session)?,
         Event::AfterTool => {
-            note(payload, &mut session);
+            note(global, payload, &mut session)?;
             // If the agent takes no text before a tool runs, it gets it after: before the second try.
             let is_late = !payload.agent().hears_before_tools();
-            if is_late { before_tool(global, payload, &mut session)? } else { Answer::default() }
+            if is_late { before_tool(global, payload, &start, &mut session)? } else { Answer::default() }
         }
         Event::SessionEnd => end(global, payload, &mut session)?,
     };
@@ -116,7 +117,6 @@ fn tell_of_prompt(global: &mut Global, payload: &Payload, session: &mut Session)
     if payload.prompt().trim().is_empty() {
         return Ok(Answer::default());
     }
-    session.begin_task(TaskEffect::of(payload.prompt()));
     let request = Request::about(payload.prompt()).max_tokens(START_TOKENS);
     let books = global.books(Access::Write)?;
     let is_slow = embeds_in_background(&books, session)?;
@@ -136,6 +136,7 @@ fn tell_of(global: &Global, books: &Books, request: Request, session: &mut Sessi
     let context = books.all.get_playbook_context(request)?;
     session.show(context.lessons.iter().map(|lesson| lesson.id), context.receipt);
     session.expect(&context.left_to_commands);
+    session.recognize(&context.recognized);
     // An empty memory gives no text at all.
     let text = if context.lessons.is_empty() && context.skills.is_empty() { String::new() } else { context.text };
     Ok(Answer { context: text, message: silent(books) })
@@ -165,18 +166,30 @@ fn silent(books: &Books) -> String {
 }
 
 /// The lessons for a tool call: by their patterns, or by words. No model is run.
-fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
+fn before_tool(
+    global: &Global,
+    payload: &Payload,
+    start: &Path,
+    session: &mut Session,
+) -> Result<Answer, Box<dyn Error>> {
     let call = payload.call();
     if call.is_empty() {
         return Ok(Answer::default());
     }
     let mut request = Request::about(call.words()).tier(TierChoice::Lexical).by_patterns_first();
-    if !call.only_reads {
-        request = call.paths.iter().fold(request, |request, path| request.touching(path.as_str()));
-    }
+    request = call.changed().fold(request, Request::touching);
     request = call.commands.iter().fold(request, |request, line| request.running(line.as_str()));
-    request = request.expecting(session.expected()).within(session.task());
+    let tree = pushed::tree_for(&call, start, session.tree());
+    request = request.expecting(session.expected()).recognizing(session.recognized()).within(&tree);
     let mut answer = tell(global, request.limit(TOOL_LESSONS).max_tokens(TOOL_TOKENS), session)?;
+    session.works(|tree| {
+        for path in call.changed() {
+            tree.change(path);
+        }
+        for line in &call.commands {
+            tree.run(line);
+        }
+    });
     if session.has_failed(call.hash()) && payload.agent().hears_before_tools() {
         let again = "This same call failed earlier in this session.";
         answer.context =
@@ -185,14 +198,20 @@ fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Res
     Ok(answer)
 }
 
-/// Records whether a call failed, and whether a check passed.
-fn note(payload: &Payload, session: &mut Session) {
-    let Some(has_failed) = payload.has_failed() else { return };
+/// Records whether a call failed and with which known failure, and whether a check passed.
+fn note(global: &Global, payload: &Payload, session: &mut Session) -> Result<(), Box<dyn Error>> {
+    let Some(has_failed) = payload.has_failed() else { return Ok(()) };
     let call = payload.call();
     session.note(call.hash(), has_failed);
     if call.commands.iter().any(|command| check::is_check(command)) {
         session.record_check(!has_failed);
     }
+    let failure = payload.failure();
+    if has_failed && !failure.trim().is_empty() {
+        let request = Request::about(failure).tier(TierChoice::Lexical).limit(0).peek().in_realm(&global.realm());
+        session.recognize(&global.books(Access::Write)?.all.get_playbook_context(request)?.recognized);
+    }
+    Ok(())
 }
 
 /// Records the session's outcome, if a check gives one, and has its transcript mined in the background.

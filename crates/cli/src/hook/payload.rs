@@ -31,10 +31,10 @@ pub(crate) enum Event {
 /// The tool call, as far as lessons are matched with it.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Call {
-    pub(super) paths: Vec<String>,
+    paths: Vec<String>,
     pub(super) commands: Vec<String>,
     /// Whether the tool only looks at files.
-    pub(super) only_reads: bool,
+    only_reads: bool,
     /// The agent's description of the call.
     description: String,
     hash: Option<TextHash>,
@@ -51,6 +51,8 @@ const COMMANDS: [&str; 2] = ["command", "cmd"];
 const READING: [&str; 8] = ["view", "grep", "glob", "ls", "list", "search", "find", "notebookread"];
 /// The maximum characters of a text that are compared with lessons.
 const MAX_WORDS: usize = 600;
+/// The maximum characters of the output of a failed call that are compared.
+const MAX_FAILURE: usize = 8_000;
 
 impl Agent {
     pub(crate) const ALL: [(&str, Self); 4] = [
@@ -191,6 +193,19 @@ impl Payload {
         }
     }
 
+    /// What a tool that failed printed, as far as it is compared with lessons.
+    pub(super) fn failure(&self) -> String {
+        const KEYS: [&str; 5] = ["error", "output", "stderr", "stdout", "content"];
+        let response = ["tool_response", "tool_output"].iter().find_map(|key| self.0.get(*key));
+        let parsed = response.and_then(Value::as_str).and_then(|text| serde_json::from_str::<Value>(text).ok());
+        let fields = |value: &Value| -> Vec<String> {
+            KEYS.iter().filter_map(|key| value.get(*key)?.as_str().map(str::to_owned)).collect()
+        };
+        let own = [self.text("error"), response.and_then(Value::as_str).unwrap_or_default()].map(str::to_owned);
+        let inner = parsed.as_ref().or(response).map(fields).unwrap_or_default();
+        own.into_iter().chain(inner).collect::<Vec<_>>().join("\n").chars().take(MAX_FAILURE).collect()
+    }
+
     /// Whether the tool failed; none if the payload does not say.
     pub(super) fn has_failed(&self) -> Option<bool> {
         let name = self.text("hook_event_name");
@@ -211,6 +226,11 @@ impl Payload {
 impl Call {
     pub(super) fn is_empty(&self) -> bool {
         self.paths.is_empty() && self.commands.is_empty()
+    }
+
+    /// The files that the call may change.
+    pub(super) fn changed(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().filter(|_| !self.only_reads).map(String::as_str)
     }
 
     pub(super) fn hash(&self) -> TextHash {

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use adage::retrieve::TaskEffect;
+use adage::retrieve::WorkTree;
 use adage::{LessonId, ReceiptId, TextHash};
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::user_state;
 
 /// The folder of these files in the user's state.
 const FOLDER: &str = "hooks";
-/// The maximum numbers of remembered lessons, receipts, failed calls and expected lessons of a session; beyond them, the oldest
+/// The maximum numbers of remembered lessons, receipts, failed calls, and expected or recognised lessons of a session; beyond them, the oldest
 /// are dropped.
 const MAX_SHOWN: usize = 400;
 const MAX_RECEIPTS: usize = 100;
@@ -38,8 +38,10 @@ struct Known {
     shown: Vec<String>,
     /// Lessons that answer a prompt and come before their command.
     expected: Vec<String>,
-    /// What the last prompt asks for.
-    task: TaskEffect,
+    /// Lessons whose failure was in a prompt or in the output of a call.
+    recognized: Vec<String>,
+    /// What the session has done to its work tree.
+    tree: WorkTree,
     /// Receipts since the last check.
     receipts: Vec<String>,
     /// Receipts before the last check, and whether it passed.
@@ -73,14 +75,28 @@ impl Session {
         self.is_changed |= !lessons.is_empty();
     }
 
-    /// What the session's last prompt asks for.
-    pub(super) fn task(&self) -> TaskEffect {
-        self.known.task
+    /// The lessons whose failure the session has seen.
+    pub(super) fn recognized(&self) -> BTreeSet<LessonId> {
+        self.known.recognized.iter().filter_map(|id| id.parse().ok()).collect()
     }
 
-    pub(super) fn begin_task(&mut self, task: TaskEffect) {
-        self.is_changed |= task != self.known.task;
-        self.known.task = task;
+    pub(super) fn recognize(&mut self, lessons: &[LessonId]) {
+        let known = self.recognized();
+        let new: Vec<String> = lessons.iter().filter(|id| !known.contains(id)).map(ToString::to_string).collect();
+        self.is_changed |= !new.is_empty();
+        self.known.recognized.extend(new);
+    }
+
+    /// What the session has done to its work tree.
+    pub(super) fn tree(&self) -> &WorkTree {
+        &self.known.tree
+    }
+
+    /// Records what a call does to the work tree.
+    pub(super) fn works(&mut self, work: impl FnOnce(&mut WorkTree)) {
+        let before = self.known.tree.clone();
+        work(&mut self.known.tree);
+        self.is_changed |= self.known.tree != before;
     }
 
     /// Whether the lessons' vectors should be made now: once per session.
@@ -133,11 +149,10 @@ impl Session {
     /// Writes the state if it has changed. If that fails, lessons may be shown again.
     pub(super) fn keep(mut self) {
         let Some(path) = self.path.filter(|_| self.is_changed) else { return };
-        let Known { shown, receipts, checked, failed, expected, .. } = &mut self.known;
+        let Known { shown, receipts, checked, failed, expected, recognized, .. } = &mut self.known;
         let receipts = [(receipts, MAX_RECEIPTS), (checked, MAX_RECEIPTS)];
-        for (list, max) in
-            [(shown, MAX_SHOWN), (failed, MAX_FAILED), (expected, MAX_EXPECTED)].into_iter().chain(receipts)
-        {
+        let lessons = [(shown, MAX_SHOWN), (expected, MAX_EXPECTED), (recognized, MAX_EXPECTED)];
+        for (list, max) in [(failed, MAX_FAILED)].into_iter().chain(lessons).chain(receipts) {
             list.drain(..list.len().saturating_sub(max));
         }
         if let Ok(text) = serde_json::to_string(&self.known) {

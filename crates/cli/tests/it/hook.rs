@@ -162,26 +162,125 @@ fn a_lesson_that_answers_the_prompt_comes_before_its_subcommand_without_argument
     assert!(!comes("c", "go build"));
 }
 
-#[test]
-fn checks_come_where_a_task_changes_something_or_is_committed() {
-    let home = Home::new();
+/// A memory with how the project is checked and a recovery that formats first.
+fn with_checks(home: &Home) -> PathBuf {
     let root = home.repository("shop");
     home.done(&root, &["init"]);
     let checks = json!({"trigger": "checking a change before it is committed", "mistake": "Committing without checking.", "source": "mined",
         "solution": "Check with:\n1. `mix format`\n2. `mix test`", "commands": ["git commit*", "mix test*"], "paths": ["*.ex"]});
-    home.say(&root, &["learn"], &format!("{checks}\n"));
+    let format = json!({"trigger": "`git commit -m x` fails: [FORMAT] Code is not formatted.", "mistake": "`git commit -m x`",
+        "source": "mined", "solution": "First run `mix format`; then `git commit -m x` passes.", "commands": ["git commit*"]});
+    for lesson in [checks, format] {
+        home.say(&root, &["learn"], &format!("{lesson}\n"));
+    }
     home.done(&root, &["inbox", "apply", "--all"]);
-    let comes = |session, prompt: &str, command| {
-        let agent = Agent { session, ..Agent::new(&home, "claude-code", &root) };
-        agent.text_for("prompt", prompt);
-        agent.text_for("before-tool", command).contains("Check with:")
-    };
-    let question = "the tests print a warning, from which dep? dont fix it";
-    assert!(!comes("a", question, "mix test --max-failures 1"));
-    assert!(comes("a", question, "git commit -am x"), "it is changed after all");
-    assert!(comes("b", "rename the importer", "mix test"));
-    assert!(!comes("c", "shorten the introduction", "git add README.md && git commit -m x"));
-    assert!(comes("c", "shorten the introduction", "git add lib/a.ex && git commit -m x"));
+    root
+}
+
+/// The text before the last of some calls; a file is one that is changed.
+fn before_last(home: &Home, root: &Path, session: &'static str, calls: &[&str]) -> String {
+    let agent = Agent { session, ..Agent::new(home, "claude-code", root) };
+    let mut text = String::new();
+    for call in calls {
+        let event = if call.contains(' ') { "before-tool" } else { "before-edit" };
+        text = agent.text_for(event, call);
+    }
+    text
+}
+
+#[test]
+fn checks_come_for_what_was_changed() {
+    let home = Home::new();
+    let root = with_checks(&home);
+    let comes = |session, calls: &[&str]| before_last(&home, &root, session, calls).contains("Check with:");
+    assert!(!comes("a", &["mix test --max-failures 1"]), "nothing was changed");
+    assert!(comes("b", &["web/app.ts", "mix test test/a_test.exs", "lib/a.ex"]), "code is changed");
+    assert!(comes("i", &["test/a_test.exs"]), "another ending of the language");
+    assert!(comes("c", &["sed -i 's/a/b/' lib/a.ex", "mix test"]));
+    assert!(comes("d", &["git commit -am x"]), "it is not known what was changed");
+    assert!(!comes("e", &["README.md", "git commit -am x"]));
+    assert!(!comes("f", &["web/app.ts", "cd web && npx tsc && git commit -am x"]));
+    assert!(!comes("g", &["git add README.md && git commit -m x"]));
+    assert!(comes("h", &["git add lib/a.ex && git commit -m x"]));
+}
+
+#[test]
+fn a_prompt_leaves_checks_to_the_commands_that_need_them() {
+    let home = Home::new();
+    let root = with_checks(&home);
+    let agent = |session| Agent { session, ..Agent::new(&home, "claude-code", &root) };
+    let task = "checking a change before it is committed";
+    assert_eq!(agent("a").text_for("prompt", task), "");
+    assert!(!agent("a").text_for("before-tool", "mix test test/a_test.exs").contains("Check with:"));
+    assert!(agent("a").text_for("before-tool", "mix test").contains("Check with:"), "a step as it is told");
+    assert!(!agent("b").text_for("before-tool", "mix test").contains("Check with:"), "nothing was asked for");
+    let other = Agent::new(&home, "gemini-cli", &root);
+    assert!(other.text_for("prompt", task).contains("Check with:"), "it is not asked before tools");
+}
+
+#[test]
+fn a_formatter_comes_first_until_it_was_run() {
+    let home = Home::new();
+    let root = with_checks(&home);
+    let comes = |session, calls: &[&str]| before_last(&home, &root, session, calls).contains("First run `mix format`");
+    assert!(comes("a", &["lib/a.ex", "git commit -am x"]));
+    assert!(!comes("b", &["lib/a.ex", "mix test && mix format", "git commit -am x"]));
+    assert!(comes("c", &["lib/a.ex", "mix format lib", "lib/b.ex", "git commit -am x"]), "it was changed again");
+    assert!(!comes("d", &["git commit --amend -m 'Fix the spelling'"]));
+    assert!(comes("e", &["lib/a.ex", "git commit --amend -m x"]));
+    assert!(!comes("f", &["config/ci.yml", "git commit -am x"]));
+}
+
+#[test]
+fn a_lesson_that_an_edit_repaired_comes_where_its_failure_is_there() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    home.done(&root, &["init"]);
+    let error = "log.PrintBanner undefined (type *zap.Logger has no field or method PrintBanner)";
+    let mined = json!({"trigger": format!("`go build -o shop` fails: <file>: {error}"), "mistake": "`go build -o shop`", "source": "mined",
+        "solution": "`log` is a variable too. Rename the import to `logpkg`. To do so, change serve.go; then `go build -o shop` passes.",
+        "commands": ["go build*"]});
+    home.say(&root, &["learn"], &format!("{mined}\n"));
+    home.done(&root, &["inbox", "apply", "--all"]);
+    let agent = |session| Agent { session, ..Agent::new(&home, "claude-code", &root) };
+    let comes = |session, command| agent(session).text_for("before-tool", command).contains("logpkg");
+    assert_eq!(agent("a").text_for("prompt", "build the binary, `undefined: cart.Total` in serve.go"), "");
+    assert!(!comes("a", "go build -o shop"));
+    assert_eq!(agent("b").text_for("prompt", "call PrintBanner when the shop starts"), "");
+    assert!(comes("b", "go build -o shop"));
+    let failed = agent("c").payload("after-failure", "go build -o shop").replace("ERROR: No matching", error);
+    home.say(&root, &["hook", "after-tool"], &failed);
+    assert!(comes("c", "go build -o shop"), "it has failed so");
+    assert!(!comes("d", "go build -o shop"));
+    assert!(comes("d", "go build -o shop && grep -n PrintBanner serve.go"));
+}
+
+#[test]
+fn a_push_of_a_branch_with_an_upstream_brings_no_lesson_on_it() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    home.done(&root, &["init"]);
+    let mined = json!({"trigger": "`git push` fails: fatal: The current branch a has no upstream branch.", "mistake": "`git push`",
+        "solution": "Run `git push --set-upstream origin <branch>` (+ --set-upstream origin <branch>).", "source": "mined", "commands": ["git push*"]});
+    home.say(&root, &["learn"], &format!("{mined}\n"));
+    home.done(&root, &["inbox", "apply", "--all"]);
+    let comes = |session, calls: &[&str]| before_last(&home, &root, session, calls).contains("--set-upstream");
+    assert!(comes("a", &["git push"]));
+    let head = fs::read_to_string(root.join(".git/HEAD")).unwrap();
+    let branch = head.trim().strip_prefix("ref: refs/heads/").unwrap();
+    let config = root.join(".git/config");
+    let text = fs::read_to_string(&config).unwrap();
+    fs::write(config, format!("{text}[branch \"{branch}\"]\n\tremote = origin\n\tmerge = refs/heads/{branch}\n"))
+        .unwrap();
+    assert!(!comes("b", &["git push"]));
+    fs::create_dir(root.join("web")).unwrap();
+    assert!(!comes("c", &["git status -sb", "cd web && git push"]));
+    assert!(comes("f", &["cd ../bank && git push"]), "another repository");
+    assert!(comes("d", &["git checkout -b fix && git push"]));
+    assert!(comes("e", &["git checkout -b fix", "git commit -am x && git push"]));
+    let agent = Agent { session: "g", ..Agent::new(&home, "claude-code", &root) };
+    agent.text_for("prompt", "push it");
+    assert_eq!(agent.text_for("before-tool", "git push"), "", "the task names it, and it does not fail");
 }
 
 #[test]
