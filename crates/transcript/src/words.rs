@@ -32,8 +32,13 @@ pub fn shown_runs(text: &str) -> Vec<u64> {
 /// True when at least half of the runs of words of a sentence are among those seen.
 #[must_use]
 pub fn is_echo<S: BuildHasher>(sentence: &str, seen: &HashSet<u64, S>) -> bool {
+    echoes(sentence, |run| seen.contains(run))
+}
+
+/// The same with a function for what was seen.
+pub(crate) fn echoes(sentence: &str, was_seen: impl Fn(&u64) -> bool) -> bool {
     let runs = word_runs(sentence);
-    let n_seen = runs.iter().filter(|run| seen.contains(run)).count();
+    let n_seen = runs.iter().filter(|run| was_seen(run)).count();
     !runs.is_empty() && n_seen * 2 >= runs.len()
 }
 
