@@ -100,5 +100,6 @@ fn is_word_alone(c: char) -> bool {
 fn is_long(text: &str, range: Range<usize>) -> bool {
     let inner = text.get(range).unwrap_or_default();
     let n_alone = inner.chars().filter(|c| is_word_alone(*c)).count();
-    inner.split_whitespace().count() + n_alone >= QUOTED_WORDS
+    let words = inner.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
+    words.count() + n_alone >= QUOTED_WORDS
 }

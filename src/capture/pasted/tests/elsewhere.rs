@@ -172,6 +172,7 @@ fn french_quotations_and_times_of_other_languages_are_not_the_persons_word() {
             "Hier ist das Problem\nRULE",
             "1 << 2 and 3 << 4\nRULE",
             "Les « tests » passent. RULE",
+            "Appelle « release job ici »",
             "a « b. RULE",
             "Hoy es martes\nRULE",
         ],
