@@ -31,6 +31,7 @@ pub(crate) fn completions(asked: &Completions, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
+#[expect(clippy::disallowed_methods, reason = "manual pages are not files of a memory")]
 pub(crate) fn man(asked: &Man, out: &mut Output) -> Done {
     Playbook::check_target(&asked.folder)?;
     std::fs::create_dir_all(&asked.folder)?;

@@ -105,7 +105,9 @@ fn harmless(text: &str, path: &Path) -> Result<(bool, UserSettings), SettingsErr
     let kept = edited(text, |document| {
         let others: Vec<String> =
             document.iter().map(|(key, _)| key.to_owned()).filter(|key| !Config::is_for_folder(key)).collect();
-        has_others = others.iter().map(|key| document.remove(key)).count() > 0;
+        for key in &others {
+            has_others |= document.remove(key).is_some();
+        }
         has_others |= take(document, &["retrieval", "calibration"]);
         Ok(())
     });
