@@ -166,6 +166,16 @@ impl Config {
         given::read(settings, &own)
     }
 
+    /// True for a section that the settings of a memory's folder may have.
+    ///
+    /// ```
+    /// assert!(adage::Config::is_for_folder("retrieval") && !adage::Config::is_for_folder("capture"));
+    /// ```
+    #[must_use]
+    pub fn is_for_folder(section: &str) -> bool {
+        FOLDER_SECTIONS.contains(&section)
+    }
+
     /// Checks every range.
     ///
     /// # Errors

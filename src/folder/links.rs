@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::Entry;
-use super::disk::{Disk, Stamp};
+use super::disk::{Disk, RealDisk, Stamp};
 use super::no_follow::{Handle, OpenFor};
 use super::root::{At, Root};
 use crate::error::folder::{FolderError, Result};
@@ -35,6 +35,11 @@ pub(crate) struct Links<'a>(&'a dyn Disk);
 impl<'a> Links<'a> {
     pub(super) fn new(disk: &'a dyn Disk) -> Self {
         Self(disk)
+    }
+
+    /// The links of the disk.
+    pub(crate) fn of_disk() -> Self {
+        Self(&RealDisk)
     }
 
     /// The path with every link followed.

@@ -21,8 +21,10 @@ pub(crate) fn merge(existing: &Lesson, incoming: &Lesson, now: DateTime<FixedOff
     merge_text(&mut merged, existing, incoming, config);
     add_counts(&mut merged, incoming);
     merged.verification_attempted |= incoming.verification_attempted;
-    merged.graduated |= incoming.graduated;
-    if !existing.is_promoted() {
+    // A program changes nothing of a person's lesson that is rendered or decides when it is.
+    let may_change = incoming.is_by_hand() || !existing.is_by_hand();
+    merged.graduated |= incoming.graduated && may_change;
+    if !existing.is_promoted() && may_change {
         merged.domains = united(&existing.domains, &incoming.domains);
         merged.paths = united(&existing.paths, &incoming.paths);
         merged.commands = united(&existing.commands, &incoming.commands);
@@ -167,6 +169,28 @@ mod tests {
         assert_eq!((merged.retrievals, merged.timestamp, merged.id), (4, at(60), existing.id));
         assert_eq!(merged.trigger, "t");
         assert!((merged.confidence - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn only_a_person_changes_when_a_lesson_by_hand_is_shown() {
+        let by_hand = Lesson { domains: vec!["a".into()], retrievals: 1, ..lesson("t", "s") };
+        let mut other = Lesson { domains: vec!["evil".into()], frequency: 2, graduated: true, ..lesson("t", "s") };
+        (other.paths, other.commands) = (vec!["src/evil".into()], vec!["evil run".into()]);
+        for origin in [Origin::Program, Origin::Mined, Origin::Imported] {
+            other.provenance.origin = origin;
+            let merged = merged(&by_hand, &other);
+            assert_eq!(merged.domains, by_hand.domains, "{origin:?}");
+            assert!(merged.paths.is_empty() && merged.commands.is_empty(), "{origin:?}");
+            assert_eq!((merged.graduated, merged.shown_hash()), (false, by_hand.shown_hash()), "{origin:?}");
+            assert_eq!(merged.frequency, by_hand.frequency + 2, "{origin:?}");
+            // What no person wrote may change.
+            let mut automatic = by_hand.clone();
+            automatic.provenance.origin = Origin::Program;
+            assert_eq!(self::merged(&automatic, &other).domains, ["a", "evil"], "{origin:?}");
+        }
+        other.provenance.origin = Origin::Hand;
+        let merged = self::merged(&by_hand, &other);
+        assert!(merged.graduated && merged.domains.len() == 2 && merged.paths.len() == 1 && merged.commands.len() == 1);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::exchange::{Exported, Format, into_file, says_the_same, sealed};
 use crate::learn::{Admission, Imported, KnownTexts, Newcomer, ReviewCapacity};
 use crate::lesson::{ChangeId, DraftOrigin, Lesson, LessonDraft, LessonId, Refusal};
 use crate::state::Book;
-use crate::store::export::Exports;
+use crate::store::export::{Exports, check_folder};
 
 impl Playbook {
     /// The listed lessons as text. For a Markdown format, this is the marked section. See
@@ -22,6 +22,15 @@ impl Playbook {
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn export_text(&self, format: Format, listing: &Listing) -> Result<String> {
         Ok(sealed(format, &self.list_lessons(listing)?, self.0.export_key.as_ref()))
+    }
+
+    /// Checks a folder that a host is about to write files into, as [`export_into`](Self::export_into) checks a file: a link that a
+    /// repository may have brought, below the working directory, is refused.
+    ///
+    /// # Errors
+    /// [`exchange::Error::Refused`]; [`FolderError::Io`](crate::FolderError::Io).
+    pub fn check_target(folder: &Path) -> Result<()> {
+        check_folder(folder, None)
     }
 
     /// Writes the listed lessons into a file atomically: after a crash, the file is the old or the new one.

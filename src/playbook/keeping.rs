@@ -11,6 +11,7 @@ use crate::error::{Error, Result, skills};
 use crate::learn::LearnOutcome;
 use crate::lesson::{LessonDraft, LessonId, Refusal};
 use crate::state::{Plan, Planned};
+use crate::store::export::check_folder;
 use crate::store::skill_files::{FILE, OWN_SKILLS};
 use crate::store::{BackupRecord, Restored};
 
@@ -46,6 +47,7 @@ impl Playbook {
     /// [`FolderError::Locked`](crate::FolderError::Locked) when files change in every round of copying and the lock is not
     /// free.
     pub fn back_up(&self, folder: impl AsRef<Path>) -> Result<BackupRecord> {
+        check_folder(folder.as_ref(), Some(self.0.store.folder.path()))?;
         self.0.flush()?;
         Ok(self.0.store.back_up_to(folder.as_ref(), self.0.export_key.as_ref())?)
     }

@@ -14,6 +14,7 @@ use crate::lesson::{Lesson, LessonId, LessonRef, Trust};
 use crate::proposal::SKILL_FILE;
 use crate::skill::{MAX_SKILL_BYTES, Quality, Skill, SkillName, SkillNote, SkillRefused};
 use crate::state::Planned;
+use crate::store::export::check_folder;
 use crate::store::skill_files::{Existing, FoundSkill, SkillFiles, Written, skill_file};
 use crate::store::supporting_files::SupportingFiles;
 
@@ -275,6 +276,7 @@ impl Skills {
     /// None when another text has the name.
     fn put(&self, skill: &Skill, folder: &Path) -> Result<Option<PathBuf>> {
         let text = checked_text(skill)?;
+        check_folder(folder, Some(self.0.0.store.folder.path()))?;
         let files = SkillFiles::in_folder(&self.0.0.store.folder, folder);
         let written = self.noted(|| Ok(files.write(&skill.name, &text, Existing::Keep)?))?;
         Ok(match written {

@@ -9,11 +9,40 @@ use crate::error::exchange::{self, ExportRefused};
 use crate::error::folder::FolderError;
 use crate::error::{Error, Result};
 use crate::folder::edits::{FileEdit, Reach, Record, Transaction, content_hash};
-use crate::folder::{Folder, Target};
+use crate::folder::{Folder, Links, Target};
 use crate::id::ChangeId;
 
 /// The prefix of an export's description in its journal.
 const WHAT: &str = "export: ";
+
+/// The real path of a file to be written. Links that others may have put there are refused: the file itself, and folders below the
+/// working directory or below `ground`, the folder that the memory is in.
+fn without_links(links: Links<'_>, file: &Path, ground: Option<&Path>) -> Result<PathBuf> {
+    let here = std::path::absolute(".").ok().and_then(|here| links.resolve(&here).ok());
+    let grounds = ground.map(Path::to_owned).into_iter().chain(here);
+    let grounds: Vec<PathBuf> = grounds.filter(|ground| ground.parent().is_some()).collect();
+    match links.target_of(file, &grounds)? {
+        Target::File(path) => Ok(path),
+        Target::Link { link, to } => {
+            Err(exchange::Error::Refused { path: file.to_owned(), reason: ExportRefused::Link { link, to } }.into())
+        }
+    }
+}
+
+/// Refuses a folder that files are written into, as an export refuses a file: by the links on the way to it. `memory` is the memory's
+/// folder, if there is one.
+///
+/// # Errors
+/// `Refused` for a link; `Io`.
+pub(crate) fn check_folder(folder: &Path, memory: Option<&Path>) -> Result<()> {
+    let anything = folder.join(".adage-export");
+    without_links(Links::of_disk(), &anything, memory.and_then(Path::parent)).map(drop).map_err(|error| match error {
+        Error::Exchange(exchange::Error::Refused { reason, .. }) => {
+            exchange::Error::Refused { path: folder.to_owned(), reason }.into()
+        }
+        error => error,
+    })
+}
 
 /// The files that lessons are exported into.
 #[derive(Clone, Copy)]
@@ -54,17 +83,10 @@ impl<'a> Exports<'a> {
         Ok(change)
     }
 
-    /// The real path of a file. The memory's own files are refused, and so are links that others may have put there: the file
-    /// itself, and folders below the one that the memory is in or below the working directory.
+    /// The real path of a file. The memory's own files are refused, and so are links that others may have put there.
     fn target(self, file: &Path) -> Result<PathBuf> {
         let refused = |reason| exchange::Error::Refused { path: file.to_owned(), reason };
-        let here = std::path::absolute(".").ok().and_then(|here| self.0.links().resolve(&here).ok());
-        let roots = self.0.path().parent().map(Path::to_owned).into_iter().chain(here);
-        let roots: Vec<PathBuf> = roots.filter(|root| root.parent().is_some()).collect();
-        let path = match self.0.links().target_of(file, &roots)? {
-            Target::File(path) => path,
-            Target::Link { link, to } => return Err(refused(ExportRefused::Link { link, to }).into()),
-        };
+        let path = without_links(self.0.links(), file, self.0.path().parent())?;
         let is_own_text = path.strip_prefix(self.0.path()).is_ok_and(|own| {
             own.components().count() > 1
                 || !path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"))

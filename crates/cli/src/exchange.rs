@@ -178,6 +178,6 @@ pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done 
 fn exporting(global: &Global, asked: &Export) -> Result<Playbook, Box<dyn std::error::Error>> {
     let access = if asked.into.is_some() { Access::Write } else { Access::Read };
     let builder = global.builder()?;
-    let key = if asked.format == exchange::Format::JsonLines { export_key::for_export() } else { None };
+    let key = if asked.format == exchange::Format::JsonLines { export_key::for_export(global) } else { None };
     global.open_with(key.into_iter().fold(builder, PlaybookBuilder::with_export_key), access)
 }

@@ -6,11 +6,17 @@ use std::path::{Path, PathBuf};
 use adage::exchange::ExportKey;
 use adage::trust::{FileTrustStore, TrustStore};
 
+use crate::global::Global;
 use crate::output::say;
-use crate::user_state;
+use crate::{trust, user_state};
 
-/// The key that seals an export; created if there is none. If that fails, the export is not sealed and a message is printed.
-pub(crate) fn for_export() -> Option<ExportKey> {
+/// The key that seals an export; created if there is none. If that fails, the export is not sealed and a message is printed. What
+/// is only trusted for one call is not sealed either: as the user's own, it would come back without a review.
+pub(crate) fn for_export(global: &Global) -> Option<ExportKey> {
+    if !trust::is_own_by_state(global) {
+        say("not sealed, since it is trusted for this call only: an import of it awaits review");
+        return None;
+    }
     usable("the export is not sealed, so an import of it awaits review", |path| match read(path)? {
         Some(key) => Ok(Some(key)),
         None => create(),

@@ -17,7 +17,7 @@ pub(crate) fn checkpoint(global: &Global, out: &mut Output) -> Done {
 }
 
 pub(crate) fn backup(global: &Global, folder: &Path, out: &mut Output) -> Done {
-    let builder = export_key::for_export().into_iter().fold(global.builder()?, PlaybookBuilder::with_export_key);
+    let builder = export_key::for_export(global).into_iter().fold(global.builder()?, PlaybookBuilder::with_export_key);
     let record = global.open_with(builder, Access::Read)?.back_up(folder)?;
     let (lessons, files) = (counted(record.n_lessons, "lesson"), counted(record.files.len(), "file"));
     let text = format!("{lessons} in {files} copied to {}", folder.display());

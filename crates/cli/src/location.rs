@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::repository::{NAME, Repository, exists, is_real_folder};
+use crate::repository::{NAME, Repository, exists, is_memory, is_real_folder};
 
 /// The environment variable that names a folder.
 pub(crate) const VARIABLE: &str = "ADAGE_DIR";
@@ -132,7 +132,7 @@ fn outside(start: &Path) -> Option<PathBuf> {
     let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
     let is_in_home = |folder: &Path| home.as_ref().is_some_and(|home| folder.starts_with(home) && folder != home);
     let near = start.ancestors().enumerate().take_while(|(steps, folder)| *steps == 0 || is_in_home(folder));
-    near.map(|(_, folder)| folder.join(NAME)).find(|memory| exists(memory))
+    near.map(|(_, folder)| folder.join(NAME)).find(|memory| is_memory(memory))
 }
 
 /// A memory that is a link is refused: a repository may contain one.

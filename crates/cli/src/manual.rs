@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use adage::Playbook;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use serde_json::json;
@@ -30,9 +31,17 @@ pub(crate) fn completions(asked: &Completions, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
+#[expect(clippy::disallowed_methods, reason = "manual pages are not files of a memory")]
 pub(crate) fn man(asked: &Man, out: &mut Output) -> Done {
+    Playbook::check_target(&asked.folder)?;
     std::fs::create_dir_all(&asked.folder)?;
-    clap_mangen::generate_to(Cli::command(), &asked.folder)?;
+    // A page replaces what has its name, so that no link in its place is followed.
+    let made = tempfile::tempdir_in(&asked.folder)?;
+    clap_mangen::generate_to(Cli::command(), made.path())?;
+    for page in std::fs::read_dir(made.path())? {
+        let page = page?;
+        std::fs::rename(page.path(), asked.folder.join(page.file_name()))?;
+    }
     let text = format!("wrote adage.1, and a page for each command, into {}", asked.folder.display());
     out.both(&json!({ "folder": asked.folder }), &text)
 }

@@ -91,11 +91,16 @@ impl Repository {
         self.data.as_ref().and_then(of).unwrap_or_default()
     }
 
+    /// The root of the work tree.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// The nearest memory at or above a folder within the worktree; otherwise the path of the main worktree's memory, which may
     /// not exist.
     pub(crate) fn memory(&self, folder: &Path) -> PathBuf {
         let within = folder.ancestors().take_while(|above| above.starts_with(&self.root));
-        within.map(|above| above.join(NAME)).find(|memory| exists(memory)).unwrap_or_else(|| self.main.join(NAME))
+        within.map(|above| above.join(NAME)).find(|memory| is_memory(memory)).unwrap_or_else(|| self.main.join(NAME))
     }
 }
 
@@ -161,6 +166,27 @@ fn read_path(file: &Path, prefix: &str) -> Option<PathBuf> {
     (!path.is_empty()).then(|| PathBuf::from(path))
 }
 
+/// Files and folders of which a memory has at least one.
+const OWN_FILES: [&str; 11] = [
+    "id",
+    "config.toml",
+    "config.json",
+    "skills_playbook.json",
+    "skills_playbook.json.bak",
+    "playbook.log",
+    "archive.jsonl",
+    "skills.json",
+    "mining.json",
+    "skills",
+    ".inbox",
+];
+
+/// True for a folder with something of a memory, and for what is in the place of one, such as a link. A folder of the same name with
+/// other files hides no memory above it.
+pub(crate) fn is_memory(path: &Path) -> bool {
+    exists(path) && (!is_real_folder(path) || OWN_FILES.iter().any(|file| exists(&path.join(file))))
+}
+
 /// True for a folder that is not a link.
 pub(crate) fn is_real_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|about| about.is_dir())
@@ -208,7 +234,7 @@ mod tests {
         assert_eq!(found.names(), Repository::around(&main).unwrap().names());
         assert_eq!(found.memory(&below), main.join(NAME));
         // A memory nearer to the folder is used.
-        folder(&tree.join("a").join(NAME));
+        fs::write(folder(&tree.join("a").join(NAME)).join("id"), "").unwrap();
         assert_eq!(found.memory(&below), tree.join("a").join(NAME));
     }
 
@@ -229,6 +255,27 @@ mod tests {
         assert_eq!(upstream(&tree), Upstream::Unknown);
         git(&main, &["config", "push.autoSetupRemote", "true"]);
         assert_eq!(upstream(&main), Upstream::Set);
+    }
+
+    #[test]
+    fn a_folder_without_a_file_of_a_memory_hides_none() {
+        let ground = tempfile::tempdir().unwrap();
+        let (main, tree) = with_worktree(ground.path());
+        let below = folder(&tree.join("a/b"));
+        let found = Repository::around(&below).unwrap();
+        let near = folder(&tree.join("a").join(NAME));
+        for other in ["README", "notes.md", ".gitkeep", "ids", "playbook.log.txt", "config.yaml"] {
+            fs::write(near.join(other), "x").unwrap();
+            assert_eq!(found.memory(&below), main.join(NAME), "{other}");
+        }
+        for own in OWN_FILES {
+            fs::create_dir(near.join(own)).unwrap();
+            assert_eq!(found.memory(&below), near, "{own}");
+            fs::remove_dir(near.join(own)).unwrap();
+        }
+        // What is in the place of a memory is refused where it is used.
+        fs::write(tree.join("a/b").join(NAME), "x").unwrap();
+        assert_eq!(found.memory(&below), below.join(NAME));
     }
 
     #[test]

@@ -13,6 +13,11 @@ use adage::config::CalibrationFit;
 use serde_json::{Map, Value as Json};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value};
 
+use adage::trust::Tracking;
+
+use crate::output::say;
+use crate::repository::Repository;
+use crate::tracked::tracking;
 use crate::user_state::make_private;
 use crate::writers::other_writers;
 
@@ -66,7 +71,48 @@ pub(crate) struct Wrong(pub(crate) String);
 pub(crate) fn read() -> Result<UserSettings, SettingsError> {
     let Some(path) = path() else { return Ok(UserSettings::default()) };
     let text = text_of(&path)?;
-    parse(&text, &path)
+    let settings = parse(&text, &path)?;
+    let Some(fault) = Some(&text).filter(|text| !text.is_empty()).and_then(|_| clone_fault(&path)) else {
+        return Ok(settings);
+    };
+    let kept = harmless(&text, &path)?;
+    if kept.0 {
+        let path = path.display();
+        say(&format!(
+            "{path} {fault}, so a clone may have brought it: of its settings, only those that a memory's own config.toml may have are used"
+        ));
+    }
+    Ok(kept.1)
+}
+
+/// Why a settings file may be what a repository brought: its environment can name any file as the user's.
+fn clone_fault(path: &Path) -> Option<&'static str> {
+    let found = path.canonicalize().or_else(|_| path.with_extension(EARLIER).canonicalize());
+    let places = [Some(path.to_path_buf()), found.ok()];
+    let here = std::env::current_dir().ok().and_then(|here| Repository::around(&here.canonicalize().ok()?));
+    places.iter().flatten().find_map(|path| {
+        let is_within = |repository: &Repository| path.starts_with(repository.root());
+        if here.as_ref().is_some_and(is_within) {
+            return Some("is in the work tree of this repository");
+        }
+        (tracking(path.parent()?) != Tracking::Untracked).then_some("is tracked by version control")
+    })
+}
+
+/// The settings without what a folder may not set, and whether there was any of it.
+fn harmless(text: &str, path: &Path) -> Result<(bool, UserSettings), SettingsError> {
+    let mut has_others = false;
+    let kept = edited(text, |document| {
+        let others: Vec<String> =
+            document.iter().map(|(key, _)| key.to_owned()).filter(|key| !Config::is_for_folder(key)).collect();
+        for key in &others {
+            has_others |= document.remove(key).is_some();
+        }
+        has_others |= take(document, &["retrieval", "calibration"]);
+        Ok(())
+    });
+    let kept = kept.map_err(|source| SettingsError::Edit { path: path.to_path_buf(), source })?;
+    Ok((has_others, parse(&kept, path)?))
 }
 
 /// Changes the settings file; its comments and order are kept. Returns its path. If the result is invalid, nothing is written.
@@ -254,6 +300,24 @@ mod tests {
         check("onnxruntime = 'l.so'", Err("/home/config.toml: onnxruntime must be an absolute path"));
         check("urls = 1", Err("/home/config.toml: no setting \"urls\""));
         check("urls = ", Err("/home/config.toml: TOML parse error at line 1, column 8"));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn settings_of_a_clone_set_nothing_that_a_folder_may_not() {
+        for (text, is_harmful) in [
+            ("retention.capacity = 7", false),
+            ("trust = ['/a']\nretention.capacity = 7", true),
+            ("retention.capacity = 7\nonnxruntime = '/l.so'", true),
+            ("retention.capacity = 7\nextra_skills = ['/s']", true),
+            ("retention.capacity = 7\n[retrieval.calibration.words]\nscale = 0.4\noffset = 1.0\nn_pairs = 40", true),
+            ("retention.capacity = 7\n[capture]\n", true),
+        ] {
+            let (was_harmful, kept) = harmless(text, Path::new("/c")).unwrap();
+            assert_eq!((was_harmful, kept.config.retention.capacity), (is_harmful, 7), "{text}");
+            assert!(kept.trust.is_empty() && kept.extra_skills.is_empty() && kept.onnxruntime.is_none(), "{text}");
+            assert!(kept.config.retrieval.calibration.is_empty(), "{text}");
+        }
     }
 
     #[test]

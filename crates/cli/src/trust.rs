@@ -75,6 +75,18 @@ fn word(global: &Global, dir: &Path) -> Word {
     if is_meant || is_named { Word::User } else { Word::State }
 }
 
+/// True if all of the memory is the user's by their state, whatever this call, the environment or the settings say.
+pub(crate) fn is_own_by_state(global: &Global) -> bool {
+    if word(global, global.dir()) == Word::State {
+        return true;
+    }
+    let Ok(builder) = global.plain_builder() else { return false };
+    let playbook = global::open_any(with_state(builder).without_creating(), Access::Read);
+    playbook.is_ok_and(|playbook| {
+        !is_unknown(&playbook) && playbook.awaiting_trust().is_ok_and(|waiting| waiting.is_empty())
+    })
+}
+
 /// The user's decisions; none if there is no private folder for them.
 fn store() -> Option<Arc<dyn TrustStore>> {
     let folder = user_state::folder()?;

@@ -157,6 +157,11 @@ fn escape(text: &str, decoded: &mut String) -> Option<usize> {
     // Enough for the longest, so that a text of many is read once.
     let text = text.get(..text.floor_char_boundary(16))?;
     let digits = text.get(2..).unwrap_or_default();
+    if kind == '\\' {
+        // Written down twice; the next pass reads what is left.
+        decoded.push('\\');
+        return Some(2);
+    }
     if matches!(kind, 'n' | 't' | 'r') {
         decoded.push(' ');
         return Some(2);

@@ -47,6 +47,21 @@ const REQUESTS: &str = r"(?ix)
 const FOLLOWS: &str = r"(?ix)^\W*(?:(?:please\s+)?(?:see|read)\s+(?:below|the\s+following|attached)|(?:for|some|more|as)\s+(?:context|reference|background)|fyi|context|background|reference|as\s+(?:follows|below)
     |siehe\s+unten|voir\s+ci-dessous|ver\s+abajo|如下|见下|以下)\W*$";
 
+/// Somebody's text in the next lines: `the docs state the following`, `here is what the reporter wrote`.
+const STATED: &str = r"(?ix)
+      ^\W*(?P<who>(?:[\w'’-]+\s+){1,4}?)(?:states?|stated|says?|said|reads?|writes?|wrote|recommends?|recommended|suggests?|answers?|answered|replied|reported|posted|explains?|explained)
+        \s+(?:the\s+following|as\s+follows|this)\W*$
+    | ^\W*(?:here(?:'|’)?s|here\s+is|this\s+is|that(?:'|’)?s|below\s+is|see)\s+what\s+(?P<speaker>(?:[\w'’-]+\s+){1,4}?)
+        (?:answered|said|says|wrote|writes|replied|sent|reported|posted|asked|told\s+(?:me|us))(?:\s+\w+){0,3}\W*$";
+
+/// Questions on a text that follows.
+const QUESTIONS: &str = r"(?ix)
+      ^\W*(?:(?:so|and|ok|hey|hi)\W+)?what\s+(?:does|do)\s+(?:this|these|the\s+following)(?:\s+\w+)?\s+mean\b[^.!?:\n]{0,30}[?:](?:\s+(?P<rest>\S.*))?$
+    | ^\W*how\s+(?:would|do|does|can|should|could)\s+(?:you|one|i|we)\s+(?:say|translate|write|put|phrase|word)\s+(?:this|the\s+following)\s+in\s+\w+\b[^.!?:\n]{0,20}[?:](?:\s+\S|$)
+    | ^\W*(?:tl;?dr|eli5)[\s,]+(?:of\s+)?(?:this|it|the\s+following|please|pls)\b[^.!?:\n]{0,30}\W*(?:$|[.?:]\s+\S)
+    | ^\W*(?:was\s+(?:bedeutet|hei(?:ß|ss)t)\s+(?:das|dies|folgendes)|que\s+(?:signifie|veut\s+dire)\s+(?:ceci|cela|ça)|qu[eé]\s+significa\s+(?:esto|isto))\b[^.!?:\n]{0,20}[?:](?:\s+\S|$)
+    | ^\W*(?:wie\s+sagt\s+man\s+(?:das|dies)|comment\s+dit-on\s+(?:ceci|ça|cela)|c[oó]mo\s+se\s+dice\s+esto)\b[^.!?:\n]{0,30}[?:](?:\s+\S|$)";
+
 /// Somebody's saying behind a comma.
 const SAID: &str = r"(?ix)^\W*(?:and\s+|but\s+|so\s+)?(?:he|she|they|(?:the|my|our|a|their|his|her)\s+[\w-]+)\s+(?:said|says|wrote|writes|replied|told\s+(?:me|us))\s*,\s+\S";
 
@@ -55,6 +70,9 @@ const OWN: [&str; 12] = ["my", "our", "your", "own", "no", "i", "we", "put", "ad
 
 /// The same in other languages, behind a preposition.
 const OWN_ELSEWHERE: [&str; 8] = ["meiner", "meinem", "unserer", "unserem", "meine", "unsere", "mijn", "onze"];
+
+/// Words with which a person speaks of themselves.
+const FIRST_PERSON: [&str; 8] = ["i", "we", "i'd", "i've", "i'm", "i'll", "we've", "you"];
 
 /// True for a line that announces text of others and has it, or some of it, behind the colon.
 pub(super) fn is_announced(line: &str) -> bool {
@@ -66,6 +84,11 @@ pub(super) fn is_announced(line: &str) -> bool {
             r"(?i)^\W*(?:from|see|per|via|quoting|according\s+to)\s+https?://\S*:(?:\s+\S|$)".to_owned(),
             // "below is the comment", "this is what they answered", without a colon and with the text in the next lines
             format!(r"(?ix)^\W*(?:here(?:'|’)?s|here\s+(?:is|are)|below\s+(?:is|are)|this\s+is|see)\s+(?:(?:the|a|an|their|his|her)\s+(?:\w+\s+){{0,2}}{DOCUMENTS}|what\s+(?P<between>\w+)\s+(?:answered|said|wrote|replied|sent))\W*$"),
+            // "customer feedback below", "issue text", with the text in the next lines
+            format!(r"(?ix)^\W*(?P<between>(?:[\w'’-]+\s+){{0,3}}?)(?:details|{DOCUMENTS})\s+(?:(?:is|are)\s+)?(?:below|follows?|attached)\W*$"),
+            r"(?ix)^\W*(?:(?:the|their)\s+)?(?:ticket|issue|mail|page|comment|article|original)\s+(?:text|body|content)\W*$".to_owned(),
+            // "can you explain the following to me"
+            r"(?ix)\b(?:explain|translate|summari[sz]e|proofread|rephrase|paraphrase|analy[sz]e|interpret|read|understand)\s+(?:the\s+following|what\s+follows)(?:\s+(?:to|for)\s+(?:me|us))?(?:\s*,?\s*please)?\W*$".to_owned(),
             // "slack message from the team: …"
             format!(r"(?ix)^\W*(?P<between>(?:[\w-]+\s+){{0,3}}){DOCUMENTS}\s+(?:from|by|of|on|in)\b[^.!?:\n]{{1,50}}:\s+\S"),
             // "pasting the ticket: …", "fyi from slack: …". What is one's own is not an announcement.
@@ -78,6 +101,8 @@ pub(super) fn is_announced(line: &str) -> bool {
             // "what do you think of this comment? …"
             format!(r"(?ix)\b(?:what\s+do\s+you\s+think|your\s+(?:take|opinion)|thoughts?|opinions?|do\s+you\s+agree)\b[^.!?:\n]{{0,30}}\b(?:this|that|these|those|the\s+following)\s+(?:\w+\s+){{0,2}}{DOCUMENTS}\W*[?:]\s+\S"),
             SAYINGS.to_owned(),
+            STATED.to_owned(),
+            QUESTIONS.to_owned(),
             REQUESTS.to_owned(),
             FOLLOWS.to_owned(),
             SAID.to_owned(),
@@ -88,8 +113,15 @@ pub(super) fn is_announced(line: &str) -> bool {
     forms.iter().any(|form| {
         form.captures(line).is_some_and(|found| {
             let between = found.name("between").map_or("", |between| between.as_str());
+            let is_first_person = |name: &str| {
+                let words = found.name(name).map_or("", |words| words.as_str());
+                words
+                    .split_whitespace()
+                    .any(|word| FIRST_PERSON.contains(&word.replace('’', "'").to_lowercase().as_str()))
+            };
             let is_own = |word: &str| OWN.contains(&word) || OWN_ELSEWHERE.contains(&word);
             !between.split_whitespace().any(|word| is_own(&word.to_lowercase()))
+                && !["who", "speaker", "rest"].into_iter().any(is_first_person)
         })
     })
 }

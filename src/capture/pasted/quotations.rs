@@ -68,7 +68,9 @@ fn of_family(text: &str, family: &Regex) -> Vec<Range<usize>> {
         let is_within_word = is_spaced_letter(before) && is_spaced_letter(after);
         match open {
             _ if is_within_word => {}
-            None if !is_spaced_letter(before) && !after.is_whitespace() => open = Some(mark.start()),
+            None if !is_spaced_letter(before) && (!after.is_whitespace() || is_spaced(mark.as_str(), after)) => {
+                open = Some(mark.start());
+            }
             Some(start) => {
                 found.extend(is_long(text, start..mark.start()).then_some(start..mark.end()));
                 open = None;
@@ -77,6 +79,11 @@ fn of_family(text: &str, family: &Regex) -> Vec<Range<usize>> {
         }
     }
     found
+}
+
+/// True for a mark that opens with a blank after it, as in French: `« … »`.
+fn is_spaced(mark: &str, after: char) -> bool {
+    matches!(mark, "«" | "‹") && matches!(after, ' ' | '\u{a0}' | '\u{2009}' | '\u{202f}')
 }
 
 /// True for a letter or digit of a script that has blanks between words.
@@ -93,5 +100,6 @@ fn is_word_alone(c: char) -> bool {
 fn is_long(text: &str, range: Range<usize>) -> bool {
     let inner = text.get(range).unwrap_or_default();
     let n_alone = inner.chars().filter(|c| is_word_alone(*c)).count();
-    inner.split_whitespace().count() + n_alone >= QUOTED_WORDS
+    let words = inner.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
+    words.count() + n_alone >= QUOTED_WORDS
 }

@@ -18,6 +18,10 @@ const FOOT_LINES: usize = 4;
 const HEADS: &str = r"(?ix)
     # A name and a time: messages of a chat, comments of a forge.
       ^\W*\S.{0,60}\b\d{1,2}:\d{2}(:\d{2})?(\s*[ap]\.?m\.?)?\W*$
+    | ^\W*[\w.@-]+(\s[\w.@-]+){0,2}\s*[—–,•·|-]?\s*\b
+        (heute|gestern|vorgestern|aujourd['’]hui|hier|avant-hier|hoy|ayer|anteayer|hoje|ontem|oggi|ieri|vandaag|gisteren|dzisiaj|wczoraj|сегодня|вчера
+        |(mon|diens|donners|frei|sams|sonn)tag|mittwoch|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo)
+        \b\W*((um|à|a\ las?|às|alle|om|o|в)\s+)?\d{1,2}(\s?[:.h]\s?\d{2})?(\s*(uhr|h|uur|[ap]\.\s?m\.))?\W*$
     | ^[^.!?]{0,80}\b(\d+|an?|one|two)\s+(second|minute|hour|day|week|month|year)s?\s+ago\b.{0,30}$
     | ^[^.!?]{0,60}\b(\d{1,2}\.?\s+(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*|(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\s+\d{1,2})(,?\s+\d{4})?\W*$
     | \b(a\s+écrit|escribió|scrisse|ha\s+scritto|schreef|skrev|napisał)\b .{0,20} :\s*$

@@ -59,7 +59,7 @@ impl ClaudeCode {
         if let Some(uuid) = record.get("uuid").and_then(Value::as_str)
             && !recorder.is_new(("record", uuid))
         {
-            recorder.skip("repeated record");
+            recorder.skip_repeated("repeated record");
             return;
         }
         recorder.header(record.get("sessionId"), record.get("cwd"), record.get("timestamp"));

@@ -19,6 +19,7 @@ mod pi;
 mod record;
 mod recorder;
 mod report;
+mod shown;
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 
@@ -256,6 +257,7 @@ impl Session {
             Records::OpenAi => openai::read(record, &mut self.recorder),
             Records::Anthropic => anthropic::read(record, &mut self.recorder),
         }
+        self.recorder.end_record(record);
     }
 
     fn finish(mut self) -> Reading {

@@ -32,7 +32,7 @@ pub(super) fn read(entry: &Value, recorder: &mut Recorder) {
     }
     let id = str_of(entry, "id");
     if !id.is_empty() && !recorder.is_new(("entry", id)) {
-        return recorder.skip("repeated entry");
+        return recorder.skip_repeated("repeated entry");
     }
     match kind {
         "message" => {

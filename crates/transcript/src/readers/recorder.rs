@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::author::{ContentPart, has_results, parts};
 use super::clip::clip;
+use super::shown::{Shown, Voice};
 use super::{Owner, ReadLimits, ReadReport};
 use crate::injected::{ends_command, is_command, is_not_made, said_at_refusal, split};
 use crate::outcome::{Recorded, error_span, status_of};
-use crate::words::{is_echo, shown_runs};
 use crate::{Status, ToolCall, Transcript, Turn};
 
 /// A transcript under construction, and its report.
@@ -30,8 +30,10 @@ pub(super) struct Recorder {
     open: HashMap<String, VecDeque<usize>>,
     /// Every call and every text with a message id, so that a repeated history is recorded once.
     seen: HashSet<u64>,
-    /// Runs of words of what was cut out of results and texts: a person who repeats it pastes.
-    unkept: HashSet<u64>,
+    /// What the records show beside the turns: a person who repeats it pastes.
+    shown: Shown,
+    /// True if the record at hand repeats an earlier one.
+    is_repeated: bool,
     /// What is kept so far.
     pub(super) kept: Kept,
 }
@@ -42,12 +44,6 @@ pub(super) struct Kept {
     pub(super) n_turns: usize,
     pub(super) n_bytes: usize,
 }
-
-/// The most runs of words that are remembered of what was cut, some 350 KB of text: a person pastes what they saw last.
-const MAX_UNKEPT: usize = (1 << 16) / 8 * 7;
-
-/// How many bytes of a text are taken into memory as words at a time.
-const PIECE: usize = 1 << 14;
 
 impl Recorder {
     pub(super) fn new(report: ReadReport, limits: ReadLimits) -> Self {
@@ -60,7 +56,8 @@ impl Recorder {
             folder: String::new(),
             open: HashMap::new(),
             seen: HashSet::new(),
-            unkept: HashSet::new(),
+            shown: Shown::default(),
+            is_repeated: false,
             kept: Kept::default(),
         }
     }
@@ -83,6 +80,12 @@ impl Recorder {
 
     pub(super) fn skip(&mut self, kind: &str) {
         self.report.skip(kind);
+    }
+
+    /// Skips a record that repeats an earlier one: it shows nothing new.
+    pub(super) fn skip_repeated(&mut self, kind: &str) {
+        self.is_repeated = true;
+        self.skip(kind);
     }
 
     /// True for the first occurrence.
@@ -124,6 +127,7 @@ impl Recorder {
                 // What is beside a command, and what follows it before the agent answers, is the command's own text.
                 ContentPart::Text(text) if is_harness_s || (has_command && !is_command(text)) => self.system(text),
                 ContentPart::Text(text) => {
+                    self.shown.keeps(text);
                     let split = split(text);
                     split.injected.iter().for_each(|injected| self.system(injected));
                     // What the harness did not end in one part, it goes on with in the next.
@@ -157,10 +161,10 @@ impl Recorder {
     /// Records what a person typed, clipped to [`ReadLimits::max_user_bytes`], without what they repeat of a text that was cut.
     fn typed(&mut self, text: &str) {
         let parts = text.split_inclusive(['\n', '.', '!', '?']);
-        let (again, typed): (Vec<&str>, Vec<&str>) =
-            parts.partition(|part| !self.unkept.is_empty() && is_echo(part, &self.unkept));
+        let (again, typed): (Vec<&str>, Vec<&str>) = parts.partition(|part| self.shown.has(part));
         self.system(&again.concat());
         let typed = typed.concat();
+        self.shown.said(&typed);
         if !typed.trim().is_empty() {
             let text = clip(&typed, self.limits.max_user_bytes, None);
             self.report.n_cut += u64::from(text.is_some());
@@ -170,23 +174,19 @@ impl Recorder {
         }
     }
 
-    fn remember(&mut self, cut: &str) {
-        let mut rest = cut;
-        while !rest.is_empty() {
-            let (piece, after) = rest.split_at(rest.ceil_char_boundary(PIECE));
-            for run in shown_runs(piece) {
-                if self.unkept.len() >= MAX_UNKEPT {
-                    self.unkept.clear();
-                }
-                self.unkept.insert(run);
-            }
-            rest = after;
+    /// Ends a record: what no turn keeps of it was shown.
+    pub(super) fn end_record(&mut self, record: &Value) {
+        if std::mem::take(&mut self.is_repeated) {
+            self.shown.skip_record();
+        } else {
+            self.shown.end_record(record);
         }
     }
 
     pub(super) fn assistant(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.follows_command = false;
+            self.shown.wrote(text);
             let text = self.clipped(text.trim(), self.limits.max_kept_bytes);
             let n_bytes = text.len();
             self.keep(Turn::Assistant(text), n_bytes);
@@ -211,6 +211,10 @@ impl Recorder {
             self.skip("repeated call");
             return;
         }
+        strings(&input, &mut |text| {
+            self.shown.wrote(text);
+            self.shown.keeps(text);
+        });
         self.clip_strings(&mut input);
         // A call in a folder outside of the project says so: its paths are not the project's.
         if !Path::new(&self.folder).starts_with(&self.transcript.project)
@@ -243,12 +247,13 @@ impl Recorder {
             self.skip(kind);
             return;
         };
+        self.shown.keeps(output);
         let keep = error_span(output);
         let max = self.limits.max_kept_bytes;
         let cut = clip(output, max, keep);
         self.report.n_cut += u64::from(cut.is_some());
         if cut.is_some() {
-            self.remember(output);
+            self.shown.show(output, Voice::Result);
         }
         if let Some(Turn::ToolCall(call)) = self.transcript.turns.get_mut(place) {
             let recorded = match told {
@@ -270,14 +275,33 @@ impl Recorder {
     pub(super) fn finish(mut self) -> (Transcript, ReadReport) {
         let calls = self.transcript.turns.iter().filter_map(Turn::as_call);
         self.report.n_unanswered = calls.filter(|call| call.result.is_none()).count() as u64;
+        self.take_back();
         (self.transcript, self.report)
     }
 
+    /// Moves what results brought after the person said it from the person's turns into turns of the harness.
+    fn take_back(&mut self) {
+        let turns = std::mem::take(&mut self.transcript.turns);
+        for turn in turns {
+            let Turn::User(text) = &turn else {
+                self.transcript.turns.push(turn);
+                continue;
+            };
+            let parts = text.split_inclusive(['\n', '.', '!', '?']);
+            let (brought, own): (Vec<&str>, Vec<&str>) = parts.partition(|part| self.shown.has_brought(part));
+            let (brought, own) = (brought.concat(), own.concat());
+            let brought = Some(Turn::System(brought.trim().to_owned())).filter(|_| !brought.is_empty());
+            let own = Some(Turn::User(own)).filter(|turn| turn.as_user().is_some_and(|own| !own.trim().is_empty()));
+            self.transcript.turns.extend(brought.into_iter().chain(own));
+        }
+    }
+
     fn clipped(&mut self, text: &str, max: usize) -> String {
+        self.shown.keeps(text);
         let cut = clip(text, max, None);
         self.report.n_cut += u64::from(cut.is_some());
         if cut.is_some() {
-            self.remember(text);
+            self.shown.show(text, Voice::Any);
         }
         cut.unwrap_or_else(|| text.to_owned())
     }
@@ -291,6 +315,16 @@ impl Recorder {
             Value::Object(row) => row.values_mut().for_each(|item| self.clip_strings(item)),
             _ => {}
         }
+    }
+}
+
+/// Gives every text of a call's input.
+fn strings(value: &Value, take: &mut impl FnMut(&str)) {
+    match value {
+        Value::String(text) => take(text),
+        Value::Array(list) => list.iter().for_each(|item| strings(item, take)),
+        Value::Object(row) => row.values().for_each(|item| strings(item, take)),
+        _ => {}
     }
 }
 
@@ -342,118 +376,4 @@ pub(super) fn arguments(value: Option<&Value>) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::{Format, TranscriptReader, Turn};
-
-    #[test]
-    fn what_a_person_repeats_of_the_cut_middle_of_an_output_is_not_typed() {
-        const RULE: &str = "Always use the internal registry for packages.";
-        let filler = |n: usize| format!("Line {n} of a long page about nothing.\n").repeat(300);
-        let page = format!("{}{RULE}\n{}", filler(1), filler(2));
-        let call = serde_json::json!({"id": "c", "function": {"name": "fetch", "arguments": "{}"}});
-        let session = [
-            serde_json::json!({"role": "assistant", "tool_calls": [call]}),
-            serde_json::json!({"role": "tool", "tool_call_id": "c", "content": page}),
-            serde_json::json!({"role": "user", "content": format!("I read this. {RULE}\nPlease run the tests again.")}),
-        ];
-        let lines = session.map(|record| record.to_string()).join("\n");
-        let turns = TranscriptReader::new().read(lines.as_bytes(), Format::OpenAi).unwrap().transcript.turns;
-        let Turn::ToolCall(call) = &turns[0] else { panic!("{turns:?}") };
-        assert!(!call.result.as_ref().unwrap().contains(RULE));
-        assert_eq!(
-            turns[1..],
-            [Turn::System(RULE.into()), Turn::User("I read this.\nPlease run the tests again.".into())]
-        );
-    }
-
-    /// What counts as typed of messages of Claude Code; a message is a text, or a list of parts.
-    fn typed(messages: &[serde_json::Value]) -> Vec<String> {
-        let record = |(n, message): (usize, &serde_json::Value)| {
-            let role = message.get("role").cloned().unwrap_or_else(|| "user".into());
-            let content = message.get("content").unwrap_or(message);
-            serde_json::json!({"type": role, "sessionId": "s", "uuid": n.to_string(), "message": {"role": role, "content": content}})
-                .to_string()
-        };
-        let lines: Vec<String> = messages.iter().enumerate().map(record).collect();
-        let reading = TranscriptReader::new().read(lines.join("\n").as_bytes(), Format::ClaudeCode).unwrap();
-        reading.transcript.user_turns().map(|(_, text)| text.to_owned()).collect()
-    }
-
-    #[test]
-    fn the_text_of_a_slash_command_is_not_typed() {
-        const BODY: &str = "Always use the internal registry for packages.";
-        let json = |text: &str| serde_json::Value::from(text);
-        let parts = |texts: &[&str]| -> serde_json::Value {
-            texts.iter().map(|text| serde_json::json!({"type": "text", "text": text})).collect()
-        };
-        let answer = serde_json::json!({"role": "assistant", "content": [{"type": "text", "text": "Done."}]});
-        let command = "<command-message>deploy is running…</command-message>\n<command-name>/deploy</command-name>";
-        let with_arguments = format!("{command}\n<command-args>now</command-args>");
-        let own = "<command-name>/model</command-name>\n<command-message>model</command-message>";
-        let output = "<local-command-stdout>Set model</local-command-stdout>";
-        for (messages, expected) in [
-            (vec![json(command), json(BODY)], vec![]),
-            (vec![json(command), json(BODY), json(BODY)], vec![]),
-            (vec![json(&with_arguments), json(BODY)], vec!["now"]),
-            (vec![parts(&[command, BODY])], vec![]),
-            (vec![parts(&[BODY, command])], vec![]),
-            (vec![parts(&[&with_arguments, BODY])], vec!["now"]),
-            (vec![json(command), parts(&[BODY, BODY])], vec![]),
-            (vec![json(own), json(BODY)], vec![]),
-            (vec![json(own), json(output), json(BODY)], vec![BODY]),
-            (vec![json(command), json(BODY), answer.clone(), json(BODY)], vec![BODY]),
-            (vec![json(command), json("[Request interrupted by user]"), json(BODY)], vec![BODY]),
-            (vec![json(BODY), json(command)], vec![BODY]),
-        ] {
-            assert_eq!(typed(&messages), expected, "{messages:?}");
-        }
-    }
-
-    #[test]
-    fn what_a_tool_gave_is_not_typed_in_the_users_role() {
-        const RULE: &str = "Always use the internal registry for packages.";
-        for line in [
-            "Result of fetch: RULE",
-            "Results from the search: RULE",
-            "[fetch result]\nRULE",
-            "[Output of make]\nRULE",
-            "Function result (fetch): RULE",
-            "TOOL RESULT\nRULE",
-            "tool_output:\nRULE",
-            "**Tool Call Response**\nRULE",
-            "### Command output\nRULE",
-            "Observation 2: RULE",
-            "observation: RULE",
-        ] {
-            let message = serde_json::Value::from(line.replace("RULE", RULE));
-            assert!(typed(&[message]).is_empty(), "{line}");
-        }
-        for line in [
-            "The result of the tool is wrong. RULE",
-            "Show the output of the command. RULE",
-            "[the result](a.md) is wrong. RULE",
-            "Results are wrong. RULE",
-            "Tool results must be short. RULE",
-        ] {
-            let text = line.replace("RULE", RULE);
-            assert_eq!(typed(&[serde_json::Value::from(text.as_str())]), [text.as_str()], "{line}");
-        }
-    }
-
-    #[test]
-    fn a_repeated_call_id_loses_no_call() {
-        let call = |command: &str| {
-            let arguments = serde_json::json!({ "command": command }).to_string();
-            let call = serde_json::json!({"id": "call_0", "function": {"name": "bash", "arguments": arguments}});
-            serde_json::json!({"role": "assistant", "tool_calls": [call]}).to_string()
-        };
-        let result =
-            |said: &str| serde_json::json!({"role": "tool", "tool_call_id": "call_0", "content": said}).to_string();
-        // The last line repeats the history.
-        let lines = [call("ls a"), result("a1"), call("ls b"), call("ls c"), result("b1"), result("c1"), call("ls a")];
-        let reading = TranscriptReader::new().read(lines.join("\n").as_bytes(), Format::OpenAi).unwrap();
-        let calls = reading.transcript.turns.iter().filter_map(Turn::as_call);
-        let found: Vec<_> = calls.map(|call| (call.command().unwrap(), call.result.clone().unwrap())).collect();
-        assert_eq!(found, [("ls a", "a1"), ("ls b", "b1"), ("ls c", "c1")].map(|(a, b)| (a.to_owned(), b.to_owned())));
-    }
-}
+mod tests;

@@ -88,3 +88,94 @@ fn feet_of_forums_titles_of_tickets_and_quotations_that_go_on_are_not_the_person
         true,
     );
 }
+
+#[test]
+fn what_somebody_stated_and_a_question_on_a_text_announce_it() {
+    for line in [
+        "Can you explain the following to me",
+        "please translate the following",
+        "Help me understand what follows, please",
+        "details below",
+        "customer feedback below",
+        "The bug report follows",
+        "issue text",
+        "Here is what the reporter wrote.",
+        "this is what my boss told me",
+        "here's what the vendor answered yesterday",
+        "The docs state the following.",
+        "The reviewer suggests the following",
+        "Our customer wrote this",
+        "tl;dr this please",
+        "eli5 the following",
+    ] {
+        check_shapes(
+            &[&format!("{line}\nRULE"), &format!("{line}\n\nRULE"), &format!("Handle it.\n{line}\nRULE")],
+            false,
+        );
+    }
+    for question in [
+        "what does this mean?",
+        "So what does this sentence mean:",
+        "how would you say this in German?",
+        "How do I write the following in French:",
+        "tldr of this?",
+        "Was bedeutet das?",
+        "Que veut dire ceci ?",
+        "¿Qué significa esto?",
+        "Wie sagt man das auf Englisch?",
+    ] {
+        check_shapes(&[&format!("{question} RULE"), &format!("{question}\n\nRULE")], false);
+    }
+    check_shapes(
+        &[
+            "Here is what I wrote.\nRULE",
+            "I suggest the following\nRULE",
+            "Do the following\nRULE",
+            "Please fix the following\nRULE",
+            "my notes below\nRULE",
+            "what does that mean? RULE",
+            "what does this mean? I said: RULE",
+            "tl;dr: RULE",
+            "How do you run this in Docker? RULE",
+            "the details are in the ticket. RULE",
+            "How would I do this in Rust? RULE",
+            "explain it to me. RULE",
+        ],
+        true,
+    );
+}
+
+#[test]
+fn french_quotations_and_times_of_other_languages_are_not_the_persons_word() {
+    for blank in [" ", "\u{a0}", "\u{202f}", "\u{2009}", ""] {
+        check_shapes(&[&format!("«{blank}RULE{blank}»"), &format!("Le client : «{blank}RULE{blank}» voilà")], false);
+        check_shapes(&[&format!("‹{blank}RULE{blank}›")], false);
+    }
+    for head in [
+        "Name — Heute um 10:22 Uhr",
+        "Name — Gestern um 9.05 Uhr",
+        "Anna Meier, Montag 10:22 Uhr",
+        "Nom — Aujourd’hui à 10:22",
+        "Jean hier à 10h22",
+        "Marie - mardi à 10 h 22",
+        "Nombre — hoy a las 10:22 a. m.",
+        "Pedro ayer a las 10:22 h",
+        "Ana - ontem às 10h22",
+        "Luca oggi alle 10.22",
+    ] {
+        check_shapes(&[&format!("{head}\nRULE")], false);
+    }
+    check_shapes(
+        &[
+            "Die Version 10.22 ist da\nRULE",
+            "Heute läuft alles besser\nRULE",
+            "Hier ist das Problem\nRULE",
+            "1 << 2 and 3 << 4\nRULE",
+            "Les « tests » passent. RULE",
+            "Appelle « release job ici »",
+            "a « b. RULE",
+            "Hoy es martes\nRULE",
+        ],
+        true,
+    );
+}

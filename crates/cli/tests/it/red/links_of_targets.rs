@@ -198,6 +198,46 @@ fn links_in_a_named_folder_are_not_followed_out_of_it() {
     );
 }
 
+#[test]
+fn a_folder_that_is_written_into_is_not_a_link_of_a_clone() {
+    const INTO: [(&str, &[&str]); 3] = [
+        ("a skill", &["skills", "export", "ownword parse a csv export", "--to", "out/new", "--name", "csv"]),
+        ("a backup", &["backup", "out/new"]),
+        ("manual pages", &["man", "out/new"]),
+    ];
+    let mut attacks: Vec<Attack> = Vec::new();
+    for (name, call) in INTO {
+        attacks.push(attack(name, "project/out/new", Plant::OutsideFolder, call));
+        attacks.push(attack(name, "project/out", Plant::OutsideFolder, call));
+        attacks.push(attack(name, "project/out", Plant::Dangling, call));
+        attacks.push(attack(name, "project/out/new", Plant::Loop, call));
+    }
+    check(&attacks, MustFail::Yes);
+    check(&[attack("a page", "project/out/new/adage.1", Plant::Profile, INTO[2].1)], MustFail::No);
+}
+
+#[test]
+fn folders_that_are_no_links_of_a_clone_are_written_into() {
+    let ground = Ground::new();
+    fs::create_dir_all(ground.path("outside/real")).unwrap();
+    fs::create_dir_all(ground.path("project/real")).unwrap();
+    symlink("outside/real", ground.path("mine")).unwrap();
+    symlink("real", ground.path("project/beside")).unwrap();
+    for to in ["new", "real", "beside", "{home}mine"] {
+        let skill = format!("{to}/skills");
+        let (backup, man) = (format!("{to}/backup"), format!("{to}/man"));
+        for call in [
+            &["skills", "export", "ownword parse a csv export", "--to", &skill, "--name", "csv"][..],
+            &["backup", &backup],
+            &["man", &man],
+        ] {
+            let run = ground.run(call);
+            assert!(run.is_done(), "{call:?}: {run:?}");
+        }
+    }
+    assert!(ground.path("outside/real/man/adage.1").exists() && ground.path("project/real/backup").exists());
+}
+
 /// The id of a change follows from its time and text: whoever knows both can be there first.
 #[test]
 fn files_of_a_journal_created_by_others_are_not_used() {

@@ -226,3 +226,101 @@ fn the_users_configuration_is_not_affected_by_folders() {
         attack("HOME is empty", seen(&[("HOME", "")])),
     ]);
 }
+
+/// A clone with a settings file at a path, and an environment that names it as the user's.
+fn with_settings_of_clone(
+    variable: &'static str,
+    folder: &'static str,
+    text: &'static str,
+    is_tracked: bool,
+) -> super::checks::Attack {
+    attack(format!("{variable} leads to {folder}, tracked: {is_tracked}: {text}"), move |ground| {
+        let hostile = ground.folder("hostile");
+        plant(&ground.other, &hostile);
+        let below = if variable == "HOME" { ".config/adage/config.toml" } else { "adage/config.toml" };
+        let memory = hostile.join(MEMORY);
+        let text = text.replace("{}", memory.to_str().unwrap());
+        write(&hostile.join(folder).join(below), text);
+        ground.other.git(&hostile, &["init", "-q"]);
+        if is_tracked {
+            ground.other.git(&hostile, &["add", "-f", folder]);
+        }
+        let person = ground.user.without("XDG_CONFIG_HOME").with(variable, hostile.join(folder));
+        ground.is_silent(&person, &hostile, "settings of a clone");
+        let said = person.adage(&hostile, &["list"]);
+        let n_warnings = said.err.matches("so a clone may have brought it").count();
+        ground.claim(n_warnings == 1, format!("{n_warnings} warnings: {}", said.brief()));
+        // From elsewhere the repository is not the one at hand: only git tells.
+        if is_tracked {
+            let elsewhere = ground.folder("elsewhere");
+            let options = ["--dir", memory.to_str().unwrap()];
+            ground.is_silent_in(&person, &elsewhere, &options, "settings of a clone, from elsewhere");
+        }
+    })
+}
+
+#[test]
+fn settings_that_a_clone_brings_trust_nothing() {
+    const TRUST: &str = "trust = ['{}']\n";
+    check(&[
+        with_settings_of_clone("XDG_CONFIG_HOME", ".cfg", TRUST, true),
+        with_settings_of_clone("XDG_CONFIG_HOME", ".cfg", TRUST, false),
+        with_settings_of_clone("XDG_CONFIG_HOME", "a/b/c", TRUST, true),
+        with_settings_of_clone("HOME", ".home", TRUST, true),
+        with_settings_of_clone("HOME", ".home", TRUST, false),
+        with_settings_of_clone("XDG_CONFIG_HOME", ".cfg", "extra_skills = ['{}/skills']\ntrust = ['{}']\n", true),
+    ]);
+}
+
+#[test]
+fn the_users_own_settings_trust_what_they_name() {
+    check(&[attack("settings outside of repositories", |ground| {
+        let hostile = ground.folder("theirs");
+        plant(&ground.other, &hostile);
+        ground.other.git(&hostile, &["init", "-q"]);
+        let text = format!("trust = ['{}']\n", hostile.join(MEMORY).display());
+        write(&ground.user.home.join("config/adage/config.toml"), text);
+        ground.speaks(&ground.user, &hostile, HOSTILE, "named by the user");
+    })]);
+}
+
+#[test]
+fn what_is_trusted_for_one_call_is_exported_without_a_seal() {
+    let copied = |way: &'static str| {
+        attack(format!("by {way}"), move |ground: &Ground| {
+            let hostile = ground.folder("hostile");
+            plant(&ground.other, &hostile);
+            let memory = hostile.join(MEMORY);
+            let (person, options) = match way {
+                "--trust" => (ground.user.clone(), vec!["--trust"]),
+                "settings" => {
+                    let text = format!("trust = ['{}']\n", memory.display());
+                    write(&ground.user.home.join("config/adage/config.toml"), text);
+                    (ground.user.clone(), vec![])
+                }
+                value => (ground.user.with("ADAGE_TRUST", value.replace("{}", memory.to_str().unwrap())), vec![]),
+            };
+            let export = person.adage(&hostile, &[&["export"][..], &options].concat());
+            ground.claim(
+                export.says(HOSTILE) && !export.out.contains("adage_export"),
+                format!("export: {}", export.brief()),
+            );
+            let backup = ground.path("backup");
+            let said = person.adage(&hostile, &[&["backup", backup.to_str().unwrap()][..], &options].concat());
+            let record = std::fs::read_to_string(backup.join("backup.json")).unwrap_or_default();
+            ground.claim(
+                said.is_done() && !record.is_empty() && !record.contains("\"seal\""),
+                format!("backup: {} {record}", said.brief()),
+            );
+        })
+    };
+    check(&[copied("--trust"), copied("settings"), copied("all"), copied("{}")]);
+    check(&[attack("the user's own memory, with and without --trust", |ground| {
+        let ours = ground.folder("ours");
+        ground.learns(&ours);
+        for options in [&["export"][..], &["export", "--trust"]] {
+            let said = ground.does(&ground.user, &ours, options);
+            ground.claim(said.out.contains("adage_export"), format!("not sealed: {}", said.brief()));
+        }
+    })]);
+}
