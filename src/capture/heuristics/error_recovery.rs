@@ -87,7 +87,7 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
     if is_intended(session, failed, end.call) {
         return Trial::refused(failed.turn, RejectedBecause::MeantToFail);
     }
-    if let Some(turn) = other_failure(session, failed, error, &next, end.call) {
+    if let Some(turn) = other_failure(failed, error, &next, end.call) {
         return Trial::refused(failed.turn, RejectedBecause::FailedAgain { turn });
     }
     let recovery = Recovery::new(session, failed, error, &next, end);
@@ -102,10 +102,8 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
     Trial::fired(failed.turn, recovery.candidate(session), ground)
 }
 
-/// The turn in which the failed command, or another form of it, failed with another error, after an edit and before the success.
-/// None if it did not.
+/// The turn in which the failed command, or another form of it, failed with another error before the success. None if it did not.
 fn other_failure(
-    session: &Session<'_>,
     failed: &TerminalCall<'_>,
     error: Option<&str>,
     next: &[&TerminalCall<'_>],
@@ -115,8 +113,8 @@ fn other_failure(
     let is_other = |call: &&TerminalCall<'_>| {
         call.failed()
             && call.line.relation_to(&failed.line).is_some_and(|relation| relation != Relation::SameProgram)
-            && error_line(call.output()).is_some_and(|other| !is_same_error_text(other, error))
-            && session.edits_in(failed.turn, call.turn).next().is_some()
+            && error_line(call.output()).is_none_or(|other| !is_same_error_text(other, error))
+            && !call.output().contains(error)
     };
     let mut between = next.iter().copied().take_while(|call| call.turn < fixed.turn);
     between.find(is_other).map(|call| call.turn)
