@@ -23,7 +23,7 @@ use super::session::{Session, TerminalCall};
 use super::{FiredBecause, RejectedBecause, Trial};
 use crate::config::CaptureConfig;
 pub(super) use attempts::is_same_error_text;
-use diagnosis::{Diagnosis, diagnosis, labelled_report};
+use diagnosis::{Diagnosis, diagnosis};
 use edits::edit_text;
 pub(super) use edits::names_in;
 use ending::{End, find_end, find_far_end};
@@ -175,19 +175,15 @@ fn covers(failed: &TerminalCall<'_>, later: &TerminalCall<'_>) -> bool {
     later.line.purpose() == Purpose::Checks && (is_whole || names.any(|word| is_named(&word)))
 }
 
-/// The agent's diagnosis of a failure: stated before the first edit, else before the last one, else in its report after the success;
-/// without edits, before the command that passed. None for an output with many causes.
+/// The agent's diagnosis of a failure: stated before the first edit, else before the last one. None without edits, and for an output
+/// with many causes.
 fn diagnosis_of(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> Option<Diagnosis> {
     if has_many_causes(failed.output()) {
         return None;
     }
     let (turns, edits): (Vec<usize>, Vec<&ToolCall>) = session.edits_in(failed.turn, fixed.turn).unzip();
-    let mut evidence = format!("{}\n{}", failed.line.text(), failed.output());
+    let mut evidence = failed.output().to_owned();
     evidence.extend(edits.into_iter().map(edit_text));
-    let Some(last) = turns.last() else {
-        return diagnosis(session, failed.turn, fixed.turn, &(evidence + fixed.line.text()));
-    };
     let until = |end: &usize| diagnosis(session, failed.turn, *end, &evidence);
-    let report = || labelled_report(session, fixed.turn, session.user_turn_after(fixed.turn), &evidence);
-    turns.first().and_then(until).or_else(|| until(last)).or_else(report)
+    turns.first().and_then(until).or_else(|| turns.last().and_then(until))
 }

@@ -92,48 +92,6 @@ pub(super) fn summary_of_changes(session: &Session<'_>, from: usize, to: usize, 
     Some(Diagnosis { text, turn: said.get(done)?.turn })
 }
 
-/// The problem and its solution, from a report of the agent in turns `from..to` that labels them so. None without labels, or if they
-/// have nothing to do with the failure.
-pub(super) fn labelled_report(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Diagnosis> {
-    /// The number of lines after the problem that are searched for the solution.
-    const MAX_LINES: usize = 6;
-    let evidence = evidence.to_lowercase();
-    let report = |turn: usize, text: &str| {
-        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-        (0..lines.len()).find_map(|place| {
-            let problem = labelled(&PROBLEM, lines.get(place)?)?;
-            let solution = lines.iter().skip(place + 1).take(MAX_LINES).find_map(|line| labelled(&SOLUTION, line))?;
-            let text = format!("{problem} {solution}");
-            let is_sure = !matches(&HEDGED, &text) && text.chars().count() <= MAX_CHARS;
-            let is_about_it = shares_a_name(&problem, &evidence) && shares_a_name(&solution, &evidence);
-            (is_sure && is_about_it).then_some(Diagnosis { text, turn })
-        })
-    };
-    let turns = session.transcript.turns.iter().enumerate().take(to).skip(from);
-    let mut reports = turns.filter_map(|(turn, said)| match said {
-        Turn::Assistant(text) => report(turn, text),
-        _ => None,
-    });
-    reports.next()
-}
-
-/// What a line says after its label, as a sentence.
-fn labelled(label: &LazyLock<Option<Regex>>, line: &str) -> Option<String> {
-    let line = line.replace("**", "");
-    let said = label.as_ref()?.captures(&line)?.get(1)?.as_str();
-    Some(with_full_stop(&capitalised(said))).filter(|said| said.unicode_words().count() >= 4)
-}
-
-/// The label of a line that says what the problem was.
-static PROBLEM: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^\W*(?:\d+[.)] *)?(?:the )?(?:problem|issue|root cause|cause|error)(?: was| is)?: +(.+)$").ok()
-});
-
-/// The label of a line that says how it was solved.
-static SOLUTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^\W*(?:\d+[.)] *)?(?:the )?(?:solution|fix|resolution|remedy)(?: was| is)?: +(.+)$").ok()
-});
-
 /// The cause and every step that the agent tells the user to take, from its last message with steps in turns `from..to`. None without
 /// a cause in that message, or with more than three steps.
 pub(super) fn advice(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Diagnosis> {

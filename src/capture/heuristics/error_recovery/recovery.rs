@@ -34,7 +34,7 @@ pub(super) struct Recovery<'s, 't> {
     /// Commands between failure and end that may have fixed it.
     pub(super) remedies: Vec<&'s TerminalCall<'t>>,
     pub(super) ending: Ending,
-    /// The agent's words about cause and remedy. None if it said nothing, or if the commands show it alone.
+    /// The agent's words about cause and remedy. None if it said nothing, and without edits: the commands show it then.
     pub(super) diagnosis: Option<Diagnosis>,
     /// Earlier attempts that did not help.
     pub(super) tried: Vec<CommandLine>,
@@ -91,7 +91,7 @@ impl<'s, 't> Recovery<'s, 't> {
         let remedies = if is_in_doubt { remedies(failed, next, &end, !edits.is_empty()) } else { Vec::new() };
         let blamed = error.filter(|_| edits.is_empty() && remedies.is_empty() && is_in_doubt);
         let ShownCommands { before, after, tried } = shown_commands(session, failed, fixed, error, blamed);
-        let mut recovery = Self {
+        Self {
             failed,
             fixed,
             relation: end.relation,
@@ -108,11 +108,7 @@ impl<'s, 't> Recovery<'s, 't> {
             user,
             tried,
             project,
-        };
-        if recovery.edits.is_empty() && recovery.is_self_explanatory() {
-            recovery.diagnosis = None;
         }
-        recovery
     }
 }
 

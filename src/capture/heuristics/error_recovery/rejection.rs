@@ -4,7 +4,7 @@ use adage_transcript::{CommandLine, Relation, outcome};
 
 use super::edits::{are_settings, names_in, names_same};
 use super::ending::Ending;
-use super::failures::{is_script_exception, says_missing};
+use super::failures::says_missing;
 use super::recovery::Recovery;
 use super::{MAX_BETWEEN, MAX_FILES, covers, is_test_file};
 use crate::capture::heuristics::RejectedBecause;
@@ -15,20 +15,6 @@ use crate::capture::heuristics::session::{MAX_COMMAND_CHARS, TerminalCall, is_sc
 const MAX_CHANGES: usize = 4;
 
 impl Recovery<'_, '_> {
-    /// True if the commands alone show the fix: few words differ, another program was used, or a command came in between.
-    pub(super) fn is_self_explanatory(&self) -> bool {
-        let is_shown = self.has_few_changes() || self.is_requoted() || !self.remedies.is_empty();
-        let is_same = self.relation != Relation::SameProgram || self.error_blames_command();
-        self.relation == Relation::Replaced || (is_shown && is_same && !self.has_script())
-    }
-
-    /// True if the command was rewritten without edits or other commands, and only the agent's words say why.
-    pub(super) fn is_explained_rewrite(&self) -> bool {
-        let is_sound = !self.error.is_some_and(is_script_exception);
-        let is_rewritten = self.edits.is_empty() && self.remedies.is_empty() && self.relation != Relation::Rerun;
-        is_rewritten && is_sound && self.diagnosis.is_some()
-    }
-
     /// The first reason to reject the recovery. None if it makes a lesson.
     pub(super) fn rejection(&self) -> Option<RejectedBecause> {
         let Some(error) = self.error else { return self.reject_undisplayable().or(Some(RejectedBecause::NoError)) };
@@ -48,9 +34,7 @@ impl Recovery<'_, '_> {
         }
         let remedies = self.remedies.iter().map(|call| &call.line);
         let mut shown = [&self.before, &self.after].into_iter().chain(remedies);
-        if let Some(script) = shown.by_ref().map(|line| self.text(line)).find(|text| is_script(text))
-            && !self.is_explained_rewrite()
-        {
+        if let Some(script) = shown.by_ref().map(|line| self.text(line)).find(|text| is_script(text)) {
             return Some(RejectedBecause::Script { n_chars: script.chars().count(), max: MAX_COMMAND_CHARS });
         }
         let only_tests =
@@ -70,8 +54,7 @@ impl Recovery<'_, '_> {
         let has_other_fix = (!self.edits.is_empty() || !self.remedies.is_empty()) && !is_named;
         // Another form of the same check is not another command.
         let is_same_check = || self.diagnosis.is_some() && covers(self.failed, self.fixed);
-        let is_other =
-            self.relation == Relation::SameProgram && !self.error_blames_command() && !self.is_explained_rewrite();
+        let is_other = self.relation == Relation::SameProgram && !self.error_blames_command();
         let is_unsure = is_about_code || has_other_fix || (is_other && !is_named);
         (is_unsure && !is_same_check()).then_some(RejectedBecause::OtherRun { n_edited: self.edits.len() })
     }
@@ -83,10 +66,7 @@ impl Recovery<'_, '_> {
             self.diagnosis.is_some() && self.remedies.len() <= MAX_BETWEEN && self.edited.len() <= MAX_FILES;
         let is_shown =
             is_explained || (n_between <= self.max_between() && (self.edits.is_empty() || self.edits_generalise()));
-        let is_rewritten = self.has_few_changes()
-            || self.is_requoted()
-            || self.relation == Relation::Replaced
-            || self.is_explained_rewrite();
+        let is_rewritten = self.has_few_changes() || self.is_requoted() || self.relation == Relation::Replaced;
         let is_fixed = n_between > 0 || (is_rewritten && self.ending == Ending::Passed);
         (!is_shown || !is_fixed).then_some(RejectedBecause::NothingTold { n_between, n_changes: self.changes.len() })
     }
