@@ -52,24 +52,28 @@ pub(super) fn diagnosis(session: &Session<'_>, from: usize, to: usize, evidence:
     let last = said.iter().rposition(|sentence| sentence.is_remedy && is_about_failure(&said, sentence))?;
     let remedy = said.get(last)?;
     let is_whole = remedy.is_cause && remedy.is_remedy;
+    // What another message says may be about another failure.
     let is_reason =
-        |one: &AgentSentence| one.is_cause && (one.shares_a_name || (remedy.shares_a_name && one.turn == remedy.turn));
+        |one: &AgentSentence| one.turn == remedy.turn && one.is_cause && (one.shares_a_name || remedy.shares_a_name);
     let reason = said.iter().take(last + usize::from(is_whole)).rposition(is_reason)?;
-    let texts = [start_with_antecedent(&said, reason), reason].map(|start| joined(&said, start, last));
+    let texts = [start_with_antecedent(&said, reason)?, reason].map(|start| joined(&said, start, last));
     let text = texts.into_iter().find(|text| text.chars().count() <= MAX_CHARS)?;
     Some(Diagnosis { text, turn: remedy.turn })
 }
 
-/// The index of the first sentence of a cause: the sentence before it, if a pronoun in the cause refers to that one.
-fn start_with_antecedent(said: &[AgentSentence], reason: usize) -> usize {
+/// The index of the first sentence of a cause: the sentence before it, if a pronoun in the cause refers to that one. None if that one
+/// is vague.
+fn start_with_antecedent(said: &[AgentSentence], reason: usize) -> Option<usize> {
     static POINTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)\b(?:it|it['’]s|its|this|that|they|they['’]re|them|yours|ours|these|those)\b").ok()
     });
-    let before = reason.checked_sub(1).and_then(|before| said.get(before));
-    let points = said.get(reason).is_some_and(|one| {
-        matches(&POINTS, &one.text) && before.is_some_and(|before| before.turn == one.turn && !before.is_vague)
-    });
-    reason - usize::from(points)
+    let cause = said.get(reason)?;
+    let before = reason.checked_sub(1).and_then(|before| said.get(before)).filter(|before| before.turn == cause.turn);
+    match before.filter(|_| matches(&POINTS, &cause.text)) {
+        Some(before) if before.is_vague => None,
+        Some(_) => Some(reason - 1),
+        None => Some(reason),
+    }
 }
 
 /// The cause and the changes, from the agent's summary in turns `from..to`. None without either.
@@ -102,7 +106,7 @@ pub(super) fn advice(session: &Session<'_>, from: usize, to: usize, evidence: &s
     let steps: Vec<&str> =
         said.iter().filter(|one| one.turn == turn).filter(advises).map(|one| one.text.as_str()).collect();
     let reason = said.iter().position(|one| one.turn == turn && one.is_cause && one.shares_a_name)?;
-    let why = said.get(start_with_antecedent(&said, reason)..=reason)?.iter().map(|one| one.text.as_str());
+    let why = said.get(start_with_antecedent(&said, reason)?..=reason)?.iter().map(|one| one.text.as_str());
     let text = why
         .chain(steps.iter().copied().filter(|step| said.get(reason).is_none_or(|why| why.text != *step)))
         .collect::<Vec<_>>()
@@ -128,11 +132,10 @@ fn is_about_failure(said: &[AgentSentence], remedy: &AgentSentence) -> bool {
     remedy.shares_a_name || said.iter().any(|sentence| is_reason(&sentence))
 }
 
-/// The sentences from cause to remedy in one text. Only these two if too many sentences or another message come between.
+/// The sentences from cause to remedy in one text. Only these two if too many come between.
 fn joined(said: &[AgentSentence], reason: usize, remedy: usize) -> String {
     let between = said.get(reason..=remedy).unwrap_or_default();
-    let is_near = between.len() <= MAX_SENTENCES
-        && between.iter().all(|one| Some(one.turn) == between.last().map(|last| last.turn));
+    let is_near = between.len() <= MAX_SENTENCES;
     let ends = || between.first().into_iter().chain(between.last());
     let shown: Vec<&str> = if is_near {
         between.iter().filter(|one| !one.is_vague).map(|one| one.text.as_str()).collect()
@@ -258,9 +261,9 @@ static DOING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^(?:add|set|move|switch|pass|replace|remove|rename|use|pin|bump|enable|disable|raise|lower|point|install|declare|export|import|register|wrap|escape|quote|regenerate|adding|setting|moving|switching|passing|replacing|removing|renaming|using|pinning|bumping|turning|enabling|disabling|raising|lowering|pointing|installing|declaring|exporting|importing|registering|wrapping|escaping|quoting|regenerating)\b").ok()
 });
 
-/// Words of a sentence that is uncertain, or about something else.
+/// Words of a sentence that is uncertain, about something else, about a slip of the agent, or about work that is not done yet.
 static HEDGED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:might|maybe|perhaps|probably|possibly|likely|could be|may be|may have|seems?|appears?|suspect|not sure|unclear|looks? like|i think|i wonder|presumably|if (?:that|this|it)|whether|(?:pre-?)?existing (?:issue|bug|problem|failure)|unrelated|out of scope|not something)\b|\?\W*$").ok()
+    Regex::new(r"(?i)\b(?:might|maybe|perhaps|probably|possibly|likely|could be|may be|may have|seems?|appears?|suspect|not sure|unclear|looks? like|i think|i wonder|presumably|if (?:that|this|it)|whether|(?:pre-?)?existing (?:issue|bug|problem|failure)|unrelated|out of scope|not something|my|typos?|i (?:forgot|mistyped|misread)|yet)\b|\?\W*$").ok()
 });
 
 /// True for a sentence that shares code or an uncommon word with `evidence`, which is in lower case.

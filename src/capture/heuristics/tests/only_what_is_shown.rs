@@ -22,6 +22,50 @@ fn the_error_of_another_failure_in_between_ends_the_first() {
 }
 
 #[test]
+fn cause_and_remedy_come_from_one_message() {
+    let (denied, edit) = ("! ./gen.sh # bash: ./gen.sh: Permission denied", "~ /srv/app/gen.sh");
+    let (cause, remedy) = ("`gen.sh` isn't executable.", "`gen.sh` should use the Python of the venv.");
+    found(&[denied, &format!("< {cause} {remedy}"), edit, "$ ./gen.sh"]);
+    none(&[denied, &format!("< {cause}"), "- a", &format!("< {remedy}"), edit, "$ ./gen.sh"]);
+}
+
+#[test]
+fn the_words_must_be_about_the_error_or_the_change() {
+    let failed = "! npm run pack-theme # error TS2307: no declarations";
+    none(&[
+        failed,
+        "< `pack-theme` needs the docs. They must be in the release.",
+        "~ /srv/app/a.ts",
+        "$ npm run pack-theme",
+    ]);
+    none(&[
+        failed,
+        "< My TS2307 typo: the declarations must be in `types`.",
+        "~ /srv/app/a.ts",
+        "$ npm run pack-theme",
+    ]);
+    none(&[
+        failed,
+        "< The declarations aren't there yet (TS2307). They must be in `types`.",
+        "~ /srv/app/a.ts",
+        "$ npm run pack-theme",
+    ]);
+    // What "it" is was not said.
+    none(&[
+        failed,
+        "< The folder may be wrong. It must have the declarations of TS2307 in `types`.",
+        "~ /srv/app/a.ts",
+        "$ npm run pack-theme",
+    ]);
+    found(&[
+        failed,
+        "< The declarations are missing (TS2307). They must be in `types`.",
+        "~ /srv/app/a.ts",
+        "$ npm run pack-theme",
+    ]);
+}
+
+#[test]
 fn a_comment_and_a_heading_are_no_errors() {
     for output in
         ["# json.decoder.JSONDecodeError: Invalid escape", "The following tests FAILED:\n  1 - unit (SEGFAULT)"]
