@@ -169,7 +169,8 @@ fn blamed_pair(error: &str, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>)
     let flagged = || failed.line.flagged_by(unknown_flag(error)?, &fixed.line);
     let named = || failed.line.named_in(failed.output(), &fixed.line);
     let only = || failed.line.counterparts(&fixed.line).filter(|_| blames_the_command(error));
-    blamed.or_else(quoted).or_else(flagged).or_else(named).or_else(only)
+    let pair = blamed.or_else(quoted).or_else(flagged).or_else(named).or_else(only);
+    pair.filter(|(before, after)| before.effect() == after.effect())
 }
 
 /// The program name and its full path, if the shell did not find the name and the path worked: a broken alias, or a gap in `PATH`.
