@@ -38,6 +38,8 @@ pub(super) struct Recovery<'s, 't> {
     pub(super) diagnosis: Option<Diagnosis>,
     /// Earlier attempts that did not help.
     pub(super) tried: Vec<CommandLine>,
+    /// True if only files were edited that the session wrote itself before the failure.
+    pub(super) edits_own_files: bool,
     /// The project's folder. Empty if it is unknown.
     pub(super) project: &'t str,
 }
@@ -100,6 +102,7 @@ impl<'s, 't> Recovery<'s, 't> {
             before,
             after,
             error,
+            edits_own_files: !edits.is_empty() && edits.iter().all(|edit| session.wrote(edit, failed.turn)),
             edited,
             edits,
             remedies,

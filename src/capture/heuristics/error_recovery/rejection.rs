@@ -18,7 +18,8 @@ impl Recovery<'_, '_> {
     /// The first reason to reject the recovery. None if it makes a lesson.
     pub(super) fn rejection(&self) -> Option<RejectedBecause> {
         let Some(error) = self.error else { return self.reject_undisplayable().or(Some(RejectedBecause::NoError)) };
-        self.reject_undisplayable().or_else(|| self.reject_unrelated(error)).or_else(|| self.reject_unexplained())
+        let unproven = self.reject_undisplayable().or_else(|| self.reject_unrelated(error));
+        unproven.or_else(|| self.reject_unexplained()).or_else(|| self.reject_one_off())
     }
 
     /// Rejects commands that only look, messages of the user in between, scripts, and changes of tests alone.
@@ -41,6 +42,37 @@ impl Recovery<'_, '_> {
             !are_settings(&self.edits) && !self.edited.is_empty() && self.edited.iter().all(|file| is_test_file(file));
         let is_unexplained = only_tests && self.remedies.is_empty() && self.diagnosis.is_none();
         is_unexplained.then_some(RejectedBecause::OnlyTestsChanged { n_edited: self.edited.len() })
+    }
+
+    /// Rejects what is done once: to files that the session wrote itself, or to this one tree.
+    fn reject_one_off(&self) -> Option<RejectedBecause> {
+        if self.edits_own_files && (self.diagnosis.is_none() || self.runs_what_was_edited()) {
+            return Some(RejectedBecause::OwnFiles { n_edited: self.edits.len() });
+        }
+        let is_other = matches!(self.relation, Relation::Respelled | Relation::Replaced);
+        let after = Some(&self.after).filter(|_| !is_other);
+        let mut lines = self.remedies.iter().map(|call| &call.line).chain(after);
+        lines.any(|line| self.is_one_off(line)).then_some(RejectedBecause::OneOff)
+    }
+
+    /// True if the failed command runs or names each file that was edited.
+    fn runs_what_was_edited(&self) -> bool {
+        self.edited.iter().all(|file| self.failed.line.text().contains(file.as_str()))
+    }
+
+    /// True for a line with a loop, or with a program that changes single files, which the failed line does not have. False if the
+    /// output of the failure names an operand of that program.
+    fn is_one_off(&self, line: &CommandLine) -> bool {
+        const LOOPS: [&str; 3] = ["for ", "while ", "until "];
+        let failed = &self.failed.line;
+        let is_new = |program: &str, words: &[&str]| {
+            let is_same = |(own, own_words): (&str, Vec<&str>)| own == program && changes_files(own, &own_words);
+            changes_files(program, words) && !failed.commands().any(is_same)
+        };
+        let is_named = |word: &&str| word.len() > 2 && self.failed.output().contains(*word);
+        let has_loop = |line: &CommandLine| LOOPS.iter().any(|word| line.text().starts_with(word));
+        (has_loop(line) && !has_loop(failed))
+            || line.commands().any(|(program, words)| is_new(program, &words) && !words.iter().any(is_named))
     }
 
     /// Rejects an end that does not prove that the failure is fixed, because another command passed.
@@ -141,5 +173,13 @@ impl Recovery<'_, '_> {
     /// True if at least one and at most [`MAX_CHANGES`] words differ.
     pub(super) fn has_few_changes(&self) -> bool {
         (1..=MAX_CHANGES).contains(&self.changes.len())
+    }
+}
+
+/// True for a command that changes single files of this one tree. `git` counts too: it is no preparation of another program.
+fn changes_files(program: &str, words: &[&str]) -> bool {
+    match program {
+        "sed" | "perl" => words.iter().any(|word| word.starts_with("-i")),
+        _ => ["touch", "ln", "cp", "mv", "rm", "chmod", "git"].contains(&program),
     }
 }

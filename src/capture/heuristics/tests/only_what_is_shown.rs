@@ -66,6 +66,48 @@ fn the_words_must_be_about_the_error_or_the_change() {
 }
 
 #[test]
+fn what_is_done_to_this_one_tree_is_no_remedy() {
+    let import = "! pytest -q # ImportError: attempted relative import with no known parent package";
+    none(&[import, "$ touch tests/__init__.py && pytest -q"]);
+    none(&[import, "$ touch tests/__init__.py", "$ pytest -q"]);
+    none(&["! node bench.js # Error: Cannot find module 'cache'", "$ ln -s ../modules old && node bench.js"]);
+    none(&[
+        "! python3 -c 'import db' # No module named 'db'",
+        "$ git init -q && pip install db && python3 -c 'import db'",
+    ]);
+    let transport = "! cd a && git submodule update # fatal: transport 'file' not allowed";
+    none(&[transport, "$ for w in a b; do (cd $w && git -c file.allow=always submodule update); done"]);
+    found(&[transport, "$ cd a && git -c file.allow=always submodule update"]);
+    // The failure names what it is done to.
+    found(&["! ./seed.sh -f # bash: ./seed.sh: Permission denied", "$ chmod +x ./seed.sh && ./seed.sh -f"]);
+    found(&["! python3 load.py # No module named 'yaml'", "$ pip install pyyaml && python3 load.py"]);
+}
+
+#[test]
+fn a_command_that_writes_is_not_one_that_reads() {
+    none(&["! sed -n s/a/b/p bin/stats # error: bin/stats is broken", "$ sed -i s/a/b/ bin/stats"]);
+    none(&["! sed -n 2p bin/stats; make check # error: bin/stats is broken", "$ sed -i 2d bin/run; make check"]);
+}
+
+#[test]
+fn a_script_that_the_session_wrote_is_on_trial() {
+    let said = "< A name can't be written as latin-1. The names must use utf-8.";
+    let names_of = |lines: &[&str], file: &str| {
+        let mut transcript = sketch(lines);
+        let input = json!({ "file_path": file, "content": "print('latin-1')" });
+        let status = Status::Succeeded;
+        let write = ToolCall { tool: "Write".into(), input, result: Some("File created".into()), status };
+        transcript.turns.insert(0, Turn::ToolCall(write));
+        names(&transcript, &CaptureConfig::default(), Heuristic::ErrorRecovery).len()
+    };
+    let script = ["! python3 gen.py # UnicodeEncodeError: latin-1", said, "~ /srv/app/gen.py", "$ python3 gen.py"];
+    assert_eq!((names_of(&script, "/srv/app/gen.py"), names_of(&script, "/srv/app/other.py")), (0, 1));
+    // Settings too, unless the agent says why.
+    let make = ["! make # error: no folder `build`", "~ /srv/app/Makefile: all: => all: | build", "$ make"];
+    assert_eq!((names_of(&make, "/srv/app/Makefile"), names_of(&make, "/srv/app/other.mk")), (0, 1));
+}
+
+#[test]
 fn a_comment_and_a_heading_are_no_errors() {
     for output in
         ["# json.decoder.JSONDecodeError: Invalid escape", "The following tests FAILED:\n  1 - unit (SEGFAULT)"]
