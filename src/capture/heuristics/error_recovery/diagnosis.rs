@@ -52,9 +52,15 @@ pub(super) fn diagnosis(session: &Session<'_>, from: usize, to: usize, evidence:
     let last = said.iter().rposition(|sentence| sentence.is_remedy && is_about_failure(&said, sentence))?;
     let remedy = said.get(last)?;
     let is_whole = remedy.is_cause && remedy.is_remedy;
-    // What another message says may be about another failure.
-    let is_reason =
-        |one: &AgentSentence| one.turn == remedy.turn && one.is_cause && (one.shares_a_name || remedy.shares_a_name);
+    // What is said before something else is done may be about another failure.
+    let is_related = |one: &AgentSentence| {
+        if one.turn == remedy.turn {
+            one.shares_a_name || remedy.shares_a_name
+        } else {
+            one.shares_a_name && session.acts(one.turn, remedy.turn).is_empty()
+        }
+    };
+    let is_reason = |one: &AgentSentence| one.is_cause && is_related(one);
     let reason = said.iter().take(last + usize::from(is_whole)).rposition(is_reason)?;
     let texts = [start_with_antecedent(&said, reason)?, reason].map(|start| joined(&said, start, last));
     let text = texts.into_iter().find(|text| text.chars().count() <= MAX_CHARS)?;
@@ -132,10 +138,11 @@ fn is_about_failure(said: &[AgentSentence], remedy: &AgentSentence) -> bool {
     remedy.shares_a_name || said.iter().any(|sentence| is_reason(&sentence))
 }
 
-/// The sentences from cause to remedy in one text. Only these two if too many come between.
+/// The sentences from cause to remedy in one text. Only these two if too many sentences or another message come between.
 fn joined(said: &[AgentSentence], reason: usize, remedy: usize) -> String {
     let between = said.get(reason..=remedy).unwrap_or_default();
-    let is_near = between.len() <= MAX_SENTENCES;
+    let is_near = between.len() <= MAX_SENTENCES
+        && between.iter().all(|one| Some(one.turn) == between.last().map(|last| last.turn));
     let ends = || between.first().into_iter().chain(between.last());
     let shown: Vec<&str> = if is_near {
         between.iter().filter(|one| !one.is_vague).map(|one| one.text.as_str()).collect()

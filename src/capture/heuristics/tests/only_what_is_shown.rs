@@ -22,11 +22,19 @@ fn the_error_of_another_failure_in_between_ends_the_first() {
 }
 
 #[test]
-fn cause_and_remedy_come_from_one_message() {
+fn nothing_is_done_between_cause_and_remedy() {
     let (denied, edit) = ("! ./gen.sh # bash: ./gen.sh: Permission denied", "~ /srv/app/gen.sh");
     let (cause, remedy) = ("`gen.sh` isn't executable.", "`gen.sh` should use the Python of the venv.");
     found(&[denied, &format!("< {cause} {remedy}"), edit, "$ ./gen.sh"]);
-    none(&[denied, &format!("< {cause}"), "- a", &format!("< {remedy}"), edit, "$ ./gen.sh"]);
+    let parts = |between| [denied.to_owned(), format!("< {cause}"), String::from(between), format!("< {remedy}")];
+    let lines = |between| parts(between).into_iter().chain([edit.to_owned(), "$ ./gen.sh".to_owned()]);
+    let check = |between, n: usize| {
+        let lines: Vec<String> = lines(between).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        assert_eq!(names(&sketch(&lines), &CaptureConfig::default(), Heuristic::ErrorRecovery).len(), n, "{between}");
+    };
+    check("- a", 1);
+    check("$ npm ci", 0);
 }
 
 #[test]
