@@ -20,6 +20,6 @@ pub use heuristics::{
     Author, Because, Candidate, Explanation, FiredBecause, Heuristic, Instruction, RejectedBecause, StatedLine,
     StatedSentence, Statement, Suggestions, stated_lines, statements, suggest,
 };
-pub(crate) use heuristics::{picked_lesson, project_checks, suggest_after};
+pub(crate) use heuristics::{picked_lesson, project_checks, split_by_failure, suggest_after};
 pub use sessions::{Ineligible, ReadState, Recurrence, Ripeness, SessionEntry, SessionSummary, index, recurring};
 pub(crate) use sessions::{are_alike, commands_told, normal_forms};

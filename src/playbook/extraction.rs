@@ -9,9 +9,7 @@ use serde::Serialize;
 use super::mining::Mined;
 use super::skill_saving::AutoSaved;
 use super::{Inner, Playbook, View};
-use crate::capture::{
-    Because, Existing, Explanation, ExtractRequest, Extracted, Extraction, Heuristic, extract_lessons, suggest, taint,
-};
+use crate::capture::{Existing, ExtractRequest, Extracted, Extraction, ProposalEvidence, extract_lessons, taint};
 use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result, with_causes};
 use crate::gate;
@@ -65,16 +63,17 @@ impl Playbook {
         cancel: &CancelToken,
     ) -> Result<Extraction> {
         let transcript = gate::clean_transcript(transcript);
-        let suggested = suggest(&transcript, &self.0.config.capture);
-        self.extract_clean(model, &transcript, &suggested.explanations, cancel)
+        let settled = self.mine_clean(&transcript)?.settled;
+        self.extract_clean(model, &transcript, settled, cancel)
     }
 
-    /// As [`extract`](Playbook::extract), for a session that is already redacted, with what the rules made of it.
+    /// As [`extract`](Playbook::extract), for a session that is already redacted. `found` are the turns of the failures on which
+    /// there is a lesson, or was one.
     fn extract_clean(
         &self,
         model: &dyn LanguageModel,
         transcript: &Transcript,
-        explanations: &[Explanation],
+        found: Vec<usize>,
         cancel: &CancelToken,
     ) -> Result<Extraction> {
         let inner = &self.0;
@@ -82,7 +81,6 @@ impl Playbook {
         let request = ExtractRequest::new(transcript);
         let existing = inner.nearest_to(&view, transcript, &request.realm);
         let existing = existing.iter().map(|lesson| Existing::from(lesson.as_ref())).collect();
-        let found = failures_of_rules(explanations);
         let request = ExtractRequest { existing, found, cancel: cancel.clone(), ..request };
         let mut extraction = extract_lessons(model, &request, &inner.config.extract);
         if let Extraction::Proposed { lessons, .. } = &mut extraction
@@ -105,8 +103,9 @@ impl Playbook {
         self.learn_lessons(lessons.into_iter().map(|lesson| lesson.draft))
     }
 
-    /// Learns from a session: the candidates of the rules, and the lessons that the model proposes if there is one. Procedures
-    /// also become draft skills if the settings allow it ([`Skills::save_suggested`](crate::skills::Skills::save_suggested)).
+    /// Learns from a session: the lessons that the model proposes if there is one, and the candidates of the rules. A recovery that
+    /// the model proposes and the record proves replaces what the rules suggest on the same failure. Procedures also become draft
+    /// skills if the settings allow it ([`Skills::save_suggested`](crate::skills::Skills::save_suggested)).
     /// Learning from the same session again adds nothing.
     ///
     /// ```
@@ -144,7 +143,12 @@ impl Playbook {
     ) -> Result<SessionLessons> {
         // Redacted once only: a long session takes a while.
         let transcript = gate::clean_transcript(transcript);
-        let suggested = self.mine_clean(&transcript)?;
+        let mut suggested = self.mine_clean(&transcript)?;
+        let settled = std::mem::take(&mut suggested.settled);
+        let extraction = model.map(|model| self.extract_clean(model, &transcript, settled, cancel)).transpose()?;
+        let (recoveries, said) = proposed(extraction.as_ref());
+        let recovered = self.admit_extracted(recoveries.iter().cloned())?;
+        self.leave_to_model(&mut suggested, &transcript, &failures_learned(&recoveries, &recovered))?;
         let mined = self.admit(suggested.candidates.iter().cloned())?;
         self.count_again(&suggested.recurring, &transcript)?;
         let candidates = suggested.candidates.iter().chain(&suggested.recurring);
@@ -154,23 +158,27 @@ impl Playbook {
             let failed = Some(error.to_string());
             AutoSaved { failed, ..AutoSaved::default() }
         });
-        let lessons = SessionLessons { suggested, mined, skills, ..SessionLessons::default() };
-        let Some(model) = model else { return Ok(lessons) };
-        let extraction = self.extract_clean(model, &transcript, &lessons.suggested.explanations, cancel)?;
-        let extracted = match &extraction {
-            Extraction::Proposed { lessons, .. } => self.admit_extracted(lessons.iter().cloned())?,
-            _ => Vec::new(),
-        };
-        Ok(SessionLessons { extraction: Some(extraction), extracted, ..lessons })
+        let mut extracted = self.admit_extracted(said)?;
+        extracted.extend(recovered);
+        Ok(SessionLessons { suggested, mined, extraction, extracted, skills })
     }
 }
 
-/// The turns of the failures on which the rules suggest lessons, also those that a person skipped or removed.
-fn failures_of_rules(explanations: &[Explanation]) -> Vec<usize> {
-    let is_fired = |explanation: &&Explanation| {
-        explanation.heuristic == Heuristic::ErrorRecovery && matches!(explanation.because, Because::Fired(_))
+/// The lessons that a model proposed: the recoveries, and those with words of the user.
+fn proposed(extraction: Option<&Extraction>) -> (Vec<Extracted>, Vec<Extracted>) {
+    let Some(Extraction::Proposed { lessons, .. }) = extraction else { return Default::default() };
+    lessons.iter().cloned().partition(|lesson| matches!(lesson.evidence, ProposalEvidence::Recovered(_)))
+}
+
+/// The turns of the failures on which a proposed recovery was learned or awaits review.
+fn failures_learned(recoveries: &[Extracted], outcomes: &[LearnOutcome]) -> Vec<usize> {
+    let learned = recoveries.iter().zip(outcomes);
+    let learned = learned.filter(|(_, outcome)| !matches!(outcome, LearnOutcome::Refused { .. }));
+    let failure = |(lesson, _): (&Extracted, _)| match &lesson.evidence {
+        ProposalEvidence::Recovered(evidence) => Some(evidence.failure.turn),
+        ProposalEvidence::Said(_) => None,
     };
-    explanations.iter().filter(is_fired).map(|explanation| explanation.turn).collect()
+    learned.filter_map(failure).collect()
 }
 
 impl Inner {
@@ -205,5 +213,110 @@ impl Inner {
         let mut nearest: Vec<(LessonId, f32)> = nearest.into_iter().collect();
         nearest.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
         Ok(nearest.into_iter().take(max).map(|(id, _)| id).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use adage_transcript::{Status, ToolCall, Turn};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::model::ScriptedModel;
+
+    /// A failure on which the rules suggest a lesson.
+    fn session(name: &str) -> Transcript {
+        let run = |command: &str, result: &str, status| {
+            let input = json!({ "command": command });
+            Turn::ToolCall(ToolCall { tool: "Bash".into(), input, result: Some(result.into()), status })
+        };
+        let turns = vec![
+            Turn::User("Build the pages of the manual.".into()),
+            run("make dcos", "error: No rule to make target 'dcos'.  Stop.", Status::Failed),
+            run("make docs", "3 pages written", Status::Succeeded),
+        ];
+        Transcript { session: name.into(), project: "/srv/shop".into(), turns, ..Transcript::default() }
+    }
+
+    fn reply(failure: &str) -> String {
+        let recovery = json!({
+            "trigger": "building the manual: No rule to make target", "mistake": "the name of the target was misspelled",
+            "solution": "The manual is built by the target `docs`.", "tags": ["make"],
+            "failure": {"turn": 1, "quote": failure}, "remedy": [{"turn": 2, "quote": "make docs"}],
+            "success": {"turn": 2, "quote": "3 pages written"},
+        });
+        json!({"decision": "LEARN", "recoveries": [recovery]}).to_string()
+    }
+
+    const PROVEN: &str = "No rule to make target 'dcos'";
+
+    struct Desk {
+        _folder: tempfile::TempDir,
+        playbook: Playbook,
+    }
+
+    impl Desk {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let playbook = Playbook::builder(folder.path()).without_embedder().open().unwrap();
+            Self { _folder: folder, playbook }
+        }
+
+        fn read(&self, name: &str, failure: Option<&str>) -> SessionLessons {
+            let model = failure.map(|quote| ScriptedModel::new([Ok(reply(quote))]));
+            let model = model.as_ref().map(|model| model as &dyn LanguageModel);
+            self.playbook.learn_from_session(&session(name), model, &CancelToken::default()).unwrap()
+        }
+
+        /// For each lesson that awaits review, whether a model proposed it.
+        fn waiting(&self) -> Vec<bool> {
+            let waiting = self.playbook.waiting_lessons().unwrap();
+            waiting.iter().map(|waiting| waiting.lesson.provenance.recovery.is_some()).collect()
+        }
+    }
+
+    #[test]
+    fn a_proven_proposal_replaces_the_suggestion_of_the_rules_on_the_same_failure() {
+        let desk = Desk::new();
+        let learned = desk.read("monday", Some(PROVEN));
+        assert!(matches!(learned.extracted[..], [LearnOutcome::Review { .. }]), "{learned:?}");
+        assert_eq!((learned.mined.len(), learned.suggested.replaced.as_slice()), (0, &["error-make".to_owned()][..]));
+        assert_eq!(desk.waiting(), [true]);
+        // Neither the rules nor a model add a second lesson on it later.
+        for quote in [None, Some(PROVEN), Some("No rule to make target")] {
+            desk.read("monday", quote);
+            assert_eq!(desk.waiting(), [true], "{quote:?}");
+        }
+    }
+
+    #[test]
+    fn a_refused_proposal_leaves_the_suggestion_of_the_rules() {
+        let desk = Desk::new();
+        let learned = desk.read("monday", Some("No such target"));
+        assert!(matches!(learned.mined[..], [LearnOutcome::Review { .. }]), "{learned:?}");
+        assert_eq!((learned.extracted.len(), desk.waiting()), (0, vec![false]));
+    }
+
+    #[test]
+    fn what_awaits_review_from_an_earlier_reading_by_the_rules_is_replaced() {
+        for earlier in ["monday", "sunday"] {
+            let desk = Desk::new();
+            desk.read(earlier, None);
+            assert_eq!(desk.waiting(), [false]);
+            desk.read("monday", Some(PROVEN));
+            assert_eq!(desk.waiting(), [true], "{earlier}");
+        }
+    }
+
+    #[test]
+    fn a_lesson_that_a_person_decided_on_is_not_replaced() {
+        let desk = Desk::new();
+        desk.read("sunday", None);
+        let inbox = desk.playbook.inbox();
+        inbox.apply(&inbox.list().unwrap()).unwrap();
+        let learned = desk.read("monday", Some(PROVEN));
+        let because: Value = json!(learned.extraction).pointer("/proposed/refused/0/because").cloned().unwrap();
+        assert_eq!(because, json!({"not_proven": {"already_found": {"turn": 1}}}));
+        assert!(desk.waiting().is_empty());
     }
 }

@@ -8,17 +8,20 @@ use adage_transcript::Transcript;
 use serde_json::Value;
 
 use super::Playbook;
-use crate::capture::{Candidate, Heuristic, are_alike, commands_told, project_checks};
+use super::mining::Mined;
+use crate::capture::{Candidate, Heuristic, are_alike, commands_told, project_checks, split_by_failure};
 use crate::error::Result;
 use crate::gate;
 use crate::lesson::{Lesson, LessonDraft, Origin, TextHash, Trust};
-use crate::state::{Book, Plan, Planned};
+use crate::state::{Action, Book, Edit, Plan, Planned, Waiting, Why};
 
 /// The state of a lesson that another session has taught before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KnownLesson {
-    /// It is in use or awaits review.
-    Kept,
+    /// It is in use.
+    InUse,
+    /// It awaits review.
+    Waiting,
     /// A person removed it in the last 30 days.
     Removed,
 }
@@ -33,9 +36,11 @@ impl KnownLesson {
             matches!(advice.what, AdviceKind::Checks) || lesson.provenance.session != transcript.session
         };
         let same_lesson = |lesson: &Arc<Lesson>| advice.is_given_by(lesson) && is_of_another(lesson);
-        let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
-        if book.lessons.iter().chain(waiting).any(same_lesson) {
-            return Some(Self::Kept);
+        if book.lessons.iter().any(same_lesson) {
+            return Some(Self::InUse);
+        }
+        if book.waiting.iter().map(|waiting| &waiting.lesson).any(same_lesson) {
+            return Some(Self::Waiting);
         }
         let mut removed = book.removed.iter().filter_map(|removed| removed.lesson.as_ref());
         removed.any(same_lesson).then_some(Self::Removed)
@@ -125,6 +130,46 @@ impl Playbook {
                 is_changed |= plan.book.remember_mined(*fingerprint) && count(&mut plan, advice);
             }
             Ok(if is_changed { Planned::Commit(plan, ()) } else { Planned::Nothing(()) })
+        })
+    }
+}
+
+impl Playbook {
+    /// Leaves failures of a session to the lessons that a model proposed: what the rules suggest on them is neither learned nor
+    /// awaits review, also if an earlier reading suggested it.
+    pub(super) fn leave_to_model(
+        &self,
+        suggested: &mut Mined,
+        transcript: &Transcript,
+        failures: &[usize],
+    ) -> Result<()> {
+        let split = |candidates: &mut Vec<Candidate>| {
+            let (kept, left) = split_by_failure(transcript, std::mem::take(candidates), failures);
+            *candidates = kept;
+            left
+        };
+        let mut left = split(&mut suggested.candidates);
+        left.extend(split(&mut suggested.recurring));
+        suggested.replaced.extend(left.iter().map(|candidate| candidate.name.clone()));
+        let told: Vec<Advice<'_>> =
+            left.iter().filter_map(|candidate| Advice::by(candidate, &transcript.project)).collect();
+        if told.is_empty() {
+            return Ok(());
+        }
+        let is_told = |lesson: &Lesson| {
+            lesson.provenance.recovery.is_none() && told.iter().any(|advice| advice.is_given_by(lesson))
+        };
+        self.0.commit(|attempt| {
+            let mut plan = self.0.plan(attempt);
+            let waiting = std::mem::take(&mut plan.book.waiting);
+            let (gone, kept): (Vec<Waiting>, _) = waiting.into_iter().partition(|waiting| is_told(&waiting.lesson));
+            plan.book.waiting = kept;
+            if gone.is_empty() {
+                return Ok(Planned::Nothing(()));
+            }
+            let edits = gone.into_iter().map(|waiting| Edit::gone(Why::Unreviewed, waiting.lesson)).collect();
+            plan.record(Action::Learn, edits);
+            Ok(Planned::Commit(plan, ()))
         })
     }
 }

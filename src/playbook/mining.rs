@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Playbook;
 use super::known_lessons::KnownLesson;
-use crate::capture::{Author, Candidate, Explanation, Heuristic, suggest_after, taint};
+use crate::capture::{Author, Candidate, Explanation, Heuristic, split_by_failure, suggest_after, taint};
 use crate::config::CaptureConfig;
 use crate::error::Result;
 use crate::gate;
@@ -31,6 +31,11 @@ pub struct Mined {
     /// The left-out candidates whose lesson was not removed. They are not learned again, but count as evidence for the lesson
     /// and for its draft skill.
     pub recurring: Vec<Candidate>,
+    /// Names of recoveries that were left out because a model proposed one on the same failure, and the session proves it.
+    pub replaced: Vec<String>,
+    /// The turns of failures on which a lesson is in use, or was skipped or removed, or that a model proposed one on.
+    #[serde(skip)]
+    pub(super) settled: Vec<usize>,
 }
 
 /// The skipped suggestions that a call is about.
@@ -62,9 +67,13 @@ impl Playbook {
         let earlier = said_before(transcript, view.snapshot.book());
         let found = suggest_after(transcript, &earlier, config);
         let mut mined = Mined { explanations: found.explanations, ..Mined::default() };
+        mined.settled = failures_of_model(&transcript.session, view.snapshot.book());
+        let (candidates, replaced) = split_by_failure(transcript, found.candidates, &mined.settled);
+        mined.replaced = replaced.into_iter().map(|candidate| candidate.name).collect();
         let first_untrusted = taint::first_untrusted(transcript, config);
-        for candidate in found.candidates {
+        for candidate in candidates {
             if is_skipped(&candidate.name) {
+                mined.settled.extend(candidate.failures());
                 mined.skipped.push(candidate.name);
                 continue;
             }
@@ -73,7 +82,10 @@ impl Playbook {
                 None => mined.candidates.push(candidate),
                 Some(known) => {
                     mined.known.push(candidate.name.clone());
-                    mined.recurring.extend((known == KnownLesson::Kept).then_some(candidate));
+                    if known != KnownLesson::Waiting {
+                        mined.settled.extend(candidate.failures());
+                    }
+                    mined.recurring.extend((known != KnownLesson::Removed).then_some(candidate));
                 }
             }
         }
@@ -178,6 +190,15 @@ fn said_before<'b>(transcript: &Transcript, book: &'b Book) -> Vec<&'b str> {
     let quotes = lessons.flat_map(|lesson| &lesson.provenance.evidence).map(|evidence| evidence.quote.as_str());
     let is_copy = |quote: &&str| transcript.user_turns().any(|(_, text)| text.contains(quote));
     quotes.filter(|quote| !is_copy(quote)).collect()
+}
+
+/// The turns of the failures of a session on which a model proposed a lesson, also one that a person removed.
+fn failures_of_model(session: &str, book: &Book) -> Vec<usize> {
+    let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
+    let removed = book.removed.iter().filter_map(|removed| removed.lesson.as_ref());
+    let lessons = book.lessons.iter().chain(waiting).chain(removed);
+    let own = lessons.map(|lesson| &lesson.provenance).filter(|known| !session.is_empty() && known.session == session);
+    own.filter_map(|known| Some(known.recovery.as_ref()?.failure.turn)).collect()
 }
 
 /// Taints a candidate if its evidence comes after the first untrusted turn, or if others can have written the whole session.

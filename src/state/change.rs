@@ -60,7 +60,7 @@ pub(crate) enum Why {
     Removed,
     /// Another lesson replaced it.
     Superseded,
-    /// It awaited review, and was dropped because the list was full.
+    /// It awaited review, and was dropped because the list was full or a model proposed a lesson on the same failure.
     Unreviewed,
     /// It awaited review, and a person dismissed it.
     Dismissed,

@@ -478,7 +478,7 @@ fn a_draft_that_could_not_be_written_is_made_when_the_session_is_read_again() {
     // A file is in the place of the folder of skills.
     let skills = desk.folder.path().join("skills");
     fs::write(&skills, "mine").unwrap();
-    let model = ScriptedModel::new([Ok("{}".into()), Ok(reply(None))]);
+    let model = ScriptedModel::new([Ok(reply(None)), Ok("{}".into())]);
     let mut session = procedure("monday");
     session.turns.push(Turn::User(format!("No, {QUOTE}.")));
     let learned = desk.playbook.learn_from_session(&session, Some(&model), &CancelToken::default()).unwrap();

@@ -27,7 +27,7 @@ const MAX_TAGS: usize = 8;
 pub(super) struct Bench<'a> {
     pub(super) said: &'a UserTurns<'a>,
     pub(super) record: &'a Record<'a>,
-    /// The failures on which the rules suggest lessons.
+    /// The failures on which there is a lesson, or was one.
     pub(super) found: &'a [usize],
     pub(super) session: &'a str,
     pub(super) realm: &'a Realm,

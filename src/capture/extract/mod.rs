@@ -55,14 +55,14 @@ pub struct ExtractRequest<'a> {
     /// The known lessons of the realm that are nearest to the session, nearest first; at most [`ExtractConfig::max_existing`]
     /// of them are shown.
     pub existing: Vec<Existing>,
-    /// The turns of the failures on which the rules suggest lessons: the model's recoveries from these are refused.
+    /// The turns of the failures on which there is a lesson, or was one: the model's recoveries from these are refused.
     pub found: Vec<usize>,
     /// Ends the call early.
     pub cancel: CancelToken,
 }
 
 impl<'a> ExtractRequest<'a> {
-    /// A request for a session in the realm of its project, without known lessons and without lessons of the rules.
+    /// A request for a session in the realm of its project, without known lessons.
     #[must_use]
     pub fn new(transcript: &'a Transcript) -> Self {
         let realm = Realm { project: transcript.project.clone(), ..Realm::default() };

@@ -13,8 +13,9 @@ use super::wording::matches;
 /// too, so only the rule of recoveries reads them as errors.
 pub(super) fn error_line(output: &str) -> Option<&str> {
     // Elixir: `** (RuntimeError) no such key`, which a test that passes may print.
-    let tells =
-        |line: &&str| !is_bare(line) && (line.starts_with("** (") || blames_the_command(line) || has_place(line));
+    let tells = |line: &&str| {
+        !is_bare(line) && !is_comment(line) && (line.starts_with("** (") || blames_the_command(line) || has_place(line))
+    };
     told_error(output).or_else(|| output.lines().map(str::trim).find(tells)).or_else(|| message(output))
 }
 
@@ -31,7 +32,12 @@ fn told_error(output: &str) -> Option<&str> {
         return Some(headed);
     }
     let mut signs = output.lines().filter_map(outcome::error_line).map(str::trim);
-    signs.find(|line| !is_bare(line) && !line.starts_with("Traceback ("))
+    signs.find(|line| !is_bare(line) && !is_comment(line) && !line.starts_with("Traceback ("))
+}
+
+/// True for a comment of a file that was printed, or a remark of a test runner.
+fn is_comment(line: &str) -> bool {
+    line.starts_with("# ") || line.starts_with("//")
 }
 
 /// The first line of a short output, if it is a sentence: `The following paths are ignored by one of your .gitignore files:`.
@@ -86,7 +92,7 @@ fn is_bare(line: &str) -> bool {
 const CLOSING: &str = "a above aborted aborting again all an and assertionerror below build building but check checked checking \
     checks code command compilation compile compiled compiling complete completed details detected doctest \
     doctests done ended err error errors examples exception exit exited fail failed failing fails failure failures \
-    fatal finished for found had has have in is issue issues lint linter linting log more ms occurred of on one or \
+    fatal finished following for found had has have in is issue issues lint linter linting log more ms occurred of on one or \
     output panic passed pending problem problems process run s script see skipped some status step suite suites \
     test tests the total type typecheck types unsuccessful was were with";
 

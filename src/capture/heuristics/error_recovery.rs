@@ -23,7 +23,7 @@ use super::session::{Session, TerminalCall};
 use super::{FiredBecause, RejectedBecause, Trial};
 use crate::config::CaptureConfig;
 pub(super) use attempts::is_same_error_text;
-use diagnosis::{Diagnosis, diagnosis, labelled_report};
+use diagnosis::{Diagnosis, diagnosis};
 use edits::edit_text;
 pub(super) use edits::names_in;
 use ending::{End, find_end, find_far_end};
@@ -87,7 +87,7 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
     if is_intended(session, failed, end.call) {
         return Trial::refused(failed.turn, RejectedBecause::MeantToFail);
     }
-    if let Some(turn) = other_failure(session, failed, error, &next, end.call) {
+    if let Some(turn) = other_failure(failed, error, &next, end.call) {
         return Trial::refused(failed.turn, RejectedBecause::FailedAgain { turn });
     }
     let recovery = Recovery::new(session, failed, error, &next, end);
@@ -102,10 +102,8 @@ fn judge(session: &Session<'_>, place: usize, failed: &TerminalCall<'_>, window:
     Trial::fired(failed.turn, recovery.candidate(session), because)
 }
 
-/// The turn in which the failed command, or another form of it, failed with another error, after an edit and before the success.
-/// None if it did not.
+/// The turn in which the failed command, or another form of it, failed with another error before the success. None if it did not.
 fn other_failure(
-    session: &Session<'_>,
     failed: &TerminalCall<'_>,
     error: Option<&str>,
     next: &[&TerminalCall<'_>],
@@ -115,8 +113,8 @@ fn other_failure(
     let is_other = |call: &&TerminalCall<'_>| {
         call.failed()
             && call.line.relation_to(&failed.line).is_some_and(|relation| relation != Relation::SameProgram)
-            && error_line(call.output()).is_some_and(|other| !is_same_error_text(other, error))
-            && session.edits_in(failed.turn, call.turn).next().is_some()
+            && error_line(call.output()).is_none_or(|other| !is_same_error_text(other, error))
+            && !call.output().contains(error)
     };
     let mut between = next.iter().copied().take_while(|call| call.turn < fixed.turn);
     between.find(is_other).map(|call| call.turn)
@@ -177,19 +175,15 @@ fn covers(failed: &TerminalCall<'_>, later: &TerminalCall<'_>) -> bool {
     later.line.purpose() == Purpose::Checks && (is_whole || names.any(|word| is_named(&word)))
 }
 
-/// The agent's diagnosis of a failure: stated before the first edit, else before the last one, else in its report after the success;
-/// without edits, before the command that passed. None for an output with many causes.
+/// The agent's diagnosis of a failure: stated before the first edit, else before the last one. None without edits, and for an output
+/// with many causes.
 fn diagnosis_of(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> Option<Diagnosis> {
     if has_many_causes(failed.output()) {
         return None;
     }
     let (turns, edits): (Vec<usize>, Vec<&ToolCall>) = session.edits_in(failed.turn, fixed.turn).unzip();
-    let mut evidence = format!("{}\n{}", failed.line.text(), failed.output());
+    let mut evidence = failed.output().to_owned();
     evidence.extend(edits.into_iter().map(edit_text));
-    let Some(last) = turns.last() else {
-        return diagnosis(session, failed.turn, fixed.turn, &(evidence + fixed.line.text()));
-    };
     let until = |end: &usize| diagnosis(session, failed.turn, *end, &evidence);
-    let report = || labelled_report(session, fixed.turn, session.user_turn_after(fixed.turn), &evidence);
-    turns.first().and_then(until).or_else(|| until(last)).or_else(report)
+    turns.first().and_then(until).or_else(|| turns.last().and_then(until))
 }

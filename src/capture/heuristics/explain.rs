@@ -153,6 +153,13 @@ pub enum RejectedBecause {
     NotConfirmed,
     /// Somebody wanted to see it fail, or what was broken was only put back.
     MeantToFail,
+    /// Only files were edited that the session had written itself: how they were written, not what went wrong with them.
+    OwnFiles {
+        /// How many edits came between.
+        n_edited: usize,
+    },
+    /// The command passed after something was done to this one tree that the failure does not name, or within a loop.
+    OneOff,
     /// The same command failed with another error before it passed: what came before that fixed this failure, not what came last.
     FailedAgain {
         /// The turn of the other failure.

@@ -101,6 +101,13 @@ impl Candidate {
         self.heuristic.is_procedure() && !self.is_rule()
     }
 
+    /// The turns of the failure that a recovery is on, from 0. Empty for other candidates.
+    pub(crate) fn failures(&self) -> impl Iterator<Item = usize> + '_ {
+        let is_recovery = self.heuristic == Heuristic::ErrorRecovery;
+        let turns = self.turns.split_last().map_or(&[][..], |(_, before)| before);
+        turns.iter().copied().filter(move |_| is_recovery)
+    }
+
     /// True for a rule in a person's words ("from now on, always …"): it has no steps.
     pub(crate) fn is_rule(&self) -> bool {
         self.heuristic == Heuristic::ExplicitInstruction && self.author == Author::Person
@@ -178,6 +185,22 @@ pub(crate) fn suggest_after(transcript: &Transcript, earlier: &[&str], config: &
     }
     suggestions.take(fired, config);
     suggestions
+}
+
+/// Parts candidates: those that are not on one of these failures, and those that are.
+pub(crate) fn split_by_failure(
+    transcript: &Transcript,
+    candidates: Vec<Candidate>,
+    failures: &[usize],
+) -> (Vec<Candidate>, Vec<Candidate>) {
+    if failures.is_empty() {
+        return (candidates, Vec::new());
+    }
+    let outcomes = Outcomes::of(transcript);
+    let is_on = |candidate: &Candidate| {
+        candidate.failures().any(|own| failures.iter().any(|failure| outcomes.is_same_failure(own, *failure)))
+    };
+    candidates.into_iter().partition(|candidate| !is_on(candidate))
 }
 
 /// What a rule made of one place in a transcript.

@@ -194,6 +194,13 @@ impl<'t> Session<'t> {
         self.changes_in(from, to).filter(|(_, call)| call.status != Status::Failed)
     }
 
+    /// True if the session wrote the file of an edit as a whole before a turn.
+    pub(super) fn wrote(&self, edit: &ToolCall, turn: usize) -> bool {
+        let path = edit.changed_path();
+        let is_whole = |call: &ToolCall| call.replaced().is_none() && call.input.get("content").is_some();
+        path.is_some() && self.edits_in(0, turn).any(|(_, call)| is_whole(call) && call.changed_path() == path)
+    }
+
     /// The names of the files edited in turns `from..to`, each once, in order, where the calls name them.
     pub(super) fn edited_files(&self, from: usize, to: usize) -> Vec<String> {
         let mut files = Vec::new();

@@ -296,7 +296,7 @@ fn other_kinds_of_proof_are_taken() {
 }
 
 #[test]
-fn what_the_rules_found_is_not_proposed_again() {
+fn what_has_a_lesson_is_not_proposed_again() {
     let transcript = session();
     for found in [vec![2], vec![0, 2]] {
         let extraction = extract_from(&transcript, learn(&[recovery()]), found);

@@ -53,7 +53,7 @@ impl<'t> Record<'t> {
         (0..self.transcript.turns.len()).any(|turn| self.outcomes.status(turn) == Status::Failed)
     }
 
-    /// The evidence of a proposal. `found` are the turns of the failures on which the rules suggest lessons.
+    /// The evidence of a proposal. `found` are the turns of the failures on which there is a lesson, or was one.
     pub(super) fn check(&self, proposal: &RecoveryProposal, found: &[usize]) -> Result<Proven, RecoveryRefusal> {
         check_texts(proposal)?;
         let failure = &proposal.failure;

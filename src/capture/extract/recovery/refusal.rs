@@ -202,10 +202,10 @@ pub enum RecoveryRefusal {
     /// The solution names nothing of the remedy.
     #[error("its solution names nothing of the remedy")]
     OtherSolution,
-    /// The rules found this failure; their lesson is kept.
-    #[error("the rules suggest a lesson on the failure of turn {turn}")]
+    /// There is a lesson on this failure, in use or proposed before, or a person skipped or removed it.
+    #[error("there is or was a lesson on the failure of turn {turn}")]
     AlreadyFound {
-        /// The turn of the failure, by the rules.
+        /// The turn of the failure, by that lesson.
         turn: usize,
     },
 }

@@ -52,24 +52,34 @@ pub(super) fn diagnosis(session: &Session<'_>, from: usize, to: usize, evidence:
     let last = said.iter().rposition(|sentence| sentence.is_remedy && is_about_failure(&said, sentence))?;
     let remedy = said.get(last)?;
     let is_whole = remedy.is_cause && remedy.is_remedy;
-    let is_reason =
-        |one: &AgentSentence| one.is_cause && (one.shares_a_name || (remedy.shares_a_name && one.turn == remedy.turn));
+    // What is said before something else is done may be about another failure.
+    let is_related = |one: &AgentSentence| {
+        if one.turn == remedy.turn {
+            one.shares_a_name || remedy.shares_a_name
+        } else {
+            one.shares_a_name && session.acts(one.turn, remedy.turn).is_empty()
+        }
+    };
+    let is_reason = |one: &AgentSentence| one.is_cause && is_related(one);
     let reason = said.iter().take(last + usize::from(is_whole)).rposition(is_reason)?;
-    let texts = [start_with_antecedent(&said, reason), reason].map(|start| joined(&said, start, last));
+    let texts = [start_with_antecedent(&said, reason)?, reason].map(|start| joined(&said, start, last));
     let text = texts.into_iter().find(|text| text.chars().count() <= MAX_CHARS)?;
     Some(Diagnosis { text, turn: remedy.turn })
 }
 
-/// The index of the first sentence of a cause: the sentence before it, if a pronoun in the cause refers to that one.
-fn start_with_antecedent(said: &[AgentSentence], reason: usize) -> usize {
+/// The index of the first sentence of a cause: the sentence before it, if a pronoun in the cause refers to that one. None if that one
+/// is vague.
+fn start_with_antecedent(said: &[AgentSentence], reason: usize) -> Option<usize> {
     static POINTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)\b(?:it|it['’]s|its|this|that|they|they['’]re|them|yours|ours|these|those)\b").ok()
     });
-    let before = reason.checked_sub(1).and_then(|before| said.get(before));
-    let points = said.get(reason).is_some_and(|one| {
-        matches(&POINTS, &one.text) && before.is_some_and(|before| before.turn == one.turn && !before.is_vague)
-    });
-    reason - usize::from(points)
+    let cause = said.get(reason)?;
+    let before = reason.checked_sub(1).and_then(|before| said.get(before)).filter(|before| before.turn == cause.turn);
+    match before.filter(|_| matches(&POINTS, &cause.text)) {
+        Some(before) if before.is_vague => None,
+        Some(_) => Some(reason - 1),
+        None => Some(reason),
+    }
 }
 
 /// The cause and the changes, from the agent's summary in turns `from..to`. None without either.
@@ -92,48 +102,6 @@ pub(super) fn summary_of_changes(session: &Session<'_>, from: usize, to: usize, 
     Some(Diagnosis { text, turn: said.get(done)?.turn })
 }
 
-/// The problem and its solution, from a report of the agent in turns `from..to` that labels them so. None without labels, or if they
-/// have nothing to do with the failure.
-pub(super) fn labelled_report(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Diagnosis> {
-    /// The number of lines after the problem that are searched for the solution.
-    const MAX_LINES: usize = 6;
-    let evidence = evidence.to_lowercase();
-    let report = |turn: usize, text: &str| {
-        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-        (0..lines.len()).find_map(|place| {
-            let problem = labelled(&PROBLEM, lines.get(place)?)?;
-            let solution = lines.iter().skip(place + 1).take(MAX_LINES).find_map(|line| labelled(&SOLUTION, line))?;
-            let text = format!("{problem} {solution}");
-            let is_sure = !matches(&HEDGED, &text) && text.chars().count() <= MAX_CHARS;
-            let is_about_it = shares_a_name(&problem, &evidence) && shares_a_name(&solution, &evidence);
-            (is_sure && is_about_it).then_some(Diagnosis { text, turn })
-        })
-    };
-    let turns = session.transcript.turns.iter().enumerate().take(to).skip(from);
-    let mut reports = turns.filter_map(|(turn, said)| match said {
-        Turn::Assistant(text) => report(turn, text),
-        _ => None,
-    });
-    reports.next()
-}
-
-/// What a line says after its label, as a sentence.
-fn labelled(label: &LazyLock<Option<Regex>>, line: &str) -> Option<String> {
-    let line = line.replace("**", "");
-    let said = label.as_ref()?.captures(&line)?.get(1)?.as_str();
-    Some(with_full_stop(&capitalised(said))).filter(|said| said.unicode_words().count() >= 4)
-}
-
-/// The label of a line that says what the problem was.
-static PROBLEM: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^\W*(?:\d+[.)] *)?(?:the )?(?:problem|issue|root cause|cause|error)(?: was| is)?: +(.+)$").ok()
-});
-
-/// The label of a line that says how it was solved.
-static SOLUTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^\W*(?:\d+[.)] *)?(?:the )?(?:solution|fix|resolution|remedy)(?: was| is)?: +(.+)$").ok()
-});
-
 /// The cause and every step that the agent tells the user to take, from its last message with steps in turns `from..to`. None without
 /// a cause in that message, or with more than three steps.
 pub(super) fn advice(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Diagnosis> {
@@ -144,7 +112,7 @@ pub(super) fn advice(session: &Session<'_>, from: usize, to: usize, evidence: &s
     let steps: Vec<&str> =
         said.iter().filter(|one| one.turn == turn).filter(advises).map(|one| one.text.as_str()).collect();
     let reason = said.iter().position(|one| one.turn == turn && one.is_cause && one.shares_a_name)?;
-    let why = said.get(start_with_antecedent(&said, reason)..=reason)?.iter().map(|one| one.text.as_str());
+    let why = said.get(start_with_antecedent(&said, reason)?..=reason)?.iter().map(|one| one.text.as_str());
     let text = why
         .chain(steps.iter().copied().filter(|step| said.get(reason).is_none_or(|why| why.text != *step)))
         .collect::<Vec<_>>()
@@ -300,9 +268,9 @@ static DOING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)^(?:add|set|move|switch|pass|replace|remove|rename|use|pin|bump|enable|disable|raise|lower|point|install|declare|export|import|register|wrap|escape|quote|regenerate|adding|setting|moving|switching|passing|replacing|removing|renaming|using|pinning|bumping|turning|enabling|disabling|raising|lowering|pointing|installing|declaring|exporting|importing|registering|wrapping|escaping|quoting|regenerating)\b").ok()
 });
 
-/// Words of a sentence that is uncertain, or about something else.
+/// Words of a sentence that is uncertain, about something else, about a slip of the agent, or about work that is not done yet.
 static HEDGED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:might|maybe|perhaps|probably|possibly|likely|could be|may be|may have|seems?|appears?|suspect|not sure|unclear|looks? like|i think|i wonder|presumably|if (?:that|this|it)|whether|(?:pre-?)?existing (?:issue|bug|problem|failure)|unrelated|out of scope|not something)\b|\?\W*$").ok()
+    Regex::new(r"(?i)\b(?:might|maybe|perhaps|probably|possibly|likely|could be|may be|may have|seems?|appears?|suspect|not sure|unclear|looks? like|i think|i wonder|presumably|if (?:that|this|it)|whether|(?:pre-?)?existing (?:issue|bug|problem|failure)|unrelated|out of scope|not something|my|typos?|i (?:forgot|mistyped|misread)|yet)\b|\?\W*$").ok()
 });
 
 /// True for a sentence that shares code or an uncommon word with `evidence`, which is in lower case.

@@ -74,8 +74,9 @@ fn find_success<'s, 't>(
         next.iter().enumerate().filter(|(_, later)| later.succeeded() && !hides_failure(later, &failed.line, error));
     let related = succeeded.filter_map(|(before, later)| {
         let relation = failed.line.relation_to(&later.line)?;
-        // A command that only looks does not replace one that acts, unless it corrects its spelling.
-        let is_same_kind = later.acts() || !failed.acts() || relation == Relation::Respelled;
+        // Reading and changing are two purposes, unless the spelling was corrected or something was prepared.
+        let is_same_kind =
+            later.acts() == failed.acts() || matches!(relation, Relation::Respelled | Relation::Prepared);
         is_same_kind.then(|| end(before, relation, *later))
     });
     let replaced = || {

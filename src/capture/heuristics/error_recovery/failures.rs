@@ -50,24 +50,3 @@ pub(in crate::capture::heuristics) fn says_missing(error: &str) -> bool {
     let lower = error.to_lowercase();
     MARKS.iter().any(|mark| lower.contains(mark))
 }
-
-/// True for an exception that usually comes from a script's own code. A mistake in a script for one occasion teaches nothing.
-pub(super) fn is_script_exception(error: &str) -> bool {
-    const KINDS: [&str; 14] = [
-        "TypeError",
-        "KeyError",
-        "AttributeError",
-        "IndexError",
-        "ValueError",
-        "NameError",
-        "SyntaxError",
-        "JSONDecodeError",
-        "ReferenceError",
-        "ZeroDivisionError",
-        "UnboundLocalError",
-        "IndentationError",
-        "AssertionError",
-        "RangeError",
-    ];
-    KINDS.iter().any(|kind| error.contains(kind))
-}

@@ -9,7 +9,7 @@ use super::edits::describe_edits;
 use super::ending::Ending;
 use super::recovery::Recovery;
 use crate::capture::heuristics::error_line::{absent_program, blames_the_command, place, said_below};
-use crate::capture::heuristics::session::{Session, is_script};
+use crate::capture::heuristics::session::Session;
 use crate::capture::heuristics::wording::listed;
 use crate::capture::heuristics::{Author, Candidate, Heuristic, mined};
 use crate::lesson::build_lesson;
@@ -44,10 +44,8 @@ impl Recovery<'_, '_> {
         let mut draft = build_lesson(trigger, self.solution() + &self.tried_text())
             .mistake(failed)
             .domains([topic.clone()])
-            .commands(self.patterns());
-        if !self.has_script() {
-            draft = draft.code_example(self.table(error.as_deref()));
-        }
+            .commands(self.patterns())
+            .code_example(self.table(error.as_deref()));
         let intent = session.intent(self.failed.turn);
         if !intent.is_empty() {
             draft = draft.task(intent);
@@ -143,9 +141,6 @@ impl Recovery<'_, '_> {
         fixed: &str,
     ) -> String {
         let text = within(&diagnosis.text, self.project);
-        if self.edits.is_empty() && remedies.is_empty() {
-            return if is_script(&self.text(&self.after)) { text } else { format!("{text} Run {fixed}.") };
-        }
         let change = edits.unwrap_or_else(|| format!("change {}", listed(&self.edited)));
         let run = if remedies.is_empty() { String::new() } else { format!(", run {}", listed(remedies)) };
         let end = match self.ending {
@@ -155,18 +150,9 @@ impl Recovery<'_, '_> {
         format!("{text} To do so, {change}{run}; then {end}.")
     }
 
-    /// A command in backticks, or the name of its program if it is a script.
+    /// A command in backticks.
     fn code_span(&self, line: &CommandLine) -> String {
-        let text = self.text(line);
-        match line.program().filter(|_| is_script(&text)) {
-            Some(program) => format!("a script of `{program}`"),
-            None => format!("`{text}`"),
-        }
-    }
-
-    /// True if one of the two commands is a script, which is too long to be shown.
-    pub(super) fn has_script(&self) -> bool {
-        [&self.before, &self.after].iter().any(|line| is_script(&self.text(line)))
+        format!("`{}`", self.text(line))
     }
 
     /// The text of a command, without filters of its output unless the error blames the command. A file that the error names is

@@ -14,10 +14,6 @@ impl Recovery<'_, '_> {
     /// The patterns of the lesson. If the line itself was wrong, they have the word that was wrong: a lesson about a flag is not
     /// needed before each other use of the program.
     pub(super) fn patterns(&self) -> Vec<String> {
-        // A script is written for one occasion.
-        if self.has_script() {
-            return Vec::new();
-        }
         if let Some(program) = self.absent() {
             return vec![format!("{program}*")];
         }

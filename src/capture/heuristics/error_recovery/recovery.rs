@@ -34,10 +34,12 @@ pub(super) struct Recovery<'s, 't> {
     /// Commands between failure and end that may have fixed it.
     pub(super) remedies: Vec<&'s TerminalCall<'t>>,
     pub(super) ending: Ending,
-    /// The agent's words about cause and remedy. None if it said nothing, or if the commands show it alone.
+    /// The agent's words about cause and remedy. None if it said nothing, and without edits: the commands show it then.
     pub(super) diagnosis: Option<Diagnosis>,
     /// Earlier attempts that did not help.
     pub(super) tried: Vec<CommandLine>,
+    /// True if only files were edited that the session wrote itself before the failure.
+    pub(super) edits_own_files: bool,
     /// The project's folder. Empty if it is unknown.
     pub(super) project: &'t str,
 }
@@ -91,7 +93,7 @@ impl<'s, 't> Recovery<'s, 't> {
         let remedies = if is_in_doubt { remedies(failed, next, &end, !edits.is_empty()) } else { Vec::new() };
         let blamed = error.filter(|_| edits.is_empty() && remedies.is_empty() && is_in_doubt);
         let ShownCommands { before, after, tried } = shown_commands(session, failed, fixed, error, blamed);
-        let mut recovery = Self {
+        Self {
             failed,
             fixed,
             relation: end.relation,
@@ -100,6 +102,7 @@ impl<'s, 't> Recovery<'s, 't> {
             before,
             after,
             error,
+            edits_own_files: !edits.is_empty() && edits.iter().all(|edit| session.wrote(edit, failed.turn)),
             edited,
             edits,
             remedies,
@@ -108,11 +111,7 @@ impl<'s, 't> Recovery<'s, 't> {
             user,
             tried,
             project,
-        };
-        if recovery.edits.is_empty() && recovery.is_self_explanatory() {
-            recovery.diagnosis = None;
         }
-        recovery
     }
 }
 
@@ -173,7 +172,8 @@ fn blamed_pair(error: &str, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>)
     let flagged = || failed.line.flagged_by(unknown_flag(error)?, &fixed.line);
     let named = || failed.line.named_in(failed.output(), &fixed.line);
     let only = || failed.line.counterparts(&fixed.line).filter(|_| blames_the_command(error));
-    blamed.or_else(quoted).or_else(flagged).or_else(named).or_else(only)
+    let pair = blamed.or_else(quoted).or_else(flagged).or_else(named).or_else(only);
+    pair.filter(|(before, after)| before.effect() == after.effect())
 }
 
 /// The program name and its full path, if the shell did not find the name and the path worked: a broken alias, or a gap in `PATH`.

@@ -4,7 +4,7 @@ use adage_transcript::{CommandLine, Relation, outcome};
 
 use super::edits::{are_settings, names_in, names_same};
 use super::ending::Ending;
-use super::failures::{is_script_exception, says_missing};
+use super::failures::says_missing;
 use super::recovery::Recovery;
 use super::{MAX_BETWEEN, MAX_FILES, covers, is_test_file};
 use crate::capture::heuristics::RejectedBecause;
@@ -15,24 +15,11 @@ use crate::capture::heuristics::session::{MAX_COMMAND_CHARS, TerminalCall, is_sc
 const MAX_CHANGES: usize = 4;
 
 impl Recovery<'_, '_> {
-    /// True if the commands alone show the fix: few words differ, another program was used, or a command came in between.
-    pub(super) fn is_self_explanatory(&self) -> bool {
-        let is_shown = self.has_few_changes() || self.is_requoted() || !self.remedies.is_empty();
-        let is_same = self.relation != Relation::SameProgram || self.error_blames_command();
-        self.relation == Relation::Replaced || (is_shown && is_same && !self.has_script())
-    }
-
-    /// True if the command was rewritten without edits or other commands, and only the agent's words say why.
-    pub(super) fn is_explained_rewrite(&self) -> bool {
-        let is_sound = !self.error.is_some_and(is_script_exception);
-        let is_rewritten = self.edits.is_empty() && self.remedies.is_empty() && self.relation != Relation::Rerun;
-        is_rewritten && is_sound && self.diagnosis.is_some()
-    }
-
     /// The first reason to reject the recovery. None if it makes a lesson.
     pub(super) fn rejection(&self) -> Option<RejectedBecause> {
         let Some(error) = self.error else { return self.reject_undisplayable().or(Some(RejectedBecause::NoError)) };
-        self.reject_undisplayable().or_else(|| self.reject_unrelated(error)).or_else(|| self.reject_unexplained())
+        let unproven = self.reject_undisplayable().or_else(|| self.reject_unrelated(error));
+        unproven.or_else(|| self.reject_unexplained()).or_else(|| self.reject_one_off())
     }
 
     /// Rejects commands that only look, messages of the user in between, scripts, and changes of tests alone.
@@ -48,15 +35,44 @@ impl Recovery<'_, '_> {
         }
         let remedies = self.remedies.iter().map(|call| &call.line);
         let mut shown = [&self.before, &self.after].into_iter().chain(remedies);
-        if let Some(script) = shown.by_ref().map(|line| self.text(line)).find(|text| is_script(text))
-            && !self.is_explained_rewrite()
-        {
+        if let Some(script) = shown.by_ref().map(|line| self.text(line)).find(|text| is_script(text)) {
             return Some(RejectedBecause::Script { n_chars: script.chars().count(), max: MAX_COMMAND_CHARS });
         }
         let only_tests =
             !are_settings(&self.edits) && !self.edited.is_empty() && self.edited.iter().all(|file| is_test_file(file));
         let is_unexplained = only_tests && self.remedies.is_empty() && self.diagnosis.is_none();
         is_unexplained.then_some(RejectedBecause::OnlyTestsChanged { n_edited: self.edited.len() })
+    }
+
+    /// Rejects what is done once: to files that the session wrote itself, or to this one tree.
+    fn reject_one_off(&self) -> Option<RejectedBecause> {
+        if self.edits_own_files && (self.diagnosis.is_none() || self.runs_what_was_edited()) {
+            return Some(RejectedBecause::OwnFiles { n_edited: self.edits.len() });
+        }
+        let is_other = matches!(self.relation, Relation::Respelled | Relation::Replaced);
+        let after = Some(&self.after).filter(|_| !is_other);
+        let mut lines = self.remedies.iter().map(|call| &call.line).chain(after);
+        lines.any(|line| self.is_one_off(line)).then_some(RejectedBecause::OneOff)
+    }
+
+    /// True if the failed command runs or names each file that was edited.
+    fn runs_what_was_edited(&self) -> bool {
+        self.edited.iter().all(|file| self.failed.line.text().contains(file.as_str()))
+    }
+
+    /// True for a line with a loop, or with a program that changes single files, which the failed line does not have. False if the
+    /// output of the failure names an operand of that program.
+    fn is_one_off(&self, line: &CommandLine) -> bool {
+        const LOOPS: [&str; 3] = ["for ", "while ", "until "];
+        let failed = &self.failed.line;
+        let is_new = |program: &str, words: &[&str]| {
+            let is_same = |(own, own_words): (&str, Vec<&str>)| own == program && changes_files(own, &own_words);
+            changes_files(program, words) && !failed.commands().any(is_same)
+        };
+        let is_named = |word: &&str| word.len() > 2 && self.failed.output().contains(*word);
+        let has_loop = |line: &CommandLine| LOOPS.iter().any(|word| line.text().starts_with(word));
+        (has_loop(line) && !has_loop(failed))
+            || line.commands().any(|(program, words)| is_new(program, &words) && !words.iter().any(is_named))
     }
 
     /// Rejects an end that does not prove that the failure is fixed, because another command passed.
@@ -70,8 +86,7 @@ impl Recovery<'_, '_> {
         let has_other_fix = (!self.edits.is_empty() || !self.remedies.is_empty()) && !is_named;
         // Another form of the same check is not another command.
         let is_same_check = || self.diagnosis.is_some() && covers(self.failed, self.fixed);
-        let is_other =
-            self.relation == Relation::SameProgram && !self.error_blames_command() && !self.is_explained_rewrite();
+        let is_other = self.relation == Relation::SameProgram && !self.error_blames_command();
         let is_unsure = is_about_code || has_other_fix || (is_other && !is_named);
         (is_unsure && !is_same_check()).then_some(RejectedBecause::OtherRun { n_edited: self.edits.len() })
     }
@@ -83,10 +98,7 @@ impl Recovery<'_, '_> {
             self.diagnosis.is_some() && self.remedies.len() <= MAX_BETWEEN && self.edited.len() <= MAX_FILES;
         let is_shown =
             is_explained || (n_between <= self.max_between() && (self.edits.is_empty() || self.edits_generalise()));
-        let is_rewritten = self.has_few_changes()
-            || self.is_requoted()
-            || self.relation == Relation::Replaced
-            || self.is_explained_rewrite();
+        let is_rewritten = self.has_few_changes() || self.is_requoted() || self.relation == Relation::Replaced;
         let is_fixed = n_between > 0 || (is_rewritten && self.ending == Ending::Passed);
         (!is_shown || !is_fixed).then_some(RejectedBecause::NothingTold { n_between, n_changes: self.changes.len() })
     }
@@ -161,5 +173,13 @@ impl Recovery<'_, '_> {
     /// True if at least one and at most [`MAX_CHANGES`] words differ.
     pub(super) fn has_few_changes(&self) -> bool {
         (1..=MAX_CHANGES).contains(&self.changes.len())
+    }
+}
+
+/// True for a command that changes single files of this one tree. `git` counts too: it is no preparation of another program.
+fn changes_files(program: &str, words: &[&str]) -> bool {
+    match program {
+        "sed" | "perl" => words.iter().any(|word| word.starts_with("-i")),
+        _ => ["touch", "ln", "cp", "mv", "rm", "chmod", "git"].contains(&program),
     }
 }

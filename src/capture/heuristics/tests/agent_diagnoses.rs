@@ -183,21 +183,9 @@ fn lines_that_a_terminal_wrapped_are_one_sentence() {
 }
 
 #[test]
-fn a_report_with_labels_is_an_account() {
+fn a_report_after_the_success_is_no_diagnosis() {
     let failed =
         "! alembic upgrade head # sqlalchemy.exc.ProgrammingError: foreign key tags_task_id cannot be implemented";
-    let report = "< Done.\n\n**Problem:** Migration 001 created Integer ids, and `tags_task_id` is a UUID.\n\n**Solution:** Updated `001_tables.py` to UUID columns:\n- ids";
-    solution(
-        &[failed, "~ alembic/001_tables.py", "$ alembic upgrade head", report],
-        "Migration 001 created Integer ids, and `tags_task_id` is a UUID. Updated `001_tables.py` to UUID columns. To do so, change \
-         001_tables.py; then `alembic upgrade head` passes.",
-    );
-    for report in [
-        "< Problem: the docs lack a chapter on setup.\nSolution: wrote the chapter on setup.",
-        "< Problem: probably `tags_task_id` is a UUID there.\nSolution: updated `001_tables.py` to UUID columns.",
-        "< Problem: Migration 001 created Integer ids, and `tags_task_id` is a UUID.",
-        "< Migration 001 created Integer ids, and `tags_task_id` is a UUID. I updated `001_tables.py`.",
-    ] {
-        none(&[failed, "~ alembic/001_tables.py", "$ alembic upgrade head", report]);
-    }
+    let report = "< **Problem:** Migration 001 created Integer ids, and `tags_task_id` is a UUID.\n\n**Solution:** Updated `001_tables.py`.";
+    none(&[failed, "~ alembic/001_tables.py", "$ alembic upgrade head", report]);
 }

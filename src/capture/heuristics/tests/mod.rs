@@ -2,6 +2,7 @@ mod agent_diagnoses;
 mod corrections;
 mod intended_failures;
 mod only_in_words;
+mod only_what_is_shown;
 mod other_invocations;
 mod procedures;
 mod recoveries;
