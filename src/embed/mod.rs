@@ -122,6 +122,12 @@ pub(crate) fn embed_units(embedder: &dyn Embedder, texts: &[&str], role: Role) -
     units.collect()
 }
 
+/// Embeds one text: see [`embed_units`].
+pub(crate) fn embed_unit(embedder: &dyn Embedder, text: &str, role: Role) -> Result<UnitVector, EmbedError> {
+    let units = embed_units(embedder, &[text], role)?;
+    units.into_iter().next().ok_or(EmbedError::RowCount { texts: 1, rows: 0 })
+}
+
 /// The bundled embedder, if the crate includes it.
 #[allow(clippy::unnecessary_wraps, reason = "each build has one of the two")]
 pub(crate) fn bundled() -> Option<std::sync::Arc<dyn Embedder>> {

@@ -14,6 +14,9 @@ pub enum Error {
         /// The requested name or id.
         name: String,
     },
+    /// A skill is written from one lesson or more, and none was named.
+    #[error("no lesson was named to write as a skill")]
+    NoLessons,
     /// A skill with another text has this name; take another name.
     #[error("another skill {name:?} exists at {}; choose another name", path.display())]
     Exists {

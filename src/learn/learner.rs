@@ -95,6 +95,12 @@ impl<'a> Learner<'a> {
         self.finish(outcomes)
     }
 
+    /// Learns one lesson.
+    pub(crate) fn learn_one(mut self, newcomer: &Newcomer) -> Planned<LearnOutcome> {
+        let outcome = self.learn(newcomer);
+        self.finish(outcome)
+    }
+
     pub(super) fn learn_each(&mut self, drafts: &[Admission]) -> Vec<LearnOutcome> {
         let learn = |draft: &Admission| match draft {
             Ok(newcomer) => self.learn(newcomer),

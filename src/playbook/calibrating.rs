@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::pool::Pool;
 use super::{Inner, Playbook, View};
 use crate::config::{CalibrationFit, RetrievalConfig, RetrievalRule};
+use crate::error::Result;
 use crate::error::calibrate;
-use crate::error::{Error, Result};
 use crate::lesson::{LessonId, LessonRef, Realm};
 use crate::retrieve::{
     Asked, Calibration, CalibrationReport, Gate, LabelledPair, Request, ShownLessons, TierChoice, Trial, distinct,
@@ -21,8 +21,8 @@ impl Playbook {
     /// [`RetrievalConfig::calibration`] under its key.
     ///
     /// # Errors
-    /// [`Error::Calibrate`] for fewer than 40 queries, for fewer than 5 with or 5 without an answer, for a lesson that the
-    /// realm does not see, and for two queries that contradict each other. [`Error::Embed`],
+    /// [`Error::Calibrate`](crate::Error::Calibrate) for fewer than 40 queries, for fewer than 5 with or 5 without an answer, for a
+    /// lesson that the realm does not see, and for two queries that contradict each other. [`Error::Embed`](crate::Error::Embed),
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn calibrate(&self, pairs: &[LabelledPair], realm: &Realm) -> Result<CalibrationReport> {
         let inner = &self.0;
@@ -65,8 +65,8 @@ impl Inner {
             false if rendered.shown.is_empty() => ShownLessons::Nothing,
             false => ShownLessons::Wrong,
         };
-        let strongest = ranked.strongest.ok_or(Error::NoEmbedder)?;
-        Ok(Trial { strongest, wants_lesson: !right.is_empty(), shown })
+        // Without evidence no lesson is an answer.
+        Ok(Trial { strongest: ranked.strongest.unwrap_or_default(), wants_lesson: !right.is_empty(), shown })
     }
 }
 

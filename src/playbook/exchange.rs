@@ -158,7 +158,7 @@ impl Inner {
     }
 
     fn import_rows(&self, run: ImportRun, rows: &[Admission]) -> Result<Imported> {
-        let needs = self.needs_of(rows);
+        let needs = self.needs_of(rows.iter().flatten());
         let realms = needs.realms().to_vec();
         let decide = |attempt: &Attempt<'_>| self.plan_learning(attempt, &realms, |learner| learner.import_all(rows));
         match run {

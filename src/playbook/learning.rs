@@ -2,7 +2,7 @@
 
 use super::commit::{Attempt, VectorNeeds};
 use super::{Inner, Playbook};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gate;
 use crate::learn::{
     Admission, Arrival, Comparison, KeptFromPruning, LearnOutcome, Learner, Newcomer, Pruned, Verification, feedback,
@@ -20,8 +20,12 @@ impl Playbook {
     /// [`FolderError::Io`](crate::FolderError::Io) and the other errors of a commit; nothing was learned then. If the embedding
     /// model fails, there is no error: duplicates are detected by task and trigger.
     pub fn learn_lesson(&self, draft: impl Into<LessonDraft>) -> Result<LearnOutcome> {
-        let learned = self.learn_lessons([draft.into()])?;
-        learned.into_iter().next().ok_or(Error::Contended { rounds: 0 })
+        let outcome = match self.0.admit(draft.into()) {
+            Ok(newcomer) => self.0.commit_learning(&[&newcomer], |learner| learner.learn_one(&newcomer))?,
+            Err(reason) => LearnOutcome::Refused { reason },
+        };
+        outcome.trace();
+        Ok(outcome)
     }
 
     /// Learns lessons in order. They are embedded in batches and committed at once: on an error, none is learned.
@@ -32,29 +36,13 @@ impl Playbook {
         &self,
         drafts: impl IntoIterator<Item = D>,
     ) -> Result<Vec<LearnOutcome>> {
-        let inner = &self.0;
-        let drafts = inner.admit_all(drafts.into_iter().map(Into::into));
-        if let Some(refused) = all_refused(&drafts) {
-            refused.iter().for_each(LearnOutcome::trace);
-            return Ok(refused);
-        }
-        let budget = inner.config.retrieval.max_tokens;
-        for newcomer in drafts.iter().flatten() {
-            // It has no id yet.
-            let tokens = shown_tokens(&newcomer.lesson);
-            if tokens > budget {
-                tracing::warn!(
-                    tokens,
-                    budget,
-                    "the lesson is longer than the default token budget and will not be shown; shorten it"
-                );
-            }
-        }
-        let needs = inner.needs_of(&drafts);
-        let realms = needs.realms().to_vec();
-        let learned = inner.commit_with(needs, |attempt| {
-            inner.plan_learning(attempt, &realms, |learner| learner.learn_all(&drafts))
-        })?;
+        let drafts: Vec<Admission> = drafts.into_iter().map(|draft| self.0.admit(draft.into())).collect();
+        let learned = if let Some(refused) = all_refused(&drafts) {
+            refused
+        } else {
+            let newcomers: Vec<&Newcomer> = drafts.iter().flatten().collect();
+            self.0.commit_learning(&newcomers, |learner| learner.learn_all(&drafts))?
+        };
         learned.iter().for_each(LearnOutcome::trace);
         Ok(learned)
     }
@@ -63,15 +51,10 @@ impl Playbook {
     /// verified mark.
     ///
     /// # Errors
-    /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
+    /// [`Error::NoSuchLesson`](crate::Error::NoSuchLesson), [`Error::Ambiguous`](crate::Error::Ambiguous), and the errors of a commit.
     pub fn mark_verified(&self, lesson: impl Into<LessonRef>, verification: Verification) -> Result<LessonId> {
-        let (inner, reference) = (&self.0, lesson.into());
-        inner.commit(|attempt| {
-            let mut plan = inner.plan(attempt);
-            let id = plan.book.resolve(&reference)?.id;
-            plan.book.update(id, |lesson| feedback::verified(lesson, verification, inner.config.learn.verified_bonus));
-            Ok(Planned::Commit(plan, id))
-        })
+        let bonus = self.0.config.learn.verified_bonus;
+        self.0.update_lesson(&lesson.into(), |lesson| feedback::verified(lesson, verification, bonus))
     }
 
     /// Marks a lesson as graduated, which means that another text covers it (a skill, a page of rules). Writing lessons as a skill
@@ -131,11 +114,6 @@ impl Inner {
         })
     }
 
-    /// The drafts after the gate.
-    pub(super) fn admit_all(&self, drafts: impl Iterator<Item = LessonDraft>) -> Vec<Admission> {
-        drafts.map(|draft| self.admit(draft)).collect()
-    }
-
     /// A draft after the gate.
     pub(super) fn admit(&self, draft: LessonDraft) -> Admission {
         let arrival = match draft.origin() {
@@ -151,9 +129,26 @@ impl Inner {
         Ok(Newcomer { lesson, arrival, supersedes })
     }
 
-    pub(super) fn needs_of(&self, newcomers: &[Admission]) -> VectorNeeds {
-        let lessons = newcomers.iter().flatten().map(|newcomer| &newcomer.lesson);
-        VectorNeeds::of(lessons, &self.config)
+    fn commit_learning<T>(&self, newcomers: &[&Newcomer], learn: impl Fn(Learner<'_>) -> Planned<T>) -> Result<T> {
+        let budget = self.config.retrieval.max_tokens;
+        for newcomer in newcomers {
+            // It has no id yet.
+            let tokens = shown_tokens(&newcomer.lesson);
+            if tokens > budget {
+                tracing::warn!(
+                    tokens,
+                    budget,
+                    "the lesson is longer than the default token budget and will not be shown; shorten it"
+                );
+            }
+        }
+        let needs = self.needs_of(newcomers.iter().copied());
+        let realms = needs.realms().to_vec();
+        self.commit_with(needs, |attempt| self.plan_learning(attempt, &realms, &learn))
+    }
+
+    pub(super) fn needs_of<'n>(&self, newcomers: impl Iterator<Item = &'n Newcomer>) -> VectorNeeds {
+        VectorNeeds::of(newcomers.map(|newcomer| &newcomer.lesson), &self.config)
     }
 
     pub(super) fn plan_learning<T>(

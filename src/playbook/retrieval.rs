@@ -11,7 +11,7 @@ use super::crediting::PendingRetrieval;
 use super::pool::Pool;
 use super::{Inner, Playbook, View};
 use crate::config::{CalibrationFit, RetrievalConfig, RetrievalRule};
-use crate::embed::{Embedder, Role, embed_units};
+use crate::embed::{Embedder, Role, embed_unit};
 use crate::error::{Error, Result, config, with_causes};
 use crate::lesson::{LessonId, ReceiptId, TextHash, for_prompt};
 use crate::retrieve::{
@@ -243,8 +243,7 @@ impl Inner {
         } else {
             // The host's embedder may transmit or log it.
             let query = Redactor::shared().redact(query);
-            let vectors = embed_units(embedder.as_ref(), &[&query], Role::Query)?;
-            vectors.into_iter().next().ok_or(Error::NoEmbedder)
+            Ok(embed_unit(embedder.as_ref(), &query, Role::Query)?)
         }
     }
 

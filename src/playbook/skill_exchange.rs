@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{Playbook, Skills};
 use crate::error::folder::Irregular;
-use crate::error::{Error, FolderError, Result, skills};
+use crate::error::{FolderError, Result, skills};
 use crate::folder::Name;
 use crate::lesson::{Lesson, LessonId, LessonRef, Trust};
 use crate::proposal::SKILL_FILE;
@@ -202,8 +202,9 @@ impl Skills {
     /// next free number is appended to it. The same lessons give the same file again.
     ///
     /// # Errors
-    /// [`Error::NoSuchLesson`], also for an empty list; [`Error::Ambiguous`], [`skills::Error::TooLarge`], and the errors of a
-    /// write. The file is written first: if marking the lessons fails, the file stays.
+    /// [`Error::NoSuchLesson`](crate::Error::NoSuchLesson), [`Error::Ambiguous`](crate::Error::Ambiguous);
+    /// [`skills::Error::NoLessons`] for an empty list; [`skills::Error::TooLarge`], and the errors of a write. The file is written
+    /// first: if marking the lessons fails, the file stays.
     pub fn export<L: Into<LessonRef>>(
         &self,
         lessons: impl IntoIterator<Item = L>,
@@ -269,8 +270,7 @@ impl Skills {
         }
         let ids = found.iter().map(|lesson| lesson.id).collect();
         let skill = Skill::from_lessons(found.into_iter().map(|lesson| &**lesson));
-        let none = || Error::NoSuchLesson { lesson: LessonRef::Trigger(String::new()) };
-        Ok((skill.ok_or_else(none)?, ids))
+        Ok((skill.ok_or(skills::Error::NoLessons)?, ids))
     }
 
     /// None when another text has the name.

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::skill_listing::ListedSkill;
 use super::skills::Skills;
 use crate::config::MatchConfig;
-use crate::embed::{Embedder, Role, embed_units};
+use crate::embed::{Embedder, Role, embed_unit, embed_units};
 use crate::error::{EmbedError, Result, with_causes};
 use crate::skill::{
     Fallback, IndexedSkill, Matches, NoMatch, RenderedSkills, Skill, SkillIndex, SkillName, match_skills,
@@ -225,6 +225,5 @@ fn embed(embedder: &dyn Embedder, prepared: &Prepared, text: &str) -> Result<Uni
         let units = embed_units(embedder, &texts, Role::Document)?;
         prepared.vectors.write().extend(batch.iter().map(|(name, _)| (*name).clone()).zip(units));
     }
-    let mut query = embed_units(embedder, &[text], Role::Query)?;
-    query.pop().ok_or(EmbedError::RowCount { texts: 1, rows: 0 })
+    embed_unit(embedder, text, Role::Query)
 }

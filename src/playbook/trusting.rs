@@ -154,7 +154,9 @@ impl Playbook {
         self.0.commit(|attempt| {
             let mut plan = self.0.plan(attempt);
             let n_before = plan.book.removed.len();
-            listed.iter().for_each(|lesson| plan.book.removed.lift(lesson));
+            for lesson in &listed {
+                plan.book.removed.lift(lesson);
+            }
             Ok(if plan.book.removed.len() < n_before { Planned::Commit(plan, ()) } else { Planned::Nothing(()) })
         })
     }

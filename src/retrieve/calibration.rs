@@ -82,6 +82,13 @@ pub(crate) struct Strongest {
     pub(super) is_title: bool,
 }
 
+impl Default for Strongest {
+    /// No evidence at all.
+    fn default() -> Self {
+        Self { log_odds: f32::NEG_INFINITY, is_title: false }
+    }
+}
+
 /// The numbers of a query and a book that enter the log odds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Situation {
@@ -157,7 +164,7 @@ impl Calibration {
             self.query_words * (situation.n_query_words.clamp(min, MAX_QUERY_WORDS) as f32).ln()
         };
         let enough = (self.answer_from / (1.0 - self.answer_from)).ln();
-        let mut strongest = Strongest { log_odds: f32::NEG_INFINITY, is_title: false };
+        let mut strongest = Strongest::default();
         for signals in signals {
             let by_all = self.gate.sum(signals) + by_words(signals) - none + by_command(signals);
             let by_distance = NEAR_SLOPE * (signals.trigger.unwrap_or(-1.0) - NEAR_COSINE) + enough;
