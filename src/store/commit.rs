@@ -9,7 +9,7 @@ use chrono::{DateTime, FixedOffset};
 
 use super::commit_log::{Record, SMALL_FILE};
 use super::forget::Words;
-use super::playbook_file::WrittenRows;
+use super::playbook_file::{Layout, WrittenRows};
 use super::{
     ARCHIVE, BACKUP, Event, FileVersion, Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, VectorCache, archive, is_alike,
     playbook_file, usage,
@@ -394,6 +394,7 @@ impl Store {
         let written = now();
         let nanos = written.duration_since(UNIX_EPOCH).ok().and_then(|since| u64::try_from(since.as_nanos()).ok());
         let mut rows = self.written_rows.lock();
+        rows.lay_out(if self.guard.awaits_others() { Layout::ByLine } else { Layout::Indented });
         let bytes = self.written(playbook_file::render_again(file, nanos.unwrap_or_default(), &mut rows))?;
         if bytes.len() as u64 > SMALL_FILE {
             // Large files are rarely written: the encoded rows are not kept.

@@ -22,7 +22,7 @@ use crate::state::{Book, Evicted, Removed, ReviewReason, SkippedSuggestion, Wait
 pub(crate) use seals::Seals;
 pub(crate) use writing::render;
 pub(super) use writing::{difference, render_again};
-pub(super) use written_rows::WrittenRows;
+pub(super) use written_rows::{Layout, WrittenRows};
 
 /// How far the usage files are folded into the lessons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
