@@ -209,7 +209,7 @@ impl Store {
             .parse_merged(&text)
             .map_or_else(|| self.parse(salvage::mend(&text).as_bytes()).or_else(|_| rows()), Ok)
             .ok()?;
-        parsed.seals.written = parsed.seals.written.or_else(|| salvage::written(&text));
+        parsed.seals.written = parsed.seals.written.or_else(|| salvage::number(&text, "written"));
         parsed.seals.is_garbled = text.contains(char::REPLACEMENT_CHARACTER) && std::str::from_utf8(bytes).is_err();
         Some(parsed)
     }
