@@ -18,7 +18,7 @@ pub(super) fn max_bytes(path: &Path, max_file: u64) -> u64 {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let is_below = |folder: &str| path.parent().is_some_and(|parent| parent.ends_with(folder));
     match name.as_ref() {
-        "id" | ".gitignore" | "config.toml" | "config.json" => MAX_OF_SMALL.min(max_file),
+        "id" | ".gitignore" | ".gitattributes" | "config.toml" | "config.json" => MAX_OF_SMALL.min(max_file),
         // The journals of changes, and what could not be read, contain whole files.
         _ if is_below(QUARANTINE) || is_below(JOURNALS) => max_file.saturating_mul(4),
         // Longer than the playbook by what they hold: earlier texts, and numbers for each word and vector.

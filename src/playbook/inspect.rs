@@ -174,7 +174,13 @@ fn check_archive(store: &Store, snapshot: &Snapshot) -> Result<Vec<Finding>> {
     let broken = "these changes cannot be undone; removals hold";
     let n_broken = store.n_broken_changes()?;
     let mut findings = Vec::from_iter(Finding::of_count("archive", n_broken, "lines are damaged", broken));
-    if !store.archive_ends_at(snapshot.file.archive_length)? {
+    if store.has_split_archive()? {
+        findings.push(Finding {
+            part: "archive",
+            problem: "it has the marks of a merge".to_owned(),
+            consequence: "its lines of both branches count; `adage repair` takes out the marks",
+        });
+    } else if !store.archive_ends_at(snapshot.file.archive_length)? {
         let n_bytes = store.read_archive()?.len();
         findings.push(Finding {
             part: "archive",

@@ -23,6 +23,8 @@ pub struct Repair {
     pub recovery: Option<Recovery>,
     /// Lessons that are found only in quarantined files.
     pub from_quarantine: Vec<FromQuarantine>,
+    /// True if the archive had the marks of a merge: it has the lines of both branches, without the marks.
+    pub is_archive_merged: bool,
 }
 
 /// A lesson found in a quarantined file.
@@ -118,11 +120,15 @@ impl Playbook {
             trigger: lesson.trigger,
             path,
         });
-        Ok(Repair { recovery: self.recovery().cloned(), from_quarantine: from_quarantine.collect() })
+        Ok(Repair {
+            recovery: self.recovery().cloned(),
+            from_quarantine: from_quarantine.collect(),
+            is_archive_merged: self.0.store.has_split_archive()?,
+        })
     }
 
-    /// Adds the lessons that are found only in quarantined files. A broken playbook file was repaired when the folder was opened; the result
-    /// names both.
+    /// Takes back the lessons that are found only in quarantined files, as they were, and the marks of a merge out of the archive. A
+    /// broken playbook file was repaired when the folder was opened; the result names that too.
     ///
     /// # Errors
     /// The errors of a commit.
@@ -136,8 +142,10 @@ impl Playbook {
                 from_quarantine.push(FromQuarantine { lesson: lesson.id, trigger: lesson.trigger.clone(), path });
                 plan.book.put(lesson);
             }
-            let repair = Repair { recovery: self.recovery().cloned(), from_quarantine };
-            Ok(if repair.from_quarantine.is_empty() { Planned::Nothing(repair) } else { Planned::Commit(plan, repair) })
+            let is_archive_merged = inner.store.has_split_archive()?;
+            let repair = Repair { recovery: self.recovery().cloned(), from_quarantine, is_archive_merged };
+            let is_needed = is_archive_merged || !repair.from_quarantine.is_empty();
+            Ok(if is_needed { Planned::Commit(plan, repair) } else { Planned::Nothing(repair) })
         })
     }
 }

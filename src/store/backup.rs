@@ -17,7 +17,7 @@ use crate::state::Book;
 /// The list of a backup's files. It is written last: a backup without it is incomplete.
 const MANIFEST: &str = "backup.json";
 /// Files that are not copied: locks, caches, quarantine, and the identity of this folder.
-const LEFT_OUT: [&str; 12] = [
+const LEFT_OUT: [&str; 13] = [
     "lock",
     "mining.lock",
     "vectors.bin",
@@ -30,6 +30,7 @@ const LEFT_OUT: [&str; 12] = [
     "skills_playbook.json.bak",
     "playbook.log",
     ".gitignore",
+    ".gitattributes",
 ];
 /// How often files that a commit replaced meanwhile are read again; after that, the folder is locked.
 const MAX_ROUNDS: usize = 3;

@@ -9,7 +9,7 @@ use chrono::{DateTime, FixedOffset};
 
 use super::commit_log::{Record, SMALL_FILE};
 use super::forget::Words;
-use super::playbook_file::WrittenRows;
+use super::playbook_file::{Layout, WrittenRows};
 use super::{
     ARCHIVE, BACKUP, Event, FileVersion, Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, VectorCache, archive, is_alike,
     playbook_file, usage,
@@ -17,7 +17,7 @@ use super::{
 use crate::credit::outcome_line;
 use crate::error::{Error, FolderError, Result};
 use crate::folder::{Folder, Name, Stamp, Turn};
-use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
+use crate::lesson::{Lesson, LessonId, SCHEMA_VERSION, TextHash};
 use crate::state::{Action, Book, Change, Edit, Forgotten, Plan, Why};
 
 #[expect(clippy::disallowed_methods, reason = "compared with the file system's times, which are the machine's")]
@@ -220,10 +220,11 @@ impl Store {
         let files = self.files();
         let stamp = files.stamp(ARCHIVE)?;
         let present = stamp.map_or(0, |stamp| stamp.length);
-        if present > length {
+        let merged = if present == length { None } else { self.settle_archive()? };
+        if merged.is_none() && present > length {
             files.truncate(ARCHIVE, length)?;
         }
-        let mut length = length.min(present);
+        let mut length = merged.unwrap_or(length.min(present));
         if !changes.is_empty() {
             let lines = archive::render(changes, generation);
             files.append(ARCHIVE, &lines)?;
@@ -237,7 +238,7 @@ impl Store {
     }
 
     /// Makes a state the newest one: by a line of the log if the log continues from the state before, otherwise by a new log;
-    /// and by the playbook file if that is large. The steps after the commit serve readers and later commits; their failure does not
+    /// and by the playbook file if that is large, or if others write too. The steps after the commit serve readers and later commits; their failure does not
     /// change the result.
     pub(super) fn replace_file(&self, snapshot: &mut Snapshot, file: PlaybookFile, extent: Extent) -> Result<()> {
         self.keep_replaced(snapshot)?;
@@ -245,7 +246,8 @@ impl Store {
         let is_logged = snapshot.is_logged && extent == Extent::Needed && !snapshot.commits.is_full(length);
         let record =
             if is_logged { self.written(playbook_file::difference(&snapshot.committed, &file))? } else { None };
-        if let Some(record) = record.as_ref().filter(|_| length > SMALL_FILE) {
+        // Version control takes the file, not the log.
+        if let Some(record) = record.as_ref().filter(|_| length > SMALL_FILE && !self.guard.awaits_others()) {
             self.check_unedited(snapshot)?;
             snapshot.commits = self.append_commit(&snapshot.commits, &record.line(None), file.generation)?;
             snapshot.advance(file);
@@ -254,7 +256,7 @@ impl Store {
         self.write_whole(snapshot, file, record, extent)
     }
 
-    /// Writes the playbook file of a new state. The commit is the record, or a new log if there is none; of a large file, its rename.
+    /// Writes the playbook file of a new state. The commit is the record, or a new log if there is none; or the file's rename.
     fn write_whole(
         &self,
         snapshot: &mut Snapshot,
@@ -264,11 +266,11 @@ impl Store {
     ) -> Result<()> {
         let files = self.files();
         let (temporary, bytes) = self.write_temporary(&file)?;
-        let (generation, hash, is_large) = (file.generation, TextHash::of(&[&bytes]), bytes.len() as u64 > SMALL_FILE);
+        let (generation, hash, is_commit) = (file.generation, TextHash::of(&[&bytes]), self.is_commit(&bytes));
         let previous = self.link_previous(snapshot)?;
         let known = snapshot.version.clone();
-        let is_copied = extent == Extent::Whole || is_large || known.is_ours || previous.is_none();
-        if is_large {
+        let is_copied = extent == Extent::Whole || is_commit || known.is_ours || previous.is_none();
+        if is_commit {
             self.rename_synced(&temporary)?;
         } else if let Some(record) = record {
             snapshot.commits = self.append_commit(&snapshot.commits, &record.line(Some(hash)), generation)?;
@@ -295,7 +297,12 @@ impl Store {
         Ok(())
     }
 
-    /// Puts a large playbook file in its place. Nothing may be written if the new name may be lost.
+    /// True if the rename of a playbook file is its commit: it is large, or version control takes it, but not the log.
+    fn is_commit(&self, bytes: &[u8]) -> bool {
+        bytes.len() as u64 > SMALL_FILE || self.guard.awaits_others()
+    }
+
+    /// Puts such a playbook file in its place. Nothing may be written if the new name may be lost.
     fn rename_synced(&self, temporary: &Name) -> Result<(), FolderError> {
         let files = self.files();
         files.sync(temporary)?;
@@ -320,14 +327,17 @@ impl Store {
     }
 
     /// Where others write, the file that they wrote replaces what the log and the backup lead to. If one of these has lessons that this
-    /// file neither has nor lists as removed, it goes to quarantine first: a repair takes them back.
+    /// file neither has nor lists as removed, and whose end no change records, it goes to quarantine first: a repair takes them back.
     fn keep_replaced(&self, snapshot: &Snapshot) -> Result<(), FolderError> {
         if snapshot.version.is_ours || !self.guard.awaits_others() {
             return Ok(());
         }
         let book = &snapshot.committed.book;
+        let edits = self.archived()?.into_iter().flat_map(|change| change.edits);
+        let recorded: BTreeSet<LessonId> = edits.map(|edit| edit.id).collect();
         let is_here = |lesson: &Arc<Lesson>| {
-            book.any_with(lesson.id).next().is_some()
+            recorded.contains(&lesson.id)
+                || book.any_with(lesson.id).next().is_some()
                 || book.foreign.iter().any(|foreign| foreign.id == lesson.id)
                 || book.removed.matches_text_or_id(lesson)
         };
@@ -349,12 +359,11 @@ impl Store {
         }
     }
 
-    /// Writes the playbook file of a commit if it was not the commit itself; for a large file, also a new log that continues
-    /// from it.
+    /// Writes the playbook file of a commit if it was not the commit itself; otherwise a new log that continues from it.
     fn after_commit(&self, snapshot: &mut Snapshot, temporary: &Name, bytes: &[u8], hash: TextHash) -> Result<()> {
         let files = self.files();
         let generation = snapshot.file.generation;
-        if bytes.len() as u64 > SMALL_FILE {
+        if self.is_commit(bytes) {
             snapshot.is_logged = false;
             snapshot.version = FileVersion::new(files.stamp(PLAYBOOK)?, bytes);
             snapshot.commits = self.begin_log(generation, None, Some(hash))?;
@@ -377,12 +386,12 @@ impl Store {
         if is_backup { files.rename(previous, BACKUP) } else { files.remove_if_exists(previous) }
     }
 
-    /// Writes the backup as a separate file, so that damage to one file leaves the other. A large backup is synced, since the
-    /// log does not contain its state; a small one is not.
+    /// Writes the backup as a separate file, so that damage to one file leaves the other. It is synced if the log does not
+    /// contain its state.
     pub(super) fn back_up(&self, bytes: &[u8]) -> Result<(), FolderError> {
         let temporary = Folder::temporary("backup");
         self.files().create(&temporary, bytes)?;
-        if bytes.len() as u64 > SMALL_FILE {
+        if self.is_commit(bytes) {
             self.files().sync(&temporary)?;
         }
         self.files().rename(temporary, BACKUP)
@@ -394,6 +403,7 @@ impl Store {
         let written = now();
         let nanos = written.duration_since(UNIX_EPOCH).ok().and_then(|since| u64::try_from(since.as_nanos()).ok());
         let mut rows = self.written_rows.lock();
+        rows.lay_out(if self.guard.awaits_others() { Layout::ByLine } else { Layout::Indented });
         let bytes = self.written(playbook_file::render_again(file, nanos.unwrap_or_default(), &mut rows))?;
         if bytes.len() as u64 > SMALL_FILE {
             // Large files are rarely written: the encoded rows are not kept.

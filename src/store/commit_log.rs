@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::Store;
 use super::checksum::{self, Seal};
+use super::conflict;
 use super::playbook_file::{LESSONS, in_range};
 use crate::error::folder::Result;
 use crate::folder::{Name, Stamp};
@@ -319,8 +320,11 @@ pub(super) struct LogBytes {
 }
 
 impl LogBytes {
-    /// Parses what is needed to continue from this file.
+    /// Parses what is needed to continue from this file. A log with the marks of a merge leads nowhere: it has commits of two branches.
     pub(super) fn read(&self, file: Option<TextHash>) -> CommitLog {
+        if conflict::has_marks(&self.bytes) {
+            return CommitLog { end: LogEnd { stamp: self.stamp, ..LogEnd::default() }, ..CommitLog::default() };
+        }
         let short = file.and_then(|file| CommitLog::ending_with(&self.bytes, file));
         let mut log = short.or_else(|| CommitLog::parse(&self.bytes)).unwrap_or_default();
         log.end.stamp = self.stamp;

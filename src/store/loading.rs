@@ -6,18 +6,23 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::commit_log::{self, CommitLog, LOG, LogBytes};
+use super::playbook_file::Seals;
 use super::usage_reading::UsageFrom;
 use super::{
     BACKUP, FileVersion, PLAYBOOK, PlaybookFile, START_BYTES, Snapshot, Store, is_alike, is_missing, playbook_file,
     salvage,
 };
 use crate::error::folder::{FolderError, Irregular, Result};
+use crate::folder::Stamp;
 use crate::lesson::{Lesson, LessonId, TextHash};
 use crate::state::Book;
 use crate::trust::Standing;
 
 /// How often the files are read while other handles write, until they match each other.
 const MAX_READS: usize = 8;
+
+/// The last bytes of a playbook file, in which it states when it was written.
+const END_BYTES: usize = 128;
 
 /// Why a file that only this program wrote is not used.
 const DAMAGED: &str = "it is damaged: checksums are broken and nobody edited it";
@@ -178,6 +183,9 @@ impl Store {
         let bytes = self.read_playbook(&log)?;
         let mut version = FileVersion::new(Some(stamp), &bytes);
         let log = log.read(Some(version.content));
+        if self.is_brought(&bytes, &stamp, &log) {
+            return self.load_brought(&bytes, version, &log);
+        }
         let mut origin = Origin::default();
         let advance = |keys: &mut Map<String, Value>| origin = Origin::advance(keys, &log, version.content);
         let parsed = self.parse_then(&bytes, advance).map_err(|reason| self.unreadable(reason))?;
@@ -205,6 +213,41 @@ impl Store {
             self.apply_later_removals(&mut file, origin.is_known)?;
         }
         Ok(Snapshot { commits: log.end, is_logged, ..Snapshot::new(file, version, newer) })
+    }
+
+    /// True for a file that version control or another program wrote where others write too. It is the newest state: the log and the backup
+    /// of this clone are about another branch, or an earlier commit. Only a log that continues from an older, large file is newer.
+    fn is_brought(&self, bytes: &[u8], stamp: &Stamp, log: &CommitLog) -> bool {
+        if !self.guard.awaits_others() {
+            return false;
+        }
+        let text = |range: Option<&[u8]>| String::from_utf8_lossy(range.unwrap_or(bytes)).into_owned();
+        let end = text(bytes.len().checked_sub(END_BYTES).and_then(|start| bytes.get(start..)));
+        let seals = Seals { written: salvage::written(&end), ..Seals::default() };
+        let generation = salvage::number(&text(bytes.get(..START_BYTES)), "generation");
+        let goes_on = log.needs_file() && log.generation() > log.base && generation == Some(log.base);
+        !goes_on && !seals.is_untouched(stamp.modified)
+    }
+
+    fn load_brought(&self, bytes: &[u8], version: FileVersion, log: &CommitLog) -> Result<Snapshot> {
+        let parsed = self.parse(bytes).map_err(|reason| self.unreadable(reason))?;
+        let playbook_file::Parsed { mut file, newer, seals } = parsed;
+        if let Some(reason) = nothing_in(&file)
+            && self.has_committed(log)?
+        {
+            return Err(self.unreadable(reason));
+        }
+        if newer.is_none() && seals.written.is_some() {
+            file.edited.extend(seals.foreign);
+        }
+        if file.is_unmarked {
+            file = self.mark(file)?;
+        } else if newer.is_none() {
+            self.apply_unknown_removals(&mut file, &self.read_archive()?);
+            self.adopt_marks(&mut file)?;
+        }
+        let version = FileVersion { is_ours: newer.is_some(), ..version };
+        Ok(Snapshot { commits: log.end.clone(), ..Snapshot::new(file, version, newer) })
     }
 
     /// The bytes of the playbook file. A folder in its place, where there was a playbook, is unreadable.

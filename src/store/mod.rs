@@ -10,6 +10,7 @@ mod checksum;
 mod combine;
 mod commit;
 mod commit_log;
+mod conflict;
 pub(crate) mod curation;
 pub(crate) mod documents;
 pub(crate) mod export;
@@ -384,9 +385,10 @@ impl Store {
         self.usage_files().n_missing_bytes()
     }
 
-    /// The bytes of the archive; empty if there is none.
+    /// The bytes of the archive, without the marks of a merge; empty if there is none.
     pub(crate) fn read_archive(&self) -> Result<Vec<u8>> {
-        self.files().read_or_empty(ARCHIVE, 0)
+        let bytes = self.files().read_or_empty(ARCHIVE, 0)?;
+        Ok(archive::merged(&bytes).unwrap_or(bytes))
     }
 
     /// The bytes of the vector cache; empty if there is none.

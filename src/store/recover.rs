@@ -9,14 +9,19 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::checksum::Seal;
-use super::combine::{ReadableFile, combine};
+use super::combine::{ReadableFile, Taken, combine};
 use super::commit_log::{self, CommitLog, SMALL_FILE};
 use super::playbook_file::{Parsed, Seals};
-use super::{ARCHIVE, BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, salvage};
+use super::{
+    ARCHIVE, BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, conflict, salvage,
+};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Lock, Name};
 use crate::lesson::{LessonId, RemovedText, TextHash};
 use crate::state::{Action, Book, Change, Removed};
+
+/// Why a playbook file with the marks of a merge cannot be read.
+const MERGE: &str = "a merge left conflicts in it";
 
 /// The result of recovering a broken playbook file at an open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -38,6 +43,8 @@ pub struct Recovery {
     pub n_set_aside: usize,
     /// Lessons of the backup that stay removed, because the archive records that a person removed them.
     pub n_removed_again: usize,
+    /// True if the file had the marks of a merge with conflicts: it was rebuilt from the two versions in it.
+    pub is_merge: bool,
 }
 
 impl Store {
@@ -63,19 +70,27 @@ impl Store {
 
     /// As [`recover`](Self::recover), for a caller that holds the lock. If it may not write, nothing is changed.
     pub(super) fn recover_locked(&self, reason: String, is_writable: bool) -> Result<(Snapshot, Option<Recovery>)> {
-        let found = self.found()?;
-        let backup = self.backup()?;
+        let merged = self.merged()?;
+        let (is_merge, backup) = (merged.is_some(), if merged.is_some() { None } else { self.backup()? });
         let from_backup = backup.is_some();
-        let (mut file, taken) = combine(found, backup);
+        let (mut file, taken) = match merged {
+            Some(file) => {
+                let from_file = file.book.lessons.len();
+                (file, Taken { from_file, ..Taken::default() })
+            }
+            None => combine(self.found()?, backup),
+        };
         let n_before = file.book.lessons.len();
-        if file.is_unmarked {
+        if is_merge {
+            self.adopt_marks(&mut file)?;
+        } else if file.is_unmarked {
             file = self.mark(file)?;
         } else if file.generation != self.read_log()?.generation() {
             // The newest state knows how much of the archive belongs to it; an older one does not.
             self.adopt_archive(&mut file)?;
         }
         let mut recovery = Recovery {
-            reason,
+            reason: if is_merge { MERGE.to_owned() } else { reason },
             kept_at: vec![self.files().path_of(PLAYBOOK)],
             from_backup,
             n_lessons: file.book.lessons.len(),
@@ -83,22 +98,45 @@ impl Store {
             n_from_backup: taken.from_backup,
             n_set_aside: taken.set_aside,
             n_removed_again: n_before - file.book.lessons.len(),
+            is_merge,
         };
         if is_writable {
+            self.settle_archive()?;
             recovery.kept_at = self.quarantine(PLAYBOOK, "skills_playbook")?.into_iter().collect();
             if !self.has_whole_backup()? {
                 recovery.kept_at.extend(self.quarantine(BACKUP, "skills_playbook.bak")?);
             }
             self.install(&file)?;
         }
-        tracing::warn!(
-            reason = recovery.reason,
-            from_backup,
-            lessons = recovery.n_lessons,
-            "the playbook file was broken"
-        );
+        // A handle that changes nothing leaves it to its caller to say what it recovered.
+        if is_writable {
+            tracing::warn!(
+                reason = recovery.reason,
+                from_backup,
+                lessons = recovery.n_lessons,
+                "the playbook file was broken"
+            );
+        }
         let snapshot = if is_writable { self.load(UsageFrom::Start)? } else { self.provisional(file)? };
         Ok((snapshot, Some(recovery)))
+    }
+
+    /// The playbook file, merged from the two versions in it; none if it does not have the marks of a merge.
+    fn merged(&self) -> Result<Option<PlaybookFile>> {
+        let bytes = self.bytes_of(PLAYBOOK)?;
+        let Some(Parsed { mut file, newer: None, seals }) = self.parse_merged(&salvage::decode(&bytes)) else {
+            return Ok(None);
+        };
+        file.edited.extend(seals.foreign);
+        Ok(Some(file))
+    }
+
+    fn parse_merged(&self, text: &str) -> Option<Parsed> {
+        if !conflict::has_marks(text.as_bytes()) {
+            return None;
+        }
+        let keys = conflict::merged(text, &self.archived().unwrap_or_default(), self.clock.as_ref())?;
+        self.parse(json!(keys).to_string().as_bytes()).ok()
     }
 
     /// A recovered state that may be read but not committed on.
@@ -167,9 +205,10 @@ impl Store {
         };
         let from_keys = |keys: Map<String, Value>| self.parse(json!(keys).to_string().as_bytes());
         let rows = || from_keys(salvage::rows(&text)).map(is_cut);
-        let union = salvage::union(&text).and_then(|keys| from_keys(keys).ok());
-        let mut parsed =
-            union.map_or_else(|| self.parse(salvage::mend(&text).as_bytes()).or_else(|_| rows()), Ok).ok()?;
+        let mut parsed = self
+            .parse_merged(&text)
+            .map_or_else(|| self.parse(salvage::mend(&text).as_bytes()).or_else(|_| rows()), Ok)
+            .ok()?;
         parsed.seals.written = parsed.seals.written.or_else(|| salvage::number(&text, "written"));
         parsed.seals.is_garbled = text.contains(char::REPLACEMENT_CHARACTER) && std::str::from_utf8(bytes).is_err();
         Some(parsed)
@@ -218,6 +257,27 @@ impl Store {
         Ok(())
     }
 
+    /// Gives a file that another clone wrote, or that was merged, the marks of this clone: its whole archive, and the usage that was
+    /// folded in here.
+    pub(super) fn adopt_marks(&self, file: &mut PlaybookFile) -> Result<()> {
+        file.archive_length = archive::whole_length(&self.read_archive()?);
+        let own = self.backup()?.filter(|backup| !backup.is_unmarked);
+        file.usage = own.map(|backup| backup.usage).unwrap_or_default();
+        file.is_unmarked = false;
+        Ok(())
+    }
+
+    /// True if the archive has the marks of a merge.
+    pub(crate) fn has_split_archive(&self) -> Result<bool> {
+        Ok(archive::merged(&self.files().read_or_empty(ARCHIVE, 0)?).is_some())
+    }
+
+    /// Replaces an archive that has the marks of a merge by one with the lines of both versions. Returns its new length, if it had marks.
+    pub(super) fn settle_archive(&self) -> Result<Option<u64>> {
+        let merged = archive::merged(&self.files().read_or_empty(ARCHIVE, 0)?);
+        merged.map(|bytes| self.replace_archive(&bytes)).transpose()
+    }
+
     /// Applies the removals that were committed after a file was written. It is an older copy then, which passes for the newest file
     /// where the log and the backup are gone, or are older copies too. A removal that may not have been committed is left out. So is one
     /// that the file once had: a person took it out of the list.
@@ -227,7 +287,15 @@ impl Store {
         }
         let mut bytes = self.read_archive()?;
         bytes.truncate(usize::try_from(archive::committed_length(&bytes)).unwrap_or(usize::MAX));
-        let mut history = archive::later(&bytes, file.archive_length, file.generation, self.clock.as_ref());
+        if self.apply_unknown_removals(file, &bytes) {
+            file.archive_length = bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Applies the removals in these bytes of the archive that a file does not know. True if there was one.
+    pub(super) fn apply_unknown_removals(&self, file: &mut PlaybookFile, bytes: &[u8]) -> bool {
+        let mut history = archive::later(bytes, file.archive_length, file.generation, self.clock.as_ref());
         let known: BTreeSet<LessonId> = file.book.removed.iter().map(|removed| removed.id).collect();
         for change in &mut history {
             change.edits.retain(|edit| !known.contains(&edit.id));
@@ -235,10 +303,7 @@ impl Store {
         let book = Arc::make_mut(&mut file.book);
         let n_removed = book.removed.len();
         apply_removals(book, &history);
-        if book.removed.len() > n_removed {
-            file.archive_length = bytes.len() as u64;
-        }
-        Ok(())
+        book.removed.len() > n_removed
     }
 
     /// True if the archive has this length, apart from the line that says that its last changes were committed.

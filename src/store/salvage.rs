@@ -38,69 +38,6 @@ pub(super) fn mend(text: &str) -> String {
     outside_strings(&mended)
 }
 
-/// The two versions of a file with the conflict markers of a merge; none if it has no such markers. The common ancestor that some
-/// styles show between them is left out.
-pub(super) fn versions(text: &str) -> Option<[String; 2]> {
-    enum Part {
-        Both,
-        Ours,
-        Ancestor,
-        Theirs,
-    }
-    let mut part = Part::Both;
-    let mut n_conflicts = 0;
-    let [mut ours, mut theirs] = [String::new(), String::new()];
-    for line in text.lines() {
-        let is_marker = |marker: &str| line.starts_with(marker);
-        match part {
-            Part::Both if is_marker("<<<<<<<") => part = Part::Ours,
-            Part::Ours if is_marker("|||||||") => part = Part::Ancestor,
-            Part::Ours | Part::Ancestor if is_marker("=======") => part = Part::Theirs,
-            Part::Theirs if is_marker(">>>>>>>") => {
-                part = Part::Both;
-                n_conflicts += 1;
-            }
-            Part::Both => {
-                ours.extend([line, "\n"]);
-                theirs.extend([line, "\n"]);
-            }
-            Part::Ours => ours.extend([line, "\n"]),
-            Part::Theirs => theirs.extend([line, "\n"]),
-            Part::Ancestor => {}
-        }
-    }
-    (n_conflicts > 0 && matches!(part, Part::Both)).then_some([ours, theirs])
-}
-
-/// The rows of both versions of a file whose merge ended in a conflict, as the keys of our version. A row that both have is taken from
-/// the version in which it was learned more often, else from ours.
-pub(super) fn union(text: &str) -> Option<Map<String, Value>> {
-    let [ours, theirs] = versions(text)?.map(|version| serde_json::from_str::<Map<String, Value>>(&mend(&version)));
-    let (mut ours, theirs) = (ours.ok()?, theirs.ok()?);
-    for list in LISTS {
-        let rows_of = |keys: &Map<String, Value>| keys.get(list).and_then(Value::as_array).cloned().unwrap_or_default();
-        let (mut rows, other) = (rows_of(&ours), rows_of(&theirs));
-        for row in other {
-            match rows.iter_mut().find(|known| id_of(known) == id_of(&row)) {
-                Some(known) if n_learned(known) < n_learned(&row) => *known = row,
-                Some(_) => {}
-                None => rows.push(row),
-            }
-        }
-        ours.insert(list.to_owned(), Value::Array(rows));
-    }
-    Some(ours)
-}
-
-/// The id of a row; the one of its lesson, if it awaits review.
-fn id_of(row: &Value) -> Option<&str> {
-    row.get("id").or_else(|| row.pointer("/lesson/id")).and_then(Value::as_str)
-}
-
-fn n_learned(row: &Value) -> u64 {
-    row.get("frequency").and_then(Value::as_u64).unwrap_or_default()
-}
-
 /// Removes trailing commas, inserts missing ones between two rows, and replaces invalid numbers with null.
 fn outside_strings(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
@@ -164,10 +101,19 @@ pub(super) fn rows(text: &str) -> Map<String, Value> {
     keys
 }
 
-/// The number at the first key of this name.
+/// The number at the first key of this name, unless it is larger than any generation.
 pub(super) fn number(text: &str, key: &str) -> Option<u64> {
+    digits(text, key).filter(|number| *number < MAX_NUMBER)
+}
+
+/// The time at which a file states that it was written, in nanoseconds since 1970.
+pub(super) fn written(text: &str) -> Option<u64> {
+    digits(text, "written")
+}
+
+fn digits(text: &str, key: &str) -> Option<u64> {
     let (_, rest) = text.split_once(&format!("\"{key}\":"))?;
-    rest.trim_start().split(|c: char| !c.is_ascii_digit()).next()?.parse().ok().filter(|number| *number < MAX_NUMBER)
+    rest.trim_start().split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 fn is_row(row: &Map<String, Value>) -> bool {
@@ -214,37 +160,6 @@ mod tests {
     }
 
     #[test]
-    fn a_conflict_within_rows_keeps_the_rows_of_both_versions() {
-        let file = |id: &str, frequency: u64, trigger: &str| {
-            format!(
-                "{{\n\"generation\": 3,\n\"lessons\": [\n{{\n\"id\": \"{id}\",\n\"frequency\": {frequency},\n\"trigger\": \"{trigger}\",\n\
-                 \"solution\": \"s\"\n}},\n{{\"id\": \"0\", \"trigger\": \"old\", \"solution\": \"s\"}}\n]\n}}\n"
-            )
-        };
-        let conflict = |ours: (&str, u64, &str), theirs: (&str, u64, &str), ancestor: &str| {
-            let lines = |(id, frequency, trigger): (&str, u64, &str)| {
-                format!("\"id\": \"{id}\",\n\"frequency\": {frequency},\n\"trigger\": \"{trigger}\",\n")
-            };
-            let whole = file(ours.0, ours.1, ours.2);
-            let marked = format!("<<<<<<< HEAD\n{}{ancestor}=======\n{}>>>>>>> other\n", lines(ours), lines(theirs));
-            whole.replace(&lines(ours), &marked)
-        };
-        let check = |text: &str, expected: &[&str]| {
-            let keys = union(text).unwrap();
-            let rows = keys["lessons"].as_array().unwrap();
-            let triggers: Vec<&str> = rows.iter().map(|row| row["trigger"].as_str().unwrap()).collect();
-            assert_eq!(triggers, expected, "{text}");
-            assert_eq!(keys["generation"], 3);
-        };
-        check(&conflict(("1", 1, "alice"), ("2", 1, "bob"), ""), &["alice", "old", "bob"]);
-        check(&conflict(("1", 1, "alice"), ("2", 1, "bob"), "||||||| base\n"), &["alice", "old", "bob"]);
-        check(&conflict(("1", 1, "once"), ("1", 2, "twice"), ""), &["twice", "old"]);
-        check(&conflict(("1", 2, "twice"), ("1", 1, "once"), ""), &["twice", "old"]);
-        assert_eq!(union(&file("1", 1, "whole")), None);
-        assert_eq!(union(&conflict(("1", 1, "a"), ("2", 1, "b"), "").replace(">>>>>>>", "")), None);
-    }
-
-    #[test]
     fn every_encoding_of_an_editor_is_read() {
         let units: Vec<u16> = FILE.encode_utf16().collect();
         let of = |unit: fn(u16) -> [u8; 2]| units.iter().flat_map(|code| unit(*code)).collect::<Vec<u8>>();
@@ -269,5 +184,7 @@ mod tests {
             assert_eq!(n_rows, n_whole, "{}", &FILE[..end]);
         }
         assert_eq!(rows(FILE)["generation"], 7);
+        let written = "{\"generation\": 7, \"written\": 1795706974604257676}";
+        assert_eq!((self::written(written), number(written, "generation")), (Some(1_795_706_974_604_257_676), Some(7)));
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
 
+use super::for_git::{self, ATTRIBUTES, IGNORE};
 use super::identity::{self, FolderId, FolderIdentity};
 use super::{Reach, Sharing, Standing, Tracking, TrustRecord, TrustStore};
 use crate::error::folder::{FolderError, Result};
@@ -15,10 +16,8 @@ use crate::folder::{Access, Entry, Folder, Name, OwnEdits, Stamp};
 use crate::hash::TextHash;
 use crate::user_key::{Codes, ExportKey};
 
-/// The file that keeps a private folder, or the caches of a shared one, out of a repository.
-pub(super) const IGNORE: &str = ".gitignore";
 /// The files that a folder without a memory may contain.
-const HARMLESS: [&str; 2] = [IGNORE, "lock"];
+const HARMLESS: [&str; 3] = [IGNORE, ATTRIBUTES, "lock"];
 
 /// A decision by the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,6 +154,10 @@ impl TrustRequest {
             _ => folder,
         };
         folder.arrive();
+        if self.sharing == Sharing::Shared && access == Access::ReadWrite && guard.standing() != Standing::Unknown {
+            let _lock = folder.lock()?;
+            for_git::complete(&folder, self.sharing)?;
+        }
         Ok((folder, guard))
     }
 
@@ -210,7 +213,7 @@ impl TrustRequest {
         let identity = FolderIdentity::of(FolderId::generate(), folder);
         store.admit(&identity, self.sharing.reach().max(self.tracking.ask(folder).recorded_reach()), &[])?;
         if folder.files().entry(IGNORE)? == Entry::Missing {
-            folder.files().create(IGNORE, self.sharing.ignored().as_bytes())?;
+            for_git::complete(folder, self.sharing)?;
         }
         identity::write(folder, identity.id)?;
         Ok(identity)

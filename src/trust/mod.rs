@@ -31,6 +31,7 @@
 //! ```
 
 mod file_store;
+mod for_git;
 mod guard;
 mod identity;
 mod memory_store;
@@ -166,8 +167,8 @@ pub enum Sharing {
     /// Only its user: a `.gitignore` keeps it out of a repository.
     #[default]
     Private,
-    /// A team that shares the repository: a `.gitignore` keeps only locks, caches, the record of read sessions and broken files
-    /// out of it.
+    /// A team that shares the repository: a `.gitignore` keeps out of it what concerns one clone only (locks, caches, counts, the log and
+    /// the backup of the playbook file, the record of read sessions, broken files).
     Shared,
 }
 
@@ -184,7 +185,19 @@ impl Sharing {
     pub(crate) fn ignored(self) -> &'static str {
         match self {
             Self::Private => "*\n",
-            Self::Shared => "lock\nmining.lock\nmining.json\n*.bin\n.adage-tmp-*\nquarantine/\n",
+            Self::Shared => {
+                "lock\nmining.lock\nmining.json\n*.bin\n.adage-tmp-*\nquarantine/\nplaybook.log\nskills_playbook.json.bak\nusage.*\n\
+                 *.usage\n*.receipts\nreceipts.jsonl\n"
+            }
+        }
+    }
+
+    /// The content of the folder's `.gitattributes`; empty if it needs none. Branches only append to the archive: a merge keeps the
+    /// lines of both.
+    pub(crate) fn attributes(self) -> &'static str {
+        match self {
+            Self::Private => "",
+            Self::Shared => "archive.jsonl merge=union\n",
         }
     }
 }

@@ -97,7 +97,8 @@ fn a_decision_of_the_host_is_for_its_handle() {
 #[test]
 fn a_new_folder_is_known_and_kept_out_of_repositories() {
     each(|memory, store| {
-        let caches = "lock\nmining.lock\nmining.json\n*.bin\n.adage-tmp-*\nquarantine/\n";
+        let caches = "lock\nmining.lock\nmining.json\n*.bin\n.adage-tmp-*\nquarantine/\nplaybook.log\n\
+                      skills_playbook.json.bak\nusage.*\n*.usage\n*.receipts\nreceipts.jsonl\n";
         for (name, sharing, expected) in [("private", Sharing::Private, "*\n"), ("shared", Sharing::Shared, caches)] {
             let folder = memory.with_file_name(name);
             let open = || builder(&folder, &store).sharing(sharing);
@@ -106,7 +107,29 @@ fn a_new_folder_is_known_and_kept_out_of_repositories() {
             open().open().unwrap().learn_lesson(build_lesson(TASK, "okapi")).unwrap();
             assert!(text(open()).contains("okapi"));
             assert_eq!(fs::read_to_string(folder.join(".gitignore")).unwrap(), expected);
+            assert_eq!(folder.join(".gitattributes").exists(), sharing == Sharing::Shared);
         }
+    });
+}
+
+/// A folder that an earlier version shared tells git what this version needs, once it is shared again.
+#[test]
+fn sharing_a_folder_again_adds_the_missing_lines_for_git() {
+    each(|memory, store| {
+        let folder = memory.with_file_name("shared");
+        let share = || drop(builder(&folder, &store).sharing(Sharing::Shared).open().unwrap());
+        let file = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+        share();
+        let (ignored, attributes) = (file(".gitignore"), file(".gitattributes"));
+        let earlier = "# ours\nlock\nmining.lock\nmining.json\n*.bin\n.adage-tmp-*\nquarantine/";
+        fs::write(folder.join(".gitignore"), earlier).unwrap();
+        fs::remove_file(folder.join(".gitattributes")).unwrap();
+        share();
+        assert_eq!((file(".gitignore"), file(".gitattributes")), (format!("# ours\n{ignored}"), attributes));
+        // A private folder stays private.
+        fs::write(folder.join(".gitignore"), "*\n").unwrap();
+        share();
+        assert_eq!(file(".gitignore"), "*\n");
     });
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use adage::config::DedupPolicy;
 use adage::inbox::Inbox;
+use adage::playbook::Recovery;
 use adage::{Config, FolderError, LessonRef, ManualClock, Playbook, PlaybookBuilder, Playbooks, Realm};
 use anstream::ColorChoice;
 use chrono::{DateTime, FixedOffset};
@@ -13,7 +14,7 @@ use clap::Args;
 
 use crate::choice::choice;
 use crate::location::{MemoryLocation, Origin, has_memory};
-use crate::output::{counted, say};
+use crate::output::{counted, on_a_line, say};
 use crate::settings::UserSettings;
 use crate::{embedder, trust};
 
@@ -326,7 +327,9 @@ pub(crate) fn open(builder: PlaybookBuilder, access: Access) -> Result<Playbook,
 /// Opens a playbook whose folder may be unknown: then it is empty.
 pub(crate) fn open_any(builder: PlaybookBuilder, access: Access) -> Result<Playbook, Box<dyn Error>> {
     let playbook = if access == Access::Read { builder.read_only().open()? } else { builder.open()? };
-    if let Some(recovery) = playbook.recovery() {
+    if let Some(recovery) = playbook.recovery().filter(|recovery| recovery.is_merge) {
+        say(&merged(&playbook, recovery, access));
+    } else if let Some(recovery) = playbook.recovery() {
         let from = if recovery.from_backup { "restored from its log or backup" } else { "there was no backup" };
         let kept: Vec<String> = recovery.kept_at.iter().map(|path| path.display().to_string()).collect();
         say(&format!(
@@ -337,4 +340,19 @@ pub(crate) fn open_any(builder: PlaybookBuilder, access: Access) -> Result<Playb
         ));
     }
     Ok(playbook)
+}
+
+/// What became of a merge that had left conflicts in a playbook, and what its user does next.
+fn merged(playbook: &Playbook, recovery: &Recovery, access: Access) -> String {
+    let (folder, lessons) = (on_a_line(playbook.folder()), counted(recovery.n_lessons, "lesson"));
+    match access {
+        Access::Read => format!(
+            "a merge left conflicts in {folder}; both branches have {lessons} in all: `adage repair` writes them, then `git add {folder}`"
+        ),
+        Access::Write => {
+            format!(
+                "a merge had left conflicts in {folder}; it now has the {lessons} of both branches: `git add {folder}`"
+            )
+        }
+    }
 }

@@ -53,19 +53,26 @@ pub(crate) fn repair(global: &Global, dry_run: bool, out: &mut Output) -> Done {
     let playbook = global.open_with(global.builder()?, if dry_run { Access::Read } else { Access::Write })?;
     let repair = if dry_run { playbook.preview_repair()? } else { playbook.repair()? };
     out.object(&json!(repair))?;
-    let would = if dry_run { "would be " } else { "" };
-    if let Some(recovery) = &repair.recovery {
-        let (file, backup) = (recovery.n_from_file, recovery.n_from_backup);
-        out.line(&format!(
-            "{} {would}taken from the file, {backup} from its backup, {} set aside",
-            counted(file, "row"),
+    let (would, is) = if dry_run { ("would be ", "would be") } else { ("", "is") };
+    match &repair.recovery {
+        Some(recovery) if recovery.is_merge => {
+            out.line(&format!("the playbook {is} {}, those of both branches", counted(recovery.n_lessons, "lesson")))?;
+        }
+        Some(recovery) => out.line(&format!(
+            "{} {would}taken from the file, {} from its backup, {} set aside",
+            counted(recovery.n_from_file, "row"),
+            recovery.n_from_backup,
             recovery.n_set_aside
-        ))?;
+        ))?,
+        None => {}
     }
     for row in &repair.from_quarantine {
         out.line(&format!("{would}taken from {}: {}", row.path.display(), one_line(&row.trigger, 120)))?;
     }
-    if repair.recovery.is_none() && repair.from_quarantine.is_empty() {
+    if repair.is_archive_merged {
+        out.line(&format!("the archive {is} without the marks of a merge, with the lines of both branches"))?;
+    }
+    if repair.recovery.is_none() && repair.from_quarantine.is_empty() && !repair.is_archive_merged {
         out.line("nothing to repair")?;
     }
     Ok(std::process::ExitCode::SUCCESS)

@@ -22,7 +22,7 @@ use crate::state::{Book, Evicted, Removed, ReviewReason, SkippedSuggestion, Wait
 pub(crate) use seals::Seals;
 pub(crate) use writing::render;
 pub(super) use writing::{difference, render_again};
-pub(super) use written_rows::WrittenRows;
+pub(super) use written_rows::{Layout, WrittenRows};
 
 /// How far the usage files are folded into the lessons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -72,8 +72,8 @@ pub(crate) struct Parsed {
 }
 
 pub(super) const LESSONS: &str = "lessons";
-const WAITING: &str = "waiting";
-const REMOVED: &str = "removed";
+pub(super) const WAITING: &str = "waiting";
+pub(super) const REMOVED: &str = "removed";
 /// The lists whose rows have checksums of their own.
 pub(crate) const LISTS: [&str; 3] = [LESSONS, WAITING, REMOVED];
 const EDITED: &str = "edited";
@@ -313,7 +313,7 @@ fn take_list(file: &mut Map<String, Value>, key: &str) -> Vec<Value> {
     }
 }
 
-fn read_removed(row: &Value, clock: &dyn Clock) -> Option<Removed> {
+pub(super) fn read_removed(row: &Value, clock: &dyn Clock) -> Option<Removed> {
     let text = |key: &str| row.get(key).and_then(Value::as_str);
     let at = text("at").and_then(|at| DateTime::parse_from_rfc3339(at).ok());
     let hash = |key: &str| text(key)?.parse::<TextHash>().ok();

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::seals::head;
-use super::written_rows::{WrittenRow, WrittenRows};
+use super::written_rows::{Layout, WrittenRow, WrittenRows};
 use super::{EDITED, LESSONS, Mark, PlaybookFile, REMOVED, Recalls, WAITING};
 use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Changed, Evicted, Removed, ReviewReason, SkippedSuggestion};
@@ -20,10 +20,10 @@ use crate::store::commit_log::Record;
 struct File<'a> {
     #[serde(flatten)]
     first: First,
-    removed: Vec<Sealed<RemovedRow<'a>>>,
+    removed: Vec<WrittenRow>,
     lessons: Vec<Arc<WrittenRow>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    waiting: Vec<Sealed<WaitingRow<'a>>>,
+    waiting: Vec<WrittenRow>,
     #[serde(flatten)]
     last: Last<'a>,
     crc: String,
@@ -69,7 +69,11 @@ impl File<'_> {
     }
 }
 
-fn crcs<T>(rows: &[Sealed<T>]) -> Value {
+fn laid_out<T: Serialize>(rows: Vec<Sealed<T>>, layout: Layout) -> serde_json::Result<Vec<WrittenRow>> {
+    rows.into_iter().map(|row| WrittenRow::new(row, layout)).collect()
+}
+
+fn crcs(rows: &[WrittenRow]) -> Value {
     rows.iter().map(|row| Value::from(row.crc.as_str())).collect()
 }
 
@@ -127,9 +131,9 @@ pub(crate) fn render_again(file: &PlaybookFile, written: u64, known: &mut Writte
     let (edited, extra) = (&file.edited, &file.extra);
     let mut rows = File {
         first: First { schema_version: SCHEMA_VERSION, generation: file.generation, archive_len, usage },
-        removed: removed_rows(&file.book)?,
+        removed: laid_out(removed_rows(&file.book)?, known.layout())?,
         lessons: known.rows(lessons.iter().chain(foreign))?,
-        waiting: waiting_rows(&file.book)?,
+        waiting: laid_out(waiting_rows(&file.book)?, known.layout())?,
         last: Last { unread, drawn: mined_texts, skips, recalls, evicted, edited, extra, written },
         crc: String::new(),
     };

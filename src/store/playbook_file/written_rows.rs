@@ -10,7 +10,17 @@ use super::LESSONS;
 use super::writing::Sealed;
 use crate::lesson::{Lesson, LessonId};
 
-/// A row of a playbook file, with its indentation.
+/// How the rows of a playbook file are laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// A line for each value: a person reads and edits them.
+    #[default]
+    Indented,
+    /// A line for each row: version control merges lines, and would mix the values of two rows.
+    ByLine,
+}
+
+/// A row of a playbook file, as it is laid out.
 #[derive(Debug)]
 pub(crate) struct WrittenRow {
     pub(crate) crc: String,
@@ -18,10 +28,12 @@ pub(crate) struct WrittenRow {
 }
 
 impl WrittenRow {
-    fn of(lesson: &Lesson) -> serde_json::Result<Self> {
-        let sealed = Sealed::new(LESSONS, lesson)?;
-        // Line breaks within strings are escaped.
-        let text = serde_json::to_string_pretty(&sealed)?.replace('\n', "\n    ");
+    pub(super) fn new<T: Serialize>(sealed: Sealed<T>, layout: Layout) -> serde_json::Result<Self> {
+        let text = match layout {
+            // Line breaks within strings are escaped.
+            Layout::Indented => serde_json::to_string_pretty(&sealed)?.replace('\n', "\n    "),
+            Layout::ByLine => serde_json::to_string(&sealed)?,
+        };
         Ok(Self { crc: sealed.crc, text: RawValue::from_string(text)? })
     }
 }
@@ -34,22 +46,36 @@ impl Serialize for WrittenRow {
 
 /// The rows of a file.
 #[derive(Debug, Default)]
-pub(crate) struct WrittenRows(HashMap<LessonId, (Arc<Lesson>, Arc<WrittenRow>)>);
+pub(crate) struct WrittenRows {
+    layout: Layout,
+    rows: HashMap<LessonId, (Arc<Lesson>, Arc<WrittenRow>)>,
+}
 
 impl WrittenRows {
+    pub(super) fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// From now on, rows are laid out in this way.
+    pub(crate) fn lay_out(&mut self, layout: Layout) {
+        if self.layout != layout {
+            *self = Self { layout, rows: HashMap::new() };
+        }
+    }
+
     /// The rows of these lessons; rows of other lessons are dropped. The row of an unchanged lesson is reused.
     pub(crate) fn rows<'l>(
         &mut self,
         lessons: impl Iterator<Item = &'l Arc<Lesson>>,
     ) -> serde_json::Result<Vec<Arc<WrittenRow>>> {
-        let mut before = std::mem::take(&mut self.0);
+        let mut before = std::mem::take(&mut self.rows);
         let row = |lesson: &Arc<Lesson>| {
             let known = before.remove(&lesson.id).filter(|(known, _)| Arc::ptr_eq(known, lesson));
             let row = match known {
                 Some((_, row)) => row,
-                None => Arc::new(WrittenRow::of(lesson)?),
+                None => Arc::new(WrittenRow::new(Sealed::new(LESSONS, &**lesson)?, self.layout)?),
             };
-            self.0.insert(lesson.id, (Arc::clone(lesson), Arc::clone(&row)));
+            self.rows.insert(lesson.id, (Arc::clone(lesson), Arc::clone(&row)));
             Ok(row)
         };
         lessons.map(row).collect()
@@ -74,7 +100,7 @@ mod tests {
             let file = PlaybookFile { book: Arc::new(Book { lessons, ..Book::default() }), ..PlaybookFile::default() };
             let [again, first] = [render_again(&file, 7, &mut known).unwrap(), render(&file, 7).unwrap()];
             assert_eq!(String::from_utf8(again).unwrap(), String::from_utf8(first).unwrap());
-            known.0.len()
+            known.rows.len()
         };
         assert_eq!(check(&lessons), 3);
         let changed = Lesson { solution: "leave it".to_owned(), ..Lesson::clone(&lessons[1]) };
@@ -82,6 +108,23 @@ mod tests {
         assert_eq!(check(&lessons), 3);
         lessons.remove(0);
         assert_eq!(check(&lessons), 2);
+    }
+
+    #[test]
+    fn a_row_is_one_line_where_version_control_merges_lines() {
+        let lessons: LessonsByTime =
+            ["one", "two\nlines"].map(|text| Arc::new(lesson(text, "rename it"))).into_iter().collect();
+        let file = PlaybookFile { book: Arc::new(Book { lessons, ..Book::default() }), ..PlaybookFile::default() };
+        let mut known = WrittenRows::default();
+        let indented = render_again(&file, 7, &mut known).unwrap();
+        known.lay_out(Layout::ByLine);
+        let text = String::from_utf8(render_again(&file, 7, &mut known).unwrap()).unwrap();
+        let is_row = |line: &&str| line.starts_with("    {\"schema_version\":2,") && line.contains("\"crc\":\"");
+        assert_eq!(text.lines().filter(is_row).count(), 2, "{text}");
+        // The layout does not count.
+        let [by_line, indented]: [serde_json::Value; 2] =
+            [text.as_bytes(), &indented].map(|bytes| serde_json::from_slice(bytes).unwrap());
+        assert_eq!(by_line, indented);
     }
 
     #[test]

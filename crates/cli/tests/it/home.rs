@@ -53,10 +53,19 @@ impl Home {
 
     /// Runs git; false if it fails, as a merge with conflicts does.
     pub(crate) fn try_git(&self, folder: &Path, arguments: &[&str]) -> bool {
+        self.git_command(folder, arguments).stdout(Stdio::null()).status().unwrap().success()
+    }
+
+    /// What git prints.
+    pub(crate) fn git_says(&self, folder: &Path, arguments: &[&str]) -> String {
+        String::from_utf8(self.git_command(folder, arguments).output().unwrap().stdout).unwrap()
+    }
+
+    fn git_command(&self, folder: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         command.arg("-C").arg(folder).args(["-c", "user.name=a", "-c", "user.email=a@example.com"]);
-        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("HOME", self.ground.path());
-        command.args(arguments).stdout(Stdio::null()).status().unwrap().success()
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("HOME", self.ground.path()).args(arguments);
+        command
     }
 
     /// The program, as its user calls it in a folder.

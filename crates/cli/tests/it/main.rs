@@ -24,6 +24,7 @@ mod inbox_cli;
 mod init;
 mod keeping;
 mod mcp;
+mod merges;
 mod mistakes;
 mod places;
 mod processes;
