@@ -71,7 +71,7 @@ fn a_refused_lesson_changes_nothing() {
         let plan = Plan::new(bench.book.clone(), 9, at(99));
         let learner = Learner::new(plan, dedup, &bench.config, Comparison::Titles, &|_| None);
         match learner.learn_all(&drafts) {
-            Planned::Nothing(outcomes) => assert_eq!(outcomes, [refused.clone()]),
+            Planned::Nothing(outcomes) => assert_eq!(outcomes, std::slice::from_ref(&refused)),
             Planned::Commit(_, outcomes) => panic!("there was something to commit: {outcomes:?}"),
             Planned::NeedsVectors(texts) => panic!("{texts:?}"),
         }
