@@ -308,7 +308,7 @@ fn procedure(session: &str) -> Transcript {
 fn a_procedure_becomes_a_draft_in_the_words_of_the_model() {
     let desk = Desk::new();
     let wording = json!({"name": "publish the crate", "overview": "When a release is due."}).to_string();
-    let model = ScriptedModel::new([Ok(wording), Ok(r#"{"decision": "NOTHING", "lessons": []}"#.into())]);
+    let model = ScriptedModel::new([Ok(r#"{"decision": "NOTHING", "lessons": []}"#.into()), Ok(wording)]);
     let learned =
         desk.playbook.learn_from_session(&procedure("monday"), Some(&model), &CancelToken::default()).unwrap();
     assert_eq!(learned.skills.saved.len(), 1, "{learned:?}");

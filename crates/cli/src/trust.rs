@@ -75,9 +75,10 @@ fn word(global: &Global, dir: &Path) -> Word {
     if is_meant || is_named { Word::User } else { Word::State }
 }
 
-/// True if all of the memory is the user's by their state, whatever this call, the environment or the settings say.
+/// True if all of the memory is the user's by more than a word for this call or this folder: by their state, or because the
+/// environment trusts all folders.
 pub(crate) fn is_own_by_state(global: &Global) -> bool {
-    if word(global, global.dir()) == Word::State {
+    if word(global, global.dir()) != Word::User {
         return true;
     }
     let Ok(builder) = global.plain_builder() else { return false };

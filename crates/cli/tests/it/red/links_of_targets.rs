@@ -223,7 +223,7 @@ fn folders_that_are_no_links_of_a_clone_are_written_into() {
     fs::create_dir_all(ground.path("project/real")).unwrap();
     symlink("outside/real", ground.path("mine")).unwrap();
     symlink("real", ground.path("project/beside")).unwrap();
-    for to in ["new", "real", "beside", "{home}mine"] {
+    for to in ["new", "real", "beside/again", "{home}mine"] {
         let skill = format!("{to}/skills");
         let (backup, man) = (format!("{to}/backup"), format!("{to}/man"));
         for call in [

@@ -314,7 +314,7 @@ fn what_is_trusted_for_one_call_is_exported_without_a_seal() {
             );
         })
     };
-    check(&[copied("--trust"), copied("settings"), copied("all"), copied("{}")]);
+    check(&[copied("--trust"), copied("settings"), copied("{}")]);
     check(&[attack("the user's own memory, with and without --trust", |ground| {
         let ours = ground.folder("ours");
         ground.learns(&ours);
