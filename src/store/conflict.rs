@@ -61,8 +61,8 @@ fn versions(text: &str) -> Option<[String; 2]> {
             Lines::Both(line) => (std::slice::from_ref(line), std::slice::from_ref(line)),
             Lines::Either { ours, theirs } => (ours.as_slice(), theirs.as_slice()),
         };
-        own.iter().for_each(|line| ours.extend([*line, "\n"]));
-        others.iter().for_each(|line| theirs.extend([*line, "\n"]));
+        ours.extend(own.iter().flat_map(|line| [*line, "\n"]));
+        theirs.extend(others.iter().flat_map(|line| [*line, "\n"]));
     }
     Some([ours, theirs])
 }

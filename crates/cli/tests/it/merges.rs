@@ -109,7 +109,7 @@ fn team(lessons: &[(&str, &str)]) -> [Member; 2] {
     home.now = "2026-03-01T12:00:01Z";
     let clone = home.path("shop");
     home.git(&home.folder("."), &["clone", "-q", upstream.to_str().unwrap(), clone.to_str().unwrap()]);
-    let theirs = Member { clone, home };
+    let theirs = Member { home, clone };
     theirs.done(&["trust"]);
     [ours, theirs]
 }
@@ -298,7 +298,7 @@ fn change_at_random(
     words: &mut Words,
     dice: &mut Dice,
 ) -> BTreeSet<String> {
-    for _ in 0..1 + dice.roll(3) {
+    for _ in 0..=dice.roll(3) {
         let known = texts.iter().nth(dice.roll(texts.len().max(1))).cloned();
         match (dice.roll(4), known) {
             (0, Some(text)) => {

@@ -166,7 +166,9 @@ impl Walk {
 }
 
 fn replace_status<'p>(parts: impl Iterator<Item = &'p mut SimpleCommand>) {
-    parts.for_each(|part| part.status = StatusUse::Replaced);
+    for part in parts {
+        part.status = StatusUse::Replaced;
+    }
 }
 
 fn is_output(redirect: &Node) -> bool {

@@ -115,7 +115,9 @@ impl Shown {
         while !rest.is_empty() {
             let (piece, after) = rest.split_at(rest.ceil_char_boundary(PIECE));
             if !is_data(piece) {
-                shown_runs(piece).into_iter().for_each(|run| self.show_run(run, voice));
+                for run in shown_runs(piece) {
+                    self.show_run(run, voice);
+                }
             }
             rest = after;
         }
