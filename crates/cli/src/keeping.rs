@@ -56,7 +56,8 @@ pub(crate) fn repair(global: &Global, dry_run: bool, out: &mut Output) -> Done {
     let (would, is) = if dry_run { ("would be ", "would be") } else { ("", "is") };
     match &repair.recovery {
         Some(recovery) if recovery.is_merge => {
-            out.line(&format!("the playbook {is} {}, those of both branches", counted(recovery.n_lessons, "lesson")))?;
+            let has = if dry_run { "would have" } else { "has" };
+            out.line(&format!("the playbook {has} {} of both branches", counted(recovery.n_lessons, "lesson")))?;
         }
         Some(recovery) => out.line(&format!(
             "{} {would}taken from the file, {} from its backup, {} set aside",
