@@ -59,8 +59,7 @@ impl Learner<'_> {
         }
         let known = self.texts.get_or_init(|| KnownTexts::of(book)).find(lesson);
         // A lesson that had the text may have made room for another one since.
-        let is_here =
-            |id: &LessonId| book.get(*id).is_some() || book.waiting.iter().any(|waiting| waiting.lesson.id == *id);
+        let is_here = |id: &LessonId| book.in_use_or_review(*id).is_some();
         known.filter(is_here).map_or(Ok(()), |id| Err(Refusal::AlreadyHere { id }))
     }
 
@@ -110,9 +109,7 @@ impl Learner<'_> {
     /// other gets a new one only if its own is taken.
     pub(super) fn identified(&self, mut lesson: Lesson, arrival: Arrival) -> Lesson {
         lesson.schema_version = SCHEMA_VERSION;
-        let book = &self.plan.book;
-        let is_taken =
-            book.get(lesson.id).is_some() || book.waiting.iter().any(|waiting| waiting.lesson.id == lesson.id);
+        let is_taken = self.plan.book.in_use_or_review(lesson.id).is_some();
         let (now, number) = (self.plan.now, self.n_accepted);
         if arrival == Arrival::New || is_taken {
             let seed = [lesson.text_hash().to_string(), self.plan.generation.to_string(), number.to_string()];

@@ -1,7 +1,6 @@
 //! Export of lessons to files that other programs read, and import.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use super::commit::Attempt;
 use super::learning::all_refused;
@@ -9,7 +8,7 @@ use super::{Inner, Listing, Playbook};
 use crate::error::{Result, exchange};
 use crate::exchange::{Exported, Format, into_file, says_the_same, sealed};
 use crate::learn::{Admission, Imported, KnownTexts, Newcomer, ReviewCapacity};
-use crate::lesson::{ChangeId, DraftOrigin, Lesson, LessonDraft, LessonId, Refusal};
+use crate::lesson::{ChangeId, DraftOrigin, LessonDraft, LessonId, Refusal};
 use crate::state::Book;
 use crate::store::export::{Exports, check_folder};
 
@@ -138,7 +137,8 @@ impl Inner {
         let admit = |draft: LessonDraft| {
             // A format may hold fewer fields than the lesson: then the hashes of the texts differ although the advice is the
             // same.
-            let is_here = |id: &LessonId| known(book, *id).is_some_and(|lesson| says_the_same(&draft, lesson));
+            let is_here =
+                |id: &LessonId| book.in_use_or_review(*id).is_some_and(|lesson| says_the_same(&draft, lesson));
             if let Some(id) = draft.id().filter(is_here) {
                 return Err(Refusal::AlreadyHere { id });
             }
@@ -168,15 +168,10 @@ impl Inner {
     }
 }
 
-/// The lesson with this id, in use or in review.
-fn known(book: &Book, id: LessonId) -> Option<&Arc<Lesson>> {
-    let waiting = || book.waiting.iter().map(|waiting| &waiting.lesson).find(|lesson| lesson.id == id);
-    book.get(id).or_else(waiting)
-}
-
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the file is written by the test")]
 mod tests {
+    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;

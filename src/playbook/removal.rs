@@ -63,9 +63,7 @@ impl Playbook {
         let undone: Vec<ChangeId> = history.iter().filter_map(|change| change.undoes).collect();
         let book = view.snapshot.book();
         let touched = |edit: &Edit| {
-            let waiting = || book.waiting.iter().map(|waiting| &waiting.lesson).find(|lesson| lesson.id == edit.id);
-            let removed = || book.removed.iter().find(|removed| removed.id == edit.id)?.lesson.as_ref();
-            let lesson = edit.before.as_ref().or_else(|| book.get(edit.id)).or_else(waiting).or_else(removed);
+            let lesson = edit.before.as_ref().or_else(|| book.any_with(edit.id).next());
             let trigger = lesson.map(|lesson| lesson.trigger.clone());
             ChangedLesson { id: edit.id, what: edit.why.name(), trigger: trigger.unwrap_or_default() }
         };

@@ -205,11 +205,19 @@ impl Book {
         true
     }
 
+    /// The lesson with this id, in use or in review.
+    pub(crate) fn in_use_or_review(&self, id: LessonId) -> Option<&Arc<Lesson>> {
+        self.get(id).or_else(|| self.in_review(id).next())
+    }
+
     /// What is here of a lesson: in use, in review, or removed not long ago.
     pub(crate) fn any_with(&self, id: LessonId) -> impl Iterator<Item = &Arc<Lesson>> {
-        let waiting = self.waiting.iter().map(|waiting| &waiting.lesson).filter(move |lesson| lesson.id == id);
         let removed = self.removed.iter().filter(move |removed| removed.id == id);
-        self.get(id).into_iter().chain(waiting).chain(removed.filter_map(|removed| removed.lesson.as_ref()))
+        self.get(id).into_iter().chain(self.in_review(id)).chain(removed.filter_map(|removed| removed.lesson.as_ref()))
+    }
+
+    fn in_review(&self, id: LessonId) -> impl Iterator<Item = &Arc<Lesson>> {
+        self.waiting.iter().map(|waiting| &waiting.lesson).filter(move |lesson| lesson.id == id)
     }
 
     /// Records that a person removed this lesson.

@@ -176,7 +176,7 @@ impl Rows<'_> {
 
     /// True for a row that damage made look like one of another list.
     fn is_elsewhere(&self, id: LessonId) -> bool {
-        self.backup.get(id).is_some() || self.backup.waiting.iter().any(|waiting| waiting.lesson.id == id)
+        self.backup.in_use_or_review(id).is_some()
     }
 }
 
