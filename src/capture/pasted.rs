@@ -62,7 +62,7 @@ impl Typed {
                 Turn::System(text) => seen.extend(shown_runs(text)),
                 Turn::ToolCall(call) => {
                     seen.extend(call.result.as_deref().map(shown_runs).unwrap_or_default());
-                    strings(&call.input, &mut |text| seen.extend(word_runs(text)));
+                    seen.extend(call.input_texts().into_iter().flat_map(word_runs));
                 }
             }
         }
@@ -99,7 +99,7 @@ fn brought(transcript: &Transcript) -> HashSet<u64> {
         match turn {
             Turn::Assistant(text) => written.extend(word_runs(text)),
             Turn::ToolCall(call) => {
-                strings(&call.input, &mut |text| written.extend(word_runs(text)));
+                written.extend(call.input_texts().into_iter().flat_map(word_runs));
                 let shown = call.result.as_deref().map(shown_runs).unwrap_or_default();
                 brought.extend(shown.into_iter().filter(|run| !written.contains(run)));
             }
@@ -170,16 +170,6 @@ fn between<'t>(text: &'t str, own: &[Sentence<'t>]) -> impl Iterator<Item = &'t 
     let starts = own.iter().map(|sentence| sentence.start);
     let gaps = std::iter::once(0).chain(ends).zip(starts.chain([text.len()]));
     gaps.filter_map(|(start, end)| text.get(start..end)).collect::<Vec<_>>().into_iter()
-}
-
-/// Every text in a call's input.
-fn strings(value: &serde_json::Value, take: &mut impl FnMut(&str)) {
-    match value {
-        serde_json::Value::String(text) => take(text),
-        serde_json::Value::Array(list) => list.iter().for_each(|value| strings(value, take)),
-        serde_json::Value::Object(row) => row.values().for_each(|value| strings(value, take)),
-        _ => {}
-    }
 }
 
 #[cfg(test)]

@@ -64,6 +64,12 @@ impl ToolCall {
         Some(text).filter(|text| !text.trim().is_empty())
     }
 
+    /// Every text in its input, in order, at any depth; names of fields are left out.
+    #[must_use]
+    pub fn input_texts(&self) -> Vec<&str> {
+        texts_in(&self.input)
+    }
+
     /// True for a tool that changes files.
     #[must_use]
     pub fn changes_files(&self) -> bool {
@@ -100,6 +106,16 @@ impl ToolCall {
         let row = self.input.as_object()?;
         let text = |fields: &[&str]| first(row, fields).and_then(Value::as_str);
         Some((text(&["old_string", "old_str", "oldText"])?, text(&["new_string", "new_str", "newText"])?))
+    }
+}
+
+/// Every text in a call's input, in order.
+pub(crate) fn texts_in(input: &Value) -> Vec<&str> {
+    match input {
+        Value::String(text) => vec![text],
+        Value::Array(list) => list.iter().flat_map(texts_in).collect(),
+        Value::Object(row) => row.values().flat_map(texts_in).collect(),
+        _ => Vec::new(),
     }
 }
 

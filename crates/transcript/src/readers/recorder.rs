@@ -13,6 +13,7 @@ use super::shown::{Shown, Voice};
 use super::{Owner, ReadLimits, ReadReport};
 use crate::injected::{ends_command, is_command, is_not_made, said_at_refusal, split};
 use crate::outcome::{Recorded, error_span, status_of};
+use crate::tool_call::texts_in;
 use crate::{Status, ToolCall, Transcript, Turn};
 
 /// A transcript under construction, and its report.
@@ -211,10 +212,10 @@ impl Recorder {
             self.skip("repeated call");
             return;
         }
-        strings(&input, &mut |text| {
+        for text in texts_in(&input) {
             self.shown.wrote(text);
             self.shown.keeps(text);
-        });
+        }
         self.clip_strings(&mut input);
         // A call in a folder outside of the project says so: its paths are not the project's.
         if !Path::new(&self.folder).starts_with(&self.transcript.project)
@@ -315,16 +316,6 @@ impl Recorder {
             Value::Object(row) => row.values_mut().for_each(|item| self.clip_strings(item)),
             _ => {}
         }
-    }
-}
-
-/// Gives every text of a call's input.
-fn strings(value: &Value, take: &mut impl FnMut(&str)) {
-    match value {
-        Value::String(text) => take(text),
-        Value::Array(list) => list.iter().for_each(|item| strings(item, take)),
-        Value::Object(row) => row.values().for_each(|item| strings(item, take)),
-        _ => {}
     }
 }
 

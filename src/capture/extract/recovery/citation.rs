@@ -3,7 +3,6 @@
 use adage_redact::one_line;
 use adage_transcript::{ToolCall, Turn};
 
-use super::values::strings;
 use super::{MAX_TEXT_CHARS, Record, RecoveryPart, RecoveryRefusal};
 use crate::capture::Speaker;
 use crate::capture::evidence::{Located, locate};
@@ -80,7 +79,7 @@ fn texts(turn: &Turn, part: RecoveryPart) -> Result<Vec<String>, Speaker> {
 /// edit tells the file and the lines.
 fn done(call: &ToolCall) -> Vec<String> {
     let mut texts: Vec<String> = call.command().into_iter().collect();
-    texts.extend(strings(&call.input).into_iter().map(str::to_owned));
+    texts.extend(call.input_texts().into_iter().map(str::to_owned));
     if call.changes_files() {
         texts.extend(call.result.clone());
     }

@@ -1,7 +1,6 @@
 //! Values in a proposed lesson: flags, paths, versions and names, which have to be in the session.
 
 use adage_transcript::{Transcript, Turn};
-use serde_json::Value;
 
 use crate::capture::heuristics::has_word;
 
@@ -29,19 +28,9 @@ pub(super) fn is_in_session(transcript: &Transcript, value: &str) -> bool {
         Turn::System(_) => false,
         Turn::ToolCall(call) => {
             call.result.as_deref().is_some_and(|text| has_word(text, value))
-                || strings(&call.input).iter().any(|text| has_word(text, value))
+                || call.input_texts().iter().any(|text| has_word(text, value))
         }
     })
-}
-
-/// The strings of a call's input, in their order.
-pub(super) fn strings(input: &Value) -> Vec<&str> {
-    match input {
-        Value::String(text) => vec![text],
-        Value::Array(list) => list.iter().flat_map(strings).collect(),
-        Value::Object(row) => row.values().flat_map(strings).collect(),
-        _ => Vec::new(),
-    }
 }
 
 /// The words between blanks, without the marks of sentences around them and without placeholders.
