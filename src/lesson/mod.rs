@@ -303,6 +303,11 @@ impl Lesson {
     }
 }
 
+/// The error that the trigger of a mined recovery names, as in `make fails: no rule`; none for another trigger.
+pub(crate) fn error_in_trigger(trigger: &str) -> Option<&str> {
+    trigger.split_once(" fails: ").map(|(_, error)| error)
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &u64) -> bool {
     *count == 0

@@ -12,7 +12,7 @@ use super::mining::Mined;
 use crate::capture::{Candidate, Heuristic, are_alike, commands_told, project_checks, split_by_failure};
 use crate::error::Result;
 use crate::gate;
-use crate::lesson::{Lesson, LessonDraft, Origin, TextHash, Trust};
+use crate::lesson::{Lesson, LessonDraft, Origin, TextHash, Trust, error_in_trigger};
 use crate::state::{Action, Book, Edit, Plan, Planned, Waiting, Why};
 
 /// The state of a lesson that another session has taught before.
@@ -101,7 +101,7 @@ impl<'c> Advice<'c> {
 
 /// The error named by a recovery's trigger, without numbers.
 fn error_in(trigger: &str) -> String {
-    let error = trigger.split_once(" fails: ").map_or("", |(_, error)| error);
+    let error = error_in_trigger(trigger).unwrap_or_default();
     error.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::command_task::is_on_a_command;
 use super::told::spans;
-use crate::lesson::Lesson;
+use crate::lesson::{Lesson, error_in_trigger};
 
 /// The minimum characters of a sign.
 const MIN_CHARS: usize = 3;
@@ -30,7 +30,7 @@ impl Signs {
         if !is_on_a_command(lesson) {
             return None;
         }
-        let error = lesson.trigger.split_once(" fails: ").map_or("", |(_, error)| error);
+        let error = error_in_trigger(&lesson.trigger).unwrap_or_default();
         let mut signs = Self {
             strong: BTreeSet::new(),
             weak: BTreeSet::new(),

@@ -17,7 +17,7 @@ use super::signs::is_repaired_by_an_edit;
 use super::told;
 use super::unchecked::sends_no_change;
 use super::work_tree::{Upstream, WorkTree, upstream_after};
-use crate::lesson::{GlobOf, Lesson};
+use crate::lesson::{GlobOf, Lesson, error_in_trigger};
 
 /// What a mined lesson on a command says.
 pub(super) struct Remedy {
@@ -41,7 +41,7 @@ impl Remedy {
         let same = || (!first.is_empty()).then(|| (failed.to_owned(), failed.to_owned()));
         let (before, after) = compared(&lesson.code_example).or_else(told).or_else(same)?;
         let below = lesson.code_example.split_once("\n\n").map(|(_, error)| error);
-        let error = below.or_else(|| lesson.trigger.split_once(" fails: ").map(|(_, error)| error));
+        let error = below.or_else(|| error_in_trigger(&lesson.trigger));
         Some(Self {
             failed: told::parse(&before),
             helped: told::parse(&after),
