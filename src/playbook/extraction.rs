@@ -153,7 +153,7 @@ impl Playbook {
         self.count_again(&suggested.recurring, &transcript)?;
         let candidates = suggested.candidates.iter().chain(&suggested.recurring);
         let procedures = candidates.filter(|candidate| candidate.is_procedure());
-        // The lessons are already committed; a failure here must not stop the model's extraction.
+        // A failure here must not lose what the model proposed in the user's words.
         let skills = self.skills().save_worded(procedures, model, cancel).unwrap_or_else(|error| {
             let failed = Some(error.to_string());
             AutoSaved { failed, ..AutoSaved::default() }
