@@ -72,17 +72,16 @@ pub(crate) fn read() -> Result<UserSettings, SettingsError> {
     let Some(path) = path() else { return Ok(UserSettings::default()) };
     let text = text_of(&path)?;
     let settings = parse(&text, &path)?;
-    let Some(fault) = Some(&text).filter(|text| !text.is_empty()).and_then(|_| clone_fault(&path)) else {
+    // Where the file comes from matters only for what a folder may not set: finding out reads git's index.
+    let (has_others, kept) = harmless(&text, &path)?;
+    let Some(fault) = Some(&path).filter(|_| has_others).and_then(|path| clone_fault(path)) else {
         return Ok(settings);
     };
-    let kept = harmless(&text, &path)?;
-    if kept.0 {
-        let path = path.display();
-        say(&format!(
-            "{path} {fault}, so a clone may have brought it: of its settings, only those that a memory's own config.toml may have are used"
-        ));
-    }
-    Ok(kept.1)
+    say(&format!(
+        "{} {fault}, so a clone may have brought it: of its settings, only those that a memory's own config.toml may have are used",
+        path.display()
+    ));
+    Ok(kept)
 }
 
 /// Why a settings file may be what a repository brought: its environment can name any file as the user's.
