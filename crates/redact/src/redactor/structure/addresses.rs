@@ -100,8 +100,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, value: &str, expected: bool) {
-        let start = text.find(value).unwrap_or_default();
-        assert_eq!(is_part_of_address(&Spot::of(text, &(start..start + value.len()))), expected, "{text}");
+        assert_eq!(is_part_of_address(&Spot::first(text, value)), expected, "{text}");
     }
 
     #[test]

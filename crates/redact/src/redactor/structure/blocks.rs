@@ -78,8 +78,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, value: &str, expected: bool) {
-        let start = text.rfind(value).unwrap_or_default();
-        assert_eq!(is_in_public_block(&Spot::of(text, &(start..start + value.len()))), expected, "{text}");
+        assert_eq!(is_in_public_block(&Spot::last(text, value)), expected, "{text}");
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(super) fn is_encrypted(spot: &Spot<'_>) -> bool {
 
 /// True for a part of `ENC[…]`, of the start of it, or of what follows it in the brackets.
 fn is_in_brackets(spot: &Spot<'_>) -> bool {
-    let line = [spot.before(), spot.value()].concat();
+    let line = spot.line();
     let open = line.rfind("ENC[").and_then(|at| line.get(at..)).unwrap_or_default();
     let is_of_tool = OPENINGS.iter().any(|opening| open.starts_with(opening));
     let lead = open.get(..open.len().saturating_sub(spot.value().len())).unwrap_or_default();
@@ -30,7 +30,7 @@ fn is_in_brackets(spot: &Spot<'_>) -> bool {
 /// True for base64 behind the label of a tool; with Pulumi a nonce, a colon and the encrypted bytes.
 fn is_labelled(spot: &Spot<'_>) -> bool {
     let is_label = |before: &str| LABELS.iter().any(|label| before.ends_with(label));
-    let line = [spot.before(), spot.value()].concat();
+    let line = spot.line();
     let of_pulumi = line.rsplit_once("secure: v1:").and_then(|(_, value)| value.split(':').next());
     let is_nonce = of_pulumi.is_some_and(|nonce| {
         nonce.len() == 16 && nonce.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/".contains(&b))
@@ -59,15 +59,14 @@ fn is_sealed(spot: &Spot<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redactor::structure::spot::some_bytes;
 
     fn key(n_bytes: u8) -> String {
-        let bytes: Vec<u8> = (0..n_bytes).map(|at| at.wrapping_mul(151).wrapping_add(89)).collect();
-        data_encoding::BASE64.encode(&bytes)
+        data_encoding::BASE64.encode(&some_bytes(n_bytes))
     }
 
     fn check(text: &str, value: &str, expected: bool) {
-        let start = text.rfind(value).unwrap_or_default();
-        assert_eq!(is_encrypted(&Spot::of(text, &(start..start + value.len()))), expected, "{text}");
+        assert_eq!(is_encrypted(&Spot::last(text, value)), expected, "{text}");
     }
 
     #[test]

@@ -96,15 +96,14 @@ fn is_challenge(spot: &Spot<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redactor::structure::spot::some_bytes;
 
     fn check(text: &str, value: &str, expected: bool) {
-        let start = text.rfind(value).unwrap_or_default();
-        assert_eq!(is_digest_or_signature(&Spot::of(text, &(start..start + value.len()))), expected, "{text}");
+        assert_eq!(is_digest_or_signature(&Spot::last(text, value)), expected, "{text}");
     }
 
     fn key(n_bytes: u8) -> String {
-        let bytes: Vec<u8> = (0..n_bytes).map(|at| at.wrapping_mul(151).wrapping_add(89)).collect();
-        data_encoding::BASE64URL_NOPAD.encode(&bytes)
+        data_encoding::BASE64URL_NOPAD.encode(&some_bytes(n_bytes))
     }
 
     #[test]

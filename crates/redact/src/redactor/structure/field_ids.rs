@@ -125,7 +125,7 @@ fn is_symbol(spot: &Spot<'_>) -> bool {
 
 /// True for the id of a resource of AWS: a kind, a hyphen, a zero, and 16 hexadecimal digits.
 fn is_of_cloud(spot: &Spot<'_>) -> bool {
-    let line = [spot.before(), spot.value()].concat();
+    let line = spot.line();
     let id = line.rsplit([' ', '"', '=', ':', '/']).next().unwrap_or_default();
     id.split_once('-').is_some_and(|(kind, digits)| {
         (1..=8).contains(&kind.len())
@@ -215,8 +215,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, value: &str, expected: bool) {
-        let start = text.rfind(value).unwrap_or_default();
-        assert_eq!(is_field_id(&Spot::of(text, &(start..start + value.len()))), expected, "{text}");
+        assert_eq!(is_field_id(&Spot::last(text, value)), expected, "{text}");
     }
 
     #[test]

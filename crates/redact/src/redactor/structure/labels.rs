@@ -81,8 +81,7 @@ mod tests {
             ("secret \"sh.helm.release.v1.app.v3\" deleted", "sh.helm.release.v1.app.v3", true),
             ("secret \"Cedar74!lamp\" is set", "Cedar74!lamp", false),
         ] {
-            let start = text.find(value).unwrap_or_default();
-            assert_eq!(is_label(&Spot::of(text, &(start..start + value.len()))), expected, "{text}");
+            assert_eq!(is_label(&Spot::first(text, value)), expected, "{text}");
         }
     }
 }

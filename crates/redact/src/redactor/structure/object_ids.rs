@@ -148,8 +148,7 @@ mod tests {
     const COMMIT: &str = "3f9a0c7be15d24683f9a0c7be15d24683f9a0c7b";
 
     fn check(text: &str, value: &str, expected: bool) {
-        let start = text.rfind(value).unwrap_or_default();
-        assert_eq!(is_object_id(&Spot::of(text, &(start..start + value.len()))), expected, "{text}");
+        assert_eq!(is_object_id(&Spot::last(text, value)), expected, "{text}");
     }
 
     #[test]

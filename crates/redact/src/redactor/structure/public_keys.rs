@@ -99,8 +99,8 @@ fn field(before: &str) -> &str {
 /// True within braces with a member `kty`, which every JSON Web Key has; without braces, near it or an algorithm.
 fn is_in_web_key(spot: &Spot<'_>) -> bool {
     if !spot.lead(OBJECT).contains('{') {
-        let around = || [spot.lead(NEAR), spot.behind()].concat();
-        return ["kty", "crv:", "alg=ES", "alg=EdDSA", "alg=RS"].iter().any(|mark| around().contains(mark));
+        let around = [spot.lead(NEAR), spot.behind()].concat();
+        return ["kty", "crv:", "alg=ES", "alg=EdDSA", "alg=RS"].iter().any(|mark| around.contains(mark));
     }
     let lead = spot.lead(OBJECT);
     let rest = spot.text.get(spot.at.end..spot.text.floor_char_boundary((spot.at.end + OBJECT).min(spot.text.len())));
@@ -149,16 +149,15 @@ fn is_of_wireguard(spot: &Spot<'_>, before: &str, n_bytes: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::redactor::structure::spot::some_bytes;
 
     /// Base64 of so many bytes, without padding.
     fn key(n_bytes: u8) -> String {
-        let bytes: Vec<u8> = (0..n_bytes).map(|at| at.wrapping_mul(151).wrapping_add(89)).collect();
-        data_encoding::BASE64_NOPAD.encode(&bytes)
+        data_encoding::BASE64_NOPAD.encode(&some_bytes(n_bytes))
     }
 
     fn check(text: &str, value: &str, expected: bool) {
-        let start = text.find(value).unwrap_or_default();
-        assert_eq!(is_public_key(&Spot::of(text, &(start..start + value.len()))), expected, "{text}");
+        assert_eq!(is_public_key(&Spot::first(text, value)), expected, "{text}");
     }
 
     #[test]

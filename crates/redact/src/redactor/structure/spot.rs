@@ -37,6 +37,11 @@ impl<'t> Spot<'t> {
         self.before_place(self.at.start)
     }
 
+    /// The line up to the end of the value.
+    pub(super) fn line(&self) -> &'t str {
+        self.text.get(self.at.start - self.before().len()..self.at.end).unwrap_or_default()
+    }
+
     /// The line after the value, at most [`REACH`] bytes.
     pub(super) fn behind(&self) -> &'t str {
         let end = self.text.floor_char_boundary((self.at.end + REACH).min(self.text.len()));
@@ -87,6 +92,27 @@ impl<'t> Spot<'t> {
         let before = self.text.get(start..place).unwrap_or_default();
         before.rsplit('\n').next().unwrap_or_default()
     }
+}
+
+#[cfg(test)]
+impl<'t> Spot<'t> {
+    /// The first place of a value in a text.
+    pub(super) fn first(text: &'t str, value: &str) -> Self {
+        let start = text.find(value).unwrap_or_default();
+        Self::of(text, &(start..start + value.len()))
+    }
+
+    /// The last place of a value in a text.
+    pub(super) fn last(text: &'t str, value: &str) -> Self {
+        let start = text.rfind(value).unwrap_or_default();
+        Self::of(text, &(start..start + value.len()))
+    }
+}
+
+/// So many bytes that look random.
+#[cfg(test)]
+pub(super) fn some_bytes(n_bytes: u8) -> Vec<u8> {
+    (0..n_bytes).map(|at| at.wrapping_mul(151).wrapping_add(89)).collect()
 }
 
 /// True for hexadecimal digits of one of the lengths.
