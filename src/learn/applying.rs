@@ -114,7 +114,7 @@ impl Learner<'_> {
         }
     }
 
-    /// A text that is learned is no longer a removed one. Only a lesson by hand and a promoted one come here while it is.
+    /// Ends the removal of a text that is learned. Only a lesson by hand or a promoted one can have a removed text here.
     fn lift_removal(&mut self, lesson: &Lesson) {
         self.plan.book.removed.lift_text(lesson);
     }

@@ -181,7 +181,7 @@ mod tests {
             assert!(runs(line), "{line}");
         }
         let format = CommandLine::parse("git add -A && git commit -m \"<text>\"");
-        assert!(!runs_step_of(&mined(FORMAT), &format), "it is no list");
+        assert!(!runs_step_of(&mined(FORMAT), &format), "it is not a list");
         for line in ["go test ./pkg/a", "go test -race ./...", "go test", "cd api", "go build ./..."] {
             assert!(!runs(line), "{line}");
         }

@@ -220,7 +220,7 @@ impl Store {
         let files = self.files();
         let stamp = files.stamp(ARCHIVE)?;
         let present = stamp.map_or(0, |stamp| stamp.length);
-        let merged = if present == length { None } else { self.settle_archive()? };
+        let merged = if present == length { None } else { self.write_merged_archive()? };
         if merged.is_none() && present > length {
             files.truncate(ARCHIVE, length)?;
         }

@@ -194,7 +194,7 @@ impl Merge<'_> {
     }
 
     /// Of a row in both versions: the one that a person edited in the file, else the one that was learned or shown more often, else ours.
-    /// Where a row is several lines, a wrong checksum is no edit: version control mixed the values of two rows.
+    /// Where a row is several lines, a wrong checksum is not an edit: version control mixed the values of two rows.
     fn either(&self, list: &str, own: &Value, other: &Value) -> Option<Value> {
         let is_whole = |row: &Value| checksum::take(list, &mut row.clone()) == Seal::Whole;
         let (own_is_whole, other_is_whole) = (is_whole(own), is_whole(other));

@@ -101,7 +101,7 @@ impl Store {
             is_merge,
         };
         if is_writable {
-            self.settle_archive()?;
+            self.write_merged_archive()?;
             recovery.kept_at = self.quarantine(PLAYBOOK, "skills_playbook")?.into_iter().collect();
             if !self.has_whole_backup()? {
                 recovery.kept_at.extend(self.quarantine(BACKUP, "skills_playbook.bak")?);
@@ -273,7 +273,7 @@ impl Store {
     }
 
     /// Replaces an archive that has the marks of a merge by one with the lines of both versions. Returns its new length, if it had marks.
-    pub(super) fn settle_archive(&self) -> Result<Option<u64>> {
+    pub(super) fn write_merged_archive(&self) -> Result<Option<u64>> {
         let merged = archive::merged(&self.files().read_or_empty(ARCHIVE, 0)?);
         merged.map(|bytes| self.replace_archive(&bytes)).transpose()
     }

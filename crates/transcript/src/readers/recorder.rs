@@ -31,7 +31,7 @@ pub(super) struct Recorder {
     open: HashMap<String, VecDeque<usize>>,
     /// Every call and every text with a message id, so that a repeated history is recorded once.
     seen: HashSet<u64>,
-    /// What the records show beside the turns: a person who repeats it pastes.
+    /// What the records show in addition to the turns. A person who repeats it has pasted it.
     shown: Shown,
     /// True if the record at hand repeats an earlier one.
     is_repeated: bool,

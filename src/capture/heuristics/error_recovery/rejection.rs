@@ -176,7 +176,7 @@ impl Recovery<'_, '_> {
     }
 }
 
-/// True for a command that changes single files of this one tree. `git` counts too: it is no preparation of another program.
+/// True for a command that changes single files of this one tree. `git` counts too: it does not prepare another program.
 fn changes_files(program: &str, words: &[&str]) -> bool {
     match program {
         "sed" | "perl" => words.iter().any(|word| word.starts_with("-i")),

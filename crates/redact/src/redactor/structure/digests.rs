@@ -35,7 +35,7 @@ pub(super) fn is_digest_or_signature(spot: &Spot<'_>) -> bool {
     is_named_digest(spot) || is_result_of_call(spot) || is_validator(spot) || is_signature(spot) || is_challenge(spot)
 }
 
-/// True for a digest after its name, as in `thumbprint (RFC 7638) of our key is …`. A password's digest is no such one.
+/// True for a digest after its name, as in `thumbprint (RFC 7638) of our key is …`. The digest of a password does not count.
 fn is_named_digest(spot: &Spot<'_>) -> bool {
     let before = spot.before();
     let words = lower_words(before);

@@ -76,7 +76,7 @@ const PAYMENTS: [&str; 12] = [
 /// Labels of ids within a value.
 const ID_LABELS: [&str; 5] = ["LicenseRef-", "amq.gen-", "bquxjob_", "mrk-", "/[$LATEST]"];
 
-/// True for an id of a thing that is no credential.
+/// True for the id of a thing that is not a credential.
 pub(super) fn is_field_id(spot: &Spot<'_>) -> bool {
     is_of_thing(spot)
         || is_labelled(spot)

@@ -134,7 +134,7 @@ fn is_named_key(spot: &Spot<'_>) -> bool {
     let line = spot.before();
     let is_word = |c: char| c.is_alphanumeric() || "-_.:/".contains(c);
     let stem = line.trim_end_matches(is_word);
-    // A name that an assignment joins to the value is no part of it.
+    // A name that an assignment joins to the value is not part of it.
     let before = if is_joined(line) { stem } else { line };
     if !is_id(spot.value()) {
         return false;

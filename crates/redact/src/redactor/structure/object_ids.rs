@@ -2,7 +2,7 @@
 
 use super::spot::{Spot, is_hex_of, lower_words};
 
-/// Commands of git that print ids of objects, one a line.
+/// Commands of git that print ids of objects, one per line.
 const PRINTING: [&str; 15] = [
     "rev-parse",
     "rev-list",
@@ -69,7 +69,7 @@ const OPENPGP: [&str; 12] = [
 ];
 /// Marks of git's configuration beside `signingkey`.
 const GIT_SETTINGS: [&str; 5] = ["user.signingkey", "gpgsign", "[user]", "[commit]", "[gpg"];
-/// Words that promise a secret; see [`promises`].
+/// Words that promise a secret beside an id.
 const PROMISES: [&str; 9] = ["password", "passphrase", "passwd", "secret", "token", "apikey", "api", "pin", "private"];
 
 /// True for the id of an object of git, of a key of `OpenPGP`, or of a path of Nix.

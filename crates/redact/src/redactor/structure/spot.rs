@@ -16,7 +16,7 @@ pub(super) struct Spot<'t> {
 }
 
 impl<'t> Spot<'t> {
-    /// The value at a place. A name and its `=` at the start of the place are no part of the value.
+    /// The value at a place. A name and its `=` at the start of the place are not part of the value.
     pub(super) fn of(text: &'t str, at: &Range<usize>) -> Self {
         let found = text.get(at.clone()).unwrap_or_default();
         let name = found.split_once('=').map(|(name, _)| name).filter(|name| {
