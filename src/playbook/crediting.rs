@@ -1,4 +1,4 @@
-//! The effect of pending lessons, from the log of receipts (docs/spec/playbook.md, 6.7 and 6.8).
+//! The effect of showing lessons, from the log of receipts (docs/spec/playbook.md, 6.7 and 6.8).
 
 use super::pool::Pool;
 use super::{Inner, Playbook};
@@ -31,7 +31,7 @@ impl Playbook {
         Ok(self.0.store.receipts(&view.snapshot)?)
     }
 
-    /// The effect of pending a lesson on the outcomes of tasks: the rate of helpful outcomes with it minus the rate without it.
+    /// The effect of showing a lesson on the outcomes of tasks: the rate of helpful outcomes with it minus the rate without it.
     /// Only receipts in which the lesson was shown or withheld at random count (`config().credit.dropout`), and only those of
     /// its present text.
     ///
