@@ -359,10 +359,21 @@ fn for_any_input_the_hook_succeeds_and_prints_an_object() {
             assert!(event == "--x" || said.answer().is_object(), "{event}: {}", said.out);
         }
     }
-    for wrong in
-        [&["--dir", "no/such", "hook", "no-such"][..], &["--no-such", "hook", "prompt"], &["--dir", "x", "hook", "--y"]]
-    {
+    for wrong in [
+        &["--dir", "no/such", "hook", "no-such"][..],
+        &["--no-such", "hook", "prompt"],
+        &["--dir", "x", "hook", "--y"],
+        &["--role", "trust", "hook", "no-such", "--y"],
+        &["--no-such", "--dir=x", "hook", "--y"],
+    ] {
         assert_eq!(home.say(&root, wrong, "{}").code, 0, "{wrong:?}");
+    }
+    for other in [
+        &["--dir", "hook", "list"][..],
+        &["--role", "hook", "--dir", "no/such", "check"],
+        &["--no-such", "list", "hook"],
+    ] {
+        assert_ne!(home.say(&root, other, "").code, 0, "{other:?} is another command");
     }
     // No memory, a broken one, and one of another user.
     let outside = home.repository("bank");
