@@ -182,13 +182,10 @@ fn before_tool(
     let tree = pushed::tree_for(&call, start, session.tree());
     request = request.expecting(session.expected()).recognizing(session.recognized()).within(&tree);
     let mut answer = tell(global, request.limit(TOOL_LESSONS).max_tokens(TOOL_TOKENS), session)?;
-    session.works(|tree| {
-        for path in call.changed() {
-            tree.change(path);
-        }
-        for line in &call.commands {
-            tree.run(line);
-        }
+    let (changed, lines) = (call.changed().map(str::to_owned).collect::<Vec<_>>(), call.commands.clone());
+    session.change_tree(move |tree| {
+        changed.iter().for_each(|path| tree.change(path));
+        lines.iter().for_each(|line| tree.run(line));
     });
     if session.has_failed(call.hash()) && payload.agent().hears_before_tools() {
         let again = "This same call failed earlier in this session.";
