@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use super::command_task::is_on_a_command;
 use super::told::spans;
 use crate::lesson::{Lesson, error_in_trigger};
+use crate::lexical::is_telling;
 
 /// The minimum characters of a sign.
 const MIN_CHARS: usize = 3;
@@ -50,7 +51,8 @@ impl Signs {
         let files = told.rsplit_once(" To do so, ").map_or(told, |(_, files)| files);
         let command: BTreeSet<&str> = words_of(&lesson.mistake).collect();
         let in_spans = spans(told).into_iter().flat_map(words_of);
-        let named = words_of(error).filter(|word| is_strong(word) || told.contains(word));
+        // Other words of an error are in many texts.
+        let named = words_of(error).filter(|word| is_strong(word));
         for word in in_spans.chain(words_of(files).filter(|word| is_file(word))).chain(named) {
             let list = if is_file(word) {
                 &mut self.files
@@ -59,7 +61,7 @@ impl Signs {
             } else {
                 &mut self.weak
             };
-            if !command.contains(word) {
+            if !command.contains(word) && is_telling(&word.to_lowercase()) {
                 list.insert(word.to_owned());
             }
         }
@@ -170,6 +172,25 @@ mod tests {
             "why does go build take 40s",
         ];
         check(&lesson, &with, &without);
+    }
+
+    #[test]
+    fn everyday_words_of_the_error_are_no_signs() {
+        let lesson = lesson(
+            "go build -o shop",
+            "<file>: cannot find the module for the cart package",
+            "The import of the cart is wrong. To do so, change serve.go; then `go build -o shop` passes.",
+        );
+        check(
+            &lesson,
+            &["serve.go:3:1: cannot find the module for the cart package"],
+            &[
+                "change the port in serve.go",
+                "the build of serve.go for me",
+                "a car is in serve.go",
+                "use the cart in serve.go",
+            ],
+        );
     }
 
     #[test]
