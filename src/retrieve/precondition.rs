@@ -47,7 +47,7 @@ fn publishes_nothing_for(lesson: &Lesson, published: &Published<'_>, tree: Optio
         Published::Changes => !is_changed.unwrap_or(true),
         Published::Files(files) => !files.iter().any(|file| {
             let kind = FileKind::of(file);
-            let is_folder = kind.is_unknown() && !is_of_documents(file);
+            let is_folder = kind == FileKind::Folder && !is_of_documents(file);
             if is_folder { is_changed.unwrap_or(true) } else { !is_of_documents(file) && languages.may_read(&kind) }
         }),
     }
@@ -84,7 +84,7 @@ mod tests {
     fn after(files: &[&str]) -> WorkTree {
         let mut tree = WorkTree::default();
         for file in files {
-            tree.change(file);
+            tree.record_change(file);
         }
         tree
     }

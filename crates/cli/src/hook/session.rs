@@ -229,14 +229,14 @@ mod tests {
         let path = folder.path().join("hooks/s.json");
         let open = || Session::at(Some(path.clone()));
         let (mut one, mut other) = (open(), open());
-        one.change_tree(|tree| tree.change("a.go"));
+        one.change_tree(|tree| tree.record_change("a.go"));
         one.note(TextHash::of(&["make"]), true);
-        other.change_tree(|tree| tree.change("a.ex"));
+        other.change_tree(|tree| tree.record_change("a.ex"));
         one.keep();
         other.keep();
         let mut both = WorkTree::default();
-        both.change("a.go");
-        both.change("a.ex");
+        both.record_change("a.go");
+        both.record_change("a.ex");
         assert_eq!(*open().tree(), both);
         assert!(open().has_failed(TextHash::of(&["make"])));
     }
