@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::command_task::is_on_a_command;
 use super::told::spans;
-use crate::lesson::{Lesson, error_in_trigger};
+use crate::lesson::{Lesson, RecoverySteps, error_in_trigger};
 use crate::lexical::is_telling;
 
 /// The minimum characters of a sign.
@@ -38,22 +38,18 @@ impl Signs {
             files: BTreeSet::new(),
             error: without_place(error).to_owned(),
         };
-        if is_repaired_by_an_edit(lesson) {
-            signs.add_names(lesson, error);
+        if let RecoverySteps::Edit { cause, changes } = RecoverySteps::of(&lesson.solution) {
+            signs.add_names(lesson, error, cause, changes);
         }
         Some(signs)
     }
 
-    fn add_names(&mut self, lesson: &Lesson, error: &str) {
-        // What is run after the edit is run for other purposes too.
-        let told =
-            lesson.solution.split(", run `").next().and_then(|told| told.split("; then ").next()).unwrap_or_default();
-        let files = told.rsplit_once(" To do so, ").map_or(told, |(_, files)| files);
+    fn add_names(&mut self, lesson: &Lesson, error: &str, cause: &str, changes: &str) {
         let command: BTreeSet<&str> = words_of(&lesson.mistake).collect();
-        let in_spans = spans(told).into_iter().flat_map(words_of);
+        let in_spans = spans(cause).into_iter().chain(spans(changes)).flat_map(words_of);
         // Other words of an error are in many texts.
         let named = words_of(error).filter(|word| is_strong(word));
-        for word in in_spans.chain(words_of(files).filter(|word| is_file(word))).chain(named) {
+        for word in in_spans.chain(words_of(changes).filter(|word| is_file(word))).chain(named) {
             let list = if is_file(word) {
                 &mut self.files
             } else if is_strong(word) {
@@ -81,10 +77,7 @@ impl Signs {
 
 /// True for a mined lesson on a command whose solution tells what to write in a file.
 pub(super) fn is_repaired_by_an_edit(lesson: &Lesson) -> bool {
-    let solution = lesson.solution.as_str();
-    let is_edit =
-        solution.contains(" To do so, ") || (solution.starts_with("First ") && !solution.starts_with("First run "));
-    is_on_a_command(lesson) && is_edit
+    is_on_a_command(lesson) && matches!(RecoverySteps::of(&lesson.solution), RecoverySteps::Edit { .. })
 }
 
 /// An error after the file in which it is.
