@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use adage_transcript::command::{Invocation, Purpose};
 use serde::{Deserialize, Serialize};
 
-use super::told;
+use super::advised_commands;
 use crate::lesson::Lesson;
 
 /// Endings of files that no compiler or linter reads.
@@ -113,7 +113,7 @@ impl Languages {
     pub(super) fn of(lesson: &Lesson) -> Self {
         let mut known: BTreeSet<usize> = lesson.paths.iter().filter_map(|glob| FileKind::of(glob).language()).collect();
         let mut has_others = false;
-        for step in told::steps_of(lesson) {
+        for step in advised_commands::steps_of(lesson) {
             for call in step.invocations().filter(|call| !matches!(call.name, "cd" | "git")) {
                 let words = call.form.split(' ').chain([call.name]);
                 let of_words: Vec<usize> = words.filter_map(language_of_program).collect();
@@ -147,7 +147,7 @@ impl Languages {
 
 /// True if all that a recovery tells to run first formats.
 pub(super) fn is_first_formatted(lesson: &Lesson) -> bool {
-    let first = told::first_steps_of(lesson);
+    let first = advised_commands::first_steps_of(lesson);
     !first.is_empty() && first.iter().all(|step| step.purpose() == Purpose::Formats)
 }
 

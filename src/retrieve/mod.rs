@@ -15,6 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod advised_commands;
 mod calibration;
 mod command_task;
 mod conflicts;
@@ -25,6 +26,7 @@ mod matched;
 mod mined_steps;
 mod platt;
 mod precondition;
+mod published;
 mod remedy;
 mod render;
 mod report;
@@ -32,8 +34,6 @@ mod signs;
 mod task_effect;
 mod tiers;
 mod tokens;
-mod told;
-mod unchecked;
 mod withheld;
 mod work_tree;
 

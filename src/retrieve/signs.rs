@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use super::advised_commands::spans;
 use super::command_task::is_on_a_command;
-use super::told::spans;
 use crate::lesson::{Lesson, RecoverySteps, error_in_trigger};
 use crate::lexical::is_telling;
 
@@ -15,7 +15,7 @@ const MIN_CHARS: usize = 3;
 /// The minimum characters of a part of an error that is recognised as it is.
 const MIN_ERROR_CHARS: usize = 16;
 /// The names by which the failure of a mined lesson on a command is recognised.
-pub(super) struct Signs {
+pub(super) struct FailureSigns {
     /// Names that few other tasks have: of several words, or codes.
     strong: BTreeSet<String>,
     /// Names of one word.
@@ -25,7 +25,7 @@ pub(super) struct Signs {
     error: String,
 }
 
-impl Signs {
+impl FailureSigns {
     /// None for a lesson that is not on a command. Only one that is repaired by an edit has other signs than its error.
     pub(super) fn of(lesson: &Lesson) -> Option<Self> {
         if !is_on_a_command(lesson) {
@@ -131,7 +131,7 @@ mod tests {
 
     #[track_caller]
     fn check(lesson: &Lesson, with: &[&str], without: &[&str]) {
-        let signs = Signs::of(lesson).unwrap();
+        let signs = FailureSigns::of(lesson).unwrap();
         for text in with {
             assert!(signs.are_in(text), "{}: {text}", lesson.trigger);
         }

@@ -7,7 +7,7 @@ use adage_transcript::command::{Invocation, Purpose};
 use serde::{Deserialize, Serialize};
 
 use super::file_kind::{FileKind, Languages};
-use super::unchecked::{Published, published_by};
+use super::published::{Published, published_by};
 use crate::hash::TextHash;
 
 /// The maximum numbers of kinds of files, of files and of steps that are remembered.

@@ -11,11 +11,11 @@ use adage_transcript::CommandLine;
 use adage_transcript::command::Invocation;
 
 use self::arguments::{Argument, arguments, n_operands};
+use super::advised_commands;
 use super::command_task::is_on_a_command;
 use super::matched::texts_of;
+use super::published::sends_no_change;
 use super::signs::is_repaired_by_an_edit;
-use super::told;
-use super::unchecked::sends_no_change;
 use super::work_tree::{Upstream, WorkTree, upstream_after};
 use crate::lesson::recovery_text::commands_in_table;
 use crate::lesson::{GlobOf, Lesson, RecoverySteps, error_in_trigger};
@@ -35,19 +35,19 @@ impl Remedy {
         if !is_on_a_command(lesson) || is_repaired_by_an_edit(lesson) {
             return None;
         }
-        let first = told::first_steps_of(lesson);
+        let first = advised_commands::first_steps_of(lesson);
         let failed = lesson.mistake.strip_prefix('`')?.strip_suffix('`')?;
-        let told = || match RecoverySteps::of(&lesson.solution) {
+        let instead = || match RecoverySteps::of(&lesson.solution) {
             RecoverySteps::Instead { command } => Some((failed.to_owned(), command.to_owned())),
             _ => None,
         };
         let same = || (!first.is_empty()).then(|| (failed.to_owned(), failed.to_owned()));
-        let (before, after) = commands_in_table(&lesson.code_example).or_else(told).or_else(same)?;
+        let (before, after) = commands_in_table(&lesson.code_example).or_else(instead).or_else(same)?;
         let below = lesson.code_example.split_once("\n\n").map(|(_, error)| error);
         let error = below.or_else(|| error_in_trigger(&lesson.trigger));
         Some(Self {
-            failed: told::parse(&before),
-            helped: told::parse(&after),
+            failed: advised_commands::parse(&before),
+            helped: advised_commands::parse(&after),
             first,
             error: error.unwrap_or_default().to_owned(),
         })

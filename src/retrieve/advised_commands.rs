@@ -1,4 +1,4 @@
-//! The commands that a mined lesson tells (docs/spec/playbook.md, 5.9).
+//! The commands that a mined lesson advises (docs/spec/playbook.md, 5.9).
 
 use adage_transcript::CommandLine;
 
@@ -9,7 +9,7 @@ pub(super) fn steps_of(lesson: &Lesson) -> Vec<CommandLine> {
     commands_in(&lesson.solution)
 }
 
-/// What a recovery tells to run first; empty for another lesson.
+/// What a recovery advises to run first; empty for another lesson.
 pub(super) fn first_steps_of(lesson: &Lesson) -> Vec<CommandLine> {
     match RecoverySteps::of(&lesson.solution) {
         RecoverySteps::First { commands } => commands_in(commands),
