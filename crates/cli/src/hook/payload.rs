@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use adage::TextHash;
-use adage::transcript::{CommandLine, outcome, without_harness_tags};
+use adage::transcript::{CommandLine, error_line, without_harness_tags};
 use serde_json::{Map, Value, json};
 
 use super::hash_of;
@@ -223,9 +223,9 @@ impl Payload {
     }
 
     /// True if the tool ran this line and it is known not to have failed. Where the line hides the status of a command, such as before
-    /// a pipe, its output must not read as that of a failure.
+    /// a pipe, its output must not have an error.
     pub(super) fn has_passed(&self, line: &CommandLine) -> bool {
-        self.has_failed() == Some(false) && !(line.hides_status() && outcome::reads_as_failed(&self.output()))
+        self.has_failed() == Some(false) && !(line.hides_status() && error_line(&self.output()).is_some())
     }
 }
 
