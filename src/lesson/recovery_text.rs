@@ -98,13 +98,16 @@ mod tests {
         let (run, change) = (run_step("`npm install`, `mix x`"), "change serve.go".to_owned());
         for (text, expected) in [
             (instead("`cat -t`", " (-A → -t)"), RecoverySteps::Instead { command: "cat -t" }),
-            (first(&[run.clone()], "`npm test` passes"), RecoverySteps::First { commands: "`npm install`, `mix x`" }),
+            (
+                first(std::slice::from_ref(&run), "`npm test` passes"),
+                RecoverySteps::First { commands: "`npm install`, `mix x`" },
+            ),
             (
                 first(&["replace `a` by `b` in x.json".to_owned(), run.clone()], "`npm test` passes"),
                 RecoverySteps::Edit { cause: "", changes: "replace `a` by `b` in x.json" },
             ),
             (
-                explained("It is a variable; then it fails.", &[change.clone(), run], Some("it works")),
+                explained("It is a variable; then it fails.", &[change.clone(), run.clone()], Some("it works")),
                 RecoverySteps::Edit { cause: "It is a variable; then it fails.", changes: "change serve.go" },
             ),
             (

@@ -90,7 +90,7 @@ impl Editor {
     /// `-i`, `-i.bak`, `-Ei`, `-0pi`, `--in-place=.bak`
     fn is_in_place(&self, word: &str) -> bool {
         let long = word.strip_prefix("--in-place").is_some_and(|rest| rest.is_empty() || rest.starts_with('='));
-        long || self.letters(word).is_some_and(|letters| {
+        long || short_flags(word).is_some_and(|letters| {
             letters.split_once('i').is_some_and(|(before, _)| before.chars().all(|c| self.before_in_place.contains(c)))
         })
     }
@@ -100,15 +100,15 @@ impl Editor {
         let is_long = word.split('=').next().is_some_and(|flag| !flag.is_empty() && self.script_flags.contains(&flag));
         let is_letter = |c: char| self.before_in_place.contains(c) || c == 'i';
         is_long
-            || self.letters(word).is_some_and(|letters| {
+            || short_flags(word).is_some_and(|letters| {
                 letters.strip_suffix(self.script_letters).is_some_and(|before| before.chars().all(is_letter))
             })
     }
+}
 
-    /// The letters of a word of short flags.
-    fn letters<'w>(&self, word: &'w str) -> Option<&'w str> {
-        word.strip_prefix('-').filter(|letters| !letters.starts_with('-'))
-    }
+/// The letters of a word of short flags.
+fn short_flags(word: &str) -> Option<&str> {
+    word.strip_prefix('-').filter(|letters| !letters.starts_with('-'))
 }
 
 fn owned(words: Vec<&str>) -> Vec<String> {
