@@ -190,9 +190,13 @@ fn before_tool(
     let changed: Vec<String> = call.changed().map(|path| in_repository(path, start)).collect();
     let lines = call.commands.clone();
     session.change_tree(move |tree| {
-        changed.iter().for_each(|path| tree.record_change(path));
+        for path in &changed {
+            tree.record_change(path);
+        }
         // It may be denied, and it may fail.
-        lines.iter().for_each(|line| tree.record_attempt(line));
+        for line in &lines {
+            tree.record_attempt(line);
+        }
     });
     if session.has_failed(call.hash()) && payload.agent().hears_before_tools() {
         let again = "This same call failed earlier in this session.";
