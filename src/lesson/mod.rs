@@ -18,6 +18,7 @@ mod draft;
 mod glob;
 mod provenance;
 mod recovery;
+pub(crate) mod recovery_text;
 mod refusal;
 mod removed_text;
 mod row;
@@ -40,6 +41,7 @@ pub(crate) use glob::{GlobOf, MAX_PATTERN_CHARS, MAX_PATTERNS, MAX_TEXT_CHARS, P
 pub(crate) use provenance::PROVENANCE_KEYS;
 pub use provenance::{Evidence, Origin, Provenance, Trust};
 pub use recovery::{Passage, RecoveryEvidence};
+pub(crate) use recovery_text::{RecoverySteps, error_in_trigger};
 pub use refusal::Refusal;
 pub(crate) use removed_text::RemovedText;
 pub(crate) use row::{KEYS, time_of};
@@ -301,11 +303,6 @@ impl Lesson {
     pub(crate) fn newest_first(&self, other: &Self) -> std::cmp::Ordering {
         other.timestamp.cmp(&self.timestamp).then(other.id.cmp(&self.id))
     }
-}
-
-/// The error that the trigger of a mined recovery names, as in `make fails: no rule`; none for another trigger.
-pub(crate) fn error_in_trigger(trigger: &str) -> Option<&str> {
-    trigger.split_once(" fails: ").map(|(_, error)| error)
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -7,8 +7,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
+use super::advised_commands::spans;
 use super::task_effect::{TaskEffect, is_about_documents};
-use super::told::spans;
 use crate::lesson::{Lesson, Origin};
 
 /// What commands are for: words of command lines, and beginnings of words of sentences (with `+` two words in a row).

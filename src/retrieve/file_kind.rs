@@ -2,18 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use adage_transcript::command::Purpose;
+use adage_transcript::command::{Invocation, Purpose};
 use serde::{Deserialize, Serialize};
 
-use super::told;
+use super::advised_commands;
 use crate::lesson::Lesson;
 
-/// Endings of files that no compiler, linter or test reads.
+/// Endings of files that no compiler or linter reads.
 const DOCUMENTS: &str = "md mdx markdown txt rst adoc asciidoc org tex pdf docx png jpg jpeg gif svg webp ico drawio puml mmd dot \
                          csv tsv jsonl log out";
-/// Names of files without such an ending that are as much.
+/// Of these, what tests read in their folders.
+const DATA: &str = "txt csv tsv jsonl svg out";
+const FOLDERS_OF_TESTS: &str = "test tests spec specs fixtures testdata __fixtures__ __snapshots__";
+/// Names of documents without such an ending.
 const NAMED: &str = "readme license licence copying notice authors contributors changelog changes codeowners maintainers \
-                     .gitignore .gitattributes .mailmap .editorconfig";
+                     .gitignore .gitattributes .mailmap";
+/// Beginnings of the names of files ending with `.txt` that a build reads.
+const BUILD_FILES: [&str; 3] = ["cmakelists", "requirements", "constraints"];
+/// Names of files without an ending, in lower case; so are names that end with `file`, such as `Makefile`.
+const WITHOUT_ENDING: &str = "build workspace gradlew mvnw";
 /// Languages: the programs that format or check only one, and the endings of its files.
 const LANGUAGES: [(&str, &str); 14] = [
     ("go gofmt goimports gofumpt golangci-lint staticcheck", "go"),
@@ -34,34 +41,63 @@ const LANGUAGES: [(&str, &str); 14] = [
 /// The longest ending that is kept.
 const MAX_ENDING: usize = 8;
 
-/// The kind of a file: the ending of its name in lower case, `document`, or empty.
+/// The kind of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(super) struct FileKind(String);
+#[serde(rename_all = "snake_case")]
+pub(super) enum FileKind {
+    /// People read it, no program does.
+    Document,
+    /// By the ending of its name, in lower case.
+    Ending(String),
+    /// Another file, such as `Makefile`.
+    Other,
+    /// A folder, whose files may be of any kind.
+    Folder,
+}
 
 impl FileKind {
+    /// The kind of a path that a command names: without an ending it is a folder, unless files are called so.
     pub(super) fn of(path: &str) -> Self {
         if is_document(path) {
-            return Self("document".to_owned());
+            Self::Document
+        } else if may_be_folder(path) {
+            Self::Folder
+        } else {
+            Self::of_file(path)
+        }
+    }
+
+    /// The kind of a file.
+    pub(super) fn of_file(path: &str) -> Self {
+        if is_document(path) {
+            return Self::Document;
         }
         let ending = file_of(path).rsplit_once('.').map_or("", |(_, ending)| ending);
-        let is_plain = ending.len() <= MAX_ENDING && ending.chars().all(|c| c.is_ascii_alphanumeric());
-        Self(if is_plain { ending.to_ascii_lowercase() } else { String::new() })
-    }
-
-    pub(super) fn is_document(&self) -> bool {
-        self.0 == "document"
-    }
-
-    /// True for a file without an ending, which may be a folder.
-    pub(super) fn is_unknown(&self) -> bool {
-        self.0.is_empty()
+        let is_plain = (1..=MAX_ENDING).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_alphanumeric());
+        if is_plain { Self::Ending(ending.to_ascii_lowercase()) } else { Self::Other }
     }
 
     /// The language of the file, as a row of [`LANGUAGES`].
     fn language(&self) -> Option<usize> {
-        LANGUAGES.iter().position(|(_, endings)| lists(endings, &self.0))
+        let Self::Ending(ending) = self else { return None };
+        LANGUAGES.iter().position(|(_, endings)| lists(endings, ending))
     }
+
+    /// True if a program that formats or checks may read the file. A program of no known language reads any.
+    pub(super) fn is_read_by(&self, call: &Invocation<'_>) -> bool {
+        let mut words = call.form.split(' ').chain([call.name]);
+        match (self, words.find_map(language_of_program)) {
+            (Self::Document, _) => false,
+            (Self::Folder, _) | (_, None) => true,
+            (_, language) => self.language() == language,
+        }
+    }
+}
+
+fn may_be_folder(path: &str) -> bool {
+    let file = file_of(path).to_lowercase();
+    let is_named = file.ends_with("file") || lists(WITHOUT_ENDING, &file);
+    !is_named && (!file.contains('.') || file.chars().all(|c| c == '.'))
 }
 
 /// The languages that the steps and the paths of a lesson are about.
@@ -77,7 +113,7 @@ impl Languages {
     pub(super) fn of(lesson: &Lesson) -> Self {
         let mut known: BTreeSet<usize> = lesson.paths.iter().filter_map(|glob| FileKind::of(glob).language()).collect();
         let mut has_others = false;
-        for step in told::steps_of(lesson) {
+        for step in advised_commands::steps_of(lesson) {
             for call in step.invocations().filter(|call| !matches!(call.name, "cd" | "git")) {
                 let words = call.form.split(' ').chain([call.name]);
                 let of_words: Vec<usize> = words.filter_map(language_of_program).collect();
@@ -97,7 +133,11 @@ impl Languages {
     /// files of no language too, such as settings.
     pub(super) fn may_read(&self, kind: &FileKind) -> bool {
         let is_known = kind.language().map_or(!self.only_format, |language| self.known.contains(&language));
-        !kind.is_document() && (is_known || self.are_open())
+        match kind {
+            FileKind::Document => false,
+            FileKind::Folder => true,
+            FileKind::Ending(_) | FileKind::Other => is_known || self.are_open(),
+        }
     }
 
     fn are_open(&self) -> bool {
@@ -107,7 +147,7 @@ impl Languages {
 
 /// True if all that a recovery tells to run first formats.
 pub(super) fn is_first_formatted(lesson: &Lesson) -> bool {
-    let first = told::first_steps_of(lesson);
+    let first = advised_commands::first_steps_of(lesson);
     !first.is_empty() && first.iter().all(|step| step.purpose() == Purpose::Formats)
 }
 
@@ -115,16 +155,18 @@ fn language_of_program(word: &str) -> Option<usize> {
     LANGUAGES.iter().position(|(programs, _)| lists(programs, word))
 }
 
-/// True if a path names a document, whose kind is read by people only, or a file in a tool's folder (`.github/`).
+/// True if a path names a document, which people read and no program does, or a setting in a tool's folder (`.github/`). Code is code
+/// in every folder.
 pub(super) fn is_document(path: &str) -> bool {
     let path = path.to_lowercase();
     let file = file_of(&path);
-    let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or_default();
-    let folders = path.split('/').rev().skip(1);
-    is_document_file(file)
-        || lists(NAMED, file)
-        || (!file.contains('.') && lists(NAMED, stem))
-        || folders.into_iter().any(|folder| folder.len() > 2 && folder.starts_with('.'))
+    let folders: Vec<&str> = path.split('/').rev().skip(1).collect();
+    let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let is_code = LANGUAGES.iter().any(|(_, endings)| lists(endings, ending));
+    let is_data = lists(DATA, ending) && folders.iter().any(|folder| lists(FOLDERS_OF_TESTS, folder));
+    let is_built = ending == "txt" && BUILD_FILES.iter().any(|name| file.starts_with(name));
+    let is_of_a_tool = folders.iter().any(|folder| folder.len() > 2 && folder.starts_with('.'));
+    lists(NAMED, file) || (is_document_file(file) && !is_data && !is_built) || (is_of_a_tool && !is_code)
 }
 
 /// True if a file's ending, in lower case, is that of a document.
@@ -149,13 +191,39 @@ mod tests {
         for path in
             ["README.md", "docs/a.rst", "LICENSE", ".github/workflows/ci.yml", ".beads/issues.jsonl", "logo.PNG"]
         {
-            assert!(FileKind::of(path).is_document(), "{path}");
+            assert_eq!(FileKind::of(path), FileKind::Document, "{path}");
         }
-        for path in ["main.go", "a/readme.go", "./x.rs", "../x.py", "Makefile", ".eslintrc.json", "mix.exs"] {
-            assert!(!FileKind::of(path).is_document(), "{path}");
+        for path in [
+            "main.go",
+            "a/readme.go",
+            "./x.rs",
+            "../x.py",
+            "Makefile",
+            ".eslintrc.json",
+            "mix.exs",
+            "/srv/shop/.claude/worktrees/w/a.go",
+            "/home/me/.local/src/shop/a.ex",
+            "CMakeLists.txt",
+            "requirements-dev.txt",
+            ".editorconfig",
+            "test/fixtures/orders.csv",
+        ] {
+            assert_ne!(FileKind::of(path), FileKind::Document, "{path}");
         }
-        assert_eq!(FileKind::of("/srv/Shop/Main.GO"), FileKind("go".into()));
-        assert_eq!(FileKind::of("a.what is this"), FileKind(String::new()));
+        assert_eq!(FileKind::of("/srv/Shop/Main.GO"), FileKind::Ending("go".into()));
+        assert_eq!(FileKind::of("x.document"), FileKind::Ending("document".into()));
+    }
+
+    #[test]
+    fn a_path_without_an_ending_is_a_folder_unless_files_are_called_so() {
+        for path in ["pkg", "lib/", ".", "./", "..", "src/api", "*"] {
+            assert_eq!(FileKind::of(path), FileKind::Folder, "{path}");
+        }
+        for path in ["Makefile", "docker/Dockerfile", "Gemfile", "Justfile", "BUILD", ".dockerignore", "a.what is this"]
+        {
+            assert_eq!(FileKind::of(path), FileKind::Other, "{path}");
+        }
+        assert_eq!(FileKind::of_file("bin/run"), FileKind::Other);
     }
 
     #[test]
@@ -175,6 +243,7 @@ mod tests {
             ("a.yml", [false, true, true]),
             ("a.md", [false, false, false]),
             ("Makefile", [false, true, true]),
+            ("pkg", [true, true, true]),
         ] {
             let kind = FileKind::of(file);
             assert_eq!([&mix, &list, &other].map(|languages| languages.may_read(&kind)), expected, "{file}");

@@ -11,9 +11,9 @@ use adage_transcript::command::Invocation;
 use super::command_task::{Task, is_on_a_command};
 use super::file_kind::Languages;
 use super::mined_steps::{is_procedure, steps_in};
-use super::precondition::{is_idle_at, is_list, runs_step_of};
+use super::precondition::{is_inapplicable_at, is_list, runs_step_of};
 use super::remedy::Remedy;
-use super::signs::{Signs, is_repaired_by_an_edit};
+use super::signs::{FailureSigns, is_repaired_by_an_edit};
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, PatternRule, Query, Request};
 use crate::lesson::{GlobOf, Lesson, LessonId, MAX_PATTERNS, n_literal};
@@ -56,7 +56,7 @@ impl Request {
             .filter(|_| self.is_needed(lesson))
             .or_else(|| self.expected_for(lesson))
             .or_else(|| self.touches_for(lesson))
-            .filter(|_| !self.is_idle(lesson))
+            .filter(|_| !self.is_inapplicable(lesson))
             .filter(|_| !is_repaired_by_an_edit(lesson) || self.recognizes(lesson))
     }
 
@@ -69,7 +69,7 @@ impl Request {
     /// True if the failure of a lesson is there: the request's text has its signs, or an earlier text had.
     fn recognizes(&self, lesson: &Lesson) -> bool {
         let Query::About(text) = &self.query else { return self.recognized.contains(&lesson.id) };
-        self.recognized.contains(&lesson.id) || Signs::of(lesson).is_some_and(|signs| signs.are_in(text))
+        self.recognized.contains(&lesson.id) || FailureSigns::of(lesson).is_some_and(|signs| signs.are_in(text))
     }
 
     /// False if a lesson tells what failed and what helped, and no command of the request is that one without what helped.
@@ -80,19 +80,20 @@ impl Request {
 
     /// True if a lesson tells to format or check, and nothing was changed for which the request's lines need it. A step of a list
     /// that the task needs is enough.
-    fn is_idle(&self, lesson: &Lesson) -> bool {
+    fn is_inapplicable(&self, lesson: &Lesson) -> bool {
         if self.recognized.contains(&lesson.id) {
             return false;
         }
         let is_asked = |line: &CommandLine| self.expected.contains(&lesson.id) && runs_step_of(lesson, line);
-        let is_idle = |line: &CommandLine| is_idle_at(lesson, line, self.tree.as_ref()) && !is_asked(line);
-        self.touched.is_empty() && !self.lines.is_empty() && self.lines.iter().all(is_idle)
+        let is_inapplicable =
+            |line: &CommandLine| is_inapplicable_at(lesson, line, self.tree.as_ref()) && !is_asked(line);
+        self.touched.is_empty() && !self.lines.is_empty() && self.lines.iter().all(is_inapplicable)
     }
 
     /// The steps of a procedure that a line runs, if it needs the rest of them: two acts of it, or one if the task needs it.
     fn steps_of(&self, lesson: &Lesson) -> Option<String> {
         let n_acts = if self.expected.contains(&lesson.id) { 1 } else { 2 };
-        self.lines.iter().find_map(|line| steps_in(lesson, line, n_acts)).filter(|_| !self.is_idle(lesson))
+        self.lines.iter().find_map(|line| steps_in(lesson, line, n_acts)).filter(|_| !self.is_inapplicable(lesson))
     }
 
     /// The pattern of an expected lesson whose program and subcommand are about to run.
@@ -141,7 +142,7 @@ impl Search<'_> {
         if request.patterns == PatternRule::Decide {
             let has_patterns = |lesson: &Lesson| !lesson.paths.is_empty() || !lesson.commands.is_empty();
             let is_else = |lesson: &Lesson| has_patterns(lesson) && request.matching(lesson).is_none();
-            ranked.leave_out(|lesson| is_else(lesson) || is_procedure(lesson) || request.is_idle(lesson));
+            ranked.leave_out(|lesson| is_else(lesson) || is_procedure(lesson) || request.is_inapplicable(lesson));
         }
         if request.touched.is_empty() && request.run.is_empty() {
             return ranked;

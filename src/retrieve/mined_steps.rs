@@ -3,8 +3,8 @@
 use adage_transcript::CommandLine;
 use adage_transcript::command::Invocation;
 
+use super::advised_commands;
 use super::command_task::is_of_steps;
-use super::told;
 use crate::lesson::Lesson;
 
 /// Committing what was staged is one act with staging it.
@@ -21,9 +21,9 @@ pub(super) fn steps_in(lesson: &Lesson, line: &CommandLine, n_acts: usize) -> Op
     if !is_procedure(lesson) {
         return None;
     }
-    let told = told::steps_of(lesson);
+    let advised = advised_commands::steps_of(lesson);
     let steps: Vec<Invocation<'_>> =
-        told.iter().flat_map(CommandLine::invocations).filter(|step| step.name != "cd").collect();
+        advised.iter().flat_map(CommandLine::invocations).filter(|step| step.name != "cd").collect();
     let calls: Vec<Invocation<'_>> = line.invocations().collect();
     let is_run = |step: &&Invocation<'_>| calls.iter().any(|call| call.form == step.form);
     let run: Vec<&Invocation<'_>> = steps.iter().filter(is_run).collect();

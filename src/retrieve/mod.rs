@@ -15,6 +15,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod advised_commands;
 mod calibration;
 mod command_task;
 mod conflicts;
@@ -25,6 +26,7 @@ mod matched;
 mod mined_steps;
 mod platt;
 mod precondition;
+mod published;
 mod remedy;
 mod render;
 mod report;
@@ -32,8 +34,6 @@ mod signs;
 mod task_effect;
 mod tiers;
 mod tokens;
-mod told;
-mod unchecked;
 mod withheld;
 mod work_tree;
 
@@ -249,7 +249,7 @@ impl Request {
         explain() => is_explained = true;
         /// What the session of the request has done to its work tree. A mined lesson then does not come where its failure cannot
         /// happen: one that tells to format or check, only for what was changed (docs/spec/playbook.md, 5.9).
-        within(tree: &WorkTree) => tree = Some(tree.clone());
+        in_work_tree(tree: &WorkTree) => tree = Some(tree.clone());
         /// Requires a tier.
         tier(tier: TierChoice) => tier = Some(tier);
         /// Uses this vector for the query, so that nothing is embedded. It must come from the playbook's own model.

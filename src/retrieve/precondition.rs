@@ -3,17 +3,17 @@
 use adage_transcript::CommandLine;
 use adage_transcript::command::{Invocation, Purpose};
 
+use super::advised_commands;
 use super::command_task::is_of_steps;
 use super::file_kind::{FileKind, Languages, is_first_formatted};
-use super::told;
-use super::unchecked::{Published, is_of_documents, published_by};
+use super::published::{Published, is_of_documents, published_by};
 use super::work_tree::WorkTree;
 use crate::lesson::{Lesson, Origin};
 
 /// True if a mined lesson tells to format or check, and nothing that a line publishes or checks was changed.
-pub(super) fn is_idle_at(lesson: &Lesson, line: &CommandLine, tree: Option<&WorkTree>) -> bool {
+pub(super) fn is_inapplicable_at(lesson: &Lesson, line: &CommandLine, tree: Option<&WorkTree>) -> bool {
     let is_mined = lesson.provenance.origin == Origin::Mined && lesson.provenance.evidence.is_empty();
-    if !is_mined || !tells_to_check(lesson) {
+    if !is_mined || !advises_a_check(lesson) {
         return false;
     }
     match (published_by(line), tree) {
@@ -33,8 +33,8 @@ pub(super) fn is_list(lesson: &Lesson) -> bool {
     is_of_steps(lesson) && !lesson.mistake.is_empty()
 }
 
-fn tells_to_check(lesson: &Lesson) -> bool {
-    told::steps_of(lesson).iter().any(|step| matches!(step.purpose(), Purpose::Checks | Purpose::Formats))
+fn advises_a_check(lesson: &Lesson) -> bool {
+    advised_commands::steps_of(lesson).iter().any(|step| matches!(step.purpose(), Purpose::Checks | Purpose::Formats))
 }
 
 /// True if no file that is published is of a kind that the lesson's steps read, as far as it is known.
@@ -47,20 +47,20 @@ fn publishes_nothing_for(lesson: &Lesson, published: &Published<'_>, tree: Optio
         Published::Changes => !is_changed.unwrap_or(true),
         Published::Files(files) => !files.iter().any(|file| {
             let kind = FileKind::of(file);
-            let is_folder = kind.is_unknown() && !is_of_documents(file);
+            let is_folder = kind == FileKind::Folder && !is_of_documents(file);
             if is_folder { is_changed.unwrap_or(true) } else { !is_of_documents(file) && languages.may_read(&kind) }
         }),
     }
 }
 
-/// True if a line runs a step of a list of checks as it is told, with the same words.
+/// True if a line runs a step of a list of checks as it is advised, with the same words.
 pub(super) fn runs_step_of(lesson: &Lesson, line: &CommandLine) -> bool {
-    let told = told::steps_of(lesson);
-    let steps: Vec<Invocation<'_>> = told.iter().flat_map(CommandLine::invocations).collect();
-    let is_told = |call: Invocation<'_>| {
+    let advised = advised_commands::steps_of(lesson);
+    let steps: Vec<Invocation<'_>> = advised.iter().flat_map(CommandLine::invocations).collect();
+    let is_advised = |call: Invocation<'_>| {
         steps.iter().any(|step| step.name != "cd" && step.form == call.form && step.words == call.words)
     };
-    is_list(lesson) && line.invocations().any(is_told)
+    is_list(lesson) && line.invocations().any(is_advised)
 }
 
 #[cfg(test)]
@@ -84,17 +84,17 @@ mod tests {
     fn after(files: &[&str]) -> WorkTree {
         let mut tree = WorkTree::default();
         for file in files {
-            tree.change(file);
+            tree.record_change(file);
         }
         tree
     }
 
     #[track_caller]
-    fn check(solution: &str, tree: Option<&WorkTree>, needed: &[&str], idle: &[&str]) {
+    fn check(solution: &str, tree: Option<&WorkTree>, needed: &[&str], inapplicable: &[&str]) {
         let lesson = mined(solution);
-        for (lines, expected) in [(needed, false), (idle, true)] {
+        for (lines, expected) in [(needed, false), (inapplicable, true)] {
             for line in lines {
-                assert_eq!(is_idle_at(&lesson, &CommandLine::parse(line), tree), expected, "{line} {tree:?}");
+                assert_eq!(is_inapplicable_at(&lesson, &CommandLine::parse(line), tree), expected, "{line} {tree:?}");
             }
         }
     }
@@ -126,9 +126,9 @@ mod tests {
         let tree = after(&["api/a.go", "README.md"]);
         let needed =
             ["git add api/a.go && git commit -m x", "git add api && git commit -m x", "git commit -am 'docs: x'"];
-        let idle =
+        let inapplicable =
             ["git add README.md && git commit -m x", "git add docs/ && git commit -m x", "git push origin v1.0.0"];
-        check(LIST, Some(&tree), &needed, &idle);
+        check(LIST, Some(&tree), &needed, &inapplicable);
         check(
             LIST,
             Some(&after(&[])),
@@ -166,16 +166,16 @@ mod tests {
     }
 
     #[test]
-    fn other_lessons_are_never_idle() {
+    fn other_lessons_are_never_inapplicable() {
         let lines = ["git commit README.md -m x", "git push origin v1.2.0", "go test ./..."];
         check("Run `git -c user.name=a commit`.", Some(&after(&[])), &lines, &[]);
         let mut lesson = mined(LIST);
         lesson.provenance.origin = Origin::Hand;
-        assert!(!is_idle_at(&lesson, &CommandLine::parse("go test ./..."), Some(&after(&[]))));
+        assert!(!is_inapplicable_at(&lesson, &CommandLine::parse("go test ./..."), Some(&after(&[]))));
     }
 
     #[test]
-    fn a_step_of_a_list_is_run_as_it_is_told() {
+    fn a_step_of_a_list_is_run_as_it_is_advised() {
         let runs = |line: &str| runs_step_of(&mined(LIST), &CommandLine::parse(line));
         for line in ["go vet ./...", "cd api && go test ./... && echo done"] {
             assert!(runs(line), "{line}");

@@ -5,16 +5,17 @@
 
 use std::collections::BTreeSet;
 
+use super::advised_commands::spans;
 use super::command_task::is_on_a_command;
-use super::told::spans;
-use crate::lesson::{Lesson, error_in_trigger};
+use crate::lesson::{Lesson, RecoverySteps, error_in_trigger};
+use crate::lexical::is_telling;
 
 /// The minimum characters of a sign.
 const MIN_CHARS: usize = 3;
 /// The minimum characters of a part of an error that is recognised as it is.
 const MIN_ERROR_CHARS: usize = 16;
 /// The names by which the failure of a mined lesson on a command is recognised.
-pub(super) struct Signs {
+pub(super) struct FailureSigns {
     /// Names that few other tasks have: of several words, or codes.
     strong: BTreeSet<String>,
     /// Names of one word.
@@ -24,7 +25,7 @@ pub(super) struct Signs {
     error: String,
 }
 
-impl Signs {
+impl FailureSigns {
     /// None for a lesson that is not on a command. Only one that is repaired by an edit has other signs than its error.
     pub(super) fn of(lesson: &Lesson) -> Option<Self> {
         if !is_on_a_command(lesson) {
@@ -37,21 +38,18 @@ impl Signs {
             files: BTreeSet::new(),
             error: without_place(error).to_owned(),
         };
-        if is_repaired_by_an_edit(lesson) {
-            signs.add_names(lesson, error);
+        if let RecoverySteps::Edit { cause, changes } = RecoverySteps::of(&lesson.solution) {
+            signs.add_names(lesson, error, cause, changes);
         }
         Some(signs)
     }
 
-    fn add_names(&mut self, lesson: &Lesson, error: &str) {
-        // What is run after the edit is run for other purposes too.
-        let told =
-            lesson.solution.split(", run `").next().and_then(|told| told.split("; then ").next()).unwrap_or_default();
-        let files = told.rsplit_once(" To do so, ").map_or(told, |(_, files)| files);
+    fn add_names(&mut self, lesson: &Lesson, error: &str, cause: &str, changes: &str) {
         let command: BTreeSet<&str> = words_of(&lesson.mistake).collect();
-        let in_spans = spans(told).into_iter().flat_map(words_of);
-        let named = words_of(error).filter(|word| is_strong(word) || told.contains(word));
-        for word in in_spans.chain(words_of(files).filter(|word| is_file(word))).chain(named) {
+        let in_spans = spans(cause).into_iter().chain(spans(changes)).flat_map(words_of);
+        // Other words of an error are in many texts.
+        let named = words_of(error).filter(|word| is_strong(word));
+        for word in in_spans.chain(words_of(changes).filter(|word| is_file(word))).chain(named) {
             let list = if is_file(word) {
                 &mut self.files
             } else if is_strong(word) {
@@ -59,7 +57,7 @@ impl Signs {
             } else {
                 &mut self.weak
             };
-            if !command.contains(word) {
+            if !command.contains(word) && is_telling(&word.to_lowercase()) {
                 list.insert(word.to_owned());
             }
         }
@@ -79,10 +77,7 @@ impl Signs {
 
 /// True for a mined lesson on a command whose solution tells what to write in a file.
 pub(super) fn is_repaired_by_an_edit(lesson: &Lesson) -> bool {
-    let solution = lesson.solution.as_str();
-    let is_edit =
-        solution.contains(" To do so, ") || (solution.starts_with("First ") && !solution.starts_with("First run "));
-    is_on_a_command(lesson) && is_edit
+    is_on_a_command(lesson) && matches!(RecoverySteps::of(&lesson.solution), RecoverySteps::Edit { .. })
 }
 
 /// An error after the file in which it is.
@@ -136,7 +131,7 @@ mod tests {
 
     #[track_caller]
     fn check(lesson: &Lesson, with: &[&str], without: &[&str]) {
-        let signs = Signs::of(lesson).unwrap();
+        let signs = FailureSigns::of(lesson).unwrap();
         for text in with {
             assert!(signs.are_in(text), "{}: {text}", lesson.trigger);
         }
@@ -170,6 +165,25 @@ mod tests {
             "why does go build take 40s",
         ];
         check(&lesson, &with, &without);
+    }
+
+    #[test]
+    fn everyday_words_of_the_error_are_no_signs() {
+        let lesson = lesson(
+            "go build -o shop",
+            "<file>: cannot find the module for the cart package",
+            "The import of the cart is wrong. To do so, change serve.go; then `go build -o shop` passes.",
+        );
+        check(
+            &lesson,
+            &["serve.go:3:1: cannot find the module for the cart package"],
+            &[
+                "change the port in serve.go",
+                "the build of serve.go for me",
+                "a car is in serve.go",
+                "use the cart in serve.go",
+            ],
+        );
     }
 
     #[test]

@@ -109,7 +109,9 @@ impl Store {
             self.install(&file)?;
         }
         // A handle that changes nothing leaves it to its caller to say what it recovered.
-        if is_writable {
+        if is_writable && is_merge {
+            tracing::info!(lessons = recovery.n_lessons, "merged the two versions in the playbook file");
+        } else if is_writable {
             tracing::warn!(
                 reason = recovery.reason,
                 from_backup,

@@ -45,6 +45,9 @@ pub(crate) fn calibrate(global: &Global, asked: &Calibrate, out: &mut Output) ->
     let decision = decide(&report, asked, out)?;
     let kept =
         if decision == Decision::Keep { Some(settings::keep_calibration(&report.embedder, report.fit)?) } else { None };
+    if let Some(path) = &kept {
+        settings::say_if_unused(path, "retrieval.calibration");
+    }
     out.object(&with(json!(report), json!({ "is_better": report.is_better(), "kept_in": kept })))?;
     out.line(&match (&kept, decision) {
         (Some(path), _) => format!("kept in {}", on_a_line(path)),

@@ -153,6 +153,9 @@ fn change(global: &Global, key: &str, value: Option<Value>, is_users: bool, out:
         None => Err(Wrong(format!("{key} is not set there"))),
     };
     let path = if is_users { settings::change(edit)? } else { change_folder(global, edit)? };
+    if is_users && shown.is_some() {
+        settings::say_if_unused(&path, key);
+    }
     let text = match &shown {
         Some(value) => format!("{key} = {value} in {}", path.display()),
         None => format!("{key} has its default again in {}", path.display()),

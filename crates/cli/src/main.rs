@@ -47,6 +47,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use adage::Feedback;
+use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use args::{Cli, Command};
@@ -64,11 +65,23 @@ fn main() -> ExitCode {
     if code != ExitCode::SUCCESS && is_hook() { ExitCode::SUCCESS } else { code }
 }
 
-/// True if the command is `hook`, also on a command line that cannot be parsed: the first word that names a command.
+/// True if the command is `hook`, also on a command line that cannot be parsed.
 fn is_hook() -> bool {
-    let commands = Cli::command();
-    let mut words = std::env::args_os().skip(1);
-    words.find_map(|word| commands.find_subcommand(word)).is_some_and(|command| command.get_name() == "hook")
+    let words: Vec<OsString> = std::env::args_os().collect();
+    // The parser stops at a flag that it does not know: without these flags, it reads what comes after them.
+    let is_known = |word: &OsString| {
+        let flag = [OsString::from("adage"), word.clone()];
+        !word.as_encoded_bytes().starts_with(b"-")
+            || Cli::command()
+                .try_get_matches_from(flag)
+                .err()
+                .is_none_or(|error| error.kind() != ErrorKind::UnknownArgument)
+    };
+    let known: Vec<OsString> = words.iter().filter(|word| is_known(word)).cloned().collect();
+    [words, known].iter().any(|words| {
+        let parsed = Cli::command().ignore_errors(true).try_get_matches_from(words);
+        parsed.is_ok_and(|words| words.subcommand_name() == Some("hook"))
+    })
 }
 
 fn run() -> ExitCode {

@@ -86,7 +86,9 @@ impl Repository {
         let of = |data: &Data| {
             let head = read_path(&data.own.join("HEAD"), "ref: refs/heads/")?;
             let config = read_up_to(&data.common.join("config"), MAX_CONFIG)?;
-            Some(upstream_in(&config, head.to_str()?))
+            // With the format `reftable`, HEAD does not name the branch.
+            let branch = head.to_str().filter(|branch| *branch != ".invalid")?;
+            Some(upstream_in(&config, branch))
         };
         self.data.as_ref().and_then(of).unwrap_or_default()
     }
@@ -141,22 +143,35 @@ fn read_up_to(file: &Path, max: u64) -> Option<String> {
 fn upstream_in(config: &str, branch: &str) -> Upstream {
     let own = format!("branch \"{branch}\"");
     let (mut section, mut has_remote) = (String::new(), false);
+    let (mut is_merged, mut sets_itself, mut is_current) = (false, false, false);
     for line in config.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix('[').and_then(|line| line.split(']').next()) {
             name.clone_into(&mut section);
             has_remote |= name.starts_with("remote ");
         }
-        let (key, value) = line.split_once('=').map_or(("", ""), |(key, value)| (key.trim(), value.trim()));
-        let is_merged = section == own && key == "merge";
-        // With these settings, a push needs no upstream.
-        let is_free = section == "push"
-            && ((key.eq_ignore_ascii_case("autoSetupRemote") && value == "true")
-                || (key == "default" && value == "current"));
-        if is_merged || is_free {
-            return Upstream::Set;
+        let (key, value) = line.split_once('=').map_or((line, None), |(key, value)| (key.trim(), Some(value.trim())));
+        is_merged |= section == own && key.eq_ignore_ascii_case("merge");
+        // With these settings, a push needs no upstream. Of several values, the last one holds.
+        if section.eq_ignore_ascii_case("push") {
+            match key.to_ascii_lowercase().as_str() {
+                "autosetupremote" => sets_itself = value.is_none_or(is_true),
+                "default" => is_current = value == Some("current"),
+                _ => {}
+            }
         }
     }
-    if has_remote { Upstream::Missing } else { Upstream::Unknown }
+    match (is_merged || sets_itself || is_current, has_remote) {
+        (true, _) => Upstream::Set,
+        (false, true) => Upstream::Missing,
+        (false, false) => Upstream::Unknown,
+    }
+}
+
+/// True for a value that git reads as true, before a comment.
+fn is_true(value: &str) -> bool {
+    let value = value.split(['#', ';']).next().unwrap_or_default().trim().trim_matches('"');
+    ["true", "yes", "on"].iter().any(|word| value.eq_ignore_ascii_case(word))
+        || value.parse::<i64>().is_ok_and(|number| number != 0)
 }
 
 /// The path on the first line of a git file, after a prefix.
@@ -255,6 +270,36 @@ mod tests {
         assert_eq!(upstream(&tree), Upstream::Unknown);
         git(&main, &["config", "push.autoSetupRemote", "true"]);
         assert_eq!(upstream(&main), Upstream::Set);
+    }
+
+    #[test]
+    fn settings_are_read_as_git_reads_them() {
+        const REMOTE: &str = "[remote \"origin\"]\n\turl = x\n";
+        for (text, expected) in [
+            ("[push]\n\tautoSetupRemote = yes", Upstream::Set),
+            ("[Push]\n\tautosetupremote = On # always", Upstream::Set),
+            ("[push]\n\tautoSetupRemote = 1", Upstream::Set),
+            ("[push]\n\tautoSetupRemote", Upstream::Set),
+            ("[push]\n\tautoSetupRemote = no", Upstream::Missing),
+            ("[push]\n\tautoSetupRemote = 0", Upstream::Missing),
+            ("[push]\n\tautoSetupRemote = true\n\tautoSetupRemote = false", Upstream::Missing),
+            ("[push]\n\tdefault = current", Upstream::Set),
+            ("[push]\n\tdefault = simple", Upstream::Missing),
+            ("[branch \"main\"]\n\tMerge = refs/heads/main", Upstream::Set),
+            ("[branch \"other\"]\n\tmerge = refs/heads/main", Upstream::Missing),
+        ] {
+            assert_eq!(upstream_in(&format!("{REMOTE}{text}\n"), "main"), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_head_that_names_no_branch_says_nothing_about_an_upstream() {
+        let ground = tempfile::tempdir().unwrap();
+        let root = ground.path().canonicalize().unwrap();
+        git(&root, &["init", "-q"]);
+        git(&root, &["remote", "add", "origin", "../other.git"]);
+        fs::write(root.join(".git/HEAD"), "ref: refs/heads/.invalid\n").unwrap();
+        assert_eq!(Repository::at(&root).unwrap().upstream(), Upstream::Unknown);
     }
 
     #[test]

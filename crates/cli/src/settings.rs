@@ -4,6 +4,7 @@
 //! Besides the library's sections, which a folder's own `config.toml` may contain too, it has settings that only the user may
 //! set: the ONNX Runtime library, further folders of skills, and trusted folders.
 
+use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -78,23 +79,60 @@ pub(crate) fn read() -> Result<UserSettings, SettingsError> {
         return Ok(settings);
     };
     say(&format!(
-        "{} {fault}, so a clone may have brought it: of its settings, only those that a memory's own config.toml may have are used",
-        path.display()
+        "{} {fault}, so a clone may have brought it: of its settings, only those that a memory's own config.toml may have are used; \
+         for the others, {}",
+        path.display(),
+        fault.remedy()
     ));
     Ok(kept)
 }
 
+/// Says so if a setting that was just written is not used.
+pub(crate) fn say_if_unused(path: &Path, key: &str) {
+    let section = key.split('.').next().unwrap_or_default();
+    let is_the_users = !Config::is_for_folder(section) || key.starts_with("retrieval.calibration");
+    if let Some(fault) = Some(path).filter(|_| is_the_users).and_then(clone_fault) {
+        say(&format!("{key} is not used: {} {fault}; {}", path.display(), fault.remedy()));
+    }
+}
+
+/// Why a settings file may be what a repository brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CloneFault {
+    InWorkTree,
+    Tracked,
+}
+
+impl CloneFault {
+    /// What the user does, so that all settings are used.
+    fn remedy(self) -> &'static str {
+        match self {
+            Self::InWorkTree => "run adage outside of it, or have XDG_CONFIG_HOME name a folder outside of it",
+            Self::Tracked => "put a file there that is neither tracked nor a link to one that is",
+        }
+    }
+}
+
+impl fmt::Display for CloneFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::InWorkTree => "is in the work tree of this repository",
+            Self::Tracked => "is tracked by version control",
+        })
+    }
+}
+
 /// Why a settings file may be what a repository brought: its environment can name any file as the user's.
-fn clone_fault(path: &Path) -> Option<&'static str> {
+fn clone_fault(path: &Path) -> Option<CloneFault> {
     let found = path.canonicalize().or_else(|_| path.with_extension(EARLIER).canonicalize());
     let places = [Some(path.to_path_buf()), found.ok()];
     let here = std::env::current_dir().ok().and_then(|here| Repository::around(&here.canonicalize().ok()?));
     places.iter().flatten().find_map(|path| {
         let is_within = |repository: &Repository| path.starts_with(repository.root());
         if here.as_ref().is_some_and(is_within) {
-            return Some("is in the work tree of this repository");
+            return Some(CloneFault::InWorkTree);
         }
-        (tracking(path.parent()?) != Tracking::Untracked).then_some("is tracked by version control")
+        (tracking(path.parent()?) != Tracking::Untracked).then_some(CloneFault::Tracked)
     })
 }
 

@@ -78,6 +78,19 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Waits for a lock that the processes of the user hold while they change a file; it ends with the file. None if the file system has no
+/// locks.
+pub(crate) fn lock(path: &Path) -> Option<File> {
+    make_private(path.parent()?).ok()?;
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path).ok()?;
+    file.lock().ok()?;
+    Some(file)
+}
+
 /// Removes a file of the user's state. If that fails, it is tried again another time.
 pub(crate) fn remove(path: &Path) {
     #[expect(clippy::disallowed_methods, reason = "a file of the program's own, not of a memory")]

@@ -11,13 +11,14 @@ use adage_transcript::CommandLine;
 use adage_transcript::command::Invocation;
 
 use self::arguments::{Argument, arguments, n_operands};
+use super::advised_commands;
 use super::command_task::is_on_a_command;
 use super::matched::texts_of;
+use super::published::sends_no_change;
 use super::signs::is_repaired_by_an_edit;
-use super::told;
-use super::unchecked::sends_no_change;
 use super::work_tree::{Upstream, WorkTree, upstream_after};
-use crate::lesson::{GlobOf, Lesson, error_in_trigger};
+use crate::lesson::recovery_text::commands_in_table;
+use crate::lesson::{GlobOf, Lesson, RecoverySteps, error_in_trigger};
 
 /// What a mined lesson on a command says.
 pub(super) struct Remedy {
@@ -31,20 +32,22 @@ pub(super) struct Remedy {
 impl Remedy {
     /// None for another lesson, and for one whose remedy is a change of files or only told in words.
     pub(super) fn of(lesson: &Lesson) -> Option<Self> {
-        let solution = lesson.solution.as_str();
         if !is_on_a_command(lesson) || is_repaired_by_an_edit(lesson) {
             return None;
         }
-        let first = told::first_steps_of(lesson);
+        let first = advised_commands::first_steps_of(lesson);
         let failed = lesson.mistake.strip_prefix('`')?.strip_suffix('`')?;
-        let told = || Some((failed.to_owned(), solution.strip_prefix("Run `")?.split_once('`')?.0.to_owned()));
+        let instead = || match RecoverySteps::of(&lesson.solution) {
+            RecoverySteps::Instead { command } => Some((failed.to_owned(), command.to_owned())),
+            _ => None,
+        };
         let same = || (!first.is_empty()).then(|| (failed.to_owned(), failed.to_owned()));
-        let (before, after) = compared(&lesson.code_example).or_else(told).or_else(same)?;
+        let (before, after) = commands_in_table(&lesson.code_example).or_else(instead).or_else(same)?;
         let below = lesson.code_example.split_once("\n\n").map(|(_, error)| error);
         let error = below.or_else(|| error_in_trigger(&lesson.trigger));
         Some(Self {
-            failed: told::parse(&before),
-            helped: told::parse(&after),
+            failed: advised_commands::parse(&before),
+            helped: advised_commands::parse(&after),
             first,
             error: error.unwrap_or_default().to_owned(),
         })
@@ -237,12 +240,4 @@ fn names_flag(error: &str, flag: &str) -> bool {
     let name = |word: &str| word.split('=').next().unwrap_or_default().trim_start_matches('-').to_owned();
     let is_of_option = error.contains("option") && flag.len() == 2;
     words_of(error).any(|said| (said.starts_with('-') || is_of_option) && !said.is_empty() && name(said) == name(flag))
-}
-
-/// The two commands in the table of a lesson.
-fn compared(code_example: &str) -> Option<(String, String)> {
-    let row = code_example.strip_prefix("| before | after |\n|---|---|\n| `")?.lines().next()?;
-    let (before, after) = row.strip_suffix("` |")?.split_once("` | `")?;
-    let text = |cell: &str| cell.replace("\\|", "|");
-    Some((text(before), text(after)))
 }

@@ -378,7 +378,7 @@ fn a_branch_that_has_an_upstream_needs_none() {
         let mut tree = WorkTree::default();
         tree.set_upstream(upstream);
         for line in earlier {
-            tree.run(line);
+            tree.record_command(line);
         }
         let needed = remedy.is_needed_at(&CommandLine::parse(line), &lesson, Some(&tree));
         assert_eq!(needed, expected, "{earlier:?} {upstream:?} {line}");

@@ -2,6 +2,7 @@
 //!
 //! A hook never blocks the agent: whatever its input is, it exits with code 0 and prints one JSON object in the agent's format.
 
+mod changed;
 mod check;
 mod payload;
 mod pushed;
@@ -14,6 +15,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use adage::redact::printable;
 use adage::retrieve::TierChoice;
+use adage::transcript::CommandLine;
 use adage::{Feedback, Request, TextHash};
 use clap::Args;
 use serde_json::{Value, json};
@@ -23,6 +25,7 @@ use crate::location::{MemoryLocation, VARIABLE, env_path, has_memory, user_memor
 use crate::output::Output;
 use crate::result::{Done, chain};
 
+use changed::in_repository;
 use payload::Payload;
 pub(crate) use payload::{Agent, Event};
 use session::Session;
@@ -104,7 +107,9 @@ fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer
             note(global, payload, &mut session)?;
             // If the agent takes no text before a tool runs, it gets it after: before the second try.
             let is_late = !payload.agent().hears_before_tools();
-            if is_late { before_tool(global, payload, &start, &mut session)? } else { Answer::default() }
+            let answer = if is_late { before_tool(global, payload, &start, &mut session)? } else { Answer::default() };
+            record_passed(payload, &mut session);
+            answer
         }
         Event::SessionEnd => end(global, payload, &mut session)?,
     };
@@ -180,14 +185,17 @@ fn before_tool(
     request = call.changed().fold(request, Request::touching);
     request = call.commands.iter().fold(request, |request, line| request.running(line.as_str()));
     let tree = pushed::tree_for(&call, start, session.tree());
-    request = request.expecting(session.expected()).recognizing(session.recognized()).within(&tree);
+    request = request.expecting(session.expected()).recognizing(session.recognized()).in_work_tree(&tree);
     let mut answer = tell(global, request.limit(TOOL_LESSONS).max_tokens(TOOL_TOKENS), session)?;
-    session.works(|tree| {
-        for path in call.changed() {
-            tree.change(path);
+    let changed: Vec<String> = call.changed().map(|path| in_repository(path, start)).collect();
+    let lines = call.commands.clone();
+    session.change_tree(move |tree| {
+        for path in &changed {
+            tree.record_change(path);
         }
-        for line in &call.commands {
-            tree.run(line);
+        // It may be denied, and it may fail.
+        for line in &lines {
+            tree.record_attempt(line);
         }
     });
     if session.has_failed(call.hash()) && payload.agent().hears_before_tools() {
@@ -206,12 +214,19 @@ fn note(global: &Global, payload: &Payload, session: &mut Session) -> Result<(),
     if call.commands.iter().any(|command| check::is_check(command)) {
         session.record_check(!has_failed);
     }
-    let failure = payload.failure();
+    let failure = payload.output();
     if has_failed && !failure.trim().is_empty() {
         let request = Request::about(failure).tier(TierChoice::Lexical).limit(0).peek().in_realm(&global.realm());
         session.recognize(&global.books(Access::Write)?.all.get_playbook_context(request)?.recognized);
     }
     Ok(())
+}
+
+/// Records the command lines of a call as run, if it is known that they did not fail.
+fn record_passed(payload: &Payload, session: &mut Session) {
+    let has_passed = |line: &String| payload.has_passed(&CommandLine::parse(line));
+    let lines: Vec<String> = payload.call().commands.into_iter().filter(has_passed).collect();
+    session.change_tree(move |tree| lines.iter().for_each(|line| tree.record_command(line)));
 }
 
 /// Records the session's outcome, if a check gives one, and has its transcript mined in the background.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use adage::retrieve::WorkTree;
@@ -29,10 +29,13 @@ const MAX_FILES: usize = 2_000;
 pub(super) struct Session {
     path: Option<PathBuf>,
     known: Known,
-    is_changed: bool,
+    /// What this event changed, in order.
+    changes: Vec<Change>,
 }
 
-#[derive(Default, Serialize, Deserialize)]
+type Change = Box<dyn Fn(&mut Known)>;
+
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 struct Known {
     shown: Vec<String>,
@@ -54,11 +57,12 @@ struct Known {
 impl Session {
     /// The session with this key; a new one if there is no state. Without a folder for the state, nothing is kept.
     pub(super) fn open(key: &TextHash) -> Self {
-        let path = folder().map(|folder| folder.join(format!("{key}.json")));
-        let text =
-            path.as_deref().and_then(|path| user_state::read_up_to(path, user_state::MAX_SESSION).ok().flatten());
-        let known = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-        Self { path, known, is_changed: false }
+        Self::at(folder().map(|folder| folder.join(format!("{key}.json"))))
+    }
+
+    fn at(path: Option<PathBuf>) -> Self {
+        let known = path.as_deref().map(Known::read).unwrap_or_default();
+        Self { path, known, changes: Vec::new() }
     }
 
     pub(super) fn shown(&self) -> BTreeSet<LessonId> {
@@ -71,8 +75,8 @@ impl Session {
     }
 
     pub(super) fn expect(&mut self, lessons: &[LessonId]) {
-        self.known.expected.extend(lessons.iter().map(ToString::to_string));
-        self.is_changed |= !lessons.is_empty();
+        let lessons = texts(lessons);
+        self.change(move |known| known.expected.extend(lessons.clone()));
     }
 
     /// The lessons whose failure the session has seen.
@@ -81,10 +85,14 @@ impl Session {
     }
 
     pub(super) fn recognize(&mut self, lessons: &[LessonId]) {
-        let known = self.recognized();
-        let new: Vec<String> = lessons.iter().filter(|id| !known.contains(id)).map(ToString::to_string).collect();
-        self.is_changed |= !new.is_empty();
-        self.known.recognized.extend(new);
+        let lessons = texts(lessons);
+        self.change(move |known| {
+            for lesson in &lessons {
+                if !known.recognized.contains(lesson) {
+                    known.recognized.push(lesson.clone());
+                }
+            }
+        });
     }
 
     /// What the session has done to its work tree.
@@ -93,31 +101,28 @@ impl Session {
     }
 
     /// Records what a call does to the work tree.
-    pub(super) fn works(&mut self, work: impl FnOnce(&mut WorkTree)) {
-        let before = self.known.tree.clone();
-        work(&mut self.known.tree);
-        self.is_changed |= self.known.tree != before;
+    pub(super) fn change_tree(&mut self, change: impl Fn(&mut WorkTree) + 'static) {
+        self.change(move |known| change(&mut known.tree));
     }
 
     /// Whether the lessons' vectors should be made now: once per session.
     pub(super) fn begins_warm_up(&mut self) -> bool {
         let is_first = !self.known.is_warmed_up;
-        self.known.is_warmed_up = true;
-        self.is_changed |= is_first;
+        self.change(|known| known.is_warmed_up = true);
         is_first
     }
 
     /// The agent's context was emptied: lessons may be shown again.
     pub(super) fn forget_shown(&mut self) {
-        self.known.shown.clear();
-        self.is_changed = true;
+        self.change(|known| known.shown.clear());
     }
 
     pub(super) fn show(&mut self, lessons: impl Iterator<Item = LessonId>, receipt: Option<ReceiptId>) {
-        let before = self.known.shown.len();
-        self.known.shown.extend(lessons.map(|id| id.to_string()));
-        self.known.receipts.extend(receipt.map(|receipt| receipt.to_string()));
-        self.is_changed |= self.known.shown.len() > before || receipt.is_some();
+        let (lessons, receipt) = (texts(&lessons.collect::<Vec<_>>()), receipt.map(|receipt| receipt.to_string()));
+        self.change(move |known| {
+            known.shown.extend(lessons.clone());
+            known.receipts.extend(receipt.clone());
+        });
     }
 
     pub(super) fn has_failed(&self, call: TextHash) -> bool {
@@ -125,40 +130,74 @@ impl Session {
     }
 
     pub(super) fn note(&mut self, call: TextHash, has_failed: bool) {
-        let (call, before) = (call.to_string(), self.known.failed.len());
-        self.known.failed.retain(|known| *known != call);
-        self.is_changed |= has_failed || self.known.failed.len() < before;
-        self.known.failed.extend(has_failed.then_some(call));
+        let call = call.to_string();
+        self.change(move |known| {
+            known.failed.retain(|other| *other != call);
+            known.failed.extend(has_failed.then(|| call.clone()));
+        });
     }
 
     /// Records a check, which gives the outcome of everything shown before.
     pub(super) fn record_check(&mut self, has_passed: bool) {
-        self.known.checked.append(&mut self.known.receipts);
-        self.known.has_passed = Some(has_passed);
-        self.is_changed = true;
+        self.change(move |known| {
+            let mut shown = std::mem::take(&mut known.receipts);
+            known.checked.append(&mut shown);
+            known.has_passed = Some(has_passed);
+        });
     }
 
     /// The result of the last check, and the receipts before it; none if there was no check.
     pub(super) fn take_outcome(&mut self) -> Option<(bool, Vec<ReceiptId>)> {
-        let has_passed = self.known.has_passed.take()?;
-        self.is_changed = true;
-        let receipts = std::mem::take(&mut self.known.checked);
-        Some((has_passed, receipts.iter().filter_map(|receipt| receipt.parse().ok()).collect()))
+        let has_passed = self.known.has_passed?;
+        let receipts = self.known.checked.iter().filter_map(|receipt| receipt.parse().ok()).collect();
+        self.change(|known| {
+            known.has_passed = None;
+            known.checked.clear();
+        });
+        Some((has_passed, receipts))
     }
 
-    /// Writes the state if it has changed. If that fails, lessons may be shown again.
-    pub(super) fn keep(mut self) {
-        let Some(path) = self.path.filter(|_| self.is_changed) else { return };
-        let Known { shown, receipts, checked, failed, expected, recognized, .. } = &mut self.known;
+    fn change(&mut self, change: impl Fn(&mut Known) + 'static) {
+        let before = self.known.clone();
+        change(&mut self.known);
+        if self.known != before {
+            self.changes.push(Box::new(change));
+        }
+    }
+
+    /// Writes the changes to the state as it is now: an agent runs tools, and their hooks, at the same time. If that fails, lessons
+    /// may be shown again.
+    pub(super) fn keep(self) {
+        let Some(path) = self.path.filter(|_| !self.changes.is_empty()) else { return };
+        // Without a lock, the last of several hooks wins.
+        let _lock = user_state::lock(&path.with_extension("lock"));
+        let mut known = Known::read(&path);
+        self.changes.iter().for_each(|change| change(&mut known));
+        known.forget_oldest();
+        if let Ok(text) = serde_json::to_string(&known) {
+            let _ = user_state::replace(&path, &text);
+        }
+    }
+}
+
+impl Known {
+    fn read(path: &Path) -> Self {
+        let text = user_state::read_up_to(path, user_state::MAX_SESSION).ok().flatten();
+        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    }
+
+    fn forget_oldest(&mut self) {
+        let Self { shown, receipts, checked, failed, expected, recognized, .. } = self;
         let receipts = [(receipts, MAX_RECEIPTS), (checked, MAX_RECEIPTS)];
         let lessons = [(shown, MAX_SHOWN), (expected, MAX_EXPECTED), (recognized, MAX_EXPECTED)];
         for (list, max) in [(failed, MAX_FAILED)].into_iter().chain(lessons).chain(receipts) {
             list.drain(..list.len().saturating_sub(max));
         }
-        if let Ok(text) = serde_json::to_string(&self.known) {
-            let _ = user_state::replace(&path, &text);
-        }
     }
+}
+
+fn texts(lessons: &[LessonId]) -> Vec<String> {
+    lessons.iter().map(ToString::to_string).collect()
 }
 
 /// The folder of these files, if nobody else can put files there and it is not a link that leads elsewhere.
@@ -177,5 +216,28 @@ pub(super) fn remove_old() {
         if age.is_some_and(|age| age > MAX_AGE) {
             user_state::remove(&entry.path());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hooks_that_run_at_the_same_time_keep_each_others_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hooks/s.json");
+        let open = || Session::at(Some(path.clone()));
+        let (mut one, mut other) = (open(), open());
+        one.change_tree(|tree| tree.record_change("a.go"));
+        one.note(TextHash::of(&["make"]), true);
+        other.change_tree(|tree| tree.record_change("a.ex"));
+        one.keep();
+        other.keep();
+        let mut both = WorkTree::default();
+        both.record_change("a.go");
+        both.record_change("a.ex");
+        assert_eq!(*open().tree(), both);
+        assert!(open().has_failed(TextHash::of(&["make"])));
     }
 }

@@ -116,3 +116,21 @@ fn without_a_memory_settings_are_listed_and_only_ones_own_are_written() {
     home.done(&folder, &["config", "set", "retention.capacity", "9", "--user"]);
     assert!(home.done(&folder, &["config", "get", "retention.capacity"]).out.contains('9'));
 }
+
+#[test]
+fn a_setting_that_is_not_used_is_said_to_be_so_when_it_is_written() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    let set = |key: &str, value: &str| home.done(&root, &["config", "set", "--user", key, value]).err;
+    assert_eq!(set("capture.max_candidates", "4"), "");
+    let folder = home.folder("home/config/adage");
+    home.git(&folder, &["init", "-q"]);
+    home.git(&folder, &["add", "-f", "config.toml"]);
+    let said = set("capture.max_candidates", "6");
+    assert!(
+        said.contains("capture.max_candidates is not used") && said.contains("neither tracked nor a link"),
+        "{said}"
+    );
+    let said = set("retention.capacity", "7");
+    assert!(!said.contains("retention.capacity is not used") && said.contains("for the others"), "{said}");
+}

@@ -177,13 +177,17 @@ fn with_checks(home: &Home) -> PathBuf {
     root
 }
 
-/// The text before the last of some calls; a file is one that is changed.
+/// The text before the last of some calls; a file is one that is changed. A call after `! ` fails, the others before the last pass.
 fn before_last(home: &Home, root: &Path, session: &'static str, calls: &[&str]) -> String {
     let agent = Agent { session, ..Agent::new(home, "claude-code", root) };
     let mut text = String::new();
-    for call in calls {
-        let event = if call.contains(' ') { "before-tool" } else { "before-edit" };
-        text = agent.text_for(event, call);
+    for (number, call) in calls.iter().enumerate() {
+        let (call, after) = call.strip_prefix("! ").map_or((*call, "after-tool"), |call| (call, "after-failure"));
+        let is_command = call.contains(' ');
+        text = agent.text_for(if is_command { "before-tool" } else { "before-edit" }, call);
+        if is_command && number + 1 < calls.len() {
+            agent.text_for(after, call);
+        }
     }
     text
 }
@@ -202,6 +206,11 @@ fn checks_come_for_what_was_changed() {
     assert!(!comes("f", &["web/app.ts", "cd web && npx tsc && git commit -am x"]));
     assert!(!comes("g", &["git add README.md && git commit -m x"]));
     assert!(comes("h", &["git add lib/a.ex && git commit -m x"]));
+    assert!(comes("l", &["cat > lib/a.ex <<'EOF'\nx\nEOF", "mix test"]));
+    assert!(!comes("m", &["sed -i 's/v1.2/v1.3/' README.md", "mix test"]), "its script is no file");
+    let tree = home.worktree(&root, "shop/.claude/worktrees/w");
+    assert!(comes("n", &[tree.join("lib/a.ex").to_str().unwrap()]));
+    assert!(comes("o", &[tree.join("config.yml").to_str().unwrap(), "mix test"]));
 }
 
 #[test]
@@ -229,6 +238,8 @@ fn a_formatter_comes_first_until_it_was_run() {
     assert!(!comes("d", &["git commit --amend -m 'Fix the spelling'"]));
     assert!(comes("e", &["lib/a.ex", "git commit --amend -m x"]));
     assert!(!comes("f", &["config/ci.yml", "git commit -am x"]));
+    assert!(comes("g", &["lib/a.ex", "! mix format", "git commit -am x"]), "it failed");
+    assert!(comes("h", &["lib/a.ex", "mix format --check-formatted", "git commit -am x"]), "it only checked");
 }
 
 #[test]
@@ -278,6 +289,7 @@ fn a_push_of_a_branch_with_an_upstream_brings_no_lesson_on_it() {
     assert!(comes("f", &["cd ../bank && git push"]), "another repository");
     assert!(comes("d", &["git checkout -b fix && git push"]));
     assert!(comes("e", &["git checkout -b fix", "git commit -am x && git push"]));
+    assert!(comes("h", &["git checkout -b fix", "! git pull", "cd ../bank && git push"]));
     let agent = Agent { session: "g", ..Agent::new(&home, "claude-code", &root) };
     agent.text_for("prompt", "push it");
     assert_eq!(agent.text_for("before-tool", "git push"), "", "the task names it, and it does not fail");
@@ -359,10 +371,21 @@ fn for_any_input_the_hook_succeeds_and_prints_an_object() {
             assert!(event == "--x" || said.answer().is_object(), "{event}: {}", said.out);
         }
     }
-    for wrong in
-        [&["--dir", "no/such", "hook", "no-such"][..], &["--no-such", "hook", "prompt"], &["--dir", "x", "hook", "--y"]]
-    {
+    for wrong in [
+        &["--dir", "no/such", "hook", "no-such"][..],
+        &["--no-such", "hook", "prompt"],
+        &["--dir", "x", "hook", "--y"],
+        &["--role", "trust", "hook", "no-such", "--y"],
+        &["--no-such", "--dir=x", "hook", "--y"],
+    ] {
         assert_eq!(home.say(&root, wrong, "{}").code, 0, "{wrong:?}");
+    }
+    for other in [
+        &["--dir", "hook", "list"][..],
+        &["--role", "hook", "--dir", "no/such", "check"],
+        &["--no-such", "list", "hook"],
+    ] {
+        assert_ne!(home.say(&root, other, "").code, 0, "{other:?} is another command");
     }
     // No memory, a broken one, and one of another user.
     let outside = home.repository("bank");

@@ -9,6 +9,7 @@ mod shell;
 mod simple_command;
 mod step;
 mod word_diff;
+mod written;
 
 pub use invocation::Invocation;
 pub use program::Purpose;

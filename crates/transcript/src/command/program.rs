@@ -1,6 +1,6 @@
 //! Facts about programs: wrappers, preparation, filters, programs without effect, subcommands.
 
-use super::simple_command::{Form, Input, Output, SimpleCommand, Word};
+use super::simple_command::{Form, Input, SimpleCommand, Word};
 use super::{Effect, normal, shell};
 
 /// Programs that run the program named in their arguments, with those of their flags that take a value.
@@ -231,7 +231,8 @@ fn inner(part: &SimpleCommand) -> Option<Vec<SimpleCommand>> {
     // `xargs` reads the pipe itself; the input of its program is different.
     let input = if part.program() == "xargs" { Input::Own } else { part.input };
     let n_own = part.arguments.len() - words.len();
-    let mut inner = SimpleCommand::new(words.to_vec(), input, part.output)?;
+    let mut inner = SimpleCommand::new(words.to_vec(), input)?;
+    inner.outputs.clone_from(&part.outputs);
     if part.program() != "xargs" {
         inner.context = part.context.clone();
     }
@@ -248,7 +249,7 @@ pub(super) fn is_main(part: &SimpleCommand) -> bool {
 }
 
 pub(super) fn effect(part: &SimpleCommand) -> Effect {
-    if part.output == Output::File { Effect::Acts } else { own_effect(part) }
+    if part.outputs.is_empty() { own_effect(part) } else { Effect::Acts }
 }
 
 /// The effect of the program, regardless of redirected output.

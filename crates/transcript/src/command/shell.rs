@@ -2,7 +2,7 @@
 
 use rable::{ListItem, ListOperator, Node, NodeKind};
 
-use super::simple_command::{Context, Form, Input, Output, SimpleCommand, StatusUse, Word};
+use super::simple_command::{Context, Form, Input, SimpleCommand, StatusUse, Word};
 
 /// Longer lines are split by words only: they are scripts, and parsing takes more than linear time.
 const MAX_BYTES: usize = 32 * 1024;
@@ -71,8 +71,8 @@ impl Walk {
         match &node.kind {
             NodeKind::Command { words, redirects, assignments } => {
                 let words = words.iter().filter_map(word).collect();
-                let output = if redirects.iter().any(is_file_output) { Output::File } else { Output::Shown };
-                if let Some(mut part) = SimpleCommand::new(words, input, output) {
+                if let Some(mut part) = SimpleCommand::new(words, input) {
+                    part.outputs = redirects.iter().filter_map(output_file).collect();
                     part.lead = assignments.iter().filter_map(word).collect();
                     self.command(part, redirects, runs);
                 }
@@ -100,6 +100,10 @@ impl Walk {
             NodeKind::Function { name, .. } => self.functions.push(name.clone()),
             // Other nodes contain no command.
             _ => {}
+        }
+        // What is redirected is the output of all its commands; the last one stands for them.
+        if let Some(last) = self.parts.last_mut() {
+            last.outputs.extend(redirects_of(&node.kind).iter().filter_map(output_file));
         }
     }
 
@@ -175,10 +179,24 @@ fn is_output(redirect: &Node) -> bool {
     matches!(&redirect.kind, NodeKind::Redirect { op, .. } if op.contains('>'))
 }
 
-fn is_file_output(redirect: &Node) -> bool {
-    let NodeKind::Redirect { op, target, .. } = &redirect.kind else { return false };
-    let NodeKind::Word { value, .. } = &target.kind else { return false };
-    matches!(op.as_str(), ">" | ">>" | ">|" | "&>" | "&>>") && value != "/dev/null"
+/// The file that a redirection writes.
+fn output_file(redirect: &Node) -> Option<String> {
+    let NodeKind::Redirect { op, target, .. } = &redirect.kind else { return None };
+    let is_written = matches!(op.as_str(), ">" | ">>" | ">|" | "&>" | "&>>");
+    word(target).map(|word| word.text).filter(|file| is_written && file != "/dev/null")
+}
+
+/// The redirections of a group, a subshell or a loop.
+fn redirects_of(kind: &NodeKind) -> &[Node] {
+    match kind {
+        NodeKind::For { redirects, .. }
+        | NodeKind::While { redirects, .. }
+        | NodeKind::Until { redirects, .. }
+        | NodeKind::If { redirects, .. }
+        | NodeKind::Subshell { redirects, .. }
+        | NodeKind::BraceGroup { redirects, .. } => redirects,
+        _ => &[],
+    }
 }
 
 fn word(node: &Node) -> Option<Word> {
@@ -220,13 +238,13 @@ fn split_line(line: &str) -> Vec<SimpleCommand> {
             }
         }
         if is_operator || bare.len() < text.len() {
-            parts.extend(SimpleCommand::new(std::mem::take(&mut words), input, Output::Shown));
+            parts.extend(SimpleCommand::new(std::mem::take(&mut words), input));
             if text != "&&" && text != "&" {
                 replace_status(parts.iter_mut());
             }
             input = if text.starts_with('|') && text != "||" { Input::Pipe } else { Input::Own };
         }
     }
-    parts.extend(SimpleCommand::new(words, input, Output::Shown));
+    parts.extend(SimpleCommand::new(words, input));
     parts
 }

@@ -36,15 +36,6 @@ pub(super) enum Input {
     Pipe,
 }
 
-/// The target of a command's output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Output {
-    /// The terminal, a pipe, or none.
-    Shown,
-    /// A file.
-    File,
-}
-
 /// What becomes of a command's status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StatusUse {
@@ -73,7 +64,8 @@ pub(super) struct SimpleCommand {
     /// Its arguments.
     pub(super) arguments: Vec<Word>,
     pub(super) input: Input,
-    pub(super) output: Output,
+    /// The files into which its output is redirected.
+    pub(super) outputs: Vec<String>,
     pub(super) context: Context,
     pub(super) status: StatusUse,
     /// The words before the program as typed: assignments, `sudo`.
@@ -82,13 +74,14 @@ pub(super) struct SimpleCommand {
 
 impl SimpleCommand {
     /// A [dependent](Context::Dependent) command. None if no word names a program.
-    pub(super) fn new(words: Vec<Word>, input: Input, output: Output) -> Option<Self> {
+    pub(super) fn new(words: Vec<Word>, input: Input) -> Option<Self> {
         let mut words = words.into_iter();
         let first = words.next()?;
         let program = Some(base_name(&first.text)).filter(|name| !name.is_empty())?.to_owned();
         let (original, arguments, lead) = (first.text, words.collect(), Vec::new());
+        let outputs = Vec::new();
         let (context, status) = (Context::Dependent, StatusUse::Kept);
-        Some(Self { original, program, arguments, input, output, context, status, lead })
+        Some(Self { original, program, arguments, input, outputs, context, status, lead })
     }
 
     pub(super) fn program(&self) -> &str {

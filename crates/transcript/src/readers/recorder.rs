@@ -280,21 +280,25 @@ impl Recorder {
         (self.transcript, self.report)
     }
 
-    /// Moves what results brought after the person said it from the person's turns into turns of the harness.
+    /// Moves what results brought after the person said it from the person's turns into turns of the harness: in place of a turn that
+    /// has nothing else, otherwise at the end, because lessons name turns by their number.
     fn take_back(&mut self) {
-        let turns = std::mem::take(&mut self.transcript.turns);
-        for turn in turns {
-            let Turn::User(text) = &turn else {
-                self.transcript.turns.push(turn);
-                continue;
-            };
+        let mut all_brought = Vec::new();
+        for turn in &mut self.transcript.turns {
+            let Turn::User(text) = turn else { continue };
             let parts = text.split_inclusive(['\n', '.', '!', '?']);
             let (brought, own): (Vec<&str>, Vec<&str>) = parts.partition(|part| self.shown.has_brought(part));
-            let (brought, own) = (brought.concat(), own.concat());
-            let brought = Some(Turn::System(brought.trim().to_owned())).filter(|_| !brought.is_empty());
-            let own = Some(Turn::User(own)).filter(|turn| turn.as_user().is_some_and(|own| !own.trim().is_empty()));
-            self.transcript.turns.extend(brought.into_iter().chain(own));
+            let (brought, own) = (brought.concat().trim().to_owned(), own.concat());
+            match (brought.is_empty(), own.trim().is_empty()) {
+                (true, _) => {}
+                (false, true) => *turn = Turn::System(brought),
+                (false, false) => {
+                    *turn = Turn::User(own);
+                    all_brought.push(Turn::System(brought));
+                }
+            }
         }
+        self.transcript.turns.append(&mut all_brought);
     }
 
     fn clipped(&mut self, text: &str, max: usize) -> String {

@@ -88,7 +88,7 @@ pub(super) fn summary_of_changes(session: &Session<'_>, from: usize, to: usize, 
     let reason = said.iter().position(|one| one.is_cause && one.shares_a_name && !one.is_remedy)?;
     let turn = said.get(reason)?.turn;
     let is_done = |one: &AgentSentence| {
-        (one.shares_a_name || one.turn == turn) && matches(&DONE, &one.text) && !matches(&HEDGED, &one.text)
+        (one.shares_a_name || one.turn == turn) && matches(&DONE, &one.text) && !is_hedged(&one.text)
     };
     let done = reason + said.get(reason..)?.iter().position(is_done)?;
     let whole = joined(&said, reason, done);
@@ -107,7 +107,7 @@ pub(super) fn summary_of_changes(session: &Session<'_>, from: usize, to: usize, 
 pub(super) fn advice(session: &Session<'_>, from: usize, to: usize, evidence: &str) -> Option<Diagnosis> {
     const MAX_STEPS: usize = 3;
     let said = agent_sentences(session, from, to, evidence);
-    let advises = |one: &&AgentSentence| matches(&ADVISES, &one.text) && !matches(&HEDGED, &one.text);
+    let advises = |one: &&AgentSentence| matches(&ADVISES, &one.text) && !is_hedged(&one.text);
     let turn = said.iter().rfind(advises)?.turn;
     let steps: Vec<&str> =
         said.iter().filter(|one| one.turn == turn).filter(advises).map(|one| one.text.as_str()).collect();
@@ -158,7 +158,7 @@ fn classify(turn: usize, text: &str, evidence: &str) -> Vec<AgentSentence> {
     let texts = sentences(&spoken).into_iter().map(|sentence| one_line(&sentence.text.replace("**", ""), usize::MAX));
     let said = |text: String| {
         let text = without_opening(&text).to_owned();
-        let is_sure = !matches(&HEDGED, &text) && text.unicode_words().count() >= 3;
+        let is_sure = !is_hedged(&text) && text.unicode_words().count() >= 3;
         let done = intention(&text);
         let is_done = || matches(&PRESCRIBES, &text) || (matches(&DOING, &text) && is_concrete(&text));
         let is_remedy = is_sure && done.as_ref().map_or_else(is_done, |done| is_concrete(done));
@@ -270,8 +270,14 @@ static DOING: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Words of a sentence that is uncertain, about something else, about a slip of the agent, or about work that is not done yet.
 static HEDGED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:might|maybe|perhaps|probably|possibly|likely|could be|may be|may have|seems?|appears?|suspect|not sure|unclear|looks? like|i think|i wonder|presumably|if (?:that|this|it)|whether|(?:pre-?)?existing (?:issue|bug|problem|failure)|unrelated|out of scope|not something|my|typos?|i (?:forgot|mistyped|misread)|yet)\b|\?\W*$").ok()
+    Regex::new(r"(?i)\b(?:might|maybe|perhaps|probably|possibly|likely|could be|may be|may have|seems?|appears?|suspect|not sure|unclear|looks? like|i think|i wonder|presumably|if (?:that|this|it)|whether|(?:pre-?)?existing (?:issue|bug|problem|failure)|unrelated|out of scope|not something|typos?|i (?:forgot|mistyped|misread))\b|(?:^|\s)(?:my\s+\w|yet(?:[\s,;:!)—]|\.?$|\.\s))|\?\W*$").ok()
 });
+
+/// True for such a sentence. What is in backticks is a name.
+fn is_hedged(text: &str) -> bool {
+    let words: Vec<&str> = text.split('`').step_by(2).collect();
+    matches(&HEDGED, &words.join("``"))
+}
 
 /// True for a sentence that shares code or an uncommon word with `evidence`, which is in lower case.
 pub(super) fn shares_a_name(text: &str, evidence: &str) -> bool {

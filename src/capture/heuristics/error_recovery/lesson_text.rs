@@ -12,7 +12,7 @@ use crate::capture::heuristics::error_line::{absent_program, blames_the_command,
 use crate::capture::heuristics::session::Session;
 use crate::capture::heuristics::wording::listed;
 use crate::capture::heuristics::{Author, Candidate, Heuristic, mined};
-use crate::lesson::build_lesson;
+use crate::lesson::{build_lesson, recovery_text};
 
 /// The maximum length of an error in a lesson, in characters.
 const MAX_ERROR_CHARS: usize = 160;
@@ -20,6 +20,8 @@ const MAX_ERROR_CHARS: usize = 160;
 const FILE: &str = "<file>";
 /// The placeholder for the folder of that file.
 const FOLDER: &str = "<its-folder>";
+/// The end of a recovery after which the command fails otherwise.
+const OTHER_END: &str = "it does not fail with this error";
 /// The initial confidence, below the 0.5 of a lesson that someone wrote.
 const CONFIDENCE: f64 = 0.45;
 
@@ -37,10 +39,7 @@ impl Recovery<'_, '_> {
             None => self.error_text(line),
         });
         let failed = self.code_span(&self.before);
-        let trigger = match &error {
-            Some(error) => format!("{failed} fails: {error}"),
-            None => format!("{failed} fails"),
-        };
+        let trigger = recovery_text::trigger(&failed, error.as_deref());
         let mut draft = build_lesson(trigger, self.solution() + &self.tried_text())
             .mistake(failed)
             .domains([topic.clone()])
@@ -93,7 +92,7 @@ impl Recovery<'_, '_> {
     fn solution(&self) -> String {
         let lines = self.remedies.iter().map(|call| &call.line).chain(&self.user.ran);
         let remedies: Vec<String> = lines.map(|line| self.code_span(line)).collect();
-        let run = (!remedies.is_empty()).then(|| format!("run {}", listed(&remedies)));
+        let run = (!remedies.is_empty()).then(|| recovery_text::run_step(&listed(&remedies)));
         let edits = self.describe_edits().filter(|_| self.n_between() <= self.max_between());
         let fixed = self.code_span(&self.after);
         if let Some(diagnosis) = &self.diagnosis {
@@ -114,11 +113,11 @@ impl Recovery<'_, '_> {
             return format!("{} is not found here: call it as {fixed}.", self.code_span(&self.before));
         }
         if self.ending == Ending::OtherError {
-            format!("First {}; then it does not fail with this error.", steps.join(", "))
+            recovery_text::first(&steps, OTHER_END)
         } else if steps.is_empty() {
-            format!("Run {fixed}{}.", self.changes_text())
+            recovery_text::instead(&fixed, &self.changes_text())
         } else {
-            format!("First {}; then {fixed} passes.", steps.join(", "))
+            recovery_text::first(&steps, &format!("{fixed} passes"))
         }
     }
 
@@ -142,12 +141,13 @@ impl Recovery<'_, '_> {
     ) -> String {
         let text = within(&diagnosis.text, self.project);
         let change = edits.unwrap_or_else(|| format!("change {}", listed(&self.edited)));
-        let run = if remedies.is_empty() { String::new() } else { format!(", run {}", listed(remedies)) };
+        let run = (!remedies.is_empty()).then(|| recovery_text::run_step(&listed(remedies)));
+        let steps: Vec<String> = [change].into_iter().chain(run).collect();
         let end = match self.ending {
-            Ending::OtherError => "it does not fail with this error".to_owned(),
+            Ending::OtherError => OTHER_END.to_owned(),
             Ending::Passed => format!("{fixed} passes"),
         };
-        format!("{text} To do so, {change}{run}; then {end}.")
+        recovery_text::explained(&text, &steps, Some(&end))
     }
 
     /// A command in backticks.
@@ -184,10 +184,7 @@ impl Recovery<'_, '_> {
         if self.text(&self.before) == self.text(&self.after) {
             return String::new();
         }
-        let cell = |text: &str| text.replace('|', "\\|");
-        let (before, after) = (cell(&self.text(&self.before)), cell(&self.text(&self.after)));
-        let table = format!("| before | after |\n|---|---|\n| `{before}` | `{after}` |");
-        error.map_or_else(|| table.clone(), |error| format!("{table}\n\n{error}"))
+        recovery_text::table(&self.text(&self.before), &self.text(&self.after), error)
     }
 }
 

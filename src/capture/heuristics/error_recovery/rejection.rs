@@ -1,5 +1,6 @@
 //! Reasons to reject a recovery: its commands cannot be shown, its end is another command, or the fix is unknown.
 
+use adage_transcript::command::Invocation;
 use adage_transcript::{CommandLine, Relation, outcome};
 
 use super::edits::{are_settings, names_in, names_same};
@@ -65,14 +66,14 @@ impl Recovery<'_, '_> {
     fn is_one_off(&self, line: &CommandLine) -> bool {
         const LOOPS: [&str; 3] = ["for ", "while ", "until "];
         let failed = &self.failed.line;
-        let is_new = |program: &str, words: &[&str]| {
-            let is_same = |(own, own_words): (&str, Vec<&str>)| own == program && changes_files(own, &own_words);
-            changes_files(program, words) && !failed.commands().any(is_same)
+        let is_new = |call: &Invocation<'_>| {
+            let is_same = |own: Invocation<'_>| own.name == call.name && changes_files(&own);
+            changes_files(call) && !failed.invocations().any(is_same)
         };
         let is_named = |word: &&str| word.len() > 2 && self.failed.output().contains(*word);
         let has_loop = |line: &CommandLine| LOOPS.iter().any(|word| line.text().starts_with(word));
         (has_loop(line) && !has_loop(failed))
-            || line.commands().any(|(program, words)| is_new(program, &words) && !words.iter().any(is_named))
+            || line.invocations().any(|call| is_new(&call) && !call.words.iter().any(is_named))
     }
 
     /// Rejects an end that does not prove that the failure is fixed, because another command passed.
@@ -177,9 +178,28 @@ impl Recovery<'_, '_> {
 }
 
 /// True for a command that changes single files of this one tree. `git` counts too: it does not prepare another program.
-fn changes_files(program: &str, words: &[&str]) -> bool {
-    match program {
-        "sed" | "perl" => words.iter().any(|word| word.starts_with("-i")),
-        _ => ["touch", "ln", "cp", "mv", "rm", "chmod", "git"].contains(&program),
+/// A file that only keeps what a command printed does not.
+fn changes_files(call: &Invocation<'_>) -> bool {
+    let is_log = |file: &String| {
+        file.starts_with("/tmp/") || [".log", ".txt", ".out"].iter().any(|ending| file.ends_with(ending))
+    };
+    ["ln", "chmod", "git"].contains(&call.name) || !call.written_files().iter().all(is_log)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_changes_files_is_recognised_in_each_form() {
+        let changes = |line: &str| CommandLine::parse(line).invocations().any(|call| changes_files(&call));
+        for line in
+            ["sed -Ei s/a/b/ a.go", "perl -pi -e s/a/b/ a.go", "cat > a.go <<EOF\nx\nEOF", "rm -rf pkg", "git mv a b"]
+        {
+            assert!(changes(line), "{line}");
+        }
+        for line in ["npm ci", "go build ./... > build.log 2>&1", "sed -n 1p a.go", "pip install x > /tmp/x"] {
+            assert!(!changes(line), "{line}");
+        }
     }
 }

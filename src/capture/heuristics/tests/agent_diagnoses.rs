@@ -45,6 +45,26 @@ fn an_unrecorded_edit_is_described_in_the_words_of_the_agent() {
 }
 
 #[test]
+fn a_word_of_doubt_within_a_name_is_none() {
+    let said = |name: &str| {
+        format!(
+            "< The `@app/theme` alias is only defined in {name}, so it isn't found. I need to add it to the `paths` of tsconfig.json as well."
+        )
+    };
+    let lines =
+        |said: &str| [FAILED.to_owned(), said.to_owned(), "~ tsconfig.json".to_owned(), "$ npm run build".to_owned()];
+    for name in ["`my.cnf`", "my-app", "/srv/my/vite.ts", "`yet-another.ts`", "`maybe.ts`"] {
+        let lines = lines(&said(name));
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        lesson(Heuristic::ErrorRecovery, &lines);
+    }
+    for name in ["my last edit", "nothing yet", "what may be `a.ts`"] {
+        let lines = lines(&said(name));
+        none(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn the_last_diagnosis_before_the_edit_wins() {
     let wrong = "< The `@app/theme` package is missing. I need to install it from the registry.";
     let lines = [FAILED, wrong, "- package.json", SAID, "~ tsconfig.json", "$ npm run build", "< Done."];

@@ -18,6 +18,32 @@ fn what_a_person_repeats_of_the_cut_middle_of_an_output_is_not_typed() {
     assert_eq!(turns[1..], [Turn::System(RULE.into()), Turn::User("I read this.\nPlease run the tests again.".into())]);
 }
 
+#[test]
+fn turns_keep_their_numbers_when_a_session_grows() {
+    const RULE: &str = "Always use the internal registry for packages.";
+    let page = format!("{}{RULE}\n{}", "A line of a long page.\n".repeat(400), "More of the page.\n".repeat(400));
+    let call = |id: &str, name: &str| {
+        let call = serde_json::json!({"id": id, "function": {"name": name, "arguments": "{}"}});
+        serde_json::json!({"role": "assistant", "tool_calls": [call]})
+    };
+    let result = |id: &str, output: &str| serde_json::json!({"role": "tool", "tool_call_id": id, "content": output});
+    let session = [
+        serde_json::json!({"role": "user", "content": format!("I read this. {RULE}\nPlease run the tests again.")}),
+        call("a", "make"),
+        result("a", "error: no rule"),
+        call("b", "fetch"),
+        result("b", &page),
+    ];
+    let read = |n_records: usize| {
+        let lines: Vec<String> = session[..n_records].iter().map(ToString::to_string).collect();
+        TranscriptReader::new().read(lines.join("\n").as_bytes(), Format::OpenAi).unwrap().transcript.turns
+    };
+    let (before, after) = (read(3), read(5));
+    assert_eq!(before[1], after[1]);
+    assert_eq!(after[0], Turn::User("I read this.\nPlease run the tests again.".into()));
+    assert_eq!(after.last(), Some(&Turn::System(RULE.into())));
+}
+
 /// What counts as typed of messages of Claude Code; a message is a text, or a list of parts.
 fn typed(messages: &[serde_json::Value]) -> Vec<String> {
     let record = |(n, message): (usize, &serde_json::Value)| {

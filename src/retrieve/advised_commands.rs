@@ -1,18 +1,20 @@
-//! The commands that a mined lesson tells (docs/spec/playbook.md, 5.9).
+//! The commands that a mined lesson advises (docs/spec/playbook.md, 5.9).
 
 use adage_transcript::CommandLine;
 
-use crate::lesson::Lesson;
+use crate::lesson::{Lesson, RecoverySteps};
 
 /// The commands in a lesson's solution, in order.
 pub(super) fn steps_of(lesson: &Lesson) -> Vec<CommandLine> {
     commands_in(&lesson.solution)
 }
 
-/// What a recovery tells to run first; empty for another lesson.
+/// What a recovery advises to run first; empty for another lesson.
 pub(super) fn first_steps_of(lesson: &Lesson) -> Vec<CommandLine> {
-    let told = lesson.solution.strip_prefix("First run ").and_then(|steps| steps.split_once("; then "));
-    told.map(|(first, _)| commands_in(first)).unwrap_or_default()
+    match RecoverySteps::of(&lesson.solution) {
+        RecoverySteps::First { commands } => commands_in(commands),
+        _ => Vec::new(),
+    }
 }
 
 fn commands_in(text: &str) -> Vec<CommandLine> {
