@@ -242,14 +242,14 @@ impl Store {
     /// change the result.
     pub(super) fn replace_file(&self, snapshot: &mut Snapshot, file: PlaybookFile, extent: Extent) -> Result<()> {
         self.keep_replaced(snapshot)?;
-        let length = snapshot.version.stamp.map_or(0, |stamp| stamp.length);
-        let is_logged = snapshot.is_logged && extent == Extent::Needed && !snapshot.commits.is_full(length);
+        let length = snapshot.on_disk.version.length();
+        let is_logged = snapshot.on_disk.is_logged && extent == Extent::Needed && !snapshot.on_disk.log.is_full(length);
         let record =
             if is_logged { self.written(playbook_file::difference(&snapshot.committed, &file))? } else { None };
         // Version control takes the file, not the log.
         if let Some(record) = record.as_ref().filter(|_| length > SMALL_FILE && !self.guard.awaits_others()) {
             self.check_unedited(snapshot)?;
-            snapshot.commits = self.append_commit(&snapshot.commits, &record.line(None), file.generation)?;
+            snapshot.on_disk.log = self.append_commit(&snapshot.on_disk.log, &record.line(None), file.generation)?;
             snapshot.advance(file);
             return Ok(());
         }
@@ -268,14 +268,14 @@ impl Store {
         let (temporary, bytes) = self.write_temporary(&file)?;
         let (generation, hash, is_commit) = (file.generation, TextHash::of(&[&bytes]), self.is_commit(&bytes));
         let previous = self.link_previous(snapshot)?;
-        let known = snapshot.version.clone();
+        let known = snapshot.on_disk.version.clone();
         let is_copied = extent == Extent::Whole || is_commit || known.is_ours || previous.is_none();
         if is_commit {
             self.rename_synced(&temporary)?;
         } else if let Some(record) = record {
-            snapshot.commits = self.append_commit(&snapshot.commits, &record.line(Some(hash)), generation)?;
+            snapshot.on_disk.log = self.append_commit(&snapshot.on_disk.log, &record.line(Some(hash)), generation)?;
         } else {
-            snapshot.commits = self.begin_log(generation, Some(&bytes), Some(hash))?;
+            snapshot.on_disk.log = self.begin_log(generation, Some(&bytes), Some(hash))?;
         }
         // The state is committed. A step that fails from here on is left to the next commit, or detected by the next open.
         snapshot.advance(file);
@@ -313,7 +313,7 @@ impl Store {
     /// Gives the playbook file that will be replaced a second name; none if there is no file. An edited file is refused.
     fn link_previous(&self, snapshot: &Snapshot) -> Result<Option<Name>> {
         let files = self.files();
-        if snapshot.version.stamp.is_none() {
+        if snapshot.on_disk.version.stamp.is_none() {
             return self.check_unedited(snapshot).map(|()| None);
         }
         let previous = Folder::temporary("previous");
@@ -329,7 +329,7 @@ impl Store {
     /// Where others write, the file that they wrote replaces what the log and the backup lead to. If one of these has lessons that this
     /// file neither has nor lists as removed, and whose end no change records, it goes to quarantine first: a repair takes them back.
     fn keep_replaced(&self, snapshot: &Snapshot) -> Result<(), FolderError> {
-        if snapshot.version.is_ours || !self.guard.awaits_others() {
+        if snapshot.on_disk.version.is_ours || !self.guard.awaits_others() {
             return Ok(());
         }
         let book = &snapshot.committed.book;
@@ -352,7 +352,7 @@ impl Store {
 
     /// An editor does not use the lock. If its change is detected in time, the commit fails and nothing is changed.
     fn check_unedited(&self, snapshot: &Snapshot) -> Result<()> {
-        if is_alike(snapshot.version.stamp.as_ref(), self.files().stamp(PLAYBOOK)?.as_ref()) {
+        if is_alike(snapshot.on_disk.version.stamp.as_ref(), self.files().stamp(PLAYBOOK)?.as_ref()) {
             Ok(())
         } else {
             Err(Error::Contended { rounds: 1 })
@@ -364,14 +364,14 @@ impl Store {
         let files = self.files();
         let generation = snapshot.file.generation;
         if self.is_commit(bytes) {
-            snapshot.is_logged = false;
-            snapshot.version = FileVersion::new(files.stamp(PLAYBOOK)?, bytes);
-            snapshot.commits = self.begin_log(generation, None, Some(hash))?;
-            snapshot.is_logged = true;
+            snapshot.on_disk.is_logged = false;
+            snapshot.on_disk.version = FileVersion::new(files.stamp(PLAYBOOK)?, bytes);
+            snapshot.on_disk.log = self.begin_log(generation, None, Some(hash))?;
+            snapshot.on_disk.is_logged = true;
             return Ok(());
         }
         files.rename(temporary, PLAYBOOK)?;
-        snapshot.version = FileVersion::new(files.stamp(PLAYBOOK)?, bytes);
+        snapshot.on_disk.version = FileVersion::new(files.stamp(PLAYBOOK)?, bytes);
         Ok(())
     }
 

@@ -9,8 +9,8 @@ use super::commit_log::{self, CommitLog, LOG, LogBytes};
 use super::playbook_file::Seals;
 use super::usage_reading::UsageFrom;
 use super::{
-    BACKUP, FileVersion, PLAYBOOK, PlaybookFile, START_BYTES, Snapshot, Store, is_alike, is_missing, playbook_file,
-    salvage,
+    BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, START_BYTES, Snapshot, Store, is_alike, is_missing,
+    playbook_file, salvage,
 };
 use crate::error::folder::{FolderError, Irregular, Result};
 use crate::folder::Stamp;
@@ -75,15 +75,15 @@ impl Store {
         self.guard.check(&self.folder)?;
         self.guard.ask_again(&self.folder)?;
         let stamp = self.files().stamp(PLAYBOOK)?;
-        let is_same = match (&known.version.stamp, &stamp) {
+        let is_same = match (&known.on_disk.version.stamp, &stamp) {
             (None, None) => true,
             (Some(known_stamp), Some(stamp)) if known_stamp.is_alike(stamp) => {
                 known_stamp.is_surely(stamp)
-                    || TextHash::of(&[self.files().read_or_empty(PLAYBOOK, 0)?]) == known.version.content
+                    || TextHash::of(&[self.files().read_or_empty(PLAYBOOK, 0)?]) == known.on_disk.version.content
             }
             _ => false,
         };
-        let is_same = is_same && known.commits.is_alike(self.files().stamp(LOG)?.as_ref());
+        let is_same = is_same && known.on_disk.log.is_alike(self.files().stamp(LOG)?.as_ref());
         if !is_same || known.is_provisional || known.n_judged != self.guard.n_judged() {
             return match self.load(UsageFrom::End(known)).and_then(|loaded| self.with_all_usage(loaded)) {
                 Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() || is_known(&reason) => {
@@ -94,7 +94,7 @@ impl Store {
         }
         let mut snapshot = self.with_all_usage(known.clone())?;
         // The file is old enough now that it need not be read the next time.
-        snapshot.version.stamp = stamp;
+        snapshot.on_disk.version.stamp = stamp;
         self.read_usage(&mut snapshot)?;
         Ok(snapshot)
     }
@@ -212,7 +212,8 @@ impl Store {
         } else if newer.is_none() {
             self.apply_later_removals(&mut file, origin.is_known)?;
         }
-        Ok(Snapshot { commits: log.end, is_logged, ..Snapshot::new(file, version, newer) })
+        let on_disk = OnDisk { version, log: log.end, is_logged };
+        Ok(Snapshot { newer, ..Snapshot::new(file, on_disk) })
     }
 
     /// True for a file that version control or another program wrote where others write too. It is the newest state: the log and the backup
@@ -247,7 +248,8 @@ impl Store {
             self.adopt_marks(&mut file)?;
         }
         let version = FileVersion { is_ours: newer.is_some(), ..version };
-        Ok(Snapshot { commits: log.end.clone(), ..Snapshot::new(file, version, newer) })
+        let on_disk = OnDisk { version, log: log.end.clone(), is_logged: false };
+        Ok(Snapshot { newer, ..Snapshot::new(file, on_disk) })
     }
 
     /// The bytes of the playbook file. A folder in its place, where there was a playbook, is unreadable.
@@ -280,11 +282,10 @@ impl Store {
     }
 
     /// The state that the log of commits leads to, if the log contains all of it.
-    fn load_logged(&self, log: &CommitLog, version: &FileVersion) -> Option<Snapshot> {
+    fn load_logged(&self, log: &CommitLog) -> Option<Snapshot> {
         let file = self.logged(log)?;
         let is_logged = log.leads_to(file.generation);
-        let snapshot = Snapshot::new(file, version.clone(), None);
-        Some(Snapshot { commits: log.end.clone(), is_logged, ..snapshot })
+        Some(Snapshot::new(file, OnDisk { is_logged, ..OnDisk::no_file(log.end.clone()) }))
     }
 
     /// The playbook file that the log of commits leads to, if the log contains all of it.
@@ -318,7 +319,7 @@ impl Store {
         // The first commit was interrupted before it wrote the file.
         if log.generation() == 1
             && !self.has_backup()?
-            && let Some(snapshot) = self.load_logged(log, &FileVersion::new(None, b""))
+            && let Some(snapshot) = self.load_logged(log)
         {
             return Ok(snapshot);
         }
@@ -327,8 +328,7 @@ impl Store {
         }
         let mut file = PlaybookFile::default();
         self.adopt_archive(&mut file)?;
-        let snapshot = Snapshot::new(file, FileVersion::new(None, b""), None);
-        Ok(Snapshot { commits: log.end.clone(), ..snapshot })
+        Ok(Snapshot::new(file, OnDisk::no_file(log.end.clone())))
     }
 
     /// An open handle reports a broken file and does not change it: a person may be saving it. A missing file is restored.

@@ -37,6 +37,7 @@ pub(crate) mod sections;
 pub(crate) mod skill_cache;
 pub(crate) mod skill_files;
 pub(crate) mod skill_state;
+mod snapshot;
 mod spilled;
 pub(crate) mod supporting_files;
 #[cfg(test)]
@@ -50,7 +51,7 @@ mod vector_file;
 mod vectors;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -70,87 +71,14 @@ pub(crate) use playbook_file::{Mark, PlaybookFile};
 pub(crate) use recall_file::{MIN_STORED_LESSONS, RecallFile};
 use receipts::{ReceiptCount, ReceiptFile};
 pub use recover::Recovery;
+pub(crate) use snapshot::Snapshot;
+use snapshot::{FileVersion, OnDisk};
 pub(crate) use usage::UsageLog;
 pub(crate) use usage_event::{Event, Text};
 use usage_files::UsageFiles;
 use usage_reading::UsageFrom;
 use vector_file::VectorFile;
 pub(crate) use vectors::{VectorCache, count as count_vectors, is_cache};
-
-/// The state of the folder at one moment: the playbook file with later usage folded in.
-#[derive(Clone, Debug)]
-pub(crate) struct Snapshot {
-    pub(crate) file: Arc<PlaybookFile>,
-    /// The same state without the later usage.
-    committed: Arc<PlaybookFile>,
-    pub(crate) log: UsageLog,
-    commits: LogEnd,
-    /// True if the log of commits leads to this state, so that the next commit is a line of it.
-    is_logged: bool,
-    version: FileVersion,
-    newer: Option<u64>,
-    /// True if the state may be read but not committed on: it has counts that are in no segment, or was recovered from a broken
-    /// folder without the lock. A commit loads the folder again.
-    is_provisional: bool,
-    /// The judgement of the folder ([`Guard::n_judged`]) under which it was read.
-    n_judged: u64,
-}
-
-/// How a change of the playbook file is detected.
-#[derive(Clone, Debug)]
-struct FileVersion {
-    /// None if there was no file.
-    stamp: Option<Stamp>,
-    content: TextHash,
-    /// The first bytes of the file, which contain its generation.
-    start: Vec<u8>,
-    /// True if the stamp alone detects any later change.
-    is_proved_by_stamp: Arc<AtomicBool>,
-    /// False for a file that another program or an older version wrote: the next commit keeps it as the backup.
-    is_ours: bool,
-}
-
-impl FileVersion {
-    fn new(stamp: Option<Stamp>, bytes: &[u8]) -> Self {
-        let start = bytes.get(..START_BYTES).unwrap_or(bytes).to_vec();
-        Self { stamp, content: TextHash::of(&[bytes]), start, is_proved_by_stamp: Arc::default(), is_ours: true }
-    }
-}
-
-impl Snapshot {
-    fn new(file: PlaybookFile, version: FileVersion, newer: Option<u64>) -> Self {
-        let file = Arc::new(file);
-        Self {
-            committed: Arc::clone(&file),
-            file,
-            log: UsageLog::default(),
-            commits: LogEnd::default(),
-            is_logged: false,
-            version,
-            newer,
-            is_provisional: false,
-            n_judged: 0,
-        }
-    }
-
-    /// Moves to a state that was just committed.
-    fn advance(&mut self, file: PlaybookFile) {
-        self.log.end = file.usage;
-        self.file = Arc::new(file);
-        self.committed = Arc::clone(&self.file);
-        self.is_logged = true;
-    }
-
-    /// True if the playbook file is older than its log.
-    fn is_ahead(&self) -> bool {
-        let written = salvage::number(&String::from_utf8_lossy(&self.version.start), "generation");
-        written.is_some_and(|written| written < self.committed.generation)
-    }
-
-    pub(crate) fn book(&self) -> &Arc<Book> {
-        &self.file.book
-    }
-}
 
 /// The playbook file.
 const PLAYBOOK: &str = "skills_playbook.json";
@@ -214,7 +142,7 @@ impl Store {
         let (pending, written_rows) = (Mutex::default(), Mutex::default());
         let store = Self { folder, guard, clock, feedback, credit, config, receipt_count, pending, written_rows };
         if store.guard.standing() == Standing::Unknown {
-            let nothing = Snapshot::new(PlaybookFile::default(), FileVersion::new(None, b""), None);
+            let nothing = Snapshot::new(PlaybookFile::default(), OnDisk::no_file(LogEnd::default()));
             return Ok(Opened { store, snapshot: nothing, recovery: None, recall_file: None });
         }
         if let Err(error) = store.folder.edits().recover() {
@@ -246,25 +174,25 @@ impl Store {
             return Ok(false);
         }
         let stamp = self.files().stamp(PLAYBOOK)?;
-        let is_same = match (&known.version.stamp, &stamp) {
+        let is_same = match (&known.on_disk.version.stamp, &stamp) {
             (Some(before), Some(now)) if before.is_alike(now) => self.has_same_start(known, before, now)?,
             (before, now) => before.is_none() && now.is_none(),
         };
-        Ok(is_same && known.commits.is_alike(self.files().stamp(LOG)?.as_ref()))
+        Ok(is_same && known.on_disk.log.is_alike(self.files().stamp(LOG)?.as_ref()))
     }
 
     /// Several commits within one tick of the file's clock may give the same inode and length. The generation at the start of
     /// the file distinguishes them; it is read until the file is old enough.
     fn has_same_start(&self, known: &Snapshot, before: &Stamp, now: &Stamp) -> Result<bool> {
-        if !before.is_racy || known.version.is_proved_by_stamp.load(Ordering::Acquire) {
+        if !before.is_racy || known.on_disk.version.is_proved_by_stamp.load(Ordering::Acquire) {
             return Ok(true);
         }
         let is_same = match self.files().read_start(PLAYBOOK, START_BYTES) {
             // A read-only handle took the backup's state instead.
-            Err(FolderError::Irregular { found: Irregular::Folder, .. }) => known.version.start.is_empty(),
-            start => start? == known.version.start,
+            Err(FolderError::Irregular { found: Irregular::Folder, .. }) => known.on_disk.version.start.is_empty(),
+            start => start? == known.on_disk.version.start,
         };
-        known.version.is_proved_by_stamp.store(is_same && !now.is_racy, Ordering::Release);
+        known.on_disk.version.is_proved_by_stamp.store(is_same && !now.is_racy, Ordering::Release);
         Ok(is_same)
     }
 

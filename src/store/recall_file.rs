@@ -9,7 +9,7 @@ use adage_index::IndexConfig;
 
 use super::commit_log::{self, CommitLog, LOG, LogEnd, SMALL_FILE};
 use super::sections::{Label, SectionWriter, Sections, UncheckedSection};
-use super::{FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, playbook_file};
+use super::{FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, playbook_file};
 use crate::error::folder::Result;
 use crate::folder::{Folder, Stamp};
 use crate::hash::TextHash;
@@ -235,7 +235,7 @@ impl RecallFile {
         let Some((file, commits)) = self.file(store, &log, &later) else { return Ok(None) };
         let (stamp, content, start, is_ours) = (Some(stamp), *content, start.clone(), *is_ours);
         let version = FileVersion { stamp, content, start, is_proved_by_stamp: Arc::default(), is_ours };
-        let snapshot = Snapshot { commits, is_logged: *is_logged, ..Snapshot::new(file, version, None) };
+        let snapshot = Snapshot::new(file, OnDisk { version, log: commits, is_logged: *is_logged });
         Ok(Some(StoredState { snapshot: store.with_usage(snapshot, UsageFrom::Open)?, n_later }))
     }
 
@@ -312,7 +312,7 @@ impl Store {
         recall: &StoredRecall,
         model: Option<TextHash>,
     ) -> Result<()> {
-        let Snapshot { committed, commits, version, is_logged, is_provisional, .. } = snapshot;
+        let Snapshot { committed, on_disk: OnDisk { version, log: commits, is_logged }, is_provisional, .. } = snapshot;
         if !self.may_append(snapshot) || *is_provisional {
             return Ok(());
         }

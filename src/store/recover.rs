@@ -13,7 +13,8 @@ use super::combine::{ReadableFile, Taken, combine};
 use super::commit_log::{self, CommitLog, SMALL_FILE};
 use super::playbook_file::{Parsed, Seals};
 use super::{
-    ARCHIVE, BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, conflict, salvage,
+    ARCHIVE, BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, conflict,
+    salvage,
 };
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Lock, Name};
@@ -143,8 +144,8 @@ impl Store {
     fn provisional(&self, file: PlaybookFile) -> Result<Snapshot> {
         let stamp = self.files().stamp(PLAYBOOK).ok().flatten();
         let version = FileVersion::new(stamp, &self.bytes_of(PLAYBOOK)?);
-        let commits = self.read_log()?.end;
-        let snapshot = Snapshot { commits, is_provisional: true, ..Snapshot::new(file, version, None) };
+        let on_disk = OnDisk { version, log: self.read_log()?.end, is_logged: false };
+        let snapshot = Snapshot { is_provisional: true, ..Snapshot::new(file, on_disk) };
         self.with_usage(snapshot, UsageFrom::Start)
     }
 
