@@ -172,16 +172,16 @@ fn check_usage(store: &Store, snapshot: &Snapshot) -> Result<Vec<Finding>> {
 
 fn check_archive(store: &Store, snapshot: &Snapshot) -> Result<Vec<Finding>> {
     let broken = "these changes cannot be undone; removals hold";
-    let n_broken = store.n_broken_changes()?;
+    let n_broken = store.archive().n_broken()?;
     let mut findings = Vec::from_iter(Finding::of_count("archive", n_broken, "lines are damaged", broken));
-    if store.has_split_archive()? {
+    if store.archive().is_split()? {
         findings.push(Finding {
             part: "archive",
             problem: "it has the marks of a merge".to_owned(),
             consequence: "its lines of both branches count; `adage repair` takes out the marks",
         });
-    } else if !store.archive_ends_at(snapshot.file.archive_length)? {
-        let n_bytes = store.read_archive()?.len();
+    } else if !store.archive().ends_at(snapshot.file.archive_length)? {
+        let n_bytes = store.archive().read()?.len();
         findings.push(Finding {
             part: "archive",
             problem: format!("it has {n_bytes} bytes, {} were committed", snapshot.file.archive_length),

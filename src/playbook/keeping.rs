@@ -123,7 +123,7 @@ impl Playbook {
         Ok(Repair {
             recovery: self.recovery().cloned(),
             from_quarantine: from_quarantine.collect(),
-            is_archive_merged: self.0.store.has_split_archive()?,
+            is_archive_merged: self.0.store.archive().is_split()?,
         })
     }
 
@@ -142,7 +142,7 @@ impl Playbook {
                 from_quarantine.push(FromQuarantine { lesson: lesson.id, trigger: lesson.trigger.clone(), path });
                 plan.book.put(lesson);
             }
-            let is_archive_merged = inner.store.has_split_archive()?;
+            let is_archive_merged = inner.store.archive().is_split()?;
             let repair = Repair { recovery: self.recovery().cloned(), from_quarantine, is_archive_merged };
             let is_needed = is_archive_merged || !repair.from_quarantine.is_empty();
             Ok(if is_needed { Planned::Commit(plan, repair) } else { Planned::Nothing(repair) })

@@ -129,7 +129,7 @@ impl Playbook {
         let (inner, reference) = (&self.0, lesson.into());
         let (removal, forgotten) = inner.commit(|attempt| {
             let mut plan = inner.plan(attempt);
-            let removal = learn::forget(&mut plan, &inner.store.archived()?, &reference)?;
+            let removal = learn::forget(&mut plan, &inner.store.archive().changes()?, &reference)?;
             let forgotten = plan.forgotten.clone();
             Ok(Planned::Commit(plan, (removal, forgotten)))
         })?;

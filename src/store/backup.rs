@@ -210,7 +210,7 @@ impl Store {
         let previous =
             if bytes.is_empty() { None } else { Some(self.folder.quarantine(&bytes, "skills_playbook", "json")?) };
         let (n_files, n_files_kept) = self.restore_missing_files(&source, &record)?;
-        file.archive_length = archive::whole_length(&self.read_archive()?);
+        file.archive_length = archive::whole_length(&self.archive().read()?);
         file.usage = self.usage_files().end()?.unwrap_or_default();
         self.replace_file(&mut snapshot, file, Extent::Needed)?;
         drop(lock);
@@ -271,7 +271,7 @@ impl Store {
         let mut known: std::collections::BTreeSet<LessonId> = book.lessons.iter().map(|lesson| lesson.id).collect();
         known.extend(book.waiting.iter().map(|waiting| waiting.lesson.id));
         known.extend(book.removed.iter().map(|removed| removed.id));
-        for change in archive::parse(&self.read_archive()?, self.clock.as_ref()) {
+        for change in self.archive().changes()? {
             known.extend(change.edits.iter().map(|edit| edit.id));
             known.extend(change.edits.iter().filter_map(|edit| Some(edit.incoming.as_ref()?.id)));
         }

@@ -11,14 +11,14 @@ use super::commit_log::{Record, SMALL_FILE};
 use super::forget::Words;
 use super::playbook_file::{Layout, WrittenRows};
 use super::{
-    ARCHIVE, BACKUP, Event, FileVersion, Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, VectorCache, archive, is_alike,
-    playbook_file, usage,
+    BACKUP, Event, FileVersion, Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, VectorCache, is_alike, playbook_file,
+    usage,
 };
 use crate::credit::outcome_line;
 use crate::error::{Error, FolderError, Result};
 use crate::folder::{Folder, Name, Stamp, Turn};
 use crate::lesson::{Lesson, LessonId, SCHEMA_VERSION, TextHash};
-use crate::state::{Action, Book, Change, Edit, Forgotten, Plan, Why};
+use crate::state::{Book, Change, Edit, Forgotten, Plan, Why};
 
 #[expect(clippy::disallowed_methods, reason = "compared with the file system's times, which are the machine's")]
 fn now() -> SystemTime {
@@ -98,8 +98,8 @@ impl Store {
         }
         let (length, generation) = (snapshot.file.archive_length, file.generation);
         file.archive_length = match &forgotten {
-            None => self.shorten_archive(self.write_archive(length, &changes, generation)?, generation)?,
-            Some(forgotten) => self.rewrite_archive(length, &changes, generation, forgotten)?,
+            None => self.archive().append(length, &changes, generation)?,
+            Some(forgotten) => self.archive().rewrite(length, &changes, generation, forgotten.ids())?,
         };
         file.usage = self.rotate(snapshot.log.end)?;
         if let Some((cache, fingerprint)) = vectors {
@@ -112,7 +112,7 @@ impl Store {
         let extent = if writes_file || forgotten.is_some() { Extent::Whole } else { Extent::Needed };
         self.replace_file(snapshot, file, extent)?;
         self.guard.withdraw(&withdrawn)?;
-        self.mark_committed(&changes, snapshot.file.generation);
+        self.archive().mark_committed(&changes, snapshot.file.generation);
         if let Some(forgotten) = forgotten {
             self.purge(&forgotten)?;
         }
@@ -199,42 +199,6 @@ impl Store {
         let next = Mark { segment: end.segment.saturating_add(1), offset: 0 };
         self.usage_files().begin(next.segment)?;
         Ok(next)
-    }
-
-    /// Says in the archive that a removal, or its undo, was committed. The next commit with lines of its own cuts this one off: they say
-    /// so then.
-    fn mark_committed(&self, changes: &[Change], generation: u64) {
-        let decides = |change: &Change| matches!(change.action, Action::Remove | Action::Undo);
-        if changes.iter().any(decides)
-            && let Err(error) = self.files().append(ARCHIVE, &archive::committed(generation))
-        {
-            tracing::warn!(%error, "the archive does not say that its last changes were committed");
-        }
-    }
-
-    /// Truncates what a dead writer appended, appends the changes, and returns the new length.
-    fn write_archive(&self, length: u64, changes: &[Change], generation: u64) -> Result<u64> {
-        if changes.is_empty() && self.archive_ends_at(length)? {
-            return Ok(length);
-        }
-        let files = self.files();
-        let stamp = files.stamp(ARCHIVE)?;
-        let present = stamp.map_or(0, |stamp| stamp.length);
-        let merged = if present == length { None } else { self.write_merged_archive()? };
-        if merged.is_none() && present > length {
-            files.truncate(ARCHIVE, length)?;
-        }
-        let mut length = merged.unwrap_or(length.min(present));
-        if !changes.is_empty() {
-            let lines = archive::render(changes, generation);
-            files.append(ARCHIVE, &lines)?;
-            files.sync(ARCHIVE)?;
-            if stamp.is_none() {
-                files.sync_directory(Name::TOP)?;
-            }
-            length += lines.len() as u64;
-        }
-        Ok(length)
     }
 
     /// Makes a state the newest one: by a line of the log if the log continues from the state before, otherwise by a new log;
@@ -333,7 +297,7 @@ impl Store {
             return Ok(());
         }
         let book = &snapshot.committed.book;
-        let edits = self.archived()?.into_iter().flat_map(|change| change.edits);
+        let edits = self.archive().changes()?.into_iter().flat_map(|change| change.edits);
         let recorded: BTreeSet<LessonId> = edits.map(|edit| edit.id).collect();
         let is_here = |lesson: &Arc<Lesson>| {
             recorded.contains(&lesson.id)

@@ -244,7 +244,7 @@ impl Store {
         if file.is_unmarked {
             file = self.mark(file)?;
         } else if newer.is_none() {
-            self.apply_unknown_removals(&mut file, &self.read_archive()?);
+            self.apply_unknown_removals(&mut file, &self.archive().read()?);
             self.adopt_marks(&mut file)?;
         }
         let version = FileVersion { is_ours: newer.is_some(), ..version };

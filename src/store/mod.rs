@@ -5,6 +5,7 @@
 //! line is synced has no effect.
 
 pub(crate) mod archive;
+mod archive_file;
 mod backup;
 mod checksum;
 mod combine;
@@ -64,6 +65,7 @@ use crate::folder::{Directory, Folder, Name, Stamp};
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Change, Edit};
 use crate::trust::{Guard, Standing};
+use archive_file::ArchiveFile;
 pub use backup::{BackupFile, BackupRecord, Restored};
 use commit_log::{LOG, LogEnd};
 use playbook_file::WrittenRows;
@@ -259,15 +261,9 @@ impl Store {
         known.newer.is_none() && self.folder.may_write()
     }
 
-    /// Every change that the archive has, those too that nobody here has admitted.
-    pub(crate) fn archived(&self) -> Result<Vec<Change>> {
-        Ok(archive::parse(&self.read_archive()?, self.clock.as_ref()))
-    }
-
     /// The recorded changes, oldest first.
     pub(crate) fn history(&self, snapshot: &Snapshot) -> Result<Vec<Change>> {
-        let mut bytes = self.read_archive()?;
-        bytes.truncate(usize::try_from(snapshot.file.archive_length).unwrap_or(usize::MAX));
+        let bytes = self.archive().read_until(snapshot.file.archive_length)?;
         let mut changes = archive::parse(&bytes, self.clock.as_ref());
         changes.retain(|change| change.edits.iter().all(|edit| self.admits_edit(snapshot.book(), edit)));
         Ok(changes)
@@ -313,12 +309,6 @@ impl Store {
         self.usage_files().n_missing_bytes()
     }
 
-    /// The bytes of the archive, without the marks of a merge; empty if there is none.
-    pub(crate) fn read_archive(&self) -> Result<Vec<u8>> {
-        let bytes = self.files().read_or_empty(ARCHIVE, 0)?;
-        Ok(archive::merged(&bytes).unwrap_or(bytes))
-    }
-
     /// The bytes of the vector cache; empty if there is none.
     pub(crate) fn read_vector_file(&self) -> Result<Vec<u8>> {
         self.files().read_or_empty(VECTORS, 0)
@@ -326,6 +316,10 @@ impl Store {
 
     fn files(&self) -> &Directory {
         self.folder.files()
+    }
+
+    pub(crate) fn archive(&self) -> ArchiveFile<'_> {
+        ArchiveFile { folder: &self.folder, config: &self.config, clock: self.clock.as_ref() }
     }
 
     fn usage_files(&self) -> UsageFiles<'_> {

@@ -13,8 +13,7 @@ use super::combine::{ReadableFile, Taken, combine};
 use super::commit_log::{self, CommitLog, SMALL_FILE};
 use super::playbook_file::{Parsed, Seals};
 use super::{
-    ARCHIVE, BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, conflict,
-    salvage,
+    BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, conflict, salvage,
 };
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Lock, Name};
@@ -102,7 +101,7 @@ impl Store {
             is_merge,
         };
         if is_writable {
-            self.write_merged_archive()?;
+            self.archive().write_merged()?;
             recovery.kept_at = self.quarantine(PLAYBOOK, "skills_playbook")?.into_iter().collect();
             if !self.has_whole_backup()? {
                 recovery.kept_at.extend(self.quarantine(BACKUP, "skills_playbook.bak")?);
@@ -136,7 +135,7 @@ impl Store {
         if !conflict::has_marks(text.as_bytes()) {
             return None;
         }
-        let keys = conflict::merged(text, &self.archived().unwrap_or_default(), self.clock.as_ref())?;
+        let keys = conflict::merged(text, &self.archive().changes().unwrap_or_default(), self.clock.as_ref())?;
         self.parse(json!(keys).to_string().as_bytes()).ok()
     }
 
@@ -166,11 +165,6 @@ impl Store {
             Ok(parsed) if self.is_damaged(BACKUP, &parsed.seals)? => Some("it is damaged".to_owned()),
             Ok(_) => None,
         })
-    }
-
-    /// The number of archive lines that cannot be read.
-    pub(crate) fn n_broken_changes(&self) -> Result<usize> {
-        Ok(archive::count_broken(&self.read_archive()?))
     }
 
     fn has_whole_backup(&self) -> Result<bool> {
@@ -252,7 +246,7 @@ impl Store {
 
     /// Assigns the whole archive, with its removals, to a state that does not state how much belongs to it.
     pub(super) fn adopt_archive(&self, file: &mut PlaybookFile) -> Result<()> {
-        let bytes = self.read_archive()?;
+        let bytes = self.archive().read()?;
         file.archive_length = archive::whole_length(&bytes);
         apply_removals(Arc::make_mut(&mut file.book), &archive::parse(&bytes, self.clock.as_ref()));
         Ok(())
@@ -261,32 +255,21 @@ impl Store {
     /// Gives a file that another clone wrote, or that was merged, the marks of this clone: its whole archive, and the usage that was
     /// folded in here.
     pub(super) fn adopt_marks(&self, file: &mut PlaybookFile) -> Result<()> {
-        file.archive_length = archive::whole_length(&self.read_archive()?);
+        file.archive_length = archive::whole_length(&self.archive().read()?);
         let own = self.backup()?.filter(|backup| !backup.is_unmarked);
         file.usage = own.map(|backup| backup.usage).unwrap_or_default();
         file.is_unmarked = false;
         Ok(())
     }
 
-    /// True if the archive has the marks of a merge.
-    pub(crate) fn has_split_archive(&self) -> Result<bool> {
-        Ok(archive::merged(&self.files().read_or_empty(ARCHIVE, 0)?).is_some())
-    }
-
-    /// Replaces an archive that has the marks of a merge by one with the lines of both versions. Returns its new length, if it had marks.
-    pub(super) fn write_merged_archive(&self) -> Result<Option<u64>> {
-        let merged = archive::merged(&self.files().read_or_empty(ARCHIVE, 0)?);
-        merged.map(|bytes| self.replace_archive(&bytes)).transpose()
-    }
-
     /// Applies the removals that were committed after a file was written. It is an older copy then, which passes for the newest file
     /// where the log and the backup are gone, or are older copies too. A removal that may not have been committed is left out. So is one
     /// that the file once had: a person took it out of the list.
     pub(super) fn apply_later_removals(&self, file: &mut PlaybookFile, is_known: bool) -> Result<()> {
-        if is_known && self.archive_ends_at(file.archive_length)? {
+        if is_known && self.archive().ends_at(file.archive_length)? {
             return Ok(());
         }
-        let mut bytes = self.read_archive()?;
+        let mut bytes = self.archive().read()?;
         bytes.truncate(usize::try_from(archive::committed_length(&bytes)).unwrap_or(usize::MAX));
         if self.apply_unknown_removals(file, &bytes) {
             file.archive_length = bytes.len() as u64;
@@ -305,16 +288,6 @@ impl Store {
         let n_removed = book.removed.len();
         apply_removals(book, &history);
         book.removed.len() > n_removed
-    }
-
-    /// True if the archive has this length, apart from the line that says that its last changes were committed.
-    pub(crate) fn archive_ends_at(&self, length: u64) -> Result<bool> {
-        let present = self.files().stamp(ARCHIVE)?.map_or(0, |stamp| stamp.length);
-        if present <= length {
-            return Ok(present == length);
-        }
-        let rest = self.files().read_or_empty(ARCHIVE, length)?;
-        Ok(rest.strip_suffix(b"\n").is_some_and(archive::is_mark))
     }
 
     /// Quarantines a file, if it exists: its bytes are copied; a folder in its place is moved. Returns the new path.
