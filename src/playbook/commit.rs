@@ -8,7 +8,7 @@ use crate::error::{Error, Result, with_causes};
 use crate::learn::Comparison;
 use crate::lesson::{Lesson, Realm};
 use crate::state::{Book, DedupIndex, EmbeddedText, Plan, Planned};
-use crate::store::Snapshot;
+use crate::store::{ModelVectors, Snapshot};
 
 /// How often a commit is tried.
 const MAX_ROUNDS: usize = 3;
@@ -117,7 +117,7 @@ impl Inner {
     ) -> Result<Result<T, Vec<String>>> {
         let turn = self.store.folder.turn(&self.writer)?;
         let known = Arc::clone(&self.view.read());
-        let vectors = self.fingerprint().map(|fingerprint| (&self.vectors, fingerprint));
+        let vectors = self.fingerprint().map(|fingerprint| ModelVectors { cache: &self.vectors, fingerprint });
         let mut dedup = None;
         let plan = |snapshot: &Snapshot| {
             Ok(match decide(&Attempt { known: &known, snapshot, comparison })? {

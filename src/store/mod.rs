@@ -28,11 +28,14 @@ pub(crate) mod mining_rows;
 mod playbook_file;
 #[cfg(test)]
 mod power_loss;
+mod prepared_commit;
+mod publication;
 #[cfg(test)]
 mod random_histories;
 mod recall_file;
 mod receipts;
 mod recover;
+mod replaced_file;
 mod salvage;
 pub(crate) mod sections;
 pub(crate) mod skill_cache;
@@ -67,8 +70,9 @@ use crate::state::{Book, Change, Edit};
 use crate::trust::{Guard, Standing};
 use archive_file::ArchiveFile;
 pub use backup::{BackupFile, BackupRecord, Restored};
+pub(crate) use commit::ModelVectors;
 use commit_log::{LOG, LogEnd};
-use playbook_file::WrittenRows;
+use playbook_file::FileEncoder;
 pub(crate) use playbook_file::{Mark, PlaybookFile};
 pub(crate) use recall_file::{MIN_STORED_LESSONS, RecallFile};
 use receipts::{ReceiptCount, ReceiptFile};
@@ -109,7 +113,7 @@ pub(crate) struct Store {
     receipt_count: ReceiptCount,
     /// Usage of recalls that found the folder busy.
     pending: Mutex<Pending>,
-    written_rows: Mutex<WrittenRows>,
+    encoder: FileEncoder,
 }
 
 /// The result of an open.
@@ -141,8 +145,8 @@ impl Store {
         config: StoreConfig,
     ) -> Result<Opened> {
         let receipt_count = ReceiptCount::default();
-        let (pending, written_rows) = (Mutex::default(), Mutex::default());
-        let store = Self { folder, guard, clock, feedback, credit, config, receipt_count, pending, written_rows };
+        let (pending, encoder) = (Mutex::default(), FileEncoder::default());
+        let store = Self { folder, guard, clock, feedback, credit, config, receipt_count, pending, encoder };
         if store.guard.standing() == Standing::Unknown {
             let nothing = Snapshot::new(PlaybookFile::default(), OnDisk::no_file(LogEnd::default()));
             return Ok(Opened { store, snapshot: nothing, recovery: None, recall_file: None });

@@ -338,7 +338,7 @@ impl Store {
             generation: committed.generation,
             is_logged: *is_logged,
         };
-        let others = self.written(playbook_file::render(&others, 0))?;
+        let others = playbook_file::render(&others, 0).map_err(|error| self.cannot_write(error))?;
         let temporary = Folder::temporary("recall");
         self.files().create(&temporary, &to_bytes(&head, others, &committed.book.lessons, recall))?;
         self.files().rename(temporary, RECALL)?;

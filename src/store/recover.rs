@@ -10,8 +10,9 @@ use serde_json::{Map, Value, json};
 
 use super::checksum::Seal;
 use super::combine::{ReadableFile, Taken, combine};
-use super::commit_log::{self, CommitLog, SMALL_FILE};
+use super::commit_log::{self, CommitLog};
 use super::playbook_file::{Parsed, Seals};
+use super::publication::Draft;
 use super::{
     BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, conflict, salvage,
 };
@@ -308,13 +309,13 @@ impl Store {
     }
 
     fn install(&self, file: &PlaybookFile) -> Result<()> {
-        let (temporary, bytes) = self.write_temporary(file)?;
-        self.files().sync(&temporary)?;
-        self.files().rename(temporary, PLAYBOOK)?;
+        let Draft { name, encoded } = self.draft(file)?;
+        self.files().sync(&name)?;
+        self.files().rename(name, PLAYBOOK)?;
         self.files().sync_directory(Name::TOP)?;
-        self.back_up(&bytes)?;
-        let state = Some(bytes.as_slice()).filter(|bytes| bytes.len() as u64 <= SMALL_FILE);
-        self.begin_log(file.generation, state, Some(TextHash::of(&[&bytes]))).map(drop)
+        self.write_backup(&encoded)?;
+        let state = encoded.is_small().then_some(encoded.bytes.as_slice());
+        self.begin_log(encoded.generation, state, Some(encoded.hash)).map(drop)
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::commit_log::LogEnd;
+use super::playbook_file::EncodedFile;
 use super::{PlaybookFile, START_BYTES, UsageLog, salvage};
 use crate::folder::Stamp;
 use crate::lesson::TextHash;
@@ -51,8 +52,17 @@ pub(super) struct FileVersion {
 
 impl FileVersion {
     pub(super) fn new(stamp: Option<Stamp>, bytes: &[u8]) -> Self {
+        Self::with_hash(stamp, bytes, TextHash::of(&[bytes]))
+    }
+
+    /// The version that this program wrote.
+    pub(super) fn of(file: &EncodedFile, stamp: Option<Stamp>) -> Self {
+        Self::with_hash(stamp, &file.bytes, file.hash)
+    }
+
+    fn with_hash(stamp: Option<Stamp>, bytes: &[u8], content: TextHash) -> Self {
         let start = bytes.get(..START_BYTES).unwrap_or(bytes).to_vec();
-        Self { stamp, content: TextHash::of(&[bytes]), start, is_proved_by_stamp: Arc::default(), is_ours: true }
+        Self { stamp, content, start, is_proved_by_stamp: Arc::default(), is_ours: true }
     }
 
     /// The length of the file; 0 if there was none.
@@ -83,12 +93,11 @@ impl Snapshot {
         }
     }
 
-    /// Moves to a state that was just committed.
-    pub(super) fn advance(&mut self, file: PlaybookFile) {
+    /// The state after a commit. All usage that was read is folded into it.
+    pub(super) fn committed_as(mut self, file: PlaybookFile, on_disk: OnDisk) -> Self {
         self.log.end = file.usage;
-        self.file = Arc::new(file);
-        self.committed = Arc::clone(&self.file);
-        self.on_disk.is_logged = true;
+        let file = Arc::new(file);
+        Self { committed: Arc::clone(&file), file, on_disk, ..self }
     }
 
     /// True if the playbook file is older than its log.
