@@ -237,8 +237,7 @@ impl Playbook {
     /// The error that a write would return: [`FolderError::Locked`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`],
     /// [`FolderError::WritesStopped`], [`FolderError::Io`].
     pub fn check_writable(&self) -> Result<()> {
-        let view = self.0.view()?;
-        Ok(self.0.store.probe(&view.snapshot)?)
+        self.0.check_writable()
     }
 }
 
@@ -296,6 +295,11 @@ impl Inner {
         let view = Arc::new(View { snapshot, recall, dedup });
         *self.view.write() = Arc::clone(&view);
         view
+    }
+
+    /// See [`Playbook::check_writable`].
+    fn check_writable(&self) -> Result<()> {
+        Ok(self.store.probe(&self.view()?.snapshot)?)
     }
 
     fn fingerprint(&self) -> Option<TextHash> {

@@ -36,7 +36,7 @@ struct Own {
 impl Skills {
     /// Archives drafts of lessons that a person has removed. After a failure, the next curation does it.
     pub(super) fn archive_drafts_of_removed(&self) {
-        let inner = &self.0.0;
+        let inner = &self.0;
         if !inner.config.curation.auto_curate {
             return;
         }
@@ -117,7 +117,7 @@ impl Skills {
     /// [`Error::FileChanged`](crate::Error::FileChanged) when another program wrote to a skill meanwhile; the errors of a write. No skill was changed
     /// then.
     pub fn curate(&self) -> Result<Curated> {
-        let inner = &self.0.0;
+        let inner = &self.0;
         let (files, now) = (CurationFiles::new(&inner.store.folder), inner.clock.now());
         // The time unused of a skill is counted from its first curation on.
         let names: Vec<SkillName> = self.own().into_iter().map(|found| found.skill.name.clone()).collect();
@@ -150,7 +150,7 @@ impl Skills {
     /// [`inbox::Error::CannotApply`](crate::inbox::Error::CannotApply) when the journal names a file outside the memory's
     /// skills; the errors of a write.
     pub fn undo_curation(&self, change: ChangeId) -> Result<ChangeId> {
-        let inner = &self.0.0;
+        let inner = &self.0;
         let (files, at) = (CurationFiles::new(&inner.store.folder), inner.clock.now());
         let (undone, restored) = files.undo(change, at)?;
         self.state().change(|state| {
@@ -162,7 +162,7 @@ impl Skills {
     }
 
     fn plan(&self) -> Result<(CurationPlan, BTreeMap<SkillName, Own>)> {
-        let inner = &self.0.0;
+        let inner = &self.0;
         let (files, now) = (CurationFiles::new(&inner.store.folder), inner.clock.now());
         let state = self.state().read()?;
         let view = inner.view()?;
@@ -198,7 +198,7 @@ impl Skills {
 
     /// The memory's own skills: their files' content, and their listing.
     fn own_listed(&self, state: &SkillState) -> (Vec<Arc<Skill>>, Vec<ListedSkill>) {
-        let guard = &self.0.0.store.guard;
+        let guard = &self.0.store.guard;
         let own = self.own().into_iter().filter(|found| guard.admits(|| found.text_hash));
         own.map(|found| (Arc::clone(&found.skill), listed(found, SkillPlace::User, state, guard))).unzip()
     }

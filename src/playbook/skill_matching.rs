@@ -93,14 +93,14 @@ impl Skills {
         let matches = self.matches(text, &listed, &always);
         let names = always.iter().chain(matches.matches.iter().map(|found| &found.name));
         let shown = names.filter_map(|name| listed.iter().find(|listed| listed.skill.name == *name));
-        let block = render_skills(shown.map(|listed| &*listed.skill), self.0.config().matching.max_tokens);
+        let block = render_skills(shown.map(|listed| &*listed.skill), self.0.config.matching.max_tokens);
         self.note_use(&listed, &block.shown);
         Ok(TaskSkills { always, matches, block })
     }
 
     /// Records that skills are used, once a day each: curation needs no more, and it saves a write in every turn.
     fn note_use(&self, listed: &[ListedSkill], shown: &[SkillName]) {
-        let inner = &self.0.0;
+        let inner = &self.0;
         let now = inner.clock.now();
         let is_due = |listed: &&ListedSkill| {
             let last = listed.used.last;
@@ -122,17 +122,17 @@ impl Skills {
     /// The block of the auto-loaded skills, within this many estimated tokens.
     pub(super) fn always_loaded(&self, max_tokens: Option<usize>) -> Result<RenderedSkills> {
         let skills = self.auto_load()?;
-        let max_tokens = max_tokens.unwrap_or(self.0.config().matching.max_tokens);
+        let max_tokens = max_tokens.unwrap_or(self.0.config.matching.max_tokens);
         Ok(render_skills(skills.iter().map(|listed| &*listed.skill), max_tokens))
     }
 
     pub(super) fn always(&self, listed: &[ListedSkill]) -> Vec<SkillName> {
         let always = listed.iter().filter(|listed| listed.skill.auto_load && listed.is_shown());
-        always.take(self.0.config().skills.max_auto_load).map(|listed| listed.skill.name.clone()).collect()
+        always.take(self.0.config.skills.max_auto_load).map(|listed| listed.skill.name.clone()).collect()
     }
 
     fn matches(&self, text: &str, listed: &[ListedSkill], always: &[SkillName]) -> Matches {
-        let inner = &self.0.0;
+        let inner = &self.0;
         let always: BTreeSet<&SkillName> = always.iter().collect();
         let is_matchable = |listed: &ListedSkill| listed.is_shown() && !always.contains(&listed.skill.name);
         let listed = listed.iter().map(|listed| (Arc::clone(&listed.skill), is_matchable(listed))).collect();

@@ -198,7 +198,7 @@ impl Skills {
     /// Records as admitted the memory's own skills that `write` creates or changes. A skill from others that was not admitted
     /// stays so when it is changed: nobody has read all of it.
     pub(super) fn noted<T>(&self, write: impl FnOnce() -> Result<T>) -> Result<T> {
-        let guard = &self.0.0.store.guard;
+        let guard = &self.0.store.guard;
         if !guard.is_recording() {
             return write();
         }
@@ -223,7 +223,7 @@ impl Skills {
 
     /// Folders without a skill. A skill that is written there gets supporting files that its writer has not seen.
     fn folders_without_skill(&self) -> Result<BTreeSet<PathBuf>> {
-        let root = self.0.0.store.folder.below(OWN_SKILLS);
+        let root = self.0.store.folder.below(OWN_SKILLS);
         let skills: BTreeSet<PathBuf> =
             self.own().into_iter().filter_map(|found| Some(found.path.parent()?.to_owned())).collect();
         let folders = root.list(Name::TOP)?.into_iter().map(|name| root.path_of(name.as_os_str()));
