@@ -9,7 +9,7 @@ use super::own_config::own_config;
 use super::reads::Reads;
 use super::skill_matching::SkillMatcher;
 use super::stored_recall::StoredFile;
-use super::{Inner, Playbook, SkillPlace, View};
+use super::{OpenPlaybook, Playbook, SkillPlace, View};
 use crate::clock::{Clock, SystemClock, WritableClock};
 use crate::config::Config;
 use crate::credit::Chance;
@@ -172,7 +172,7 @@ impl PlaybookBuilder {
         let folder = folder.with_lock_timeout(config.store.lock_timeout).with_max_file(config.store.max_file_bytes);
         let Opened { store, snapshot, recovery, recall_file } =
             Store::open(folder, guard, Arc::clone(&clock), feedback, credit, config.store.clone())?;
-        Ok(Playbook(Arc::new(Inner {
+        let shared = OpenPlaybook {
             store,
             chance: Chance::new(config.credit.seed),
             config,
@@ -191,7 +191,8 @@ impl PlaybookBuilder {
             writable_skills,
             own_roots: self.own_roots,
             export_key: self.export_key,
-        })))
+        };
+        Ok(Playbook { shared: Arc::new(shared) })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Inner, View};
+use super::{OpenPlaybook, View};
 use crate::config::{Config, DedupPolicy};
 use crate::error::{Error, Result, with_causes};
 use crate::learn::Comparison;
@@ -59,14 +59,14 @@ impl Attempt<'_> {
     }
 }
 
-impl Inner {
+impl OpenPlaybook {
     /// Commits the plan that `decide` makes for the newest state. `decide` runs under the lock, and again if the state has
     /// changed.
     pub(super) fn commit<T>(&self, decide: impl FnMut(&Attempt<'_>) -> Result<Planned<T>>) -> Result<T> {
         self.commit_with(VectorNeeds::default(), decide)
     }
 
-    /// As [`Inner::commit`], for a decision that reads vectors.
+    /// As [`OpenPlaybook::commit`], for a decision that reads vectors.
     pub(super) fn commit_with<T>(
         &self,
         mut needs: VectorNeeds,
@@ -84,7 +84,7 @@ impl Inner {
         Err(Error::Contended { rounds: MAX_ROUNDS })
     }
 
-    /// The result that [`Inner::commit_with`] would have now. Nothing is written.
+    /// The result that [`OpenPlaybook::commit_with`] would have now. Nothing is written.
     pub(super) fn preview_with<T>(
         &self,
         mut needs: VectorNeeds,

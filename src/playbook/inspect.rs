@@ -70,7 +70,7 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn stats(&self) -> Result<Stats> {
-        let view = self.0.recount()?;
+        let view = self.shared.recount()?;
         let book = view.snapshot.book();
         let (mut realms, mut sources) = (BTreeMap::new(), BTreeMap::new());
         for lesson in book.lessons.iter() {
@@ -92,7 +92,7 @@ impl Playbook {
             n_verified: book.lessons.iter().filter(|lesson| lesson.verified).count(),
             n_waiting: book.waiting.len(),
             n_removed: book.removed.len(),
-            n_changes: self.0.store.history(&view.snapshot)?.len(),
+            n_changes: self.shared.store.history(&view.snapshot)?.len(),
             realms,
             sources,
             retrievals: sum(|lesson| lesson.retrievals),
@@ -112,8 +112,8 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn check(&self) -> Result<Check> {
-        let view = self.0.recount()?;
-        let (store, snapshot) = (&self.0.store, &view.snapshot);
+        let view = self.shared.recount()?;
+        let (store, snapshot) = (&self.shared.store, &view.snapshot);
         let mut findings = check_lessons(snapshot);
         findings.extend(check_usage(store, snapshot)?);
         findings.extend(check_archive(store, snapshot)?);

@@ -117,9 +117,12 @@ pub use trusting::{AwaitingTrust, lesson_for_person};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Playbook(Arc<Inner>);
+pub struct Playbook {
+    shared: Arc<OpenPlaybook>,
+}
 
-struct Inner {
+/// An open playbook: what all its handles share.
+struct OpenPlaybook {
     store: Store,
     config: Config,
     clock: Arc<dyn Clock>,
@@ -187,20 +190,20 @@ impl Playbook {
     /// What the open did about a broken playbook file; none if the file was whole.
     #[must_use]
     pub fn recovery(&self) -> Option<&Recovery> {
-        self.0.recovery.as_ref()
+        self.shared.recovery.as_ref()
     }
 
     /// The folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
-        self.0.store.folder.path()
+        self.shared.store.folder.path()
     }
 
     /// False while a playbook opened with [`without_creating`](PlaybookBuilder::without_creating) has no folder. What the last call
     /// found counts.
     #[must_use]
     pub fn exists(&self) -> bool {
-        !self.0.store.folder.is_awaited()
+        !self.shared.store.folder.is_awaited()
     }
 
     /// Whether the folder that was opened still is at its path, with its id. Only where the handle has a trust store: without one
@@ -210,13 +213,13 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Replaced`]; [`FolderError::Io`].
     pub fn check_folder(&self) -> Result<()> {
-        Ok(self.0.store.guard.check(&self.0.store.folder)?)
+        Ok(self.shared.store.guard.check(&self.shared.store.folder)?)
     }
 
     /// The settings.
     #[must_use]
     pub fn config(&self) -> &Config {
-        &self.0.config
+        &self.shared.config
     }
 
     /// Writes the retrieval counts that are still in memory because the folder was busy. Dropping the last handle does this
@@ -227,7 +230,7 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`]; the counts stay in memory.
     pub fn flush(&self) -> Result<bool> {
-        self.0.flush()
+        self.shared.flush()
     }
 
     /// Checks whether a write could begin now. It does not wait for the folder's lock and changes nothing, so it cannot detect
@@ -237,11 +240,11 @@ impl Playbook {
     /// The error that a write would return: [`FolderError::Locked`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`],
     /// [`FolderError::WritesStopped`], [`FolderError::Io`].
     pub fn check_writable(&self) -> Result<()> {
-        self.0.check_writable()
+        self.shared.check_writable()
     }
 }
 
-impl Inner {
+impl OpenPlaybook {
     /// The newest lessons. Their counts may be out of date: see `recount`.
     fn view(&self) -> Result<Arc<View>> {
         let view = Arc::clone(&self.view.read());
@@ -313,7 +316,7 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for OpenPlaybook {
     fn drop(&mut self) {
         if matches!(self.flush(), Ok(false)) {
             // Another process is committing, or was stopped while it did: the next holder of the lock reads the spilled counts.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Inner, View};
+use super::{OpenPlaybook, View};
 use crate::error::Result;
 use crate::state::EmbeddedText;
 use crate::store::{MIN_STORED_LESSONS, RecallFile};
@@ -27,7 +27,7 @@ impl StoredFile {
     }
 }
 
-impl Inner {
+impl OpenPlaybook {
     /// The newest lessons, with the stored indexes.
     pub(super) fn recall_view(&self) -> Result<Arc<View>> {
         let mut stored = self.stored_recall.lock();
