@@ -93,7 +93,7 @@ impl Playbook {
         let briefing = Briefing {
             inbox: &memory.join(".inbox"),
             memory: &memory,
-            global: shared.global_notes.as_deref(),
+            global: shared.targets.global_notes.as_deref(),
             skills: skills.collect(),
             pending: pending.collect::<Result<_>>()?,
             sessions: &sessions,

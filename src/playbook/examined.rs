@@ -57,9 +57,9 @@ impl Inbox {
     }
 
     pub(super) fn allowed_roots(&self) -> Result<AllowedRoots> {
-        let shared = &self.playbook.shared;
-        let targets = InboxTargets(&shared.store.folder);
-        Ok(targets.allowed_roots(shared.global_notes.as_deref(), &shared.writable_skills)?)
+        let named = &self.playbook.shared.targets;
+        let targets = InboxTargets(&self.playbook.shared.store.folder);
+        Ok(targets.allowed_roots(named.global_notes.as_deref(), &named.writable_skills)?)
     }
 
     /// Examines everything in the inbox, each proposal on its own.

@@ -139,20 +139,30 @@ struct OpenPlaybook {
     /// Serializes commits of this process; the file lock serializes processes.
     writer: Mutex<()>,
     recovery: Option<Recovery>,
-    /// The folders of skills that the host named.
-    skill_roots: Vec<(SkillPlace, PathBuf)>,
-    /// The skills that were read from them.
-    skill_cache: Mutex<SkillCache>,
-    /// The prepared index that a turn's text is matched against.
-    skill_matcher: SkillMatcher,
-    /// The file for global notes that the host named.
-    global_notes: Option<PathBuf>,
-    /// The roots of skills that the host named as writable.
-    writable_skills: Vec<PathBuf>,
+    skills: KnownSkills,
+    /// Where proposals may write outside the folder.
+    targets: NamedTargets,
     /// The folders of the project whose memory this is.
     own_roots: Vec<String>,
     /// The key that seals exports.
     export_key: Option<ExportKey>,
+}
+
+/// The folders of skills that the host named, and what is known of the skills in them.
+struct KnownSkills {
+    roots: Vec<(SkillPlace, PathBuf)>,
+    /// The skills that were read.
+    cache: Mutex<SkillCache>,
+    /// The prepared index that a turn's text is matched against.
+    matcher: SkillMatcher,
+}
+
+/// The targets of proposals that the host named.
+struct NamedTargets {
+    /// The file for global notes.
+    global_notes: Option<PathBuf>,
+    /// The roots of skills that may be changed.
+    writable_skills: Vec<PathBuf>,
 }
 
 /// A state and its indexes.

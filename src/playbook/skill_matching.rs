@@ -136,7 +136,7 @@ impl Skills {
         let always: BTreeSet<&SkillName> = always.iter().collect();
         let is_matchable = |listed: &ListedSkill| listed.is_shown() && !always.contains(&listed.skill.name);
         let listed = listed.iter().map(|listed| (Arc::clone(&listed.skill), is_matchable(listed))).collect();
-        let prepared = shared.skill_matcher.prepare(listed);
+        let prepared = shared.skills.matcher.prepare(listed);
         let config = &shared.config.matching;
         let by_words = match_skills(text, &prepared.index, config);
         let Some(embedder) = &shared.embedder else { return by_words.after(Fallback::NoEmbedder) };
@@ -147,7 +147,7 @@ impl Skills {
         if is_final || text.trim().is_empty() {
             return by_words;
         }
-        match shared.skill_matcher.query(Arc::clone(embedder), &prepared, text, config) {
+        match shared.skills.matcher.query(Arc::clone(embedder), &prepared, text, config) {
             Err(fallback) => by_words.after(fallback),
             Ok(query) => {
                 let found = match_skills_by_meaning(&query, &prepared.index, &prepared.vectors.read(), config);

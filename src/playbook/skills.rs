@@ -53,7 +53,7 @@ impl Skills {
         let shared = &self.shared;
         let Store { folder, guard, .. } = &shared.store;
         guard.check(folder)?;
-        let mut cache = shared.skill_cache.lock();
+        let mut cache = shared.skills.cache.lock();
         let known = self.state().read_unless_known(&mut cache.state)?;
         let (mut listing, mut all) = (SkillListing::default(), Vec::new());
         for (whose, root) in self.roots() {
@@ -181,7 +181,7 @@ impl Skills {
     fn roots(&self) -> Vec<(SkillPlace, SkillFiles<'_>)> {
         let shared = &self.shared;
         let folder = &shared.store.folder;
-        let named = shared.skill_roots.iter().map(|(place, path)| (*place, SkillFiles::in_folder(folder, path)));
+        let named = shared.skills.roots.iter().map(|(place, path)| (*place, SkillFiles::in_folder(folder, path)));
         let mut roots: Vec<_> = named.chain([(SkillPlace::User, SkillFiles::own(folder))]).collect();
         // The sort is stable: folders of the same kind stay in the order in which they were named.
         roots.sort_by_key(|(place, _)| *place);
