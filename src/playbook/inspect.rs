@@ -117,7 +117,11 @@ impl Playbook {
         let mut findings = check_lessons(snapshot);
         findings.extend(check_usage(store, snapshot)?);
         findings.extend(check_archive(store, snapshot)?);
-        findings.extend(store.check_log()?.map(|(problem, consequence)| Finding { part: "log", problem, consequence }));
+        findings.extend(store.commit_log().check()?.map(|(problem, consequence)| Finding {
+            part: "log",
+            problem,
+            consequence,
+        }));
         let consequence = "the next commit writes it again";
         findings.extend(store.check_backup()?.map(|problem| Finding { part: "backup", problem, consequence }));
         let vectors = store.read_vector_file()?;

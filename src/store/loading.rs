@@ -178,7 +178,7 @@ impl Store {
     fn load_committed(&self) -> Result<Snapshot> {
         self.guard.refresh(&self.folder)?;
         // Read before the file: if a commit is written in between, the file is newer than the log, not older.
-        let log = self.log_bytes()?;
+        let log = self.commit_log().bytes()?;
         let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent(&log.read(None)) };
         let bytes = self.read_playbook(&log)?;
         let mut version = FileVersion::new(Some(stamp), &bytes);
@@ -302,7 +302,7 @@ impl Store {
     /// without a commit, all usage is counted.
     pub(super) fn mark(&self, mut file: PlaybookFile) -> Result<PlaybookFile> {
         self.adopt_archive(&mut file)?;
-        if self.has_committed(&self.read_log()?)? {
+        if self.has_committed(&self.commit_log().read()?)? {
             let known = self.backup()?.filter(|backup| !backup.is_unmarked);
             let end = self.usage_files().end()?;
             file.usage = known.as_ref().map(|known| known.usage).or(end).unwrap_or(file.usage);

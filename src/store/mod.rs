@@ -71,7 +71,7 @@ use crate::trust::{Guard, Standing};
 use archive_file::ArchiveFile;
 pub use backup::{BackupFile, BackupRecord, Restored};
 pub(crate) use commit::ModelVectors;
-use commit_log::{LOG, LogEnd};
+use commit_log::{LOG, LogEnd, LogFile};
 use playbook_file::FileEncoder;
 pub(crate) use playbook_file::{Mark, PlaybookFile};
 pub(crate) use recall_file::{MIN_STORED_LESSONS, RecallFile};
@@ -324,6 +324,10 @@ impl Store {
 
     pub(crate) fn archive(&self) -> ArchiveFile<'_> {
         ArchiveFile { folder: &self.folder, config: &self.config, clock: self.clock.as_ref() }
+    }
+
+    pub(crate) fn commit_log(&self) -> LogFile<'_> {
+        LogFile(&self.folder)
     }
 
     fn usage_files(&self) -> UsageFiles<'_> {

@@ -49,7 +49,7 @@ impl Store {
     /// Commits a state by a line of the log. Its playbook file is large, and is not written.
     fn append_line(&self, before: Snapshot, file: PlaybookFile, record: &Record) -> Result<Snapshot> {
         self.check_unedited(&before.on_disk.version)?;
-        let log = self.append_commit(&before.on_disk.log, &record.line(None), file.generation)?;
+        let log = self.commit_log().append(&before.on_disk.log, &record.line(None), file.generation)?;
         let on_disk = OnDisk { log, is_logged: true, ..before.on_disk.clone() };
         Ok(before.committed_as(file, on_disk))
     }
@@ -101,8 +101,10 @@ impl Store {
     fn reach(&self, point: &CommitPoint, draft: &Draft, before: &OnDisk) -> Result<OnDisk> {
         let EncodedFile { generation, bytes, hash, .. } = &draft.encoded;
         let log = match point {
-            CommitPoint::Line(record) => self.append_commit(&before.log, &record.line(Some(*hash)), *generation)?,
-            CommitPoint::NewLog => self.begin_log(*generation, Some(bytes), Some(*hash))?,
+            CommitPoint::Line(record) => {
+                self.commit_log().append(&before.log, &record.line(Some(*hash)), *generation)?
+            }
+            CommitPoint::NewLog => self.commit_log().begin(*generation, Some(bytes), Some(*hash))?,
             CommitPoint::Rename => {
                 self.rename_synced(&draft.name)?;
                 return Ok(OnDisk { is_logged: false, ..before.clone() });
@@ -122,7 +124,7 @@ impl Store {
             }
             CommitPoint::Rename => {
                 on_disk.version = FileVersion::of(encoded, files.stamp(PLAYBOOK)?);
-                on_disk.log = self.begin_log(encoded.generation, None, Some(encoded.hash))?;
+                on_disk.log = self.commit_log().begin(encoded.generation, None, Some(encoded.hash))?;
                 on_disk.is_logged = true;
             }
         }

@@ -86,7 +86,7 @@ impl Store {
             self.adopt_marks(&mut file)?;
         } else if file.is_unmarked {
             file = self.mark(file)?;
-        } else if file.generation != self.read_log()?.generation() {
+        } else if file.generation != self.commit_log().read()?.generation() {
             // The newest state knows how much of the archive belongs to it; an older one does not.
             self.adopt_archive(&mut file)?;
         }
@@ -144,7 +144,7 @@ impl Store {
     fn provisional(&self, file: PlaybookFile) -> Result<Snapshot> {
         let stamp = self.files().stamp(PLAYBOOK).ok().flatten();
         let version = FileVersion::new(stamp, &self.bytes_of(PLAYBOOK)?);
-        let on_disk = OnDisk { version, log: self.read_log()?.end, is_logged: false };
+        let on_disk = OnDisk { version, log: self.commit_log().read()?.end, is_logged: false };
         let snapshot = Snapshot { is_provisional: true, ..Snapshot::new(file, on_disk) };
         self.with_usage(snapshot, UsageFrom::Start)
     }
@@ -213,7 +213,7 @@ impl Store {
     /// The newest state apart from the playbook file: the one that the log leads to, or the backup, or the undamaged parts of
     /// the backup.
     pub(super) fn backup(&self) -> Result<Option<PlaybookFile>> {
-        let log = self.read_log()?;
+        let log = self.commit_log().read()?;
         let (stored, logged) = (self.stored_backup(&log)?, self.logged(&log));
         let is_newest = |file: &PlaybookFile| stored.as_ref().is_none_or(|stored| file.generation >= stored.generation);
         Ok(logged.filter(is_newest).or(stored))
@@ -315,7 +315,7 @@ impl Store {
         self.files().sync_directory(Name::TOP)?;
         self.write_backup(&encoded)?;
         let state = encoded.is_small().then_some(encoded.bytes.as_slice());
-        self.begin_log(encoded.generation, state, Some(encoded.hash)).map(drop)
+        self.commit_log().begin(encoded.generation, state, Some(encoded.hash)).map(drop)
     }
 }
 

@@ -97,7 +97,7 @@ impl Store {
                 || book.foreign.iter().any(|foreign| foreign.id == lesson.id)
                 || book.removed.matches_text_or_id(lesson)
         };
-        let known = [self.backup()?, self.logged(&self.read_log()?)];
+        let known = [self.backup()?, self.logged(&self.commit_log().read()?)];
         for file in known.iter().flatten().filter(|file| !file.book.lessons.iter().all(is_here)) {
             let bytes = render(file, 0).map_err(|error| self.cannot_write(error))?;
             let kept = self.folder.quarantine(&bytes, "skills_playbook", "json")?;
