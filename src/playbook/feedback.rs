@@ -44,7 +44,7 @@ impl Playbook {
                 return Ok((None, Credited::AlreadyRecorded { outcome }));
             }
             let lessons = known.creditable(snapshot.book()).into_iter().map(|(id, _)| id).collect();
-            Ok((Some(Event::Settled { outcome: receipt, verdict: outcome, at: now }), Credited::Recorded { lessons }))
+            Ok((Some(Event::Outcome { receipt, feedback: outcome, at: now }), Credited::Recorded { lessons }))
         })
     }
 
@@ -64,7 +64,7 @@ impl Playbook {
             let from = now.checked_sub_signed(window).unwrap_or_else(|| chrono::DateTime::UNIX_EPOCH.fixed_offset());
             let credit = snapshot.log.unsettled_since(from, snapshot.book());
             let n_lessons = credit.len();
-            let event = Event::Credited { credit, verdict: Feedback::Helpful, at: now, since: Some(from) };
+            let event = Event::Credited { texts: credit, feedback: Feedback::Helpful, at: now, since: Some(from) };
             Ok(((n_lessons > 0).then_some(event), n_lessons))
         })
     }
@@ -105,10 +105,10 @@ impl Playbook {
 }
 
 impl OpenPlaybook {
-    fn credit(&self, reference: &LessonRef, verdict: Feedback) -> Result<LessonId> {
+    fn credit(&self, reference: &LessonRef, feedback: Feedback) -> Result<LessonId> {
         self.append(|snapshot, now| {
             let text = text_of(snapshot, reference)?;
-            Ok((Some(Event::Credited { credit: vec![text], verdict, at: now, since: None }), text.0))
+            Ok((Some(Event::Credited { texts: vec![text], feedback, at: now, since: None }), text.0))
         })
     }
 

@@ -54,7 +54,7 @@ impl Playbook {
     /// [`Error::NoSuchLesson`](crate::Error::NoSuchLesson), [`Error::Ambiguous`](crate::Error::Ambiguous), and the errors of a commit.
     pub fn mark_verified(&self, lesson: impl Into<LessonRef>, verification: Verification) -> Result<LessonId> {
         let bonus = self.shared.config.learn.verified_bonus;
-        self.shared.update_lesson(&lesson.into(), |lesson| feedback::verified(lesson, verification, bonus))
+        self.shared.update_lesson(&lesson.into(), |lesson| feedback::record_verification(lesson, verification, bonus))
     }
 
     /// Marks a lesson as graduated, which means that another text covers it (a skill, a page of rules). Writing lessons as a skill

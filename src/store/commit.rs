@@ -136,9 +136,9 @@ impl Store {
 
     /// Logs the outcome for a receipt. The outcome counts even if it cannot be logged.
     fn log_outcome(&self, event: &Event) {
-        if let Event::Settled { outcome, verdict, at } = event
+        if let Event::Outcome { receipt, feedback, at } = event
             && self.credit.log_receipts
-            && let Err(error) = self.receipt_file().append(&outcome_line(*outcome, *verdict, *at))
+            && let Err(error) = self.receipt_file().append(&outcome_line(*receipt, *feedback, *at))
         {
             tracing::warn!(%error, "an outcome could not be added to the log of receipts");
         }
