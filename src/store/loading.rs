@@ -147,7 +147,7 @@ impl Store {
     /// Loads the state. Without the lock, one file may be read before a commit and another after it: if the files do not match
     /// and are changing, they are read again.
     pub(super) fn load(&self, usage: UsageFrom<'_>) -> Result<Snapshot> {
-        let load = || self.with_usage(self.load_settled()?, usage);
+        let load = || self.with_usage(self.load_with_stable_trust()?, usage);
         for _ in 1..MAX_READS {
             let before = [self.files().stamp(LOG)?, self.files().stamp(PLAYBOOK)?];
             let loaded = load();
@@ -162,7 +162,7 @@ impl Store {
 
     /// The state without later usage. Version control may have begun to write after it was asked and before the file was read: it is
     /// asked again, and if it did, the file is read as one that others write to.
-    fn load_settled(&self) -> Result<Snapshot> {
+    fn load_with_stable_trust(&self) -> Result<Snapshot> {
         for _ in 1..MAX_READS {
             let n_judged = self.guard.n_judged();
             let loaded = self.load_committed();
