@@ -83,11 +83,11 @@ use stored_recall::StoredFile;
 use written::CheckedInbox;
 
 pub use crate::error::CannotUndo;
-pub use crate::state::Waiting as WaitingLesson;
+pub use crate::state::{Action as ChangeAction, Waiting as WaitingLesson, Why as LessonChange};
 pub use crate::store::{BackupFile, BackupRecord, Recovery, Restored};
 pub use builder::PlaybookBuilder;
 pub use feedback::Credited;
-pub use inspect::{Check, Finding, Stats};
+pub use inspect::{Check, Finding, MemoryPart, Stats};
 pub use keeping::{FromQuarantine, Repair};
 pub use playbooks::{FolderCredit, PlaybookLesson, Playbooks};
 pub use reading::{Listing, Window};

@@ -10,7 +10,7 @@ use super::Playbook;
 use crate::error::{Error, Result};
 use crate::learn::{self, RemovedLesson, Undone};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef};
-use crate::state::{Change, Edit, Plan, Planned, Why};
+use crate::state::{Action, Change, Edit, Plan, Planned, Why};
 use crate::store::mining::MiningLog;
 use crate::store::mining_rows::{FileFindings, SeenFile};
 
@@ -22,8 +22,8 @@ pub struct ChangeRecord {
     pub id: ChangeId,
     /// When it was made.
     pub at: DateTime<FixedOffset>,
-    /// The operation: `learn`, `import`, `prune`, `remove` or `undo`.
-    pub action: &'static str,
+    /// The operation.
+    pub action: Action,
     /// True when it was undone.
     pub is_undone: bool,
     /// The lessons that it changed.
@@ -46,8 +46,8 @@ pub struct ForgottenLesson {
 pub struct ChangedLesson {
     /// Its id.
     pub id: LessonId,
-    /// What happened to it: `inserted`, `awaiting` (review), `merged`, `evicted`, `pruned`, `removed`, `unreviewed`, `dismissed` or `restored`.
-    pub what: &'static str,
+    /// What happened to it.
+    pub what: Why,
     /// Its trigger; empty if the text is no longer kept.
     pub trigger: String,
 }
@@ -65,12 +65,12 @@ impl Playbook {
         let touched = |edit: &Edit| {
             let lesson = edit.before.as_ref().or_else(|| book.any_with(edit.id).next());
             let trigger = lesson.map(|lesson| lesson.trigger.clone());
-            ChangedLesson { id: edit.id, what: edit.why.name(), trigger: trigger.unwrap_or_default() }
+            ChangedLesson { id: edit.id, what: edit.why, trigger: trigger.unwrap_or_default() }
         };
         let records = history.iter().map(|change| ChangeRecord {
             id: change.id,
             at: change.at,
-            action: change.action.name(),
+            action: change.action,
             is_undone: undone.contains(&change.id),
             lessons: change.edits.iter().map(touched).collect(),
         });
@@ -130,7 +130,7 @@ impl Playbook {
         let (removal, forgotten) = shared.commit(|attempt| {
             let mut plan = shared.plan(attempt);
             let removal = learn::forget(&mut plan, &shared.store.archive().changes()?, &reference)?;
-            let forgotten = plan.forgotten.clone();
+            let forgotten = plan.erasure.forgotten().cloned();
             Ok(Planned::Commit(plan, (removal, forgotten)))
         })?;
         self.skills().archive_drafts_of_removed();
