@@ -19,14 +19,15 @@ pub mod utility;
 
 pub(crate) use book::{Book, SkippedSuggestion};
 pub use book::{ReviewReason, Waiting};
-pub(crate) use change::{Action, Change, Edit, Why};
+pub use change::{Action, Why};
+pub(crate) use change::{Change, Edit};
 pub(crate) use dedup_index::DedupIndex;
 pub(crate) use evicted::Evicted;
 pub(crate) use lazy::Lazy;
 pub(crate) use lesson_vectors::{EmbeddedText, LessonVectors};
 pub(crate) use lessons_by_time::{Changed, LessonsByTime};
 pub(crate) use pieces::{Piece, Pieces, StoredPieces};
-pub(crate) use plan::{Forgotten, Plan, Planned};
+pub(crate) use plan::{Erasure, Forgotten, Plan, Planned};
 pub(crate) use ranking::{Rank, Ranking};
 pub(crate) use realm_vectors::{Near, VectorOf};
 pub(crate) use recall_index::{RecallIndex, StoredRecall};

@@ -3,7 +3,7 @@
 use chrono::{DateTime, FixedOffset};
 use parking_lot::RwLock;
 
-use super::prepared_commit::{Marks, PreparedCommit};
+use super::prepared_commit::{DerivedData, Marks, PreparedCommit};
 use super::{BACKUP, Event, Mark, Snapshot, Store, VectorCache, playbook_file, usage};
 use crate::credit::outcome_line;
 use crate::error::{FolderError, Result};
@@ -75,9 +75,9 @@ impl Store {
         };
         let usage = self.rotate(before.log.end)?;
         if let Some(ModelVectors { cache, fingerprint }) = vectors {
-            self.vector_file().write(&mut cache.write(), fingerprint, commit.forgets_vectors, commit.book())?;
+            self.vector_file().write(&mut cache.write(), fingerprint, commit.derived, commit.book())?;
         }
-        if commit.forgets_vectors {
+        if commit.derived == DerivedData::DropRemoved {
             self.drop_recall()?;
             self.receipt_file().forget_removed(commit.book())?;
         }

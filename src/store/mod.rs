@@ -74,6 +74,7 @@ pub(crate) use commit::ModelVectors;
 use commit_log::{LOG, LogEnd, LogFile};
 use playbook_file::FileEncoder;
 pub(crate) use playbook_file::{Mark, PlaybookFile};
+use prepared_commit::DerivedData;
 pub(crate) use recall_file::{MIN_STORED_LESSONS, RecallFile};
 use receipts::{ReceiptCount, ReceiptFile};
 pub use recover::Recovery;
@@ -292,7 +293,7 @@ impl Store {
             return Ok(());
         }
         match self.folder.try_lock()? {
-            Some(_lock) => self.vector_file().write(cache, fingerprint, false, known.book()),
+            Some(_lock) => self.vector_file().write(cache, fingerprint, DerivedData::Keep, known.book()),
             None => Ok(()),
         }
     }

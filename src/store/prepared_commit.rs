@@ -7,7 +7,7 @@ use super::forget::Words;
 use super::playbook_file::{Mark, PlaybookFile};
 use super::snapshot::Snapshot;
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
-use crate::state::{Book, Change, Edit, Forgotten, Plan, Why};
+use crate::state::{Book, Change, Edit, Erasure, Forgotten, Plan, Why};
 
 /// How much of a new state is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,15 @@ pub(super) enum Extent {
     Needed,
     /// A new log and the playbook file: no forgotten text remains in them, and the file is current.
     Whole,
+}
+
+/// What becomes of vectors and indexes of removed texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DerivedData {
+    /// They may stay until a compaction.
+    Keep,
+    /// They are dropped with the commit.
+    DropRemoved,
 }
 
 /// How much of the files that are written before a commit belongs to its state.
@@ -36,14 +45,14 @@ pub(super) struct PreparedCommit {
     pub(super) withdrawn: Vec<TextHash>,
     /// What must be removed from every file.
     pub(super) forgotten: Option<Words>,
-    /// True if the vectors of removed texts are dropped.
-    pub(super) forgets_vectors: bool,
+    pub(super) derived: DerivedData,
     pub(super) extent: Extent,
 }
 
 impl PreparedCommit {
     pub(super) fn new(before: &Snapshot, plan: Plan) -> Self {
-        let Plan { book: decided, changes, forgets_vectors, forgotten, accepts_edits, writes_file, .. } = plan;
+        let Plan { book: decided, changes, erasure, accepts_edits, writes_file, .. } = plan;
+        let forgotten = erasure.forgotten();
         let mut book = decided.clone();
         migrate(&mut book);
         let mut file = PlaybookFile { book: Arc::new(book), ..PlaybookFile::clone(&before.file) };
@@ -52,13 +61,13 @@ impl PreparedCommit {
             file.edited.clear();
         }
         Self {
-            withdrawn: withdrawn(before.book(), &decided, &changes, forgotten.as_ref()),
+            withdrawn: withdrawn(before.book(), &decided, &changes, forgotten),
             extent: if writes_file || forgotten.is_some() { Extent::Whole } else { Extent::Needed },
-            forgotten: forgotten.as_ref().map(Words::of),
+            forgotten: forgotten.map(Words::of),
+            derived: if matches!(erasure, Erasure::None) { DerivedData::Keep } else { DerivedData::DropRemoved },
             decided,
             file,
             changes,
-            forgets_vectors,
         }
     }
 
@@ -167,8 +176,9 @@ mod tests {
         let gone = Arc::new(lesson("one", "rename it"));
         let before = before(&[Arc::clone(&gone)]);
         let forgotten = Forgotten { ids: [gone.id].into(), texts: vec![Arc::clone(&gone)] };
-        let commit = PreparedCommit::new(&before, Plan { forgotten: Some(forgotten), ..plan(&before) });
-        assert_eq!(commit.extent, Extent::Whole);
+        let erasure = Erasure::Everywhere(forgotten);
+        let commit = PreparedCommit::new(&before, Plan { erasure, ..plan(&before) });
+        assert_eq!((commit.extent, commit.derived), (Extent::Whole, DerivedData::DropRemoved));
         assert!(commit.forgotten.is_some_and(|words| words.ids().contains(&gone.id)));
         // A lesson with the same text stays, so that its text stays admitted.
         assert!(commit.withdrawn.is_empty());
