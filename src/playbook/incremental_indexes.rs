@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::stored_recall::StoredFile;
+use super::stored_recall::{StoredFile, UsedIndexes};
 use super::{Playbook, View};
 use crate::embed::HashingEmbedder;
 use crate::lesson::{LessonId, Origin, Provenance, Trust};
@@ -48,7 +48,7 @@ impl Fixture {
         if view.snapshot.book().lessons.is_empty() {
             return;
         }
-        playbook.shared.write_recall(&view, true).unwrap();
+        playbook.shared.write_recall(&view, UsedIndexes::WordsAndVectors).unwrap();
         let fresh = self.open();
         let stored = std::mem::take(&mut *fresh.shared.stored_recall.lock());
         assert!(matches!(stored, StoredFile::Unused(ref file) if file.is_used), "it is of this state");

@@ -10,12 +10,13 @@ use parking_lot::RwLock;
 use serde::Serialize;
 
 use super::pool::Pool;
+use super::stored_recall::UsedIndexes;
 use super::{Credited, Listing, OpenPlaybook, Playbook, View};
 use crate::error::{Error, Result};
 use crate::learn::Feedback;
 use crate::lesson::{Lesson, LessonId, LessonRef, Realm, ReceiptId, TextHash};
 use crate::retrieve::{Context, NoMatchReason, Query, Request, recent_failures};
-use crate::state::{Book, EmbeddedText, RecallIndex};
+use crate::state::{Book, RecallIndex};
 use crate::trust::Standing;
 
 /// Several playbooks, queried as one.
@@ -125,9 +126,9 @@ impl Playbooks {
         let member_index = |id: LessonId| union.member_of.get(&id).copied().unwrap_or_default();
         let answer = lead.shared.answer_counted(pool, &request, &member_index)?;
         if matches!(request.query, Query::About(_)) {
-            let has_vectors = union.recall.has_vectors(EmbeddedText::Trigger);
+            let used = UsedIndexes::of(&union.recall);
             for (member, view) in &members {
-                member.store_recall(view, has_vectors);
+                member.store_recall(view, used);
             }
         }
         Ok(answer.into_context(&request, &self.members, &member_index))

@@ -9,6 +9,7 @@ use chrono::{DateTime, FixedOffset};
 
 use super::crediting::PendingRetrieval;
 use super::pool::Pool;
+use super::stored_recall::UsedIndexes;
 use super::{OpenPlaybook, Playbook, View};
 use crate::config::{CalibrationFit, RetrievalConfig, RetrievalRule};
 use crate::embed::{Embedder, Role, embed_unit};
@@ -45,7 +46,7 @@ impl Playbook {
         let pool = Pool::of(&members, &view.recall);
         let answer = shared.answer_counted(pool, &request, &|_| 0)?;
         if matches!(request.query, Query::About(_)) {
-            shared.store_recall(&view, view.recall.has_vectors(EmbeddedText::Trigger));
+            shared.store_recall(&view, UsedIndexes::of(&view.recall));
         }
         Ok(answer.into_context(&request, std::slice::from_ref(self), &|_| 0))
     }

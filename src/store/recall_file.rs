@@ -15,7 +15,9 @@ use crate::folder::{Folder, Stamp};
 use crate::hash::TextHash;
 use crate::lesson::LessonId;
 use crate::sorted_blocks::StoredBytes;
-use crate::state::{Book, LessonsByTime, Piece, Pieces, RecallIndex, StoredPieces, StoredRecall};
+use crate::state::{
+    Book, Checked, LessonsByTime, Piece, Pieces, RecallIndex, StoredPieces, StoredRecall, StoredVectors,
+};
 use crate::trust::Standing;
 use crate::user_key::Codes;
 
@@ -191,9 +193,9 @@ impl RecallFile {
 
     /// The indexes of the lessons in the file, with vectors only of this model.
     pub(crate) fn indexes(mut self, model: Option<TextHash>, config: &IndexConfig) -> Option<RecallIndex> {
-        let has_model = model.is_some() && self.is_of(model);
+        let vectors = if model.is_some() && self.is_of(model) { StoredVectors::Use } else { StoredVectors::Skip };
         let mut pieces = std::iter::from_fn(|| next_section(&mut self.rest));
-        RecallIndex::read(&self.lessons, config, has_model, &mut StoredPieces(&mut pieces))
+        RecallIndex::read(&self.lessons, config, vectors, &mut StoredPieces(&mut pieces))
     }
 
     /// The state of the folder, if this file contains it or a state that the log continues. It is used only in a folder that is
@@ -279,8 +281,8 @@ pub(super) fn to_bytes(head: &Head, others: Vec<u8>, lessons: &LessonsByTime, re
     lessons.write(&mut pieces);
     recall.write(&mut pieces);
     let mut writer = SectionWriter::behind(0);
-    for (row, Piece { parts, is_checked_by_row }) in (0..).zip(&pieces.0) {
-        let kind = if *is_checked_by_row { CHECKED_BY_ROW } else { FORMAT };
+    for (row, Piece { parts, checked }) in (0..).zip(&pieces.0) {
+        let kind = if *checked == Checked::ByRow { CHECKED_BY_ROW } else { FORMAT };
         let label = Label { kind, model: TextHash::from_bytes([0; 16]), n_columns: 0, n_rows: row };
         writer.push(label, &parts.iter().map(AsRef::as_ref).collect::<Vec<_>>());
     }
