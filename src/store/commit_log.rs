@@ -225,16 +225,16 @@ impl CommitLog {
         self.state.clone()
     }
 
-    /// Applies the commits after a playbook file to it. In a file that a person edited, edited rows are kept, and removed rows
-    /// do not come back. Returns false if the log does not continue from the file.
-    pub(super) fn advance(&self, keys: &mut Map<String, Value>, is_edited: bool) -> bool {
+    /// Applies the commits after a playbook file to it. In an edited file, edited rows are kept, and removed rows do not come
+    /// back. Returns false if the log does not continue from the file.
+    pub(super) fn advance(&self, keys: &mut Map<String, Value>, base: Base) -> bool {
         let generation = generation_of(keys);
         if generation < self.base {
             return false;
         }
         let after: Vec<&Record> = self.records.iter().filter(|record| record.generation > generation).collect();
         let Some(Value::Array(rows)) = keys.remove(LESSONS) else { return false };
-        let mut rows = Rows::new(rows, is_edited);
+        let mut rows = Rows::new(rows, base);
         for record in after {
             rows.apply(record);
             for key in record.list(EMPTIED).filter_map(Value::as_str) {
@@ -251,18 +251,27 @@ impl CommitLog {
     }
 }
 
+/// The playbook file to which commits are applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    /// The program wrote it.
+    AsWritten,
+    /// A person may have edited it.
+    Edited,
+}
+
 /// The lessons of a playbook file, to which commits are applied.
 struct Rows {
     /// The rows in their order; none for one that was removed.
     present: Vec<Option<Value>>,
     places: BTreeMap<String, usize>,
-    is_edited: bool,
+    base: Base,
 }
 
 impl Rows {
-    fn new(rows: Vec<Value>, is_edited: bool) -> Self {
+    fn new(rows: Vec<Value>, base: Base) -> Self {
         let places = rows.iter().enumerate().filter_map(|(place, row)| Some((id_of(row)?, place))).collect();
-        Self { present: rows.into_iter().map(Some).collect(), places, is_edited }
+        Self { present: rows.into_iter().map(Some).collect(), places, base }
     }
 
     fn apply(&mut self, record: &Record) {
@@ -270,9 +279,9 @@ impl Rows {
         for row in record.list(LESSONS) {
             let Some(id) = id_of(row) else { continue };
             match self.places.get(&id).and_then(|place| self.present.get_mut(*place)) {
-                Some(present) if self.is_edited && is_foreign(present.as_ref()) => {}
+                Some(present) if self.base == Base::Edited && is_foreign(present.as_ref()) => {}
                 Some(present) => *present = Some(row.clone()),
-                None if self.is_edited && !new.contains(id.as_str()) => {}
+                None if self.base == Base::Edited && !new.contains(id.as_str()) => {}
                 None => {
                     self.places.insert(id, self.present.len());
                     self.present.push(Some(row.clone()));

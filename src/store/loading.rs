@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::commit_log::{self, CommitLog, LOG, LogBytes};
+use super::commit_log::{self, Base, CommitLog, LOG, LogBytes};
 use super::playbook_file::Seals;
+use super::recover::Repair;
 use super::usage_reading::UsageFrom;
 use super::{
     BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, START_BYTES, Snapshot, Store, is_alike, is_missing,
@@ -64,7 +65,8 @@ impl Origin {
     fn advance(keys: &mut Map<String, Value>, log: &CommitLog, content: TextHash) -> Self {
         let generation = commit_log::generation_of(keys);
         let is_known = log.has_written(generation, content);
-        let is_advanced = log.generation() > generation && log.advance(keys, !is_known);
+        let is_advanced =
+            log.generation() > generation && log.advance(keys, if is_known { Base::AsWritten } else { Base::Edited });
         Self { generation, is_known, is_advanced, is_untouched: false }
     }
 }
@@ -87,7 +89,7 @@ impl Store {
         if !is_same || known.is_provisional || known.n_judged != self.guard.n_judged() {
             return match self.load(UsageFrom::End(known)).and_then(|loaded| self.with_all_usage(loaded)) {
                 Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() || is_known(&reason) => {
-                    self.recover_locked(reason, true).map(|(snapshot, _)| snapshot)
+                    self.recover_locked(reason, Repair::Write).map(|(snapshot, _)| snapshot)
                 }
                 loaded => loaded,
             };
@@ -209,8 +211,8 @@ impl Store {
         let is_logged = origin.is_known && log.leads_to(file.generation);
         if file.is_unmarked {
             file = self.mark(file)?;
-        } else if newer.is_none() {
-            self.apply_later_removals(&mut file, origin.is_known)?;
+        } else if newer.is_none() && !(origin.is_known && self.archive().ends_at(file.archive_length)?) {
+            self.apply_later_removals(&mut file)?;
         }
         let on_disk = OnDisk { version, log: log.end, is_logged };
         Ok(Snapshot { newer, ..Snapshot::new(file, on_disk) })
@@ -290,7 +292,7 @@ impl Store {
 
     /// The playbook file that the log of commits leads to, if the log contains all of it.
     pub(super) fn logged(&self, log: &CommitLog) -> Option<PlaybookFile> {
-        let advance = |keys: &mut _| _ = log.advance(keys, false);
+        let advance = |keys: &mut _| _ = log.advance(keys, Base::AsWritten);
         let admits = |lesson: &_| self.admits(lesson);
         let mut parsed = playbook_file::parse_keys(log.first_state()?, self.clock.as_ref(), &admits, advance).ok()?;
         self.hold_removed(&mut parsed.file);

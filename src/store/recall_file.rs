@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use adage_index::IndexConfig;
 
-use super::commit_log::{self, CommitLog, LOG, LogEnd, SMALL_FILE};
+use super::commit_log::{self, Base, CommitLog, LOG, LogEnd, SMALL_FILE};
 use super::sections::{Label, SectionWriter, Sections, UncheckedSection};
 use super::{FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, playbook_file};
 use crate::error::folder::Result;
@@ -248,7 +248,7 @@ impl RecallFile {
             return None;
         }
         let mut keys = serde_json::from_slice(self.others.as_ref().as_ref()).ok()?;
-        let is_advanced = later.is_empty() || log.advance(&mut keys, false);
+        let is_advanced = later.is_empty() || log.advance(&mut keys, Base::AsWritten);
         let changed: BTreeSet<LessonId> = ids(&keys);
         let parsed = playbook_file::parse_keys(keys, store.clock.as_ref(), &|_| true, |_| {}).ok()?;
         let mut file = parsed.file;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::checksum::Seal;
 use super::combine::{ReadableFile, Taken, combine};
-use super::commit_log::{self, CommitLog};
+use super::commit_log::{self, Base, CommitLog};
 use super::playbook_file::{Parsed, Seals};
 use super::publication::Draft;
 use super::{
@@ -48,29 +48,39 @@ pub struct Recovery {
     pub is_merge: bool,
 }
 
+/// What a recovery does with the folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repair {
+    /// The broken files go to quarantine, and the recovered state is written.
+    Write,
+    /// Nothing is changed: the handle may not write, or another process holds the lock.
+    ReadOnly,
+}
+
 impl Store {
     /// Rebuilds a broken playbook file from its backup. If another process has done it meanwhile, nothing is reported.
     pub(super) fn recover(&self, reason: String) -> Result<(Snapshot, Option<Recovery>)> {
         // An open does not wait: if the lock is not free, the last good state is used, and a later call repairs the file.
         let lock =
             if self.folder.is_writable() { self.folder.lock_within(Duration::ZERO) } else { Ok(Box::new(()) as Lock) };
-        let may_write = match &lock {
-            Ok(_) => self.folder.is_writable(),
+        let repair = match &lock {
+            Ok(_) if self.folder.is_writable() => Repair::Write,
+            Ok(_) => Repair::ReadOnly,
             Err(error) => {
                 tracing::warn!(%error, "the playbook file is broken and not repaired yet");
-                false
+                Repair::ReadOnly
             }
         };
         let recovered = match self.load(UsageFrom::Start) {
-            Err(FolderError::Unreadable { .. }) => self.recover_locked(reason, may_write),
+            Err(FolderError::Unreadable { .. }) => self.recover_locked(reason, repair),
             loaded => loaded.map(|snapshot| (snapshot, None)),
         };
         drop(lock);
         recovered
     }
 
-    /// As [`recover`](Self::recover), for a caller that holds the lock. If it may not write, nothing is changed.
-    pub(super) fn recover_locked(&self, reason: String, is_writable: bool) -> Result<(Snapshot, Option<Recovery>)> {
+    /// As [`recover`](Self::recover), for a caller that holds the lock or does not write.
+    pub(super) fn recover_locked(&self, reason: String, repair: Repair) -> Result<(Snapshot, Option<Recovery>)> {
         let merged = self.merged()?;
         let (is_merge, backup) = (merged.is_some(), if merged.is_some() { None } else { self.backup()? });
         let from_backup = backup.is_some();
@@ -101,16 +111,14 @@ impl Store {
             n_removed_again: n_before - file.book.lessons.len(),
             is_merge,
         };
-        if is_writable {
+        if repair == Repair::Write {
             self.archive().write_merged()?;
             recovery.kept_at = self.quarantine(PLAYBOOK, "skills_playbook")?.into_iter().collect();
             if !self.has_whole_backup()? {
                 recovery.kept_at.extend(self.quarantine(BACKUP, "skills_playbook.bak")?);
             }
             self.install(&file)?;
-        }
-        // A handle that changes nothing leaves it to its caller to say what it recovered.
-        if is_writable {
+            // A handle that changes nothing leaves it to its caller to say what it recovered.
             tracing::warn!(
                 reason = recovery.reason,
                 from_backup,
@@ -118,7 +126,10 @@ impl Store {
                 "the playbook file was broken"
             );
         }
-        let snapshot = if is_writable { self.load(UsageFrom::Start)? } else { self.provisional(file)? };
+        let snapshot = match repair {
+            Repair::Write => self.load(UsageFrom::Start)?,
+            Repair::ReadOnly => self.provisional(file)?,
+        };
         Ok((snapshot, Some(recovery)))
     }
 
@@ -225,7 +236,7 @@ impl Store {
         let content = TextHash::of(&[&bytes]);
         let parsed = self.parse_then(&bytes, |keys| {
             if log.has_written(commit_log::generation_of(keys), content) {
-                log.advance(keys, false);
+                log.advance(keys, Base::AsWritten);
             }
         });
         if let Ok(Parsed { file, newer: None, seals }) = parsed
@@ -266,10 +277,7 @@ impl Store {
     /// Applies the removals that were committed after a file was written. It is an older copy then, which passes for the newest file
     /// where the log and the backup are gone, or are older copies too. A removal that may not have been committed is left out. So is one
     /// that the file once had: a person took it out of the list.
-    pub(super) fn apply_later_removals(&self, file: &mut PlaybookFile, is_known: bool) -> Result<()> {
-        if is_known && self.archive().ends_at(file.archive_length)? {
-            return Ok(());
-        }
+    pub(super) fn apply_later_removals(&self, file: &mut PlaybookFile) -> Result<()> {
         let mut bytes = self.archive().read()?;
         bytes.truncate(usize::try_from(archive::committed_length(&bytes)).unwrap_or(usize::MAX));
         if self.apply_unknown_removals(file, &bytes) {
