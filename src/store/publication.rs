@@ -33,9 +33,10 @@ impl Store {
         self.quarantine_newer(&before)?;
         let length = before.on_disk.version.length();
         let is_logged = before.on_disk.is_logged && extent == Extent::Needed && !before.on_disk.log.is_full(length);
-        let record = match is_logged {
-            true => playbook_file::difference(&before.committed, &file).map_err(|error| self.cannot_write(error))?,
-            false => None,
+        let record = if is_logged {
+            playbook_file::difference(&before.committed, &file).map_err(|error| self.cannot_write(error))?
+        } else {
+            None
         };
         match record {
             // Version control takes the file, not the log.
