@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::commit_log::{self, Base, CommitLog, LOG, LogBytes};
 use super::playbook_file::Seals;
-use super::recover::Repair;
+use super::recover::RecoveryAccess;
 use super::usage_reading::UsageFrom;
 use super::{
     BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, START_BYTES, Snapshot, Store, is_alike, is_missing,
@@ -89,7 +89,7 @@ impl Store {
         if !is_same || known.is_provisional || known.n_judged != self.guard.n_judged() {
             return match self.load(UsageFrom::End(known)).and_then(|loaded| self.with_all_usage(loaded)) {
                 Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() || is_known(&reason) => {
-                    self.recover_locked(reason, Repair::Write).map(|(snapshot, _)| snapshot)
+                    self.recover_locked(reason, RecoveryAccess::Write).map(|(snapshot, _)| snapshot)
                 }
                 loaded => loaded,
             };

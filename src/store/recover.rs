@@ -50,7 +50,7 @@ pub struct Recovery {
 
 /// What a recovery does with the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Repair {
+pub(super) enum RecoveryAccess {
     /// The broken files go to quarantine, and the recovered state is written.
     Write,
     /// Nothing is changed: the handle may not write, or another process holds the lock.
@@ -63,16 +63,16 @@ impl Store {
         // An open does not wait: if the lock is not free, the last good state is used, and a later call repairs the file.
         let lock =
             if self.folder.is_writable() { self.folder.lock_within(Duration::ZERO) } else { Ok(Box::new(()) as Lock) };
-        let repair = match &lock {
-            Ok(_) if self.folder.is_writable() => Repair::Write,
-            Ok(_) => Repair::ReadOnly,
+        let access = match &lock {
+            Ok(_) if self.folder.is_writable() => RecoveryAccess::Write,
+            Ok(_) => RecoveryAccess::ReadOnly,
             Err(error) => {
                 tracing::warn!(%error, "the playbook file is broken and not repaired yet");
-                Repair::ReadOnly
+                RecoveryAccess::ReadOnly
             }
         };
         let recovered = match self.load(UsageFrom::Start) {
-            Err(FolderError::Unreadable { .. }) => self.recover_locked(reason, repair),
+            Err(FolderError::Unreadable { .. }) => self.recover_locked(reason, access),
             loaded => loaded.map(|snapshot| (snapshot, None)),
         };
         drop(lock);
@@ -80,7 +80,31 @@ impl Store {
     }
 
     /// As [`recover`](Self::recover), for a caller that holds the lock or does not write.
-    pub(super) fn recover_locked(&self, reason: String, repair: Repair) -> Result<(Snapshot, Option<Recovery>)> {
+    pub(super) fn recover_locked(
+        &self,
+        reason: String,
+        access: RecoveryAccess,
+    ) -> Result<(Snapshot, Option<Recovery>)> {
+        let (file, mut recovery) = self.rebuild(reason)?;
+        let snapshot = match access {
+            RecoveryAccess::ReadOnly => self.provisional(file)?,
+            RecoveryAccess::Write => {
+                recovery.kept_at = self.replace_broken(&file)?;
+                // A handle that changes nothing leaves it to its caller to say what it recovered.
+                tracing::warn!(
+                    reason = recovery.reason,
+                    from_backup = recovery.from_backup,
+                    lessons = recovery.n_lessons,
+                    "the playbook file was broken"
+                );
+                self.load(UsageFrom::Start)?
+            }
+        };
+        Ok((snapshot, Some(recovery)))
+    }
+
+    /// The state that a broken file is replaced by, and where its parts come from. Nothing is changed.
+    fn rebuild(&self, reason: String) -> Result<(PlaybookFile, Recovery)> {
         let merged = self.merged()?;
         let (is_merge, backup) = (merged.is_some(), if merged.is_some() { None } else { self.backup()? });
         let from_backup = backup.is_some();
@@ -100,7 +124,7 @@ impl Store {
             // The newest state knows how much of the archive belongs to it; an older one does not.
             self.adopt_archive(&mut file)?;
         }
-        let mut recovery = Recovery {
+        let recovery = Recovery {
             reason: if is_merge { MERGE.to_owned() } else { reason },
             kept_at: vec![self.files().path_of(PLAYBOOK)],
             from_backup,
@@ -111,26 +135,18 @@ impl Store {
             n_removed_again: n_before - file.book.lessons.len(),
             is_merge,
         };
-        if repair == Repair::Write {
-            self.archive().write_merged()?;
-            recovery.kept_at = self.quarantine(PLAYBOOK, "skills_playbook")?.into_iter().collect();
-            if !self.has_whole_backup()? {
-                recovery.kept_at.extend(self.quarantine(BACKUP, "skills_playbook.bak")?);
-            }
-            self.install(&file)?;
-            // A handle that changes nothing leaves it to its caller to say what it recovered.
-            tracing::warn!(
-                reason = recovery.reason,
-                from_backup,
-                lessons = recovery.n_lessons,
-                "the playbook file was broken"
-            );
+        Ok((file, recovery))
+    }
+
+    /// Puts the broken files into quarantine and a rebuilt one in their place. Returns where they are kept.
+    fn replace_broken(&self, file: &PlaybookFile) -> Result<Vec<PathBuf>> {
+        self.archive().write_merged()?;
+        let mut kept_at: Vec<PathBuf> = self.quarantine(PLAYBOOK, "skills_playbook")?.into_iter().collect();
+        if !self.has_whole_backup()? {
+            kept_at.extend(self.quarantine(BACKUP, "skills_playbook.bak")?);
         }
-        let snapshot = match repair {
-            Repair::Write => self.load(UsageFrom::Start)?,
-            Repair::ReadOnly => self.provisional(file)?,
-        };
-        Ok((snapshot, Some(recovery)))
+        self.install(file)?;
+        Ok(kept_at)
     }
 
     /// The playbook file, merged from the two versions in it; none if it does not have the marks of a merge.
