@@ -83,12 +83,12 @@ impl Learner<'_> {
     pub(super) fn decide(&self, mut compared: Compared) -> Decision {
         let Checked { lesson, arrival, supersession, .. } = &compared.checked;
         let duplicates = &mut compared.neighbours.duplicates;
-        if let Some(quarantined) = duplicates.iter().find(|duplicate| duplicate.lesson.is_quarantined()) {
+        if let Some(disabled) = duplicates.iter().find(|duplicate| duplicate.lesson.is_disabled()) {
             if *arrival == Arrival::MovedIn || !lesson.is_by_hand() {
-                return Decision::Refuse(Refusal::Quarantined { id: quarantined.lesson.id });
+                return Decision::Refuse(Refusal::Quarantined { id: disabled.lesson.id });
             }
-            // A text written by a person is a lesson of its own; the other one stays in quarantine.
-            duplicates.retain(|duplicate| !duplicate.lesson.is_quarantined());
+            // A text written by a person is a lesson of its own; the other one stays disabled.
+            duplicates.retain(|duplicate| !duplicate.lesson.is_disabled());
         }
         let old = supersession.as_ref().map(|supersession| Arc::clone(supersession.old()));
         if let Some(reason) = review_reason(lesson, *arrival, old.as_deref()) {

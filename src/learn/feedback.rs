@@ -28,14 +28,19 @@ pub enum Verification {
 }
 
 /// Counts a retrieval. `recalls` is the number of recalls of its realm so far.
-pub(crate) fn retrieved(lesson: &mut Lesson, at: DateTime<FixedOffset>, recalls: u64) {
+pub(crate) fn count_retrieval(lesson: &mut Lesson, at: DateTime<FixedOffset>, recalls: u64) {
     lesson.shown_at_recall = lesson.shown_at_recall.max(recalls);
     lesson.retrievals = lesson.retrievals.saturating_add(1);
     lesson.last_retrieved_at = lesson.last_retrieved_at.max(Some(at));
 }
 
 /// Counts the outcome of a retrieval.
-pub(crate) fn settled(lesson: &mut Lesson, outcome: Feedback, at: DateTime<FixedOffset>, config: &FeedbackConfig) {
+pub(crate) fn count_outcome(
+    lesson: &mut Lesson,
+    outcome: Feedback,
+    at: DateTime<FixedOffset>,
+    config: &FeedbackConfig,
+) {
     match outcome {
         Feedback::Helpful => {
             lesson.helpful_retrievals = lesson.helpful_retrievals.saturating_add(1);
@@ -53,14 +58,14 @@ pub(crate) fn settled(lesson: &mut Lesson, outcome: Feedback, at: DateTime<Fixed
 
 /// Reverts a window credit that an explicit outcome overrides. A confidence that the credit raised by less than a full step,
 /// because of the limit of 1, ends lower than it was.
-pub(crate) fn taken_back(lesson: &mut Lesson, config: &FeedbackConfig) {
+pub(crate) fn revert_credit(lesson: &mut Lesson, config: &FeedbackConfig) {
     lesson.helpful_retrievals = lesson.helpful_retrievals.saturating_sub(1);
     lesson.settled_retrievals = lesson.settled_retrievals.saturating_sub(1);
     lesson.confidence = (lesson.confidence - config.helpful_step).max(0.0);
 }
 
 /// Records a check. A failed one removes the verified mark and keeps the confidence.
-pub(crate) fn verified(lesson: &mut Lesson, verification: Verification, bonus: f64) {
+pub(crate) fn record_verification(lesson: &mut Lesson, verification: Verification, bonus: f64) {
     lesson.verification_attempted = true;
     lesson.verified = verification == Verification::Passed;
     if lesson.verified {
@@ -75,7 +80,7 @@ mod tests {
 
     fn check(outcome: Feedback, confidence: f64, expected: (u64, u64, f64)) {
         let mut lesson = Lesson { confidence, ..lesson("t", "s") };
-        settled(&mut lesson, outcome, at(9), &FeedbackConfig::default());
+        count_outcome(&mut lesson, outcome, at(9), &FeedbackConfig::default());
         assert_eq!((lesson.helpful_retrievals, lesson.harmful_retrievals), (expected.0, expected.1));
         assert!((lesson.confidence - expected.2).abs() < 1e-12, "{}", lesson.confidence);
         assert_eq!(lesson.last_credited_at, Some(at(9)));
@@ -93,20 +98,20 @@ mod tests {
     #[test]
     fn a_retrieval_counts_and_never_moves_the_time_back() {
         let mut lesson = lesson("t", "s");
-        retrieved(&mut lesson, at(9), 2);
-        retrieved(&mut lesson, at(5), 1);
+        count_retrieval(&mut lesson, at(9), 2);
+        count_retrieval(&mut lesson, at(5), 1);
         assert_eq!((lesson.retrievals, lesson.last_retrieved_at, lesson.shown_at_recall), (2, Some(at(9)), 2));
     }
 
     #[test]
     fn a_passed_check_verifies_and_a_failed_one_removes_only_the_mark() {
         let mut lesson = lesson("t", "s");
-        verified(&mut lesson, Verification::Passed, 0.2);
+        record_verification(&mut lesson, Verification::Passed, 0.2);
         assert!(lesson.verified && lesson.verification_attempted && (lesson.confidence - 0.7).abs() < 1e-12);
-        verified(&mut lesson, Verification::Failed, 0.2);
+        record_verification(&mut lesson, Verification::Failed, 0.2);
         assert!(!lesson.verified && lesson.verification_attempted && (lesson.confidence - 0.7).abs() < 1e-12);
         for _ in 0..3 {
-            verified(&mut lesson, Verification::Passed, 0.2);
+            record_verification(&mut lesson, Verification::Passed, 0.2);
         }
         assert!((lesson.confidence - 1.0).abs() < 1e-12);
     }

@@ -40,7 +40,7 @@ pub(crate) fn prune(mut plan: Plan, config: &RetentionConfig) -> Planned<Pruned>
 ///
 /// They are taken from the bottom quartile by utility: every lesson with at most the utility of the one at a quarter of the
 /// ascending order. Of these, lessons are removed that were judged at least `prune_min_retrievals` times, have a hit rate under
-/// 0.35, and are not verified, written by hand or quarantined. The order is by utility, least first, and the number is limited
+/// 0.35, and are not verified, written by hand or disabled. The order is by utility, least first, and the number is limited
 /// by the fraction. None if there are fewer than 10 lessons.
 pub(crate) fn prunable(book: &Book, config: &RetentionConfig) -> Vec<LessonId> {
     let n_lessons = book.lessons.len();
@@ -65,7 +65,7 @@ pub(crate) fn prunable(book: &Book, config: &RetentionConfig) -> Vec<LessonId> {
 /// True for a lesson that was judged often enough, and rarely helped.
 fn has_failed(lesson: &Lesson, config: &RetentionConfig) -> bool {
     let (shown, hit_rate) = judged(config.utility, lesson);
-    shown >= config.prune_min_retrievals && !lesson.is_quarantined() && hit_rate < utility::STALE_HIT_RATE
+    shown >= config.prune_min_retrievals && !lesson.is_disabled() && hit_rate < utility::STALE_HIT_RATE
 }
 
 /// A lesson that rarely helped and that no prune removes.

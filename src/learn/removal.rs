@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::versions::versions;
 use crate::error::{Error, Result};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef};
-use crate::state::{Action, Change, Edit, Forgotten, Plan, Waiting, Why};
+use crate::state::{Action, Change, Edit, Erasure, Forgotten, Plan, Waiting, Why};
 
 /// How long the text of a removed lesson is kept.
 const REMOVED_TEXT_DAYS: i64 = 30;
@@ -84,8 +84,7 @@ pub(crate) fn forget(plan: &mut Plan, history: &[Change], lesson: &LessonRef) ->
     }
     texts.push(gone);
     plan.book.skips.retain(|skip| !texts.iter().any(|text| says_same(text, &skip.name)));
-    plan.forgets_vectors = true;
-    plan.forgotten = Some(Forgotten { ids, texts });
+    plan.erasure = Erasure::Everywhere(Forgotten { ids, texts });
     Ok(removal)
 }
 
@@ -125,7 +124,7 @@ pub(super) fn note_removed(plan: &mut Plan, why: Why, lesson: Arc<Lesson>) -> Re
     let change = plan.record(Action::Remove, vec![Edit::removed(why, &lesson)]);
     plan.book.remember_removal(lesson, change, plan.now);
     forget_old_texts(plan);
-    plan.forgets_vectors = true;
+    plan.erase_derived();
     RemovedLesson { id, change }
 }
 

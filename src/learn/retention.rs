@@ -228,7 +228,7 @@ pub(super) mod tests {
         for lesson in &lessons {
             ranking.leave(lesson);
         }
-        assert!(ranking.told().0.is_empty());
+        assert!(ranking.contents().0.is_empty());
     }
 
     #[test]
@@ -296,7 +296,7 @@ pub(super) mod tests {
                 ..sure("t", 0.5)
             };
             let mut settled = lesson.clone();
-            crate::learn::feedback::settled(&mut settled, crate::learn::Feedback::Neutral, at(1), &FeedbackConfig::default());
+            crate::learn::feedback::count_outcome(&mut settled, crate::learn::Feedback::Neutral, at(1), &FeedbackConfig::default());
             let value = |lesson: &Lesson| utility::under(UtilityPolicy::Aging, lesson, 9);
             prop_assert_eq!(value(&lesson).to_bits(), value(&settled).to_bits());
             prop_assert_eq!(settled.settled_retrievals, lesson.settled_retrievals + 1);

@@ -217,11 +217,11 @@ impl Lesson {
         if self.mistake.trim().is_empty() { self.searched_text() } else { self.mistake.clone() }
     }
 
-    /// True if the lesson may be shown: it is not quarantined, and either a person promoted exactly the text that is shown, or
+    /// True if the lesson may be shown: it is not disabled, and either a person promoted exactly the text that is shown, or
     /// it is trusted and needs no promotion.
     #[must_use]
     pub fn is_admitted(&self) -> bool {
-        !self.is_quarantined()
+        !self.is_disabled()
             && match self.provenance.promoted {
                 Some(shown) => shown == self.shown_hash(),
                 None => self.provenance.trust == Trust::Trusted,
@@ -230,7 +230,7 @@ impl Lesson {
 
     /// True if an earlier system disabled the lesson: its row is kept, but it is never shown.
     #[must_use]
-    pub fn is_quarantined(&self) -> bool {
+    pub fn is_disabled(&self) -> bool {
         match self.extra.get("quarantined") {
             None | Some(Value::Null | Value::Bool(false)) => false,
             Some(Value::Number(number)) => number.as_f64() != Some(0.0),

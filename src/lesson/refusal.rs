@@ -84,10 +84,10 @@ pub enum Refusal {
     /// It would not be read back from the file unchanged.
     #[error("it could not be read back from the file unchanged")]
     NotReadBack,
-    /// It is near to a quarantined lesson and was not written by hand.
+    /// It is near to a [disabled](crate::Lesson::is_disabled) lesson and was not written by hand.
     #[error("lesson {id}, which is in quarantine, says the same")]
     Quarantined {
-        /// The quarantined lesson.
+        /// The disabled lesson.
         id: LessonId,
     },
     /// A person removed this text before, and it is not learned by hand now.

@@ -72,13 +72,13 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`] and the errors of a write. If no session is due, the inner `Err` gives the reason.
     pub fn begin_agent(&self, folder: &Path) -> Result<Result<AgentRun, NotDue>> {
-        let inner = &self.0;
+        let shared = &self.shared;
         let scan = self.sessions().scan(folder)?;
         let run = match self.sessions().begin_run(&scan)? {
             Ok(run) => run,
             Err(waiting) => return Ok(Err(waiting)),
         };
-        let folder = &inner.store.folder;
+        let folder = &shared.store.folder;
         let memory = folder.links().resolve(folder.path()).map_err(FolderError::io("find", folder.path()))?;
         let inbox = self.inbox();
         let pending = inbox.list()?.into_iter().filter(|proposal| !proposal.files.is_empty());
@@ -93,12 +93,12 @@ impl Playbook {
         let briefing = Briefing {
             inbox: &memory.join(".inbox"),
             memory: &memory,
-            global: inner.global_notes.as_deref(),
+            global: shared.targets.global_notes.as_deref(),
             skills: skills.collect(),
             pending: pending.collect::<Result<_>>()?,
             sessions: &sessions,
         };
-        let job = job(&briefing, &inner.config.agent);
+        let job = job(&briefing, &shared.config.agent);
         let listed = sessions.iter().map(|entry| entry.path.clone()).collect();
         Ok(Ok(AgentRun { playbook: self.clone(), run, job, listed }))
     }
@@ -118,7 +118,7 @@ impl AgentRun {
     pub fn may(&self, tool: AgentTool, path: &Path) -> Result<(), Denied> {
         let policy = &self.job.policy;
         policy.check(tool, path)?;
-        let links = self.playbook.0.store.folder.links();
+        let links = self.playbook.shared.store.folder.links();
         match links.resolve_existing(path).ok().filter(|_| !links.dangles(path)) {
             Some(resolved) => policy.check(tool, &resolved),
             None => Err(Denied::Elsewhere { tool, path: path.to_owned(), allowed: "where links end".to_owned() }),
@@ -130,7 +130,7 @@ impl AgentRun {
     /// # Errors
     /// The errors of a write.
     pub fn read_session(&mut self, path: &Path) -> Result<SessionText> {
-        let config = &self.playbook.0.config.extract;
+        let config = &self.playbook.shared.config.extract;
         let shown = |reading: &Reading| redacted_record(&gate::clean_transcript(&reading.transcript), config);
         let Some(path) = self.listed.iter().find(|listed| *listed == path) else { return Ok(SessionText::NotListed) };
         let mut text = String::new();

@@ -9,7 +9,7 @@ use super::own_config::own_config;
 use super::reads::Reads;
 use super::skill_matching::SkillMatcher;
 use super::stored_recall::StoredFile;
-use super::{Inner, Playbook, SkillPlace, View};
+use super::{KnownSkills, NamedTargets, OpenPlaybook, Playbook, SkillPlace, View};
 use crate::clock::{Clock, SystemClock, WritableClock};
 use crate::config::Config;
 use crate::credit::Chance;
@@ -161,9 +161,9 @@ impl PlaybookBuilder {
         config.validate()?;
         // Relative paths are resolved against the current directory now.
         let absolute = |path: PathBuf| std::path::absolute(&path).map_err(FolderError::io("resolve", &path));
-        let mut skill_roots = Vec::new();
+        let mut roots = Vec::new();
         for (place, root) in self.skill_roots {
-            skill_roots.push((place, absolute(root)?));
+            roots.push((place, absolute(root)?));
         }
         let global_notes = self.global_notes.map(absolute).transpose()?;
         let writable_skills = self.writable_skills.into_iter().map(absolute).collect::<Result<_, _>>()?;
@@ -172,7 +172,7 @@ impl PlaybookBuilder {
         let folder = folder.with_lock_timeout(config.store.lock_timeout).with_max_file(config.store.max_file_bytes);
         let Opened { store, snapshot, recovery, recall_file } =
             Store::open(folder, guard, Arc::clone(&clock), feedback, credit, config.store.clone())?;
-        Ok(Playbook(Arc::new(Inner {
+        let shared = OpenPlaybook {
             store,
             chance: Chance::new(config.credit.seed),
             config,
@@ -184,14 +184,12 @@ impl PlaybookBuilder {
             vectors: RwLock::new(VectorCache::default()),
             writer: Mutex::new(()),
             recovery,
-            skill_roots,
-            skill_cache: Mutex::default(),
-            skill_matcher: SkillMatcher::default(),
-            global_notes,
-            writable_skills,
+            skills: KnownSkills { roots, cache: Mutex::default(), matcher: SkillMatcher::default() },
+            targets: NamedTargets { global_notes, writable_skills },
             own_roots: self.own_roots,
             export_key: self.export_key,
-        })))
+        };
+        Ok(Playbook { shared: Arc::new(shared) })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::pool::Pool;
-use super::{Inner, Playbook, View};
+use super::{OpenPlaybook, Playbook, View};
 use crate::config::{CalibrationFit, RetrievalConfig, RetrievalRule};
 use crate::error::Result;
 use crate::error::calibrate;
@@ -25,10 +25,10 @@ impl Playbook {
     /// lesson that the realm does not see, and for two queries that contradict each other. [`Error::Embed`](crate::Error::Embed),
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn calibrate(&self, pairs: &[LabelledPair], realm: &Realm) -> Result<CalibrationReport> {
-        let inner = &self.0;
-        let view = inner.view()?;
+        let shared = &self.shared;
+        let view = shared.view()?;
         let asked = answers(distinct(pairs)?, &view, realm)?;
-        let (embedder, calibration, tier) = match inner.fingerprint() {
+        let (embedder, calibration, tier) = match shared.fingerprint() {
             Some(fingerprint) => (fingerprint.to_string(), Calibration::of(fingerprint), TierChoice::Vector),
             None => (CalibrationFit::WORDS.to_owned(), Calibration::WORDS, TierChoice::Lexical),
         };
@@ -36,20 +36,20 @@ impl Playbook {
             rule: RetrievalRule::Signals,
             answer_from: Some(0.0),
             calibration: BTreeMap::new(),
-            ..inner.config.retrieval.clone()
+            ..shared.config.retrieval.clone()
         };
         let trials: Vec<Trial> = asked
             .into_iter()
             .map(|(query, right)| {
                 let request = Request::about(query).in_realm(realm).tier(tier);
-                inner.trial(&view, &request, &right, &config)
+                shared.trial(&view, &request, &right, &config)
             })
             .collect::<Result<_>>()?;
-        Ok(Gate::new(embedder, inner.config.retrieval.answer_from, &calibration).report(&trials))
+        Ok(Gate::new(embedder, shared.config.retrieval.answer_from, &calibration).report(&trials))
     }
 }
 
-impl Inner {
+impl OpenPlaybook {
     /// The candidates of a query with the gate open.
     fn trial(
         &self,

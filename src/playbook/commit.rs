@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{Inner, View};
+use super::{OpenPlaybook, View};
 use crate::config::{Config, DedupPolicy};
 use crate::error::{Error, Result, with_causes};
 use crate::learn::Comparison;
 use crate::lesson::{Lesson, Realm};
 use crate::state::{Book, DedupIndex, EmbeddedText, Plan, Planned};
-use crate::store::Snapshot;
+use crate::store::{ModelVectors, Snapshot};
 
 /// How often a commit is tried.
 const MAX_ROUNDS: usize = 3;
@@ -59,14 +59,14 @@ impl Attempt<'_> {
     }
 }
 
-impl Inner {
+impl OpenPlaybook {
     /// Commits the plan that `decide` makes for the newest state. `decide` runs under the lock, and again if the state has
     /// changed.
     pub(super) fn commit<T>(&self, decide: impl FnMut(&Attempt<'_>) -> Result<Planned<T>>) -> Result<T> {
         self.commit_with(VectorNeeds::default(), decide)
     }
 
-    /// As [`Inner::commit`], for a decision that reads vectors.
+    /// As [`OpenPlaybook::commit`], for a decision that reads vectors.
     pub(super) fn commit_with<T>(
         &self,
         mut needs: VectorNeeds,
@@ -84,7 +84,7 @@ impl Inner {
         Err(Error::Contended { rounds: MAX_ROUNDS })
     }
 
-    /// The result that [`Inner::commit_with`] would have now. Nothing is written.
+    /// The result that [`OpenPlaybook::commit_with`] would have now. Nothing is written.
     pub(super) fn preview_with<T>(
         &self,
         mut needs: VectorNeeds,
@@ -117,7 +117,7 @@ impl Inner {
     ) -> Result<Result<T, Vec<String>>> {
         let turn = self.store.folder.turn(&self.writer)?;
         let known = Arc::clone(&self.view.read());
-        let vectors = self.fingerprint().map(|fingerprint| (&self.vectors, fingerprint));
+        let vectors = self.fingerprint().map(|fingerprint| ModelVectors { cache: &self.vectors, fingerprint });
         let mut dedup = None;
         let plan = |snapshot: &Snapshot| {
             Ok(match decide(&Attempt { known: &known, snapshot, comparison })? {

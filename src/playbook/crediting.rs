@@ -1,7 +1,7 @@
 //! The effect of showing lessons, from the log of receipts (docs/spec/playbook.md, 6.7 and 6.8).
 
 use super::pool::Pool;
-use super::{Inner, Playbook};
+use super::{OpenPlaybook, Playbook};
 use crate::credit::{Effect, LoggedLesson, LoggedReceipt, ReceiptLog};
 use crate::error::Result;
 use crate::lesson::{LessonId, LessonRef, ReceiptId};
@@ -27,8 +27,8 @@ impl Playbook {
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn receipts(&self) -> Result<ReceiptLog> {
         self.flush()?;
-        let view = self.0.view()?;
-        Ok(self.0.store.receipts(&view.snapshot)?)
+        let view = self.shared.view()?;
+        Ok(self.shared.store.receipts(&view.snapshot)?)
     }
 
     /// The effect of showing a lesson on the outcomes of tasks: the rate of helpful outcomes with it minus the rate without it.
@@ -39,13 +39,13 @@ impl Playbook {
     /// [`Error::NoSuchLesson`](crate::Error::NoSuchLesson), [`Error::Ambiguous`](crate::Error::Ambiguous),
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn effect(&self, lesson: impl Into<LessonRef>) -> Result<Effect> {
-        let view = self.0.view()?;
+        let view = self.shared.view()?;
         let lesson = view.snapshot.book().resolve(&lesson.into())?;
         Ok(self.receipts()?.effect(lesson.id, lesson.text_hash()))
     }
 }
 
-impl Inner {
+impl OpenPlaybook {
     /// Counts the shown lessons in their folders, and returns the receipt. If receipts are logged, some lessons are first
     /// withheld at random.
     pub(super) fn count(&self, pending: PendingRetrieval<'_>, rendered: &mut Rendered) -> Option<ReceiptId> {
@@ -60,7 +60,7 @@ impl Inner {
         }
         let shown = texts(rest.as_ref().unwrap_or(rendered));
         let mut is_recorded = false;
-        for (index, (inner, view)) in pending.pool.members.iter().enumerate() {
+        for (index, (member, view)) in pending.pool.members.iter().enumerate() {
             let is_here = |id: LessonId| (pending.member_index)(id) == index;
             let shown: Vec<Text> = shown.iter().filter(|(id, _)| is_here(*id)).copied().collect();
             let logged: Vec<LoggedLesson> = logged.iter().filter(|lesson| is_here(lesson.id)).cloned().collect();
@@ -68,7 +68,7 @@ impl Inner {
                 continue;
             }
             let line = is_logged.then(|| self.logged(pending, receipt, at, logged).line());
-            is_recorded |= inner.record_as(receipt, at, view, shown, line);
+            is_recorded |= member.record_as(receipt, at, view, shown, line);
         }
         if !is_recorded {
             return None;

@@ -2,7 +2,7 @@
 
 use adage_index::UnitVector;
 
-use super::{Inner, Playbook, View};
+use super::{OpenPlaybook, Playbook, View};
 use crate::embed::{Embedder, Role, embed_units};
 use crate::error::{EmbedError, Result};
 use crate::state::EmbeddedText;
@@ -23,12 +23,12 @@ impl Playbook {
     /// # Errors
     /// [`Error::Embed`](crate::Error::Embed) when the model fails; [`FolderError::Io`](crate::FolderError::Io).
     pub fn warm_up(&self) -> Result<usize> {
-        let Some(embedder) = &self.0.embedder else { return Ok(0) };
-        let view = self.0.view()?;
-        let missing = self.0.searched_without_vector(embedder.as_ref(), &view)?;
+        let Some(embedder) = &self.shared.embedder else { return Ok(0) };
+        let view = self.shared.view()?;
+        let missing = self.shared.searched_without_vector(embedder.as_ref(), &view)?;
         for batch in missing.chunks(BATCH) {
-            self.0.embed(embedder.as_ref(), batch, Role::Document)?;
-            self.0.save_vectors(&view.snapshot)?;
+            self.shared.embed(embedder.as_ref(), batch, Role::Document)?;
+            self.shared.save_vectors(&view.snapshot)?;
         }
         Ok(missing.len())
     }
@@ -41,12 +41,12 @@ impl Playbook {
     /// # Errors
     /// As [`warm_up`](Self::warm_up).
     pub fn texts_without_vector(&self) -> Result<usize> {
-        let Some(embedder) = &self.0.embedder else { return Ok(0) };
-        Ok(self.0.searched_without_vector(embedder.as_ref(), &*self.0.view()?)?.len())
+        let Some(embedder) = &self.shared.embedder else { return Ok(0) };
+        Ok(self.shared.searched_without_vector(embedder.as_ref(), &*self.shared.view()?)?.len())
     }
 }
 
-impl Inner {
+impl OpenPlaybook {
     /// The searched texts that have no vector.
     fn searched_without_vector(&self, embedder: &dyn Embedder, view: &View) -> Result<Vec<String>> {
         embedder.dimension()?;

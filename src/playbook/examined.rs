@@ -53,18 +53,18 @@ pub(super) struct Pending<'a> {
 
 impl Inbox {
     pub(super) fn files(&self) -> InboxFiles<'_> {
-        InboxFiles(&self.playbook.0.store.folder)
+        InboxFiles(&self.playbook.shared.store.folder)
     }
 
     pub(super) fn allowed_roots(&self) -> Result<AllowedRoots> {
-        let inner = &self.playbook.0;
-        let targets = InboxTargets(&inner.store.folder);
-        Ok(targets.allowed_roots(inner.global_notes.as_deref(), &inner.writable_skills)?)
+        let named = &self.playbook.shared.targets;
+        let targets = InboxTargets(&self.playbook.shared.store.folder);
+        Ok(targets.allowed_roots(named.global_notes.as_deref(), &named.writable_skills)?)
     }
 
     /// Examines everything in the inbox, each proposal on its own.
     pub(super) fn examine_all(&self) -> Result<Survey> {
-        let folder = &self.playbook.0.store.folder;
+        let folder = &self.playbook.shared.store.folder;
         let mut survey = Survey::default();
         let written = self.files().list()?;
         if written.is_empty() {
@@ -93,7 +93,7 @@ impl Inbox {
             Some((name, written))
         };
         let written = self.files().list()?.into_iter().filter_map(named).collect();
-        Ok(Pending { folder: &self.playbook.0.store.folder, written, roots: self.allowed_roots()? })
+        Ok(Pending { folder: &self.playbook.shared.store.folder, written, roots: self.allowed_roots()? })
     }
 
     /// A proposal, if it has not changed since it was listed.

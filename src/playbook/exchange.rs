@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::commit::Attempt;
 use super::learning::all_refused;
-use super::{Inner, Listing, Playbook};
+use super::{Listing, OpenPlaybook, Playbook};
 use crate::error::{Result, exchange};
 use crate::exchange::{Exported, Format, into_file, says_the_same, sealed};
 use crate::learn::{Admission, Imported, KnownTexts, Newcomer, ReviewCapacity};
@@ -20,7 +20,7 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn export_text(&self, format: Format, listing: &Listing) -> Result<String> {
-        Ok(sealed(format, &self.list_lessons(listing)?, self.0.export_key.as_ref()))
+        Ok(sealed(format, &self.list_lessons(listing)?, self.shared.export_key.as_ref()))
     }
 
     /// Checks a folder that a host is about to write files into, as [`export_into`](Self::export_into) checks a file: a link that a
@@ -45,12 +45,12 @@ impl Playbook {
     /// during the export; [`FolderError::Io`](crate::FolderError::Io). Nothing is written in these cases.
     pub fn export_into(&self, format: Format, listing: &Listing, file: &Path) -> Result<Exported> {
         let lessons = self.list_lessons(listing)?;
-        let text = sealed(format, &lessons, self.0.export_key.as_ref());
+        let text = sealed(format, &lessons, self.shared.export_key.as_ref());
         let n_lessons = match format {
             Format::JsonLines => lessons.len(),
             _ => lessons.iter().filter(|lesson| lesson.is_admitted()).count(),
         };
-        let change = Exports::new(&self.0.store.folder).rewrite(file, self.0.clock.now(), |known| {
+        let change = Exports::new(&self.shared.store.folder).rewrite(file, self.shared.clock.now(), |known| {
             let refused = |reason| exchange::Error::Refused { path: file.to_owned(), reason };
             Ok(into_file(format, known, &text).map_err(refused)?)
         })?;
@@ -64,7 +64,7 @@ impl Playbook {
     /// changed after the export; [`inbox::Error::CannotApply`](crate::inbox::Error::CannotApply) when the export was into
     /// another file; [`FolderError::Io`](crate::FolderError::Io).
     pub fn undo_export(&self, change: ChangeId, file: &Path) -> Result<ChangeId> {
-        Exports::new(&self.0.store.folder).undo(change, file, self.0.clock.now())
+        Exports::new(&self.shared.store.folder).undo(change, file, self.shared.clock.now())
     }
 
     /// Imports the lessons that [`read_lessons`](crate::exchange::read_lessons) or
@@ -112,11 +112,11 @@ impl Playbook {
     }
 
     fn import_as(&self, run: ImportRun, drafts: impl IntoIterator<Item = LessonDraft>) -> Result<Imported> {
-        let view = self.0.view()?;
-        let rows = self.0.admit_rows(view.snapshot.book(), drafts.into_iter().map(LessonDraft::imported));
+        let view = self.shared.view()?;
+        let rows = self.shared.admit_rows(view.snapshot.book(), drafts.into_iter().map(LessonDraft::imported));
         match all_refused(&rows) {
             Some(outcomes) => Ok(Imported { outcomes, change: None }),
-            None => self.0.import_rows(run, &rows),
+            None => self.shared.import_rows(run, &rows),
         }
     }
 }
@@ -128,7 +128,7 @@ enum ImportRun {
     Preview,
 }
 
-impl Inner {
+impl OpenPlaybook {
     /// The rows after the gate. Once the list for review is full, the rest of a file is neither cleaned nor embedded nor
     /// compared: that would take minutes for a long file, none of whose rows could be imported.
     fn admit_rows(&self, book: &Book, drafts: impl Iterator<Item = LessonDraft>) -> Vec<Admission> {

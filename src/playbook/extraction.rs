@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::mining::Mined;
 use super::skill_saving::AutoSaved;
-use super::{Inner, Playbook, View};
+use super::{OpenPlaybook, Playbook, View};
 use crate::capture::{Existing, ExtractRequest, Extracted, Extraction, ProposalEvidence, extract_lessons, taint};
 use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result, with_causes};
@@ -76,15 +76,15 @@ impl Playbook {
         found: Vec<usize>,
         cancel: &CancelToken,
     ) -> Result<Extraction> {
-        let inner = &self.0;
-        let view = inner.view()?;
+        let shared = &self.shared;
+        let view = shared.view()?;
         let request = ExtractRequest::new(transcript);
-        let existing = inner.nearest_to(&view, transcript, &request.realm);
+        let existing = shared.nearest_to(&view, transcript, &request.realm);
         let existing = existing.iter().map(|lesson| Existing::from(lesson.as_ref())).collect();
         let request = ExtractRequest { existing, found, cancel: cancel.clone(), ..request };
-        let mut extraction = extract_lessons(model, &request, &inner.config.extract);
+        let mut extraction = extract_lessons(model, &request, &shared.config.extract);
         if let Extraction::Proposed { lessons, .. } = &mut extraction
-            && taint::first_untrusted(transcript, &inner.config.capture).is_some()
+            && taint::first_untrusted(transcript, &shared.config.capture).is_some()
         {
             for lesson in lessons {
                 lesson.draft = std::mem::take(&mut lesson.draft).trust(Trust::Tainted);
@@ -181,7 +181,7 @@ fn failures_learned(recoveries: &[Extracted], outcomes: &[LearnOutcome]) -> Vec<
     learned.filter_map(failure).collect()
 }
 
-impl Inner {
+impl OpenPlaybook {
     /// The known lessons nearest to a session: all if there are few; otherwise those whose trigger is near to one of the last
     /// user turns. Compared by words if there are no vectors.
     fn nearest_to(&self, view: &View, transcript: &Transcript, realm: &Realm) -> Vec<Arc<Lesson>> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use serde::Serialize;
 
-use super::{Inner, Playbook};
+use super::{OpenPlaybook, Playbook};
 use crate::error::{Error, FolderError, Result};
 use crate::learn::Feedback;
 use crate::lesson::{LessonId, LessonRef, ReceiptId};
@@ -37,14 +37,14 @@ impl Playbook {
         if !self.has_folder()? {
             return Err(Error::NoSuchReceipt { receipt });
         }
-        self.0.append(|snapshot, now| {
+        self.shared.append(|snapshot, now| {
             let known = snapshot.log.receipt(receipt).filter(|known| !known.is_over(now));
             let known = known.ok_or(Error::NoSuchReceipt { receipt })?;
             if let Some(outcome) = known.outcome {
                 return Ok((None, Credited::AlreadyRecorded { outcome }));
             }
             let lessons = known.creditable(snapshot.book()).into_iter().map(|(id, _)| id).collect();
-            Ok((Some(Event::Settled { outcome: receipt, verdict: outcome, at: now }), Credited::Recorded { lessons }))
+            Ok((Some(Event::Outcome { receipt, feedback: outcome, at: now }), Credited::Recorded { lessons }))
         })
     }
 
@@ -60,11 +60,11 @@ impl Playbook {
         if window <= TimeDelta::zero() || !self.has_folder()? {
             return Ok(0);
         }
-        self.0.append(|snapshot, now| {
+        self.shared.append(|snapshot, now| {
             let from = now.checked_sub_signed(window).unwrap_or_else(|| chrono::DateTime::UNIX_EPOCH.fixed_offset());
             let credit = snapshot.log.unsettled_since(from, snapshot.book());
             let n_lessons = credit.len();
-            let event = Event::Credited { credit, verdict: Feedback::Helpful, at: now, since: Some(from) };
+            let event = Event::Credited { texts: credit, feedback: Feedback::Helpful, at: now, since: Some(from) };
             Ok(((n_lessons > 0).then_some(event), n_lessons))
         })
     }
@@ -81,9 +81,9 @@ impl Playbook {
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], [`FolderError::ReadOnly`].
     pub fn record_retrieval(&self, lesson: impl Into<LessonRef>) -> Result<ReceiptId> {
         let reference = lesson.into();
-        let view = self.0.view()?;
+        let view = self.shared.view()?;
         let shown = text_of(&view.snapshot, &reference)?;
-        let receipt = self.0.record(&view, vec![shown]);
+        let receipt = self.shared.record(&view, vec![shown]);
         Ok(receipt.ok_or_else(|| FolderError::ReadOnly { path: self.folder().to_owned() })?)
     }
 
@@ -92,7 +92,7 @@ impl Playbook {
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of an append.
     pub fn record_helpful_retrieval(&self, lesson: impl Into<LessonRef>) -> Result<LessonId> {
-        self.0.credit(&lesson.into(), Feedback::Helpful)
+        self.shared.credit(&lesson.into(), Feedback::Helpful)
     }
 
     /// Records that a lesson did harm: harmful +1, confidence −0.1. The lesson's open retrievals get this feedback.
@@ -100,15 +100,15 @@ impl Playbook {
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of an append.
     pub fn record_harmful_retrieval(&self, lesson: impl Into<LessonRef>) -> Result<LessonId> {
-        self.0.credit(&lesson.into(), Feedback::Harmful)
+        self.shared.credit(&lesson.into(), Feedback::Harmful)
     }
 }
 
-impl Inner {
-    fn credit(&self, reference: &LessonRef, verdict: Feedback) -> Result<LessonId> {
+impl OpenPlaybook {
+    fn credit(&self, reference: &LessonRef, feedback: Feedback) -> Result<LessonId> {
         self.append(|snapshot, now| {
             let text = text_of(snapshot, reference)?;
-            Ok((Some(Event::Credited { credit: vec![text], verdict, at: now, since: None }), text.0))
+            Ok((Some(Event::Credited { texts: vec![text], feedback, at: now, since: None }), text.0))
         })
     }
 

@@ -7,7 +7,7 @@ use chrono::TimeDelta;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::stored_recall::StoredFile;
+use super::stored_recall::{StoredFile, UsedIndexes};
 use super::{Playbook, View};
 use crate::embed::HashingEmbedder;
 use crate::lesson::{LessonId, Origin, Provenance, Trust};
@@ -20,14 +20,14 @@ use crate::{Config, Feedback, Listing, ManualClock, Request, Verification, build
 impl Playbook {
     /// Compares every index and ranking of the view with one built from scratch.
     pub(crate) fn check_indexes(&self) {
-        let view: Arc<View> = Arc::clone(&self.0.view.read());
-        let vector_of = |text: &str| self.0.vector(text);
+        let view: Arc<View> = Arc::clone(&self.shared.view.read());
+        let vector_of = |text: &str| self.shared.vector(text);
         let lessons = &view.snapshot.book().lessons;
         assert!(Arc::ptr_eq(&view.recall.book, view.snapshot.book()));
         let fresh = RecallIndex::new(Arc::clone(view.snapshot.book()));
-        view.recall.check_against(&fresh, &self.0.config.index, &vector_of);
+        view.recall.check_against(&fresh, &self.shared.config.index, &vector_of);
         if let Some(dedup) = view.dedup.get() {
-            let mut fresh = DedupIndex::new(&self.0.config);
+            let mut fresh = DedupIndex::new(&self.shared.config);
             fresh.follow(lessons, &vector_of);
             dedup.check_against(&fresh, lessons, &vector_of);
         }
@@ -35,7 +35,7 @@ impl Playbook {
 
     /// Compares this handle's counts with those from reading all usage files.
     fn check_counted(&self) {
-        let (counted, fresh) = (self.0.recount().unwrap(), self.0.store.reload().unwrap());
+        let (counted, fresh) = (self.shared.recount().unwrap(), self.shared.store.reload().unwrap());
         assert_eq!(counted.snapshot.log, fresh.log);
         assert_same(&counted.snapshot.file, &fresh.file);
     }
@@ -44,27 +44,27 @@ impl Playbook {
 impl Fixture {
     /// Writes the recall file, then compares what the next process reads from it with what it reads from the playbook file.
     fn check_stored(&self, playbook: &Playbook) {
-        let view = playbook.0.recount().unwrap();
+        let view = playbook.shared.recount().unwrap();
         if view.snapshot.book().lessons.is_empty() {
             return;
         }
-        playbook.0.write_recall(&view, true).unwrap();
+        playbook.shared.write_recall(&view, UsedIndexes::WordsAndVectors).unwrap();
         let fresh = self.open();
-        let stored = std::mem::take(&mut *fresh.0.stored_recall.lock());
+        let stored = std::mem::take(&mut *fresh.shared.stored_recall.lock());
         assert!(matches!(stored, StoredFile::Unused(ref file) if file.is_used), "it is of this state");
-        *fresh.0.stored_recall.lock() = stored;
-        assert_same(&fresh.0.view.read().snapshot.file, &fresh.0.store.reload().unwrap().file);
-        fresh.0.recall_view().unwrap();
-        assert!(fresh.0.view.read().recall.has_words());
+        *fresh.shared.stored_recall.lock() = stored;
+        assert_same(&fresh.shared.view.read().snapshot.file, &fresh.shared.store.reload().unwrap().file);
+        fresh.shared.recall_view().unwrap();
+        assert!(fresh.shared.view.read().recall.has_words());
         fresh.check_indexes();
     }
 
     /// Compares what the next process reads, whatever state the recall file was written for. Returns whether the file is used.
     fn check_opened(&self) -> bool {
         let fresh = self.open();
-        let is_used = matches!(&*fresh.0.stored_recall.lock(), StoredFile::Unused(file) if file.is_used);
-        assert_same(&fresh.0.view.read().snapshot.file, &fresh.0.store.reload().unwrap().file);
-        fresh.0.recall_view().unwrap();
+        let is_used = matches!(&*fresh.shared.stored_recall.lock(), StoredFile::Unused(file) if file.is_used);
+        assert_same(&fresh.shared.view.read().snapshot.file, &fresh.shared.store.reload().unwrap().file);
+        fresh.shared.recall_view().unwrap();
         fresh.check_indexes();
         is_used
     }

@@ -1,6 +1,7 @@
 //! Statistics of a playbook, and its integrity check.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::Serialize;
 
@@ -40,12 +41,44 @@ pub struct Stats {
     pub capacity: usize,
 }
 
+/// A part of a memory that is checked by itself. Displayed and serialised in lower case, such as `archive`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum MemoryPart {
+    /// The lists of the playbook file.
+    Lessons,
+    /// The usage files.
+    Usage,
+    /// The archive of changes.
+    Archive,
+    /// The log of commits.
+    Log,
+    /// The backup of the playbook file.
+    Backup,
+    /// The cache of vectors.
+    Vectors,
+}
+
+impl fmt::Display for MemoryPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Lessons => "lessons",
+            Self::Usage => "usage",
+            Self::Archive => "archive",
+            Self::Log => "log",
+            Self::Backup => "backup",
+            Self::Vectors => "vectors",
+        })
+    }
+}
+
 /// A problem that a check found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The file or list.
-    pub part: &'static str,
+    /// Where it was found.
+    pub part: MemoryPart,
     /// The problem.
     pub problem: String,
     /// What the program does about it.
@@ -70,7 +103,7 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn stats(&self) -> Result<Stats> {
-        let view = self.0.recount()?;
+        let view = self.shared.recount()?;
         let book = view.snapshot.book();
         let (mut realms, mut sources) = (BTreeMap::new(), BTreeMap::new());
         for lesson in book.lessons.iter() {
@@ -92,7 +125,7 @@ impl Playbook {
             n_verified: book.lessons.iter().filter(|lesson| lesson.verified).count(),
             n_waiting: book.waiting.len(),
             n_removed: book.removed.len(),
-            n_changes: self.0.store.history(&view.snapshot)?.len(),
+            n_changes: self.shared.store.history(&view.snapshot)?.len(),
             realms,
             sources,
             retrievals: sum(|lesson| lesson.retrievals),
@@ -112,19 +145,31 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn check(&self) -> Result<Check> {
-        let view = self.0.recount()?;
-        let (store, snapshot) = (&self.0.store, &view.snapshot);
+        let view = self.shared.recount()?;
+        let (store, snapshot) = (&self.shared.store, &view.snapshot);
         let mut findings = check_lessons(snapshot);
         findings.extend(check_usage(store, snapshot)?);
         findings.extend(check_archive(store, snapshot)?);
-        findings.extend(store.check_log()?.map(|(problem, consequence)| Finding { part: "log", problem, consequence }));
+        findings.extend(store.commit_log().check()?.map(|(problem, consequence)| Finding {
+            part: MemoryPart::Log,
+            problem,
+            consequence,
+        }));
         let consequence = "the next commit writes it again";
-        findings.extend(store.check_backup()?.map(|problem| Finding { part: "backup", problem, consequence }));
+        findings.extend(store.check_backup()?.map(|problem| Finding {
+            part: MemoryPart::Backup,
+            problem,
+            consequence,
+        }));
         let vectors = store.read_vector_file()?;
         let (n_vectors, n_broken) = count_vectors(&vectors);
         if n_broken > 0 || (!vectors.is_empty() && !is_cache(&vectors)) {
             let problem = format!("{n_broken} records are broken");
-            findings.push(Finding { part: "vectors", problem, consequence: "these texts are embedded again" });
+            findings.push(Finding {
+                part: MemoryPart::Vectors,
+                problem,
+                consequence: "these texts are embedded again",
+            });
         }
         Ok(Check { n_lessons: snapshot.book().lessons.len(), n_vectors, findings })
     }
@@ -132,7 +177,7 @@ impl Playbook {
 
 impl Finding {
     /// That a part has `n` things of a kind; none for 0.
-    fn of_count(part: &'static str, n: usize, what: &str, consequence: &'static str) -> Option<Self> {
+    fn of_count(part: MemoryPart, n: usize, what: &str, consequence: &'static str) -> Option<Self> {
         (n > 0).then(|| Self { part, problem: format!("{n} {what}"), consequence })
     }
 }
@@ -140,17 +185,23 @@ impl Finding {
 fn check_lessons(snapshot: &Snapshot) -> Vec<Finding> {
     let book = snapshot.book();
     let kept = "they are kept as they are and not shown";
-    let mut findings = Vec::from_iter(Finding::of_count("lessons", book.unread.len(), "rows are not lessons", kept));
+    let mut findings =
+        Vec::from_iter(Finding::of_count(MemoryPart::Lessons, book.unread.len(), "rows are not lessons", kept));
     let n_unfit = book.lessons.iter().filter(|lesson| lesson.has_unfit_patterns()).count();
     let unfit = "these patterns are not compared: they are too short, over 250 characters, or after the first 20";
-    findings.extend(Finding::of_count("lessons", n_unfit, "lessons have patterns that cannot be used", unfit));
+    findings.extend(Finding::of_count(
+        MemoryPart::Lessons,
+        n_unfit,
+        "lessons have patterns that cannot be used",
+        unfit,
+    ));
     let removed: BTreeSet<_> = book.removed.iter().map(|removed| removed.id).collect();
     let n_removed = book.lessons.iter().filter(|lesson| removed.contains(&lesson.id)).count();
     let shown = "they are shown; take them out of one list";
-    findings.extend(Finding::of_count("lessons", n_removed, "lessons are also listed as removed", shown));
+    findings.extend(Finding::of_count(MemoryPart::Lessons, n_removed, "lessons are also listed as removed", shown));
     let edited = snapshot.file.edited.iter().filter(|id| book.get(**id).is_some());
     findings.extend(edited.map(|id| Finding {
-        part: "lessons",
+        part: MemoryPart::Lessons,
         problem: format!("{id} was edited in the file"),
         consequence: "it is used; `adage check --accept` confirms it",
     }));
@@ -163,27 +214,27 @@ fn check_usage(store: &Store, snapshot: &Snapshot) -> Result<Vec<Finding>> {
     let torn = "this count is lost, unless it is being written";
     let missing = "receipts in them are lost, and the counts that were not yet part of a commit";
     let findings = [
-        Finding::of_count("usage", n_unreadable, "lines cannot be read", "these counts are lost"),
-        Finding::of_count("usage", n_torn, "line has no end", torn),
-        Finding::of_count("usage", n_missing, "bytes that were appended are missing", missing),
+        Finding::of_count(MemoryPart::Usage, n_unreadable, "lines cannot be read", "these counts are lost"),
+        Finding::of_count(MemoryPart::Usage, n_torn, "line has no end", torn),
+        Finding::of_count(MemoryPart::Usage, n_missing, "bytes that were appended are missing", missing),
     ];
     Ok(findings.into_iter().flatten().collect())
 }
 
 fn check_archive(store: &Store, snapshot: &Snapshot) -> Result<Vec<Finding>> {
     let broken = "these changes cannot be undone; removals hold";
-    let n_broken = store.n_broken_changes()?;
-    let mut findings = Vec::from_iter(Finding::of_count("archive", n_broken, "lines are damaged", broken));
-    if store.has_split_archive()? {
+    let n_broken = store.archive().n_broken()?;
+    let mut findings = Vec::from_iter(Finding::of_count(MemoryPart::Archive, n_broken, "lines are damaged", broken));
+    if store.archive().is_split()? {
         findings.push(Finding {
-            part: "archive",
+            part: MemoryPart::Archive,
             problem: "it has the marks of a merge".to_owned(),
             consequence: "its lines of both branches count; `adage repair` takes out the marks",
         });
-    } else if !store.archive_ends_at(snapshot.file.archive_length)? {
-        let n_bytes = store.read_archive()?.len();
+    } else if !store.archive().ends_at(snapshot.file.archive_length)? {
+        let n_bytes = store.archive().read()?.len();
         findings.push(Finding {
-            part: "archive",
+            part: MemoryPart::Archive,
             problem: format!("it has {n_bytes} bytes, {} were committed", snapshot.file.archive_length),
             consequence: "what a dead writer appended is cut off at the next commit",
         });

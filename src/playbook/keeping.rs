@@ -49,9 +49,9 @@ impl Playbook {
     /// [`FolderError::Locked`](crate::FolderError::Locked) when files change in every round of copying and the lock is not
     /// free.
     pub fn back_up(&self, folder: impl AsRef<Path>) -> Result<BackupRecord> {
-        check_folder(folder.as_ref(), Some(self.0.store.folder.path()))?;
-        self.0.flush()?;
-        Ok(self.0.store.back_up_to(folder.as_ref(), self.0.export_key.as_ref())?)
+        check_folder(folder.as_ref(), Some(self.shared.store.folder.path()))?;
+        self.shared.flush()?;
+        Ok(self.shared.store.back_up_to(folder.as_ref(), self.shared.export_key.as_ref())?)
     }
 
     /// Replaces the playbook with that of a backup; the present playbook file goes to quarantine. Lessons that were removed
@@ -65,29 +65,29 @@ impl Playbook {
     /// [`FolderError::Unreadable`](crate::FolderError::Unreadable) for a folder that is not a complete backup; the errors of a
     /// commit.
     pub fn restore(&self, folder: impl AsRef<Path>) -> Result<Restored> {
-        let inner = &self.0;
-        let record = inner.store.backup_record(folder.as_ref())?;
-        let is_own = match &inner.export_key {
+        let shared = &self.shared;
+        let record = shared.store.backup_record(folder.as_ref())?;
+        let is_own = match &shared.export_key {
             Some(key) => record.is_sealed_by(key),
-            None => !inner.store.guard.has_store(),
+            None => !shared.store.guard.has_store(),
         };
         if !is_own {
             return self.restore_foreign(folder.as_ref(), &record);
         }
-        let turn = inner.store.folder.turn(&inner.writer)?;
-        let known = Arc::clone(&inner.view.read());
-        let (snapshot, restored) = inner.store.restore(&known.snapshot, &turn, folder.as_ref())?;
-        inner.publish(snapshot);
+        let turn = shared.store.folder.turn(&shared.writer)?;
+        let known = Arc::clone(&shared.view.read());
+        let (snapshot, restored) = shared.store.restore(&known.snapshot, &turn, folder.as_ref())?;
+        shared.publish(snapshot);
         Ok(restored)
     }
 
     /// Imports the lessons and skills of a backup that somebody else may have made.
     fn restore_foreign(&self, folder: &Path, record: &BackupRecord) -> Result<Restored> {
-        let lessons = self.0.store.lessons_of_backup(folder)?;
+        let lessons = self.shared.store.lessons_of_backup(folder)?;
         let outcomes = self.import(lessons.iter().map(|lesson| LessonDraft::from_lesson(lesson)))?.outcomes;
         let count = |is_counted: fn(&LearnOutcome) -> bool| outcomes.iter().filter(|one| is_counted(one)).count();
         let mut restored = Restored {
-            n_lessons: self.0.view()?.snapshot.book().lessons.len(),
+            n_lessons: self.shared.view()?.snapshot.book().lessons.len(),
             n_kept_removed: count(|one| matches!(one, LearnOutcome::Refused { reason: Refusal::Removed })),
             n_files: 0,
             n_files_kept: 0,
@@ -113,8 +113,8 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn preview_repair(&self) -> Result<Repair> {
-        let view = self.0.view()?;
-        let lessons = self.0.store.quarantined_lessons(&view.snapshot)?;
+        let view = self.shared.view()?;
+        let lessons = self.shared.store.quarantined_lessons(&view.snapshot)?;
         let from_quarantine = lessons.into_iter().map(|(path, lesson)| FromQuarantine {
             lesson: lesson.id,
             trigger: lesson.trigger,
@@ -123,7 +123,7 @@ impl Playbook {
         Ok(Repair {
             recovery: self.recovery().cloned(),
             from_quarantine: from_quarantine.collect(),
-            is_archive_merged: self.0.store.has_split_archive()?,
+            is_archive_merged: self.shared.store.archive().is_split()?,
         })
     }
 
@@ -133,16 +133,16 @@ impl Playbook {
     /// # Errors
     /// The errors of a commit.
     pub fn repair(&self) -> Result<Repair> {
-        let inner = &self.0;
-        inner.commit(|attempt| {
-            let lessons = inner.store.quarantined_lessons(attempt.snapshot)?;
+        let shared = &self.shared;
+        shared.commit(|attempt| {
+            let lessons = shared.store.quarantined_lessons(attempt.snapshot)?;
             let mut from_quarantine = Vec::with_capacity(lessons.len());
-            let mut plan: Plan = inner.plan(attempt);
+            let mut plan: Plan = shared.plan(attempt);
             for (path, lesson) in lessons {
                 from_quarantine.push(FromQuarantine { lesson: lesson.id, trigger: lesson.trigger.clone(), path });
                 plan.book.put(lesson);
             }
-            let is_archive_merged = inner.store.has_split_archive()?;
+            let is_archive_merged = shared.store.archive().is_split()?;
             let repair = Repair { recovery: self.recovery().cloned(), from_quarantine, is_archive_merged };
             let is_needed = is_archive_merged || !repair.from_quarantine.is_empty();
             Ok(if is_needed { Planned::Commit(plan, repair) } else { Planned::Nothing(repair) })

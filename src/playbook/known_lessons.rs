@@ -113,7 +113,8 @@ impl Playbook {
             .iter()
             .filter_map(|candidate| {
                 let lesson =
-                    gate::admit(LessonDraft::clone(&candidate.draft), &self.0.config.learn, &*self.0.clock).ok()?;
+                    gate::admit(LessonDraft::clone(&candidate.draft), &self.shared.config.learn, &*self.shared.clock)
+                        .ok()?;
                 // A suggestion that may come from untrusted content is not counted.
                 let is_clean = lesson.provenance.trust == Trust::Trusted && !transcript.session.is_empty();
                 let fingerprint = TextHash::of(&[transcript.session.as_str(), &lesson.text_hash().to_string()]);
@@ -123,8 +124,8 @@ impl Playbook {
         if counted.is_empty() {
             return Ok(());
         }
-        self.0.commit(|attempt| {
-            let mut plan = self.0.plan(attempt);
+        self.shared.commit(|attempt| {
+            let mut plan = self.shared.plan(attempt);
             let mut is_changed = false;
             for (fingerprint, advice) in &counted {
                 is_changed |= plan.book.remember_mined(*fingerprint) && count(&mut plan, advice);
@@ -159,8 +160,8 @@ impl Playbook {
         let is_told = |lesson: &Lesson| {
             lesson.provenance.recovery.is_none() && told.iter().any(|advice| advice.is_given_by(lesson))
         };
-        self.0.commit(|attempt| {
-            let mut plan = self.0.plan(attempt);
+        self.shared.commit(|attempt| {
+            let mut plan = self.shared.plan(attempt);
             let waiting = std::mem::take(&mut plan.book.waiting);
             let (gone, kept): (Vec<Waiting>, _) = waiting.into_iter().partition(|waiting| is_told(&waiting.lesson));
             plan.book.waiting = kept;

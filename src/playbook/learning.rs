@@ -1,7 +1,7 @@
 //! Learning, verifying and pruning lessons.
 
 use super::commit::{Attempt, VectorNeeds};
-use super::{Inner, Playbook};
+use super::{OpenPlaybook, Playbook};
 use crate::error::Result;
 use crate::gate;
 use crate::learn::{
@@ -20,8 +20,8 @@ impl Playbook {
     /// [`FolderError::Io`](crate::FolderError::Io) and the other errors of a commit; nothing was learned then. If the embedding
     /// model fails, there is no error: duplicates are detected by task and trigger.
     pub fn learn_lesson(&self, draft: impl Into<LessonDraft>) -> Result<LearnOutcome> {
-        let outcome = match self.0.admit(draft.into()) {
-            Ok(newcomer) => self.0.commit_learning(&[&newcomer], |learner| learner.learn_one(&newcomer))?,
+        let outcome = match self.shared.admit(draft.into()) {
+            Ok(newcomer) => self.shared.commit_learning(&[&newcomer], |learner| learner.learn_one(&newcomer))?,
             Err(reason) => LearnOutcome::Refused { reason },
         };
         outcome.trace();
@@ -36,12 +36,12 @@ impl Playbook {
         &self,
         drafts: impl IntoIterator<Item = D>,
     ) -> Result<Vec<LearnOutcome>> {
-        let drafts: Vec<Admission> = drafts.into_iter().map(|draft| self.0.admit(draft.into())).collect();
+        let drafts: Vec<Admission> = drafts.into_iter().map(|draft| self.shared.admit(draft.into())).collect();
         let learned = if let Some(refused) = all_refused(&drafts) {
             refused
         } else {
             let newcomers: Vec<&Newcomer> = drafts.iter().flatten().collect();
-            self.0.commit_learning(&newcomers, |learner| learner.learn_all(&drafts))?
+            self.shared.commit_learning(&newcomers, |learner| learner.learn_all(&drafts))?
         };
         learned.iter().for_each(LearnOutcome::trace);
         Ok(learned)
@@ -53,8 +53,8 @@ impl Playbook {
     /// # Errors
     /// [`Error::NoSuchLesson`](crate::Error::NoSuchLesson), [`Error::Ambiguous`](crate::Error::Ambiguous), and the errors of a commit.
     pub fn mark_verified(&self, lesson: impl Into<LessonRef>, verification: Verification) -> Result<LessonId> {
-        let bonus = self.0.config.learn.verified_bonus;
-        self.0.update_lesson(&lesson.into(), |lesson| feedback::verified(lesson, verification, bonus))
+        let bonus = self.shared.config.learn.verified_bonus;
+        self.shared.update_lesson(&lesson.into(), |lesson| feedback::record_verification(lesson, verification, bonus))
     }
 
     /// Marks a lesson as graduated, which means that another text covers it (a skill, a page of rules). Writing lessons as a skill
@@ -63,7 +63,7 @@ impl Playbook {
     /// # Errors
     /// [`Error::NoSuchLesson`](crate::Error::NoSuchLesson), [`Error::Ambiguous`](crate::Error::Ambiguous), and the errors of a commit.
     pub fn mark_graduated(&self, lesson: impl Into<LessonRef>) -> Result<LessonId> {
-        self.0.update_lesson(&lesson.into(), |lesson| lesson.graduated = true)
+        self.shared.update_lesson(&lesson.into(), |lesson| lesson.graduated = true)
     }
 
     /// Removes the mark that [`Playbook::mark_graduated`] sets.
@@ -71,7 +71,7 @@ impl Playbook {
     /// # Errors
     /// As [`Playbook::mark_graduated`].
     pub fn unmark_graduated(&self, lesson: impl Into<LessonRef>) -> Result<LessonId> {
-        self.0.update_lesson(&lesson.into(), |lesson| lesson.graduated = false)
+        self.shared.update_lesson(&lesson.into(), |lesson| lesson.graduated = false)
     }
 
     /// Archives lessons of the bottom quartile by utility that were judged (helpful or harmful) at least 5 times, have a hit rate under
@@ -80,8 +80,8 @@ impl Playbook {
     /// # Errors
     /// The errors of a commit.
     pub fn prune_low_utility(&self) -> Result<Pruned> {
-        let inner = &self.0;
-        let pruned = inner.commit(|attempt| Ok(pruning::prune(inner.plan(attempt), &inner.config.retention)))?;
+        let shared = &self.shared;
+        let pruned = shared.commit(|attempt| Ok(pruning::prune(shared.plan(attempt), &shared.config.retention)))?;
         pruned.lessons.iter().for_each(|id| tracing::info!(%id, "pruned"));
         Ok(pruned)
     }
@@ -91,7 +91,7 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn prunable(&self) -> Result<Vec<LessonId>> {
-        Ok(pruning::prunable(self.0.recount()?.snapshot.book(), &self.0.config.retention))
+        Ok(pruning::prunable(self.shared.recount()?.snapshot.book(), &self.shared.config.retention))
     }
 
     /// The lessons that rarely helped and that [`Playbook::prune_low_utility`] never archives, with the reason.
@@ -99,11 +99,11 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn kept_from_pruning(&self) -> Result<Vec<KeptFromPruning>> {
-        Ok(pruning::kept_from_pruning(self.0.recount()?.snapshot.book(), &self.0.config.retention))
+        Ok(pruning::kept_from_pruning(self.shared.recount()?.snapshot.book(), &self.shared.config.retention))
     }
 }
 
-impl Inner {
+impl OpenPlaybook {
     /// Changes a lesson in place.
     fn update_lesson(&self, lesson: &LessonRef, change: impl Fn(&mut Lesson)) -> Result<LessonId> {
         self.commit(|attempt| {

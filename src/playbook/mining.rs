@@ -60,8 +60,8 @@ impl Playbook {
 
     /// As [`mine`](Playbook::mine), for a session that is already redacted.
     pub(super) fn mine_clean(&self, transcript: &Transcript) -> Result<Mined> {
-        let (config, now) = (&self.0.config.capture, self.0.clock.now());
-        let view = self.0.view()?;
+        let (config, now) = (&self.shared.config.capture, self.shared.clock.now());
+        let view = self.shared.view()?;
         let skips = &view.snapshot.book().skips;
         let is_skipped = |name: &str| skips.iter().any(|skip| skip.name == name && is_in_force(skip, now, config));
         let earlier = said_before(transcript, view.snapshot.book());
@@ -119,7 +119,7 @@ impl Playbook {
     /// The errors of a commit.
     pub fn skip(&self, name: &str) -> Result<u64> {
         let name = &as_shown(name);
-        let now = self.0.clock.now();
+        let now = self.shared.clock.now();
         self.change_skips(|skips| {
             if let Some(skip) = skips.iter_mut().find(|skip| skip.name == *name) {
                 skip.times = skip.times.saturating_add(1);
@@ -156,12 +156,12 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn skips(&self) -> Result<Vec<SkippedSuggestion>> {
-        Ok(self.0.view()?.snapshot.book().skips.clone())
+        Ok(self.shared.view()?.snapshot.book().skips.clone())
     }
 
     fn change_skips<T>(&self, change: impl Fn(&mut Vec<SkippedSuggestion>) -> T) -> Result<T> {
-        self.0.commit(|attempt| {
-            let mut plan = self.0.plan(attempt);
+        self.shared.commit(|attempt| {
+            let mut plan = self.shared.plan(attempt);
             let value = change(&mut plan.book.skips);
             let is_changed = plan.book.skips != attempt.book().skips;
             Ok(if is_changed { Planned::Commit(plan, value) } else { Planned::Nothing(value) })

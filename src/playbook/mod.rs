@@ -83,11 +83,11 @@ use stored_recall::StoredFile;
 use written::CheckedInbox;
 
 pub use crate::error::CannotUndo;
-pub use crate::state::Waiting as WaitingLesson;
+pub use crate::state::{Action as ChangeAction, Waiting as WaitingLesson, Why as LessonChange};
 pub use crate::store::{BackupFile, BackupRecord, Recovery, Restored};
 pub use builder::PlaybookBuilder;
 pub use feedback::Credited;
-pub use inspect::{Check, Finding, Stats};
+pub use inspect::{Check, Finding, MemoryPart, Stats};
 pub use keeping::{FromQuarantine, Repair};
 pub use playbooks::{FolderCredit, PlaybookLesson, Playbooks};
 pub use reading::{Listing, Window};
@@ -117,9 +117,12 @@ pub use trusting::{AwaitingTrust, lesson_for_person};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Playbook(Arc<Inner>);
+pub struct Playbook {
+    shared: Arc<OpenPlaybook>,
+}
 
-struct Inner {
+/// An open playbook: what all its handles share.
+struct OpenPlaybook {
     store: Store,
     config: Config,
     clock: Arc<dyn Clock>,
@@ -136,20 +139,30 @@ struct Inner {
     /// Serializes commits of this process; the file lock serializes processes.
     writer: Mutex<()>,
     recovery: Option<Recovery>,
-    /// The folders of skills that the host named.
-    skill_roots: Vec<(SkillPlace, PathBuf)>,
-    /// The skills that were read from them.
-    skill_cache: Mutex<SkillCache>,
-    /// The prepared index that a turn's text is matched against.
-    skill_matcher: SkillMatcher,
-    /// The file for global notes that the host named.
-    global_notes: Option<PathBuf>,
-    /// The roots of skills that the host named as writable.
-    writable_skills: Vec<PathBuf>,
+    skills: KnownSkills,
+    /// Where proposals may write outside the folder.
+    targets: NamedTargets,
     /// The folders of the project whose memory this is.
     own_roots: Vec<String>,
     /// The key that seals exports.
     export_key: Option<ExportKey>,
+}
+
+/// The folders of skills that the host named, and what is known of the skills in them.
+struct KnownSkills {
+    roots: Vec<(SkillPlace, PathBuf)>,
+    /// The skills that were read.
+    cache: Mutex<SkillCache>,
+    /// The prepared index that a turn's text is matched against.
+    matcher: SkillMatcher,
+}
+
+/// The targets of proposals that the host named.
+struct NamedTargets {
+    /// The file for global notes.
+    global_notes: Option<PathBuf>,
+    /// The roots of skills that may be changed.
+    writable_skills: Vec<PathBuf>,
 }
 
 /// A state and its indexes.
@@ -187,20 +200,20 @@ impl Playbook {
     /// What the open did about a broken playbook file; none if the file was whole.
     #[must_use]
     pub fn recovery(&self) -> Option<&Recovery> {
-        self.0.recovery.as_ref()
+        self.shared.recovery.as_ref()
     }
 
     /// The folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
-        self.0.store.folder.path()
+        self.shared.store.folder.path()
     }
 
     /// False while a playbook opened with [`without_creating`](PlaybookBuilder::without_creating) has no folder. What the last call
     /// found counts.
     #[must_use]
     pub fn exists(&self) -> bool {
-        !self.0.store.folder.is_awaited()
+        !self.shared.store.folder.is_awaited()
     }
 
     /// Whether the folder that was opened still is at its path, with its id. Only where the handle has a trust store: without one
@@ -210,13 +223,13 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Replaced`]; [`FolderError::Io`].
     pub fn check_folder(&self) -> Result<()> {
-        Ok(self.0.store.guard.check(&self.0.store.folder)?)
+        Ok(self.shared.store.guard.check(&self.shared.store.folder)?)
     }
 
     /// The settings.
     #[must_use]
     pub fn config(&self) -> &Config {
-        &self.0.config
+        &self.shared.config
     }
 
     /// Writes the retrieval counts that are still in memory because the folder was busy. Dropping the last handle does this
@@ -227,7 +240,7 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`]; the counts stay in memory.
     pub fn flush(&self) -> Result<bool> {
-        self.0.flush()
+        self.shared.flush()
     }
 
     /// Checks whether a write could begin now. It does not wait for the folder's lock and changes nothing, so it cannot detect
@@ -237,12 +250,11 @@ impl Playbook {
     /// The error that a write would return: [`FolderError::Locked`], [`FolderError::ReadOnly`], [`FolderError::NewerSchema`],
     /// [`FolderError::WritesStopped`], [`FolderError::Io`].
     pub fn check_writable(&self) -> Result<()> {
-        let view = self.0.view()?;
-        Ok(self.0.store.probe(&view.snapshot)?)
+        self.shared.check_writable()
     }
 }
 
-impl Inner {
+impl OpenPlaybook {
     /// The newest lessons. Their counts may be out of date: see `recount`.
     fn view(&self) -> Result<Arc<View>> {
         let view = Arc::clone(&self.view.read());
@@ -298,6 +310,11 @@ impl Inner {
         view
     }
 
+    /// See [`Playbook::check_writable`].
+    fn check_writable(&self) -> Result<()> {
+        Ok(self.store.probe(&self.view()?.snapshot)?)
+    }
+
     fn fingerprint(&self) -> Option<TextHash> {
         self.embedder.as_ref().map(|embedder| embedder.fingerprint())
     }
@@ -309,7 +326,7 @@ impl Inner {
     }
 }
 
-impl Drop for Inner {
+impl Drop for OpenPlaybook {
     fn drop(&mut self) {
         if matches!(self.flush(), Ok(false)) {
             // Another process is committing, or was stopped while it did: the next holder of the lock reads the spilled counts.

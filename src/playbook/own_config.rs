@@ -55,7 +55,7 @@ impl Playbook {
     /// # Errors
     /// [`Error::Config`](crate::Error::Config) for settings that cannot be read.
     pub fn folder_config(&self) -> Result<Option<String>> {
-        let store = &self.0.store;
+        let store = &self.shared.store;
         let own = own_config(&store.folder).filter(|own| store.guard.admits(|| own.hash));
         Ok(own.map(|own| own.as_toml()).transpose()?)
     }
@@ -69,7 +69,7 @@ impl Playbook {
     /// Nothing is changed in these cases.
     pub fn set_folder_config(&self, text: &str) -> Result<()> {
         Config::default().for_folder(text)?.validate()?;
-        let store = &self.0.store;
+        let store = &self.shared.store;
         let lock = store.folder.lock()?;
         let files = store.folder.files();
         let temporary = store.folder.write_temporary(CONFIG, text.as_bytes())?;

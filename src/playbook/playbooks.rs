@@ -10,12 +10,13 @@ use parking_lot::RwLock;
 use serde::Serialize;
 
 use super::pool::Pool;
-use super::{Credited, Inner, Listing, Playbook, View};
+use super::stored_recall::UsedIndexes;
+use super::{Credited, Listing, OpenPlaybook, Playbook, View};
 use crate::error::{Error, Result};
 use crate::learn::Feedback;
 use crate::lesson::{Lesson, LessonId, LessonRef, Realm, ReceiptId, TextHash};
 use crate::retrieve::{Context, NoMatchReason, Query, Request, recent_failures};
-use crate::state::{Book, EmbeddedText, RecallIndex};
+use crate::state::{Book, RecallIndex};
 use crate::trust::Standing;
 
 /// Several playbooks, queried as one.
@@ -86,7 +87,7 @@ struct Union {
 impl Playbooks {
     /// Combines playbooks; name the most specific one first. Playbooks in folders that are not trusted are ignored.
     pub fn new(playbooks: impl IntoIterator<Item = Playbook>) -> Self {
-        let is_known = |playbook: &Playbook| playbook.0.store.guard.standing() != Standing::Unknown;
+        let is_known = |playbook: &Playbook| playbook.shared.store.guard.standing() != Standing::Unknown;
         let (members, silent): (Vec<_>, Vec<_>) = playbooks.into_iter().partition(is_known);
         Self { members, has_untrusted: !silent.is_empty(), roots: Vec::new(), union: Arc::default() }
     }
@@ -119,15 +120,15 @@ impl Playbooks {
             return Ok(Context::nothing(reason));
         };
         let union = self.union(&request.realm)?;
-        let members: Vec<(&Inner, &View)> =
-            self.members.iter().zip(&union.views).map(|(playbook, view)| (&*playbook.0, &**view)).collect();
+        let members: Vec<(&OpenPlaybook, &View)> =
+            self.members.iter().zip(&union.views).map(|(playbook, view)| (&*playbook.shared, &**view)).collect();
         let pool = Pool { recall: &union.recall, members: &members, later: &union.later };
         let member_index = |id: LessonId| union.member_of.get(&id).copied().unwrap_or_default();
-        let answer = lead.0.answer_counted(pool, &request, &member_index)?;
+        let answer = lead.shared.answer_counted(pool, &request, &member_index)?;
         if matches!(request.query, Query::About(_)) {
-            let has_vectors = union.recall.has_vectors(EmbeddedText::Trigger);
-            for (inner, view) in &members {
-                inner.store_recall(view, has_vectors);
+            let used = UsedIndexes::of(&union.recall);
+            for (member, view) in &members {
+                member.store_recall(view, used);
             }
         }
         Ok(answer.into_context(&request, &self.members, &member_index))
@@ -218,7 +219,7 @@ impl Playbooks {
     /// The lessons of all playbooks that a realm sees now.
     fn union(&self, realm: &Realm) -> Result<Arc<Union>> {
         let views: Vec<Arc<View>> =
-            self.members.iter().map(|playbook| playbook.0.recall_view()).collect::<Result<_>>()?;
+            self.members.iter().map(|playbook| playbook.shared.recall_view()).collect::<Result<_>>()?;
         let known = self.union.read().clone().filter(|known| known.realm == *realm);
         let is_same = |known: &Arc<Union>| known.views.iter().zip(&views).all(|(one, other)| Arc::ptr_eq(one, other));
         if let Some(known) = known.clone().filter(is_same) {
@@ -242,7 +243,7 @@ impl Playbooks {
                 book.lessons.put(lesson);
             }
         }
-        let vector_of = |text: &str| self.members.iter().find_map(|playbook| playbook.0.vector(text));
+        let vector_of = |text: &str| self.members.iter().find_map(|playbook| playbook.shared.vector(text));
         let book = Arc::new(book);
         // Without an earlier union, the indexes of the largest memory are reused: most of the union is the same.
         let largest = views.iter().max_by_key(|view| view.recall.book.lessons.len()).map(|view| &view.recall);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use adage_index::UnitVector;
 
-use super::{Inner, View};
+use super::{OpenPlaybook, View};
 use crate::error::{Error, Result};
 use crate::lesson::LessonId;
 use crate::state::{EmbeddedText, LessonVectors, RecallIndex};
@@ -16,49 +16,54 @@ static NONE: BTreeSet<LessonId> = BTreeSet::new();
 #[derive(Clone, Copy)]
 pub(super) struct Pool<'a> {
     pub(super) recall: &'a RecallIndex,
-    pub(super) members: &'a [(&'a Inner, &'a View)],
+    pub(super) members: &'a [(&'a OpenPlaybook, &'a View)],
     /// Lessons that are ranked after others of equal score.
     pub(super) later: &'a BTreeSet<LessonId>,
 }
 
 impl<'a> Pool<'a> {
-    pub(super) fn of(members: &'a [(&'a Inner, &'a View)], recall: &'a RecallIndex) -> Self {
+    pub(super) fn of(members: &'a [(&'a OpenPlaybook, &'a View)], recall: &'a RecallIndex) -> Self {
         Self { recall, members, later: &NONE }
     }
 
     /// True when at least one folder accepts usage lines.
     pub(super) fn may_append(self) -> bool {
-        self.members.iter().any(|(inner, view)| inner.store.may_append(&view.snapshot))
+        self.members.iter().any(|(member, view)| member.store.may_append(&view.snapshot))
     }
 
     /// The vectors of one text of all lessons, of this dimension, made by the model of `lead`. Each folder caches those of its
     /// own lessons.
-    pub(super) fn vectors(self, lead: &Inner, text: EmbeddedText, dimension: usize) -> Result<Arc<LessonVectors>> {
-        if let [(inner, view)] = self.members
+    pub(super) fn vectors(
+        self,
+        lead: &OpenPlaybook,
+        text: EmbeddedText,
+        dimension: usize,
+    ) -> Result<Arc<LessonVectors>> {
+        if let [(member, view)] = self.members
             && std::ptr::eq(self.recall, &raw const view.recall)
         {
-            return inner.lesson_vectors(view, text, dimension);
+            return member.lesson_vectors(view, text, dimension);
         }
         let embedder = lead.embedder.as_ref().ok_or(Error::NoEmbedder)?;
-        let same_model = || self.members.iter().filter(|(inner, _)| inner.fingerprint() == lead.fingerprint());
+        let same_model = || self.members.iter().filter(|(member, _)| member.fingerprint() == lead.fingerprint());
         let vector_of = |text: &str| -> Option<UnitVector> {
-            same_model().find_map(|(inner, _)| inner.vector(text)).or_else(|| lead.vector(text))
+            same_model().find_map(|(member, _)| member.vector(text)).or_else(|| lead.vector(text))
         };
         let make_known = |texts: &[&str]| {
-            for (inner, view) in same_model() {
-                inner.lesson_vectors_by(embedder.as_ref(), view, text, dimension)?;
+            for (member, view) in same_model() {
+                member.lesson_vectors_by(embedder.as_ref(), view, text, dimension)?;
             }
             let unknown = || texts.iter().copied().filter(|text| vector_of(text).is_none()).collect::<Vec<_>>();
             // Indexes loaded from the folder's file lack the vectors of single texts.
-            for (inner, _) in same_model().filter(|_| !unknown().is_empty()) {
-                inner.missing(&unknown())?;
+            for (member, _) in same_model().filter(|_| !unknown().is_empty()) {
+                member.missing(&unknown())?;
             }
             let unknown = unknown();
             lead.vectors.write().fix_dimension(dimension);
             lead.ensure_vectors(embedder.as_ref(), &unknown)
         };
         if !self.recall.has_vectors(text) {
-            same_model().try_for_each(|(inner, _)| inner.read_vectors(dimension))?;
+            same_model().try_for_each(|(member, _)| member.read_vectors(dimension))?;
         }
         self.recall.vectors(text, dimension, &lead.config.index, make_known, &vector_of)
     }

@@ -35,8 +35,8 @@ impl Playbook {
 
     /// Promotes all of them in one commit.
     pub(super) fn promote_all(&self, chosen: &[ReviewedLesson]) -> Result<Vec<LearnOutcome>> {
-        let inner = &self.0;
-        let view = inner.view()?;
+        let shared = &self.shared;
+        let view = shared.view()?;
         let waiting = &view.snapshot.book().waiting;
         let find = |reviewed: &ReviewedLesson| -> Result<&Lesson> {
             let found = waiting.iter().find(|waiting| waiting.lesson.id == reviewed.id);
@@ -51,11 +51,11 @@ impl Playbook {
             }
         }
         // If the vectors fail, the lessons are promoted all the same.
-        let needs = VectorNeeds::of(lessons.into_iter(), &inner.config);
-        let learned = inner.commit_with(needs, |attempt| {
-            let vector_of = |text: &str| inner.vector(text);
-            let (plan, dedup) = (inner.plan(attempt), inner.dedup_index(attempt));
-            Learner::new(plan, dedup, &inner.config, Comparison::KnownVectors, &vector_of).promote_all(chosen)
+        let needs = VectorNeeds::of(lessons.into_iter(), &shared.config);
+        let learned = shared.commit_with(needs, |attempt| {
+            let vector_of = |text: &str| shared.vector(text);
+            let (plan, dedup) = (shared.plan(attempt), shared.dedup_index(attempt));
+            Learner::new(plan, dedup, &shared.config, Comparison::KnownVectors, &vector_of).promote_all(chosen)
         })?;
         learned.iter().for_each(LearnOutcome::trace);
         Ok(learned)
@@ -63,9 +63,9 @@ impl Playbook {
 
     /// Dismisses all of them in one commit.
     pub(super) fn dismiss_all(&self, chosen: &[ReviewedLesson]) -> Result<Vec<RemovedLesson>> {
-        let inner = &self.0;
-        let removals = inner.commit(|attempt| {
-            let mut plan = inner.plan(attempt);
+        let shared = &self.shared;
+        let removals = shared.commit(|attempt| {
+            let mut plan = shared.plan(attempt);
             let dismissed =
                 chosen.iter().map(|reviewed| learn::dismiss(&mut plan, *reviewed)).collect::<Result<_>>()?;
             Ok(Planned::Commit(plan, dismissed))

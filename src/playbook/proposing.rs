@@ -33,7 +33,8 @@ impl Inbox {
         let name = ProposalName::Skill(skill.clone());
         let refuse = |reason| inbox::Error::cannot_apply(&name, reason);
         let (_, proposal) = self.edit(Record::Dropped, || {
-            let target = skill_target(&self.playbook.0.store.folder, &self.allowed_roots()?, skill).map_err(refuse)?;
+            let target =
+                skill_target(&self.playbook.shared.store.folder, &self.allowed_roots()?, skill).map_err(refuse)?;
             check_skill(skill, text.as_bytes()).map_err(refuse)?;
             let file = InboxFiles::skill(skill).join(SKILL_FILE);
             let before = self.files().hash_of(&file)?;
@@ -101,7 +102,7 @@ impl Inbox {
     /// The plan of the pending patch of a kind, and the hash of its file. A patch that can never be applied is quarantined; one
     /// that cannot be applied now stays, and no other patch is combined with it.
     fn waiting_plan(&self, kind: &PatchKind, roots: &AllowedRoots) -> Result<(Plan, Option<TextHash>)> {
-        let (folder, inbox) = (&self.playbook.0.store.folder, self.files());
+        let (folder, inbox) = (&self.playbook.shared.store.folder, self.files());
         let from = &InboxFiles::patch(kind);
         if inbox.is_missing(from)? {
             return Ok((Plan::default(), None));
@@ -133,14 +134,14 @@ impl Inbox {
         plan: &Plan,
         before: Option<TextHash>,
     ) -> Result<(Vec<FileEdit>, Proposal), CannotApply> {
-        let inner = &self.playbook.0;
+        let shared = &self.playbook.shared;
         let inbox = self.files();
         let whole = plan.to_patch()?;
         let bytes = whole.to_bytes();
         // A patch that is too large or has too many parts to be read again is refused now.
         Patch::parse(&bytes).map_err(CannotApply::Patch)?;
         let (patch, text) = (InboxFiles::patch(kind), content_hash(&bytes));
-        let record = record_edit(inbox, &patch, text, plan, inner.clock.now()).map_err(unreadable)?;
+        let record = record_edit(inbox, &patch, text, plan, shared.clock.now()).map_err(unreadable)?;
         let files = plan.files().map(|(path, _)| path.to_owned()).collect();
         let proposal = patch_proposal(kind, text, files, whole.line_counts());
         Ok((vec![inbox.edit(&patch, before, Some(bytes)), record], proposal))
@@ -149,7 +150,7 @@ impl Inbox {
     /// Adds a new patch to the plan of the pending one. The patch is based on the files as they are, or as the plan leaves
     /// them.
     fn fold(&self, kind: &PatchKind, roots: &AllowedRoots, waiting: &Plan, patch: &Patch) -> Result<Plan, CannotApply> {
-        let folder = &self.playbook.0.store.folder;
+        let folder = &self.playbook.shared.store.folder;
         let mut fresh = Plan::default();
         let merged = apply(folder, kind, roots, &mut fresh, (patch, None)).and_then(|_| waiting.clone().merged(fresh));
         if merged.is_ok() || waiting.files().next().is_none() {

@@ -79,8 +79,8 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn list_lessons(&self, listing: &Listing) -> Result<Vec<Arc<Lesson>>> {
-        let view = self.0.recount()?;
-        let from = window_start(listing.window, self.0.clock.now());
+        let view = self.shared.recount()?;
+        let from = window_start(listing.window, self.shared.clock.now());
         let source = listing.source.trim().to_lowercase();
         let lessons = view.snapshot.book().lessons.iter().filter(|lesson| {
             from.is_none_or(|from| lesson.timestamp >= from)
@@ -95,7 +95,7 @@ impl Playbook {
     /// # Errors
     /// [`Error::NoSuchLesson`](crate::Error::NoSuchLesson), [`Error::Ambiguous`](crate::Error::Ambiguous).
     pub fn find(&self, lesson: impl Into<LessonRef>) -> Result<Arc<Lesson>> {
-        let view = self.0.recount()?;
+        let view = self.shared.recount()?;
         view.snapshot.book().resolve(&lesson.into()).cloned()
     }
 
@@ -112,7 +112,7 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn get_recent_failures(&self, realm: &Realm, limit: usize) -> Result<String> {
-        let view = self.0.view()?;
+        let view = self.shared.view()?;
         let failed = view.recall.visible(realm).filter(|lesson| !strip_invisible(&lesson.mistake).trim().is_empty());
         Ok(recent_failures(failed.take(limit)))
     }
@@ -121,8 +121,8 @@ impl Playbook {
     /// last read.
     #[must_use]
     pub fn utility(&self, lesson: &Lesson) -> f64 {
-        let view = Arc::clone(&self.0.view.read());
-        view.snapshot.book().utility(self.0.config.retention.utility, lesson)
+        let view = Arc::clone(&self.shared.view.read());
+        view.snapshot.book().utility(self.shared.config.retention.utility, lesson)
     }
 
     /// The lessons that await review, oldest first.
@@ -130,7 +130,7 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn waiting_lessons(&self) -> Result<Vec<Waiting>> {
-        Ok(self.0.view()?.snapshot.book().waiting.clone())
+        Ok(self.shared.view()?.snapshot.book().waiting.clone())
     }
 }
 

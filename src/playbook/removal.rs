@@ -10,7 +10,7 @@ use super::Playbook;
 use crate::error::{Error, Result};
 use crate::learn::{self, RemovedLesson, Undone};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef};
-use crate::state::{Change, Edit, Plan, Planned, Why};
+use crate::state::{Action, Change, Edit, Plan, Planned, Why};
 use crate::store::mining::MiningLog;
 use crate::store::mining_rows::{FileFindings, SeenFile};
 
@@ -22,8 +22,8 @@ pub struct ChangeRecord {
     pub id: ChangeId,
     /// When it was made.
     pub at: DateTime<FixedOffset>,
-    /// The operation: `learn`, `import`, `prune`, `remove` or `undo`.
-    pub action: &'static str,
+    /// The operation.
+    pub action: Action,
     /// True when it was undone.
     pub is_undone: bool,
     /// The lessons that it changed.
@@ -46,8 +46,8 @@ pub struct ForgottenLesson {
 pub struct ChangedLesson {
     /// Its id.
     pub id: LessonId,
-    /// What happened to it: `inserted`, `awaiting` (review), `merged`, `evicted`, `pruned`, `removed`, `unreviewed`, `dismissed` or `restored`.
-    pub what: &'static str,
+    /// What happened to it.
+    pub what: Why,
     /// Its trigger; empty if the text is no longer kept.
     pub trigger: String,
 }
@@ -58,19 +58,19 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn changes(&self) -> Result<Vec<ChangeRecord>> {
-        let view = self.0.view()?;
-        let history = self.0.store.history(&view.snapshot)?;
+        let view = self.shared.view()?;
+        let history = self.shared.store.history(&view.snapshot)?;
         let undone: Vec<ChangeId> = history.iter().filter_map(|change| change.undoes).collect();
         let book = view.snapshot.book();
         let touched = |edit: &Edit| {
             let lesson = edit.before.as_ref().or_else(|| book.any_with(edit.id).next());
             let trigger = lesson.map(|lesson| lesson.trigger.clone());
-            ChangedLesson { id: edit.id, what: edit.why.name(), trigger: trigger.unwrap_or_default() }
+            ChangedLesson { id: edit.id, what: edit.why, trigger: trigger.unwrap_or_default() }
         };
         let records = history.iter().map(|change| ChangeRecord {
             id: change.id,
             at: change.at,
-            action: change.action.name(),
+            action: change.action,
             is_undone: undone.contains(&change.id),
             lessons: change.edits.iter().map(touched).collect(),
         });
@@ -83,9 +83,9 @@ impl Playbook {
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit.
     pub fn remove(&self, lesson: impl Into<LessonRef>) -> Result<RemovedLesson> {
-        let (inner, reference) = (&self.0, lesson.into());
-        let removal = inner.commit(|attempt| {
-            let mut plan = inner.plan(attempt);
+        let (shared, reference) = (&self.shared, lesson.into());
+        let removal = shared.commit(|attempt| {
+            let mut plan = shared.plan(attempt);
             let removal = learn::remove(&mut plan, &reference)?;
             Ok(Planned::Commit(plan, removal))
         })?;
@@ -103,9 +103,9 @@ impl Playbook {
         if session.is_empty() {
             return Ok(Vec::new());
         }
-        let inner = &self.0;
-        let removals = inner.commit(|attempt| {
-            let mut plan = inner.plan(attempt);
+        let shared = &self.shared;
+        let removals = shared.commit(|attempt| {
+            let mut plan = shared.plan(attempt);
             let removals = learn::retract(&mut plan, session);
             Ok(if removals.is_empty() { Planned::Nothing(removals) } else { Planned::Commit(plan, removals) })
         })?;
@@ -126,18 +126,18 @@ impl Playbook {
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`], and the errors of a commit. If the last step fails, call `forget` again.
     pub fn forget(&self, lesson: impl Into<LessonRef>) -> Result<ForgottenLesson> {
-        let (inner, reference) = (&self.0, lesson.into());
-        let (removal, forgotten) = inner.commit(|attempt| {
-            let mut plan = inner.plan(attempt);
-            let removal = learn::forget(&mut plan, &inner.store.archived()?, &reference)?;
-            let forgotten = plan.forgotten.clone();
+        let (shared, reference) = (&self.shared, lesson.into());
+        let (removal, forgotten) = shared.commit(|attempt| {
+            let mut plan = shared.plan(attempt);
+            let removal = learn::forget(&mut plan, &shared.store.archive().changes()?, &reference)?;
+            let forgotten = plan.erasure.forgotten().cloned();
             Ok(Planned::Commit(plan, (removal, forgotten)))
         })?;
         self.skills().archive_drafts_of_removed();
         let Some(forgotten) = forgotten else { return Ok(ForgottenLesson { id: removal.id, kept_in: Vec::new() }) };
         self.skills().forget_names_of_drafts(forgotten.texts.iter().map(|lesson| lesson.text_hash()))?;
         self.forget_requests(&forgotten.texts)?;
-        Ok(ForgottenLesson { id: removal.id, kept_in: inner.store.purge_again(&forgotten)? })
+        Ok(ForgottenLesson { id: removal.id, kept_in: shared.store.purge_again(&forgotten)? })
     }
 
     /// Deletes the requests of past sessions that have words of these lessons.
@@ -145,11 +145,11 @@ impl Playbook {
         let has_words = |seen: &SeenFile| {
             seen.summary().is_some_and(|summary| texts.iter().any(|text| learn::says_same(text, &summary.intent)))
         };
-        let log = MiningLog::new(&self.0.store.folder, &self.0.store.guard);
+        let log = MiningLog::new(&self.shared.store.folder, &self.shared.store.guard);
         if !log.read()?.files.values().any(has_words) {
             return Ok(());
         }
-        log.change(&self.0.config.sessions, |mining| {
+        log.change(&self.shared.config.sessions, |mining| {
             for seen in mining.files.values_mut().filter(|seen| has_words(seen)) {
                 if let FileFindings::Session(summary) = &mut seen.findings {
                     summary.intent.clear();
@@ -165,10 +165,10 @@ impl Playbook {
     /// # Errors
     /// The errors of a commit.
     pub fn accept_edits(&self) -> Result<usize> {
-        let inner = &self.0;
-        inner.commit(|attempt| {
+        let shared = &self.shared;
+        shared.commit(|attempt| {
             let n_edited = attempt.snapshot.file.edited.len();
-            let plan = Plan { accepts_edits: true, ..inner.plan(attempt) };
+            let plan = Plan { accepts_edits: true, ..shared.plan(attempt) };
             Ok(if n_edited == 0 { Planned::Nothing(0) } else { Planned::Commit(plan, n_edited) })
         })
     }
@@ -179,10 +179,10 @@ impl Playbook {
     /// # Errors
     /// The errors of a commit.
     pub fn checkpoint(&self) -> Result<u64> {
-        let inner = &self.0;
-        inner.commit(|attempt| {
+        let shared = &self.shared;
+        shared.commit(|attempt| {
             let generation = attempt.snapshot.file.generation.saturating_add(1);
-            Ok(Planned::Commit(Plan { writes_file: true, ..inner.plan(attempt) }, generation))
+            Ok(Planned::Commit(Plan { writes_file: true, ..shared.plan(attempt) }, generation))
         })
     }
 
@@ -201,10 +201,10 @@ impl Playbook {
     /// # Errors
     /// [`Error::NoSuchChange`], [`Error::CannotUndo`], and the errors of a commit.
     pub fn undo(&self, change: ChangeId) -> Result<Undone> {
-        let inner = &self.0;
-        inner.commit(|attempt| {
-            let history = inner.store.history(attempt.snapshot)?;
-            let mut plan = inner.plan(attempt);
+        let shared = &self.shared;
+        shared.commit(|attempt| {
+            let history = shared.store.history(attempt.snapshot)?;
+            let mut plan = shared.plan(attempt);
             let undone = learn::undo(&mut plan, &history, change)?;
             Ok(Planned::Commit(plan, undone))
         })
@@ -215,9 +215,9 @@ impl Playbook {
     /// # Errors
     /// [`Error::NoSuchLesson`], [`Error::Ambiguous`]; [`Error::NoSuchMerge`] when no merge is recorded; [`Error::CannotUndo`].
     pub fn undo_merge(&self, lesson: impl Into<LessonRef>) -> Result<Undone> {
-        let view = self.0.view()?;
+        let view = self.shared.view()?;
         let id = view.snapshot.book().resolve(&lesson.into())?.id;
-        let history = self.0.store.history(&view.snapshot)?;
+        let history = self.shared.store.history(&view.snapshot)?;
         let is_undone = |change: &Change| history.iter().any(|other| other.undoes == Some(change.id));
         let is_merge = |change: &&Change| change.edits.iter().any(|edit| edit.id == id && edit.why == Why::Merged);
         let merge = history.iter().rev().filter(is_merge).find(|change| !is_undone(change));

@@ -9,7 +9,8 @@ use chrono::{DateTime, FixedOffset};
 
 use super::crediting::PendingRetrieval;
 use super::pool::Pool;
-use super::{Inner, Playbook, View};
+use super::stored_recall::UsedIndexes;
+use super::{OpenPlaybook, Playbook, View};
 use crate::config::{CalibrationFit, RetrievalConfig, RetrievalRule};
 use crate::embed::{Embedder, Role, embed_unit};
 use crate::error::{Error, Result, config, with_causes};
@@ -36,16 +37,16 @@ impl Playbook {
     /// [`FolderError::Io`](crate::FolderError::Io); [`Error::NoEmbedder`] or [`Error::Embed`] when the request requires
     /// vectors; [`Error::Vector`] for an unusable query vector; [`Error::Config`] for a threshold that is not a valid distance.
     pub fn get_playbook_context(&self, request: impl Into<Request>) -> Result<Context> {
-        let (inner, request) = (&self.0, request.into());
-        if inner.store.guard.standing() == Standing::Unknown {
+        let (shared, request) = (&self.shared, request.into());
+        if shared.store.guard.standing() == Standing::Unknown {
             return Ok(Context::nothing(NoMatchReason::NotTrusted));
         }
-        let view = inner.recall_view()?;
-        let members = [(&**inner, &*view)];
+        let view = shared.recall_view()?;
+        let members = [(&**shared, &*view)];
         let pool = Pool::of(&members, &view.recall);
-        let answer = inner.answer_counted(pool, &request, &|_| 0)?;
+        let answer = shared.answer_counted(pool, &request, &|_| 0)?;
         if matches!(request.query, Query::About(_)) {
-            inner.store_recall(&view, view.recall.has_vectors(EmbeddedText::Trigger));
+            shared.store_recall(&view, UsedIndexes::of(&view.recall));
         }
         Ok(answer.into_context(&request, std::slice::from_ref(self), &|_| 0))
     }
@@ -120,7 +121,7 @@ fn append_skills(text: &mut String, request: &Request, playbooks: &[Playbook]) -
     skills
 }
 
-impl Inner {
+impl OpenPlaybook {
     /// The answer, counted unless the request is a peek.
     pub(super) fn answer_counted(
         &self,

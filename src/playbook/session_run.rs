@@ -10,6 +10,7 @@ use adage_redact::{Redactor, one_line};
 use adage_transcript::{Format, Reading};
 use serde::Serialize;
 
+use super::Playbook;
 use super::session_files::SessionFile;
 use super::sessions::{DueSessions, NotDue, SessionScan, Sessions};
 use crate::capture::{Extraction, SessionEntry, SessionSummary};
@@ -51,8 +52,8 @@ impl Sessions {
     /// # Errors
     /// The errors of a write.
     pub fn begin_run(&self, scan: &SessionScan) -> Result<Result<SessionRun, NotDue>> {
-        let inner = self.inner();
-        self.0.check_writable()?;
+        let shared = &self.shared;
+        self.shared.check_writable()?;
         let log = self.log();
         let Some(lock) = log.lock()? else {
             return Ok(Err(NotDue::Locked { owner: log.read()?.running }));
@@ -62,7 +63,7 @@ impl Sessions {
             DueSessions::Sessions(sessions) => VecDeque::from(sessions),
             DueSessions::NotDue(waiting) => return Ok(Err(waiting)),
         };
-        let owner = RunOwner { pid: std::process::id(), started: inner.clock.now() };
+        let owner = RunOwner { pid: std::process::id(), started: shared.clock.now() };
         let is_chosen = |path: &PathBuf| to_read.iter().any(|entry| entry.path == *path);
         let own = log.change(self.config(), |mining| {
             mining.begin(owner);
@@ -112,8 +113,9 @@ impl Sessions {
     /// As [`run`](Self::run).
     pub fn learn(&self, folder: &Path, model: Option<&dyn LanguageModel>, cancel: &CancelToken) -> Result<RunOutcome> {
         self.run(folder, cancel, |reading| {
-            let learned =
-                self.0.learn_from_session(&reading.transcript, model, cancel).map_err(|error| error.to_string())?;
+            let learned = Playbook { shared: Arc::clone(&self.shared) }
+                .learn_from_session(&reading.transcript, model, cancel)
+                .map_err(|error| error.to_string())?;
             match learned.extraction {
                 Some(Extraction::ModelFailed { error, .. }) => Err(format!("the model failed: {error}")),
                 Some(Extraction::Unreadable { reason }) => {
@@ -138,7 +140,7 @@ impl Sessions {
         let sessions = self.clone();
         let run = move || sessions.learn(&folder, model.as_deref(), &cancel);
         let thread = std::thread::Builder::new().name("adage-sessions".to_owned()).spawn(run);
-        Ok(thread.map_err(FolderError::io("begin a thread for", self.inner().store.folder.path()))?)
+        Ok(thread.map_err(FolderError::io("begin a thread for", self.shared.store.folder.path()))?)
     }
 
     /// A session, with the version of it that was read.
@@ -147,7 +149,7 @@ impl Sessions {
         let reading = file.read(Format::Auto, self.config()).map_err(|error| error.to_string())?;
         let summary = SessionSummary::of(&reading);
         let version =
-            SessionEntry::new(file.path.clone(), file.modified, summary, self.inner().clock.now(), self.config());
+            SessionEntry::new(file.path.clone(), file.modified, summary, self.shared.clock.now(), self.config());
         Ok((version, reading))
     }
 }
@@ -231,8 +233,8 @@ impl SessionRun {
     /// # Errors
     /// The errors of a write.
     pub fn finish(self, end: RunEnd) -> Result<RunRecord> {
-        let inner = self.sessions.inner();
-        let now = inner.clock.now();
+        let shared = &self.sessions.shared;
+        let now = shared.clock.now();
         let record = self.sessions.log().change(self.sessions.config(), |mining| {
             mining.queued.retain(|path| !self.own.contains(path));
             mining.close(now, end)

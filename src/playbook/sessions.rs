@@ -2,13 +2,14 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use adage_transcript::Format;
 use chrono::{DateTime, FixedOffset, TimeDelta};
 use serde::Serialize;
 
 use super::session_files::{LeftOut, LeftOutReason, SessionFile, SessionFiles, files};
-use super::{Inner, Playbook, session_place};
+use super::{OpenPlaybook, Playbook, session_place};
 use crate::capture::{ReadState, SessionEntry, SessionSummary, index};
 use crate::config::SessionsConfig;
 use crate::error::{Error, FolderError, Result};
@@ -37,7 +38,9 @@ const MAX_QUEUED: usize = 100;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Sessions(pub(super) Playbook);
+pub struct Sessions {
+    pub(super) shared: Arc<OpenPlaybook>,
+}
 
 /// The sessions found in a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -93,7 +96,7 @@ impl Playbook {
     /// The past sessions of an agent.
     #[must_use]
     pub fn sessions(&self) -> Sessions {
-        Sessions(self.clone())
+        Sessions { shared: Arc::clone(&self.shared) }
     }
 }
 
@@ -104,8 +107,8 @@ impl Sessions {
     /// # Errors
     /// [`FolderError::Io`] when the folder cannot be read, or the playbook's own folder cannot be written.
     pub fn scan(&self, folder: &Path) -> Result<SessionScan> {
-        let (inner, config) = (self.inner(), self.config());
-        let folder = inner.store.folder.links().resolve(folder).map_err(FolderError::io("look into", folder))?;
+        let (shared, config) = (&self.shared, self.config());
+        let folder = shared.store.folder.links().resolve(folder).map_err(FolderError::io("look into", folder))?;
         let SessionFiles { files, mut left_out } = files(&folder, config)?;
         let mut mining = self.log().read()?;
         for batch in files.chunks(BATCH) {
@@ -116,7 +119,7 @@ impl Sessions {
                     Err(error) => left_out.push(left_out_file(file, LeftOutReason::Unreadable(error.to_string()))),
                 }
             }
-            if !fresh.is_empty() && inner.store.folder.may_write() {
+            if !fresh.is_empty() && shared.store.folder.may_write() {
                 self.log().change(config, |mining| mining.files.extend(fresh.iter().cloned()))?;
             }
             mining.files.extend(fresh);
@@ -153,7 +156,7 @@ impl Sessions {
     pub fn due(&self, scan: &SessionScan) -> Result<DueSessions> {
         let mining = self.log().read()?;
         // The lock is tried only if a run is recorded: trying it could fail another process that begins a run.
-        if mining.running.is_some() && self.inner().store.folder.may_write() && self.log().lock()?.is_none() {
+        if mining.running.is_some() && self.shared.store.folder.may_write() && self.log().lock()?.is_none() {
             return Ok(DueSessions::NotDue(NotDue::Locked { owner: mining.running }));
         }
         Ok(self.choose(scan, &mining))
@@ -166,7 +169,7 @@ impl Sessions {
     /// [`FolderError::Io`] when the file does not exist, or is behind a link: below an agent's folder of sessions no part of its path
     /// may be one, elsewhere the file itself; the errors of a write.
     pub fn queue(&self, path: &Path) -> Result<()> {
-        let found = session_place::unlinked(path, |path| self.inner().store.folder.links().resolve(path));
+        let found = session_place::unlinked(path, |path| self.shared.store.folder.links().resolve(path));
         let path = found.map_err(FolderError::io("find", path))?;
         self.log().change(self.config(), |mining| {
             mining.queued.retain(|queued| *queued != path);
@@ -185,21 +188,17 @@ impl Sessions {
         Ok(self.log().read()?.runs)
     }
 
-    pub(super) fn inner(&self) -> &Inner {
-        &self.0.0
-    }
-
     pub(super) fn log(&self) -> MiningLog<'_> {
-        MiningLog::new(&self.inner().store.folder, &self.inner().store.guard)
+        MiningLog::new(&self.shared.store.folder, &self.shared.store.guard)
     }
 
     pub(super) fn config(&self) -> &SessionsConfig {
-        &self.0.0.config.sessions
+        &self.shared.config.sessions
     }
 
     /// Chooses the sessions to read, from what is recorded.
     pub(super) fn choose(&self, scan: &SessionScan, mining: &Mining) -> DueSessions {
-        let (config, now) = (self.config(), self.inner().clock.now());
+        let (config, now) = (self.config(), self.shared.clock.now());
         let mut chosen: Vec<SessionEntry> = mining.queued.iter().filter_map(|path| self.queued(path, mining)).collect();
         let gap = TimeDelta::from_std(config.min_gap).unwrap_or(TimeDelta::MAX);
         let until = mining.last_run.and_then(|last| last.checked_add_signed(gap));
@@ -239,7 +238,7 @@ impl Sessions {
 
     pub(super) fn entry(&self, file: &SessionFile, summary: SessionSummary, mining: &Mining) -> SessionEntry {
         let config = self.config();
-        let now = self.inner().clock.now();
+        let now = self.shared.clock.now();
         let entry = SessionEntry::new(file.path.clone(), file.modified, summary, now, config);
         let read_state = mining.read_state(&entry, config);
         SessionEntry { read_state, ..entry }

@@ -36,13 +36,13 @@ struct Own {
 impl Skills {
     /// Archives drafts of lessons that a person has removed. After a failure, the next curation does it.
     pub(super) fn archive_drafts_of_removed(&self) {
-        let inner = &self.0.0;
-        if !inner.config.curation.auto_curate {
+        let shared = &self.shared;
+        if !shared.config.curation.auto_curate {
             return;
         }
         let is_concerned = || -> Result<bool> {
             let drawn = self.state().read()?.drawn;
-            let view = inner.view()?;
+            let view = shared.view()?;
             Ok(drawn.keys().any(|text| view.snapshot.book().removed.matches_hash(*text)))
         };
         let done =
@@ -117,8 +117,8 @@ impl Skills {
     /// [`Error::FileChanged`](crate::Error::FileChanged) when another program wrote to a skill meanwhile; the errors of a write. No skill was changed
     /// then.
     pub fn curate(&self) -> Result<Curated> {
-        let inner = &self.0.0;
-        let (files, now) = (CurationFiles::new(&inner.store.folder), inner.clock.now());
+        let shared = &self.shared;
+        let (files, now) = (CurationFiles::new(&shared.store.folder), shared.clock.now());
         // The time unused of a skill is counted from its first curation on.
         let names: Vec<SkillName> = self.own().into_iter().map(|found| found.skill.name.clone()).collect();
         self.state().change(|state| {
@@ -150,8 +150,8 @@ impl Skills {
     /// [`inbox::Error::CannotApply`](crate::inbox::Error::CannotApply) when the journal names a file outside the memory's
     /// skills; the errors of a write.
     pub fn undo_curation(&self, change: ChangeId) -> Result<ChangeId> {
-        let inner = &self.0.0;
-        let (files, at) = (CurationFiles::new(&inner.store.folder), inner.clock.now());
+        let shared = &self.shared;
+        let (files, at) = (CurationFiles::new(&shared.store.folder), shared.clock.now());
         let (undone, restored) = files.undo(change, at)?;
         self.state().change(|state| {
             for skill in restored {
@@ -162,11 +162,11 @@ impl Skills {
     }
 
     fn plan(&self) -> Result<(CurationPlan, BTreeMap<SkillName, Own>)> {
-        let inner = &self.0.0;
-        let (files, now) = (CurationFiles::new(&inner.store.folder), inner.clock.now());
+        let shared = &self.shared;
+        let (files, now) = (CurationFiles::new(&shared.store.folder), shared.clock.now());
         let state = self.state().read()?;
-        let view = inner.view()?;
-        let in_force = view.snapshot.book().skips.iter().filter(|skip| is_in_force(skip, now, &inner.config.capture));
+        let view = shared.view()?;
+        let in_force = view.snapshot.book().skips.iter().filter(|skip| is_in_force(skip, now, &shared.config.capture));
         let mut skipped: Vec<SkillName> = in_force.filter_map(|skip| SkillName::slug(&skip.name)).collect();
         let removed = state.drawn.iter().filter(|(text, _)| view.snapshot.book().removed.matches_hash(**text));
         skipped.extend(removed.filter_map(|(_, note)| note.name.parse().ok()));
@@ -193,12 +193,12 @@ impl Skills {
             own.entry(name).or_insert(Own { path: listed.path, known, life });
         }
         let lives: Vec<SkillLife> = own.values().map(|own| own.life.clone()).collect();
-        Ok((curate(&lives, now, &inner.config.curation), own))
+        Ok((curate(&lives, now, &shared.config.curation), own))
     }
 
     /// The memory's own skills: their files' content, and their listing.
     fn own_listed(&self, state: &SkillState) -> (Vec<Arc<Skill>>, Vec<ListedSkill>) {
-        let guard = &self.0.0.store.guard;
+        let guard = &self.shared.store.guard;
         let own = self.own().into_iter().filter(|found| guard.admits(|| found.text_hash));
         own.map(|found| (Arc::clone(&found.skill), listed(found, SkillPlace::User, state, guard))).unzip()
     }

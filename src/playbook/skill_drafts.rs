@@ -16,7 +16,7 @@ impl Skills {
     /// Marks the memory's own drafts that only one session suggested as awaiting review. Excepted are drafts that a person
     /// promoted, and drafts whose source lessons are all in use.
     pub(super) fn withhold_drafts(&self, all: &mut [ListedSkill], state: &SkillState) -> Result<()> {
-        let guard = &self.0.0.store.guard;
+        let guard = &self.shared.store.guard;
         let is_promoted =
             |listed: &ListedSkill| listed.not_covered.is_none() && is_recorded(listed.text_hash, state, guard);
         let may_wait = |listed: &&mut ListedSkill| {
@@ -42,7 +42,7 @@ impl Skills {
 
     /// The texts of lessons in use that were mined from these sessions.
     fn learned_from(&self, sessions: &BTreeSet<&str>) -> Result<BTreeSet<TextHash>> {
-        let view = self.0.0.view()?;
+        let view = self.shared.view()?;
         let drawn = view.snapshot.book().lessons.iter().filter(|lesson| {
             let provenance = &lesson.provenance;
             provenance.origin == Origin::Mined && lesson.is_admitted() && sessions.contains(provenance.session.as_str())

@@ -157,7 +157,7 @@ impl Skills {
                 return Err(skills::Error::Exists { name: skill.name.to_string(), path: found.path }.into());
             }
             None => {
-                let files = beside.contents(&self.0.0.store.folder.elsewhere(path))?;
+                let files = beside.contents(&self.shared.store.folder.elsewhere(path))?;
                 match secrets {
                     Secrets::Refused => refuse_secrets(&skill, &files)?,
                     Secrets::Kept => {}
@@ -171,7 +171,7 @@ impl Skills {
     /// The path of a skill's file that a person names, its length, and its first bytes. If a folder is named, a link that leads
     /// out of it is not followed.
     fn read_foreign(&self, path: &Path) -> Result<(PathBuf, u64, Vec<u8>)> {
-        let (file, folder) = (skill_file(path), &self.0.0.store.folder);
+        let (file, folder) = (skill_file(path), &self.shared.store.folder);
         let resolve = |path: &Path| folder.links().resolve(path).map_err(FolderError::io("find", path));
         let whole = resolve(&file)?;
         if file != path && !whole.starts_with(resolve(path)?) {
@@ -189,7 +189,7 @@ impl Skills {
             return Ok(SupportingFiles::default());
         }
         let skill_file = Name::TOP.join(file.file_name().unwrap_or_default());
-        let beside = SupportingFiles::scan(&self.0.0.store.folder.elsewhere(path), &skill_file);
+        let beside = SupportingFiles::scan(&self.shared.store.folder.elsewhere(path), &skill_file);
         match &beside.not_covered {
             None => Ok(beside),
             Some(reason) => {
@@ -242,15 +242,15 @@ impl Skills {
 
     /// The memory's own skill files.
     pub(super) fn own(&self) -> Vec<FoundSkill> {
-        let inner = &self.0.0;
-        SkillFiles::own(&inner.store.folder).scan(&mut inner.skill_cache.lock()).found
+        let shared = &self.shared;
+        SkillFiles::own(&shared.store.folder).scan(&mut shared.skills.cache.lock()).found
     }
 
     fn keep(&self, skill: &Skill, existing: Existing, beside: &[(Name, Vec<u8>)]) -> Result<SavedSkill> {
         let skill = skill.standardised();
         let text = checked_text(&skill)?;
         let name = skill.name;
-        let own = SkillFiles::own(&self.0.0.store.folder);
+        let own = SkillFiles::own(&self.shared.store.folder);
         match self.noted(|| Ok(own.write_with(&name, &text, existing, beside)?))? {
             Written::New(path) | Written::Replaced(path) => Ok(SavedSkill::Written { name, path }),
             Written::Unchanged(path) => Ok(SavedSkill::Unchanged { name, path }),
@@ -259,7 +259,7 @@ impl Skills {
     }
 
     fn compose<L: Into<LessonRef>>(&self, lessons: impl IntoIterator<Item = L>) -> Result<(Skill, Vec<LessonId>)> {
-        let view = self.0.0.view()?;
+        let view = self.shared.view()?;
         let book = view.snapshot.book();
         let mut found: Vec<&Arc<Lesson>> = Vec::new();
         for reference in lessons {
@@ -276,8 +276,8 @@ impl Skills {
     /// None when another text has the name.
     fn put(&self, skill: &Skill, folder: &Path) -> Result<Option<PathBuf>> {
         let text = checked_text(skill)?;
-        check_folder(folder, Some(self.0.0.store.folder.path()))?;
-        let files = SkillFiles::in_folder(&self.0.0.store.folder, folder);
+        check_folder(folder, Some(self.shared.store.folder.path()))?;
+        let files = SkillFiles::in_folder(&self.shared.store.folder, folder);
         let written = self.noted(|| Ok(files.write(&skill.name, &text, Existing::Keep)?))?;
         Ok(match written {
             Written::New(path) | Written::Replaced(path) | Written::Unchanged(path) => Some(path),
@@ -286,13 +286,13 @@ impl Skills {
     }
 
     fn graduate(&self, name: SkillName, path: PathBuf, lessons: Vec<LessonId>) -> Result<ExportedSkill> {
-        let inner = &self.0.0;
-        inner.commit(|attempt| {
+        let shared = &self.shared;
+        shared.commit(|attempt| {
             let is_new = |id: &LessonId| attempt.book().get(*id).is_some_and(|lesson| !lesson.graduated);
             if !lessons.iter().any(is_new) {
                 return Ok(Planned::Nothing(()));
             }
-            let mut plan = inner.plan(attempt);
+            let mut plan = shared.plan(attempt);
             for id in &lessons {
                 plan.book.update(*id, |lesson| lesson.graduated = true);
             }

@@ -93,21 +93,21 @@ impl Skills {
         let matches = self.matches(text, &listed, &always);
         let names = always.iter().chain(matches.matches.iter().map(|found| &found.name));
         let shown = names.filter_map(|name| listed.iter().find(|listed| listed.skill.name == *name));
-        let block = render_skills(shown.map(|listed| &*listed.skill), self.0.config().matching.max_tokens);
+        let block = render_skills(shown.map(|listed| &*listed.skill), self.shared.config.matching.max_tokens);
         self.note_use(&listed, &block.shown);
         Ok(TaskSkills { always, matches, block })
     }
 
     /// Records that skills are used, once a day each: curation needs no more, and it saves a write in every turn.
     fn note_use(&self, listed: &[ListedSkill], shown: &[SkillName]) {
-        let inner = &self.0.0;
-        let now = inner.clock.now();
+        let shared = &self.shared;
+        let now = shared.clock.now();
         let is_due = |listed: &&ListedSkill| {
             let last = listed.used.last;
             shown.contains(&listed.skill.name) && last.is_none_or(|last| now - last >= TimeDelta::days(1))
         };
         let due: Vec<String> = listed.iter().filter(is_due).map(|listed| listed.skill.name.to_string()).collect();
-        if due.is_empty() || !inner.store.folder.may_write() {
+        if due.is_empty() || !shared.store.folder.may_write() {
             return;
         }
         if let Err(error) = self.state().change(|state| {
@@ -122,24 +122,24 @@ impl Skills {
     /// The block of the auto-loaded skills, within this many estimated tokens.
     pub(super) fn always_loaded(&self, max_tokens: Option<usize>) -> Result<RenderedSkills> {
         let skills = self.auto_load()?;
-        let max_tokens = max_tokens.unwrap_or(self.0.config().matching.max_tokens);
+        let max_tokens = max_tokens.unwrap_or(self.shared.config.matching.max_tokens);
         Ok(render_skills(skills.iter().map(|listed| &*listed.skill), max_tokens))
     }
 
     pub(super) fn always(&self, listed: &[ListedSkill]) -> Vec<SkillName> {
         let always = listed.iter().filter(|listed| listed.skill.auto_load && listed.is_shown());
-        always.take(self.0.config().skills.max_auto_load).map(|listed| listed.skill.name.clone()).collect()
+        always.take(self.shared.config.skills.max_auto_load).map(|listed| listed.skill.name.clone()).collect()
     }
 
     fn matches(&self, text: &str, listed: &[ListedSkill], always: &[SkillName]) -> Matches {
-        let inner = &self.0.0;
+        let shared = &self.shared;
         let always: BTreeSet<&SkillName> = always.iter().collect();
         let is_matchable = |listed: &ListedSkill| listed.is_shown() && !always.contains(&listed.skill.name);
         let listed = listed.iter().map(|listed| (Arc::clone(&listed.skill), is_matchable(listed))).collect();
-        let prepared = inner.skill_matcher.prepare(listed);
-        let config = &inner.config.matching;
+        let prepared = shared.skills.matcher.prepare(listed);
+        let config = &shared.config.matching;
         let by_words = match_skills(text, &prepared.index, config);
-        let Some(embedder) = &inner.embedder else { return by_words.after(Fallback::NoEmbedder) };
+        let Some(embedder) = &shared.embedder else { return by_words.after(Fallback::NoEmbedder) };
         // The text or the listing is empty: vectors cannot change that.
         let is_final = by_words.none_because.is_some_and(|reason| {
             matches!(reason, NoMatch::NoSkills | NoMatch::NoneMatchable { .. } | NoMatch::NoSlots)
@@ -147,7 +147,7 @@ impl Skills {
         if is_final || text.trim().is_empty() {
             return by_words;
         }
-        match inner.skill_matcher.query(Arc::clone(embedder), &prepared, text, config) {
+        match shared.skills.matcher.query(Arc::clone(embedder), &prepared, text, config) {
             Err(fallback) => by_words.after(fallback),
             Ok(query) => {
                 let found = match_skills_by_meaning(&query, &prepared.index, &prepared.vectors.read(), config);

@@ -81,14 +81,14 @@ impl Skills {
         model: Option<&dyn LanguageModel>,
         cancel: &CancelToken,
     ) -> Result<AutoSaved> {
-        let inner = &self.0.0;
+        let shared = &self.shared;
         let mut outcome = AutoSaved::default();
         let drafts = self.drafts_of(candidates, model, cancel, &mut outcome)?;
         if drafts.skills.is_empty() {
             return Ok(outcome);
         }
         self.save_drafts(drafts, &mut outcome)?;
-        if !outcome.saved.is_empty() && inner.config.curation.auto_curate {
+        if !outcome.saved.is_empty() && shared.config.curation.auto_curate {
             outcome.curated = Some(self.curate()?);
         }
         Ok(outcome)
@@ -109,7 +109,7 @@ impl Skills {
                 outcome.declined.extend(name.map(|name| DeclinedSkill { name, reason: Declined::NoSteps }));
                 continue;
             }
-            let (skill, source) = match Skill::from_candidate(candidate, &self.0.0.config.learn) {
+            let (skill, source) = match Skill::from_candidate(candidate, &self.shared.config.learn) {
                 Ok((skill, text)) => (skill.standardised(), DraftSource { text, begun: candidate.begun }),
                 Err(refusal) => {
                     let (name, reason) = (SkillName::slug(&candidate.name), refusal.into());
@@ -133,7 +133,8 @@ impl Skills {
     fn earlier_draft(&self, skill: &Skill, source: DraftSource, outcome: &mut AutoSaved) -> Result<Option<Declined>> {
         let drawn = self.state().read()?.drawn;
         let made_before = drawn.get(&source.text).and_then(|note| note.name.parse().ok()).map(Declined::MadeBefore);
-        let counted = if self.0.0.config.auto_save.enabled { self.count_session(skill, source.begun)? } else { None };
+        let counted =
+            if self.shared.config.auto_save.enabled { self.count_session(skill, source.begun)? } else { None };
         if let Some(CountedSession { draft, .. }) = counted.as_ref().filter(|counted| counted.is_new) {
             outcome.recurred.push(draft.clone());
         }
@@ -148,11 +149,11 @@ impl Skills {
         model: Option<&dyn LanguageModel>,
         cancel: &CancelToken,
     ) -> std::result::Result<Skill, DeclinedSkill> {
-        let inner = &self.0.0;
-        let config = &inner.config.auto_save;
+        let shared = &self.shared;
+        let config = &shared.config.auto_save;
         let may_save = config.enabled && n_drafts < config.max_per_run;
         let worded = match model.filter(|_| may_save) {
-            Some(model) => word_skill(model, &skill, cancel, &inner.config.extract),
+            Some(model) => word_skill(model, &skill, cancel, &shared.config.extract),
             None => Err(NotWorded::NoModel),
         };
         match worded {
@@ -168,7 +169,7 @@ impl Skills {
 
     /// Saves the drafts that pass the quality gate, and notes which texts they were made from.
     fn save_drafts(&self, drafts: Drafts, outcome: &mut AutoSaved) -> Result<()> {
-        let (config, now) = (&self.0.0.config.auto_save, self.0.0.clock.now());
+        let (config, now) = (&self.shared.config.auto_save, self.shared.clock.now());
         let listing = self.list()?;
         let listed = listing.skills.iter().chain(listing.shadowed.iter().map(|shadowed| &shadowed.skill));
         let known: Vec<Skill> = listed.map(|listed| Skill::clone(&listed.skill)).collect();

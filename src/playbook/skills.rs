@@ -1,7 +1,9 @@
 //! Listing, promoting, checking and counting skills (docs/spec/skills.md, 1.3 to 1.5).
 
-use super::Playbook;
+use std::sync::Arc;
+
 use super::skill_listing::{ListedSkill, ShadowedSkill, SkillListing, SkillPlace, listed, promotion_of, shadowed_by};
+use super::{OpenPlaybook, Playbook};
 use crate::error::{FolderError, Result, skills};
 use crate::learn::Verification;
 use crate::lesson::TextHash;
@@ -28,13 +30,15 @@ use crate::store::skill_state::{Checked, Note, SkillStateFile, SkillUse};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Skills(pub(super) Playbook);
+pub struct Skills {
+    pub(super) shared: Arc<OpenPlaybook>,
+}
 
 impl Playbook {
     /// The skills of the memory and of the folders that the builder was given.
     #[must_use]
     pub fn skills(&self) -> Skills {
-        Skills(self.clone())
+        Skills { shared: Arc::clone(&self.shared) }
     }
 }
 
@@ -46,10 +50,10 @@ impl Skills {
     /// [`FolderError::Io`](crate::FolderError::Io) when the records of promotions cannot be read. A folder that cannot be read
     /// is listed as refused.
     pub fn list(&self) -> Result<SkillListing> {
-        let inner = &self.0.0;
-        let Store { folder, guard, .. } = &inner.store;
+        let shared = &self.shared;
+        let Store { folder, guard, .. } = &shared.store;
         guard.check(folder)?;
-        let mut cache = inner.skill_cache.lock();
+        let mut cache = shared.skills.cache.lock();
         let known = self.state().read_unless_known(&mut cache.state)?;
         let (mut listing, mut all) = (SkillListing::default(), Vec::new());
         for (whose, root) in self.roots() {
@@ -121,7 +125,7 @@ impl Skills {
         }
         if listed.needs_review {
             let note = self.note(&listed);
-            self.0.0.store.guard.note(&[text_hash, promotion_of(text_hash)])?;
+            self.shared.store.guard.note(&[text_hash, promotion_of(text_hash)])?;
             self.state().change(|state| state.promoted.insert(listed.text_hash, note))?;
         }
         Ok(ListedSkill { needs_review: false, ..listed })
@@ -135,9 +139,9 @@ impl Skills {
     /// of a write.
     pub fn withdraw(&self, name: &str) -> Result<ListedSkill> {
         let listed = self.get(name)?;
-        let guard = &self.0.0.store.guard;
+        let guard = &self.shared.store.guard;
         if !guard.is_recording() {
-            return Err(FolderError::NoTrustStore { path: self.0.folder().to_owned() }.into());
+            return Err(FolderError::NoTrustStore { path: self.shared.store.folder.path().to_owned() }.into());
         }
         guard.withdraw(&[listed.text_hash, promotion_of(listed.text_hash)])?;
         self.state().change(|state| state.promoted.remove(&listed.text_hash))?;
@@ -161,23 +165,23 @@ impl Skills {
     /// # Errors
     /// [`skills::Error::NoSuch`] for a text that is not a valid name; the errors of a write.
     pub fn used(&self, name: &str) -> Result<SkillUse> {
-        let now = self.0.0.clock.now();
+        let now = self.shared.clock.now();
         let name = name.parse::<SkillName>().map_err(|_| skills::Error::NoSuch { name: name.to_owned() })?;
         Ok(self.state().change(|state| state.use_of(name.as_str(), now))?)
     }
 
     fn note(&self, listed: &ListedSkill) -> Note {
-        Note { name: listed.skill.name.to_string(), at: self.0.0.clock.now() }
+        Note { name: listed.skill.name.to_string(), at: self.shared.clock.now() }
     }
 
     pub(super) fn state(&self) -> SkillStateFile<'_> {
-        SkillStateFile::new(&self.0.0.store.folder)
+        SkillStateFile::new(&self.shared.store.folder)
     }
 
     fn roots(&self) -> Vec<(SkillPlace, SkillFiles<'_>)> {
-        let inner = &self.0.0;
-        let folder = &inner.store.folder;
-        let named = inner.skill_roots.iter().map(|(place, path)| (*place, SkillFiles::in_folder(folder, path)));
+        let shared = &self.shared;
+        let folder = &shared.store.folder;
+        let named = shared.skills.roots.iter().map(|(place, path)| (*place, SkillFiles::in_folder(folder, path)));
         let mut roots: Vec<_> = named.chain([(SkillPlace::User, SkillFiles::own(folder))]).collect();
         // The sort is stable: folders of the same kind stay in the order in which they were named.
         roots.sort_by_key(|(place, _)| *place);

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::{Inner, View};
+use super::{OpenPlaybook, View};
 use crate::error::Result;
-use crate::state::EmbeddedText;
+use crate::state::{EmbeddedText, RecallIndex};
 use crate::store::{MIN_STORED_LESSONS, RecallFile};
 
 /// The state of the recall file; it is read by the first recall only.
@@ -21,13 +21,27 @@ pub(super) enum StoredFile {
     Damaged,
 }
 
+/// The indexes that recalls of a memory use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UsedIndexes {
+    Words,
+    WordsAndVectors,
+}
+
+impl UsedIndexes {
+    /// Those that a recall has built.
+    pub(super) fn of(recall: &RecallIndex) -> Self {
+        if recall.has_vectors(EmbeddedText::Trigger) { Self::WordsAndVectors } else { Self::Words }
+    }
+}
+
 impl StoredFile {
     pub(super) fn of(file: Option<RecallFile>) -> Self {
         file.map_or(Self::Outdated, |file| Self::Unused(Box::new(file)))
     }
 }
 
-impl Inner {
+impl OpenPlaybook {
     /// The newest lessons, with the stored indexes.
     pub(super) fn recall_view(&self) -> Result<Arc<View>> {
         let mut stored = self.stored_recall.lock();
@@ -49,7 +63,7 @@ impl Inner {
     }
 
     /// Writes the indexes of a large memory for the next process, once. A failure costs that process time only.
-    pub(super) fn store_recall(&self, view: &View, has_vectors: bool) {
+    pub(super) fn store_recall(&self, view: &View, used: UsedIndexes) {
         let mut stored = self.stored_recall.lock();
         if !matches!(*stored, StoredFile::Damaged) && view.recall.is_damaged() {
             *stored = StoredFile::Damaged;
@@ -59,18 +73,18 @@ impl Inner {
         if matches!(*stored, StoredFile::Outdated) && n_lessons >= MIN_STORED_LESSONS {
             *stored = StoredFile::Done;
             drop(stored);
-            if let Err(error) = self.write_recall(view, has_vectors) {
+            if let Err(error) = self.write_recall(view, used) {
                 tracing::debug!(%error, "the indexes of the memory are not stored");
             }
         }
     }
 
-    pub(super) fn write_recall(&self, view: &View, has_vectors: bool) -> Result<()> {
+    pub(super) fn write_recall(&self, view: &View, used: UsedIndexes) -> Result<()> {
         if !self.store.may_append(&view.snapshot) {
             return Ok(());
         }
         let mut model = None;
-        if let Some(embedder) = self.embedder.as_ref().filter(|_| has_vectors) {
+        if let Some(embedder) = self.embedder.as_ref().filter(|_| used == UsedIndexes::WordsAndVectors) {
             let dimension = embedder.dimension()?;
             for text in EmbeddedText::searched(self.config.retrieval.rule) {
                 self.lesson_vectors(view, *text, dimension)?;

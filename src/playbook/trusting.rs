@@ -48,7 +48,7 @@ impl Playbook {
     /// Which parts of the folder this handle uses.
     #[must_use]
     pub fn standing(&self) -> Standing {
-        self.0.store.guard.standing()
+        self.shared.store.guard.standing()
     }
 
     /// The content from version control that the user has not admitted; empty for a folder that is trusted as a whole.
@@ -56,7 +56,7 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::NotTrusted`](crate::FolderError::NotTrusted), [`FolderError::Io`](crate::FolderError::Io).
     pub fn awaiting_trust(&self) -> Result<AwaitingTrust> {
-        let (view, store) = (self.0.view()?, &self.0.store);
+        let (view, store) = (self.shared.view()?, &self.shared.store);
         let (book, guard) = (view.snapshot.book(), &store.guard);
         if !guard.awaits(TextHash::of::<&str>(&[])) {
             return Ok(AwaitingTrust::default());
@@ -97,20 +97,20 @@ impl Playbook {
     /// [`FolderError::NotTrusted`](crate::FolderError::NotTrusted) for one that was not opened as
     /// [`trusted`](crate::playbook::PlaybookBuilder::trusted); [`FolderError::Io`](crate::FolderError::Io).
     pub fn trust(&self) -> Result<FolderIdentity> {
-        let view = self.0.view()?;
+        let view = self.shared.view()?;
         let book = view.snapshot.book();
         let lessons: Vec<Arc<Lesson>> = book.lessons.iter().chain(&book.foreign).cloned().collect();
         let hashes = self.hashes_to_admit(&lessons);
         let skills = self.own_skills()?.into_iter().filter(|listed| listed.not_covered.is_none());
         let skills = skills.filter(|listed| listed.skill.provenance.trust == Trust::Trusted);
-        let store = &self.0.store;
+        let store = &self.shared.store;
         let config = own_config(&store.folder).map(|own| own.hash);
         let texts: Vec<TextHash> =
             hashes.into_iter().chain(skills.map(|listed| listed.text_hash)).chain(config).collect();
         store.folder.edits().set_aside_foreign()?;
         let identity = store.guard.trust(&store.folder, &texts)?;
         self.lift_removals(&lessons)?;
-        self.0.reload()?;
+        self.shared.reload()?;
         Ok(identity)
     }
 
@@ -120,7 +120,7 @@ impl Playbook {
     /// [`Error::NoSuchLesson`] when none that awaits admission has such an id, [`Error::Ambiguous`] when several have it.
     /// Nothing is admitted then.
     pub fn admit_lessons(&self, ids: &[LessonId]) -> Result<Vec<Arc<Lesson>>> {
-        let foreign = self.0.view()?.snapshot.book().foreign.clone();
+        let foreign = self.shared.view()?.snapshot.book().foreign.clone();
         let find = |id: &LessonId| -> Result<Arc<Lesson>> {
             let with_id: Vec<&Arc<Lesson>> = foreign.iter().filter(|lesson| lesson.id == *id).collect();
             match with_id.as_slice() {
@@ -130,29 +130,29 @@ impl Playbook {
             }
         };
         let lessons: Vec<Arc<Lesson>> = ids.iter().map(find).collect::<Result<_>>()?;
-        self.0.store.guard.note(&self.hashes_to_admit(&lessons))?;
+        self.shared.store.guard.note(&self.hashes_to_admit(&lessons))?;
         self.lift_removals(&lessons)?;
-        self.0.reload()?;
+        self.shared.reload()?;
         Ok(lessons)
     }
 
     /// The hashes that admit these lessons, also where the user removed one of their texts before.
     fn hashes_to_admit(&self, lessons: &[Arc<Lesson>]) -> Vec<TextHash> {
-        let guard = &self.0.store.guard;
+        let guard = &self.shared.store.guard;
         let withdrawn = |lesson: &Arc<Lesson>| Some(lesson.text_hash()).filter(|text| guard.is_withdrawn(|| *text));
         lessons.iter().flat_map(|lesson| withdrawn(lesson).into_iter().chain([lesson.admission_hash()])).collect()
     }
 
     /// Lessons that a person lets in are not listed as removed any more.
     fn lift_removals(&self, lessons: &[Arc<Lesson>]) -> Result<()> {
-        let view = self.0.view()?;
+        let view = self.shared.view()?;
         let listed: Vec<Arc<Lesson>> =
             lessons.iter().filter(|lesson| view.snapshot.book().removed.matches_text_or_id(lesson)).cloned().collect();
         if listed.is_empty() {
             return Ok(());
         }
-        self.0.commit(|attempt| {
-            let mut plan = self.0.plan(attempt);
+        self.shared.commit(|attempt| {
+            let mut plan = self.shared.plan(attempt);
             let n_before = plan.book.removed.len();
             for lesson in &listed {
                 plan.book.removed.lift(lesson);
@@ -198,7 +198,7 @@ impl Skills {
     /// Records as admitted the memory's own skills that `write` creates or changes. A skill from others that was not admitted
     /// stays so when it is changed: nobody has read all of it.
     pub(super) fn noted<T>(&self, write: impl FnOnce() -> Result<T>) -> Result<T> {
-        let guard = &self.0.0.store.guard;
+        let guard = &self.shared.store.guard;
         if !guard.is_recording() {
             return write();
         }
@@ -223,7 +223,7 @@ impl Skills {
 
     /// Folders without a skill. A skill that is written there gets supporting files that its writer has not seen.
     fn folders_without_skill(&self) -> Result<BTreeSet<PathBuf>> {
-        let root = self.0.0.store.folder.below(OWN_SKILLS);
+        let root = self.shared.store.folder.below(OWN_SKILLS);
         let skills: BTreeSet<PathBuf> =
             self.own().into_iter().filter_map(|found| Some(found.path.parent()?.to_owned())).collect();
         let folders = root.list(Name::TOP)?.into_iter().map(|name| root.path_of(name.as_os_str()));

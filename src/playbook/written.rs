@@ -48,10 +48,10 @@ impl Inbox {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn check_written(&self) -> Result<CheckedInbox> {
-        let inner = &self.playbook.0;
+        let shared = &self.playbook.shared;
         let inbox = self.files();
         let mut checked = CheckedInbox::default();
-        inner.store.folder.edits().change(inner.clock.now(), || {
+        shared.store.folder.edits().change(shared.clock.now(), || {
             let survey = self.examine_all()?;
             let mut inapplicable = survey.inapplicable.into_iter().filter(|(_, reason)| !reason.may_pass());
             for (path, reason) in inapplicable.by_ref().take(MAX_CHECKED) {
@@ -94,7 +94,7 @@ impl Inbox {
 
     /// Records the targets' present content for patches that have no such record.
     fn remember_bases(&self) -> Result<()> {
-        let (inbox, now) = (self.files(), self.playbook.0.clock.now());
+        let (inbox, now) = (self.files(), self.playbook.shared.clock.now());
         let edits = || {
             let mut edits = Vec::new();
             for (ready, plan) in self.examine_all()?.ready {

@@ -52,9 +52,9 @@ pub struct Waiting {
 }
 
 impl ReviewReason {
-    /// Why a lesson needs review before it may be shown; none if it may be shown, or is quarantined.
+    /// Why a lesson needs review before it may be shown; none if it may be shown, or is disabled.
     pub(crate) fn of(lesson: &Lesson) -> Option<Self> {
-        if lesson.is_admitted() || lesson.is_quarantined() {
+        if lesson.is_admitted() || lesson.is_disabled() {
             return None;
         }
         Some(if lesson.provenance.promoted.is_some() { Self::Changed } else { Self::Tainted })

@@ -1,5 +1,6 @@
 //! The record of a decision's changes, as rows of the archive, which `undo` reads.
 
+use std::fmt;
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
@@ -7,28 +8,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::lesson::{ChangeId, Lesson, LessonId, RemovedText, TextHash};
 
-/// The operation that made a change.
+/// The operation that made a change. Displayed and serialised in lower case, such as `learn`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Action {
+#[non_exhaustive]
+pub enum Action {
     /// A lesson was learned, and another one was replaced or evicted.
     Learn,
     /// The rows of a file were imported; they may await review.
     Import,
+    /// Lessons that rarely helped were removed.
     Prune,
+    /// A person removed a lesson.
     Remove,
+    /// An earlier change was undone.
     Undo,
 }
 
-impl Action {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
             Self::Learn => "learn",
             Self::Import => "import",
             Self::Prune => "prune",
             Self::Remove => "remove",
             Self::Undo => "undo",
-        }
+        })
     }
 }
 
@@ -47,16 +52,22 @@ pub(crate) struct Edit {
     pub(crate) removed_text: Option<RemovedText>,
 }
 
-/// Why a row changed.
+/// What happened to a lesson in a change. Displayed and serialised in lower case, such as `merged`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Why {
+#[non_exhaustive]
+pub enum Why {
+    /// It was added.
     Inserted,
     /// It was imported and awaits review.
     Awaiting,
+    /// Another lesson was merged into it.
     Merged,
+    /// It was removed to make room for another.
     Evicted,
+    /// It was removed because it rarely helped.
     Pruned,
+    /// A person removed it.
     Removed,
     /// Another lesson replaced it.
     Superseded,
@@ -64,6 +75,7 @@ pub(crate) enum Why {
     Unreviewed,
     /// It awaited review, and a person dismissed it.
     Dismissed,
+    /// An undo brought it back.
     Restored,
 }
 
@@ -72,9 +84,11 @@ impl Why {
     pub(crate) fn is_removal(self) -> bool {
         matches!(self, Self::Removed | Self::Dismissed)
     }
+}
 
-    pub(crate) fn name(self) -> &'static str {
-        match self {
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
             Self::Inserted => "inserted",
             Self::Awaiting => "awaiting",
             Self::Merged => "merged",
@@ -85,7 +99,7 @@ impl Why {
             Self::Unreviewed => "unreviewed",
             Self::Dismissed => "dismissed",
             Self::Restored => "restored",
-        }
+        })
     }
 }
 

@@ -113,7 +113,7 @@ impl DedupIndex {
     pub(crate) fn check_against(&self, fresh: &Self, lessons: &LessonsByTime, vector_of: &VectorOf<'_>) {
         assert_eq!(self.lessons, *lessons);
         assert_eq!(self.titles, fresh.titles);
-        assert_eq!(self.ranking.told(), fresh.ranking.told());
+        assert_eq!(self.ranking.contents(), fresh.ranking.contents());
         // A vector may have become known since.
         let mut complete = self.clone();
         let realms: Vec<Realm> = lessons.iter().map(|lesson| lesson.realm.clone()).collect();

@@ -9,20 +9,28 @@ use crate::sorted_blocks::{SortedBlocks, StoredBytes, StoredRow, codec};
 #[derive(Default)]
 pub(crate) struct Pieces<'a>(pub(crate) Vec<Piece<'a>>);
 
+/// Who checks a stored piece for damage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checked {
+    /// The owner of the pieces, when they are opened.
+    Whole,
+    /// The reader of a row: each has a checksum of its own.
+    ByRow,
+}
+
 /// A piece made of consecutive parts.
 pub(crate) struct Piece<'a> {
     pub(crate) parts: Vec<Cow<'a, [u8]>>,
-    /// True if each row has a checksum that is checked when the row is read.
-    pub(crate) is_checked_by_row: bool,
+    pub(crate) checked: Checked,
 }
 
 impl<'a> Pieces<'a> {
     pub(crate) fn push(&mut self, bytes: Vec<u8>) {
-        self.0.push(Piece { parts: vec![Cow::Owned(bytes)], is_checked_by_row: false });
+        self.0.push(Piece { parts: vec![Cow::Owned(bytes)], checked: Checked::Whole });
     }
 
-    pub(crate) fn push_parts(&mut self, parts: Vec<&'a [u8]>, is_checked_by_row: bool) {
-        self.0.push(Piece { parts: parts.into_iter().map(Cow::Borrowed).collect(), is_checked_by_row });
+    pub(crate) fn push_parts(&mut self, parts: Vec<&'a [u8]>, checked: Checked) {
+        self.0.push(Piece { parts: parts.into_iter().map(Cow::Borrowed).collect(), checked });
     }
 
     pub(crate) fn push_value(&mut self, value: impl bincode::Encode) {

@@ -17,12 +17,10 @@ pub(crate) struct Plan {
     pub(crate) book: Book,
     /// The changes for the archive.
     pub(crate) changes: Vec<Change>,
-    /// True when a person removed a text: its vectors are dropped too.
-    pub(crate) forgets_vectors: bool,
+    /// What is deleted beyond the book.
+    pub(crate) erasure: Erasure,
     /// The duplicate index of `book`, from a stage that kept it up to date.
     pub(crate) dedup: Option<DedupIndex>,
-    /// A lesson whose texts are to be deleted from every file.
-    pub(crate) forgotten: Option<Forgotten>,
     /// True if a person accepts the edits in the file.
     pub(crate) accepts_edits: bool,
     /// True to write the playbook file, however large, and a new log.
@@ -30,6 +28,26 @@ pub(crate) struct Plan {
     /// The generation of the book that the plan began with.
     pub(crate) generation: u64,
     pub(crate) now: DateTime<FixedOffset>,
+}
+
+/// What a commit deletes besides rows of the playbook.
+#[derive(Clone, Debug)]
+pub(crate) enum Erasure {
+    None,
+    /// A person removed a text: what was computed from it is deleted.
+    Derived,
+    /// The texts of a lesson are deleted from every file, and what was computed from them.
+    Everywhere(Forgotten),
+}
+
+impl Erasure {
+    /// What is to be deleted from every file.
+    pub(crate) fn forgotten(&self) -> Option<&Forgotten> {
+        match self {
+            Self::Everywhere(forgotten) => Some(forgotten),
+            Self::None | Self::Derived => None,
+        }
+    }
 }
 
 /// A lesson that is to be deleted from every file, in all its versions.
@@ -57,13 +75,19 @@ impl Plan {
         Self {
             book,
             changes: Vec::new(),
-            forgets_vectors: false,
+            erasure: Erasure::None,
             dedup: None,
-            forgotten: None,
             accepts_edits: false,
             writes_file: false,
             generation,
             now,
+        }
+    }
+
+    /// Deletes what was computed from removed texts.
+    pub(crate) fn erase_derived(&mut self) {
+        if matches!(self.erasure, Erasure::None) {
+            self.erasure = Erasure::Derived;
         }
     }
 

@@ -134,7 +134,7 @@ impl Ranking {
 
     /// The realms, and the inputs of each lesson's utility.
     #[cfg(test)]
-    pub(crate) fn told(&self) -> (&BTreeMap<Realm, Ranks>, Vec<String>) {
+    pub(crate) fn contents(&self) -> (&BTreeMap<Realm, Ranks>, Vec<String>) {
         let ranks = self.realms.values().flat_map(|ranks| ranks.in_any_order(Backing::ByHand));
         (&self.realms, ranks.map(|(_, rank)| format!("{rank:?}")).collect())
     }

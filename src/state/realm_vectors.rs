@@ -7,7 +7,7 @@ use adage_index::snapshot::{Bytes, SectionKind};
 use adage_index::{IndexConfig, IndexKind, SearchScope, UnitVector, VectorIndex};
 
 use super::id_map::IdMap;
-use super::pieces::{Pieces, StoredPieces};
+use super::pieces::{Checked, Pieces, StoredPieces};
 use crate::lesson::{LessonId, Realm};
 use crate::sorted_blocks::SortedBlocks;
 
@@ -188,7 +188,8 @@ impl RealmIndex {
             |part: &SectionKind| SectionKind::ALL.iter().position(|other| other == part).unwrap_or_default() as u64;
         pieces.push_value(sections.iter().map(|(part, _)| place(part)).collect::<Vec<u64>>());
         for (part, parts) in sections {
-            pieces.push_parts(parts, part == SectionKind::Floats);
+            let checked = if part == SectionKind::Floats { Checked::ByRow } else { Checked::Whole };
+            pieces.push_parts(parts, checked);
         }
         true
     }

@@ -49,6 +49,14 @@ impl StoredRecall {
     }
 }
 
+/// What is done with vectors that were stored with the words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StoredVectors {
+    Use,
+    /// They are of another model, or none is in use.
+    Skip,
+}
+
 /// The words of all lessons.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lexicon {
@@ -88,23 +96,23 @@ impl RecallIndex {
         known.into_iter().any(|vectors| vectors.is_damaged())
     }
 
-    /// A book whose lessons are those that [`StoredRecall::write`] wrote, with their indexes. Vectors are left out unless they are of this
-    /// model.
+    /// A book whose lessons are those that [`StoredRecall::write`] wrote, with their indexes. The model of
+    /// its vectors is known to the caller.
     pub(crate) fn read(
         lessons: &LessonsByTime,
         config: &IndexConfig,
-        has_model: bool,
+        vectors: StoredVectors,
         pieces: &mut StoredPieces<'_>,
     ) -> Option<Self> {
         let words = RealmWords::read(lessons, pieces)?;
         let has: [bool; 3] = pieces.value()?;
-        let mut vectors = [None, None, None];
-        if has_model {
-            for ((text, slot), _) in EMBEDDED.into_iter().zip(&mut vectors).zip(has).filter(|(_, has)| *has) {
+        let mut read = [None, None, None];
+        if vectors == StoredVectors::Use {
+            for ((text, slot), _) in EMBEDDED.into_iter().zip(&mut read).zip(has).filter(|(_, has)| *has) {
                 *slot = Some(LessonVectors::read(text, lessons, config, pieces)?);
             }
         }
-        let [triggers, wholes, mistakes] = vectors.map(|vectors| vectors.map_or_else(Lazy::default, Lazy::from));
+        let [triggers, wholes, mistakes] = read.map(|vectors| vectors.map_or_else(Lazy::default, Lazy::from));
         let book = Arc::new(Book { lessons: lessons.clone(), ..Book::default() });
         Some(Self { book, triggers, wholes, mistakes, words: Lazy::from(words), lexicon: Lazy::default() })
     }

@@ -53,17 +53,16 @@ struct Row {
 
 /// The lines of these changes, of the commit that writes this generation.
 pub(crate) fn render(changes: &[Change], generation: u64) -> Vec<u8> {
-    rendered(changes, generation, false)
+    changes.iter().flat_map(|change| sealed(&Line::of(change, generation))).collect()
 }
 
 /// The lines of changes that delete lessons from every file.
 pub(crate) fn render_forgotten(changes: &[Change], generation: u64) -> Vec<u8> {
-    rendered(changes, generation, true)
+    changes.iter().flat_map(|change| sealed(&Line { forgotten: true, ..Line::of(change, generation) })).collect()
 }
 
-fn rendered(changes: &[Change], generation: u64, forgotten: bool) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for change in changes {
+impl Line {
+    fn of(change: &Change, generation: u64) -> Self {
         let image = |lesson: &Option<Arc<Lesson>>| lesson.as_ref().map(|lesson| serde_json::json!(**lesson));
         let edits = change.edits.iter().map(|edit| Row {
             id: edit.id,
@@ -74,18 +73,16 @@ fn rendered(changes: &[Change], generation: u64, forgotten: bool) -> Vec<u8> {
             removed_text: edit.removed_text.map(|text| text.exact),
             removed_wording: edit.removed_text.and_then(|text| text.wording),
         });
-        let line = Line {
+        Self {
             change: change.id,
             at: change.at,
             action: change.action,
             undoes: change.undoes,
             generation: Some(generation),
-            forgotten,
+            forgotten: false,
             edits: edits.collect(),
-        };
-        bytes.extend(sealed(&line));
+        }
     }
-    bytes
 }
 
 /// The line that says that everything before it was committed.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::commit::Extent;
+use super::prepared_commit::Extent;
 use super::{Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, UsageLog, archive, playbook_file};
 use crate::error::folder::{FolderError, Result};
 use crate::exchange::{ExportKey, backup_code, is_backup_code};
@@ -124,7 +124,7 @@ impl Store {
         for (name, mut bytes) in files {
             // A large file may be older than its log.
             if name.as_path() == Path::new(PLAYBOOK) && snapshot.is_ahead() {
-                bytes = self.written(playbook_file::render(&snapshot.committed, 0))?;
+                bytes = playbook_file::render(&snapshot.committed, 0).map_err(|error| self.cannot_write(error))?;
             }
             let path = name.as_path().to_owned();
             if let Some(folder) = path.parent() {
@@ -198,7 +198,7 @@ impl Store {
         if let Some(admitted) = &record.admitted {
             self.guard.limit_to(admitted)?;
         }
-        let mut snapshot = self.newest(known)?;
+        let snapshot = self.newest(known)?;
         self.refuse_newer(&snapshot)?;
         let mut file = self.file_of(&source)?;
         let n_waiting = file.book.foreign.len();
@@ -210,9 +210,9 @@ impl Store {
         let previous =
             if bytes.is_empty() { None } else { Some(self.folder.quarantine(&bytes, "skills_playbook", "json")?) };
         let (n_files, n_files_kept) = self.restore_missing_files(&source, &record)?;
-        file.archive_length = archive::whole_length(&self.read_archive()?);
+        file.archive_length = archive::whole_length(&self.archive().read()?);
         file.usage = self.usage_files().end()?.unwrap_or_default();
-        self.replace_file(&mut snapshot, file, Extent::Needed)?;
+        let snapshot = self.make_newest(snapshot, file, Extent::Needed)?;
         drop(lock);
         let restored = Restored {
             n_lessons,
@@ -271,7 +271,7 @@ impl Store {
         let mut known: std::collections::BTreeSet<LessonId> = book.lessons.iter().map(|lesson| lesson.id).collect();
         known.extend(book.waiting.iter().map(|waiting| waiting.lesson.id));
         known.extend(book.removed.iter().map(|removed| removed.id));
-        for change in archive::parse(&self.read_archive()?, self.clock.as_ref()) {
+        for change in self.archive().changes()? {
             known.extend(change.edits.iter().map(|edit| edit.id));
             known.extend(change.edits.iter().filter_map(|edit| Some(edit.incoming.as_ref()?.id)));
         }

@@ -57,7 +57,7 @@ pub(super) fn combine(found: Option<ReadableFile>, backup: Option<PlaybookFile>)
     file.is_unmarked |= !age.is_head_whole && !age.is_older && !age.is_as_old;
     file.generation = found.file.generation.max(backup.generation);
     let book = Arc::make_mut(&mut file.book);
-    book.removed = removals(&found, has_backup, &backup.book);
+    book.removed = removals(&found, has_backup.then_some(&backup.book));
     let mut known_foreign = BTreeSet::new();
     let foreign = found.file.book.foreign.iter().chain(&backup.book.foreign);
     book.foreign = foreign.filter(|lesson| known_foreign.insert(lesson.id)).cloned().collect();
@@ -114,11 +114,14 @@ fn set_lessons(
 }
 
 /// The removals of both, each once. For a damaged one of the file, the backup's is used, if there is a backup.
-fn removals(found: &ReadableFile, has_backup: bool, backup: &Book) -> Removals {
+fn removals(found: &ReadableFile, backup: Option<&Arc<Book>>) -> Removals {
     let mut known = BTreeSet::new();
-    let is_replaced = |id: LessonId| has_backup && found.is_damage && found.seals.broken_removals.contains(&id);
+    let is_replaced = |id: LessonId| backup.is_some() && found.is_damage && found.seals.broken_removals.contains(&id);
     let own = found.file.book.removed.iter().filter(|removed| !is_replaced(removed.id));
-    own.chain(backup.removed.iter()).filter(|removed| known.insert(removed.id)).cloned().collect()
+    own.chain(backup.into_iter().flat_map(|backup| backup.removed.iter()))
+        .filter(|removed| known.insert(removed.id))
+        .cloned()
+        .collect()
 }
 
 /// Picks the rows of a list from the file and the backup.

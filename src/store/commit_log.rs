@@ -8,12 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::Store;
 use super::checksum::{self, Seal};
 use super::conflict;
 use super::playbook_file::{LESSONS, in_range};
 use crate::error::folder::Result;
-use crate::folder::{Name, Stamp};
+use crate::folder::{Directory, Folder, Name, Stamp};
 use crate::hash::TextHash;
 use crate::lesson::LessonId;
 
@@ -226,16 +225,16 @@ impl CommitLog {
         self.state.clone()
     }
 
-    /// Applies the commits after a playbook file to it. In a file that a person edited, edited rows are kept, and removed rows
-    /// do not come back. Returns false if the log does not continue from the file.
-    pub(super) fn advance(&self, keys: &mut Map<String, Value>, is_edited: bool) -> bool {
+    /// Applies the commits after a playbook file to it. In an edited file, edited rows are kept, and removed rows do not come
+    /// back. Returns false if the log does not continue from the file.
+    pub(super) fn advance(&self, keys: &mut Map<String, Value>, base: Base) -> bool {
         let generation = generation_of(keys);
         if generation < self.base {
             return false;
         }
         let after: Vec<&Record> = self.records.iter().filter(|record| record.generation > generation).collect();
         let Some(Value::Array(rows)) = keys.remove(LESSONS) else { return false };
-        let mut rows = Rows::new(rows, is_edited);
+        let mut rows = Rows::new(rows, base);
         for record in after {
             rows.apply(record);
             for key in record.list(EMPTIED).filter_map(Value::as_str) {
@@ -252,18 +251,27 @@ impl CommitLog {
     }
 }
 
+/// The playbook file to which commits are applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    /// The program wrote it.
+    AsWritten,
+    /// A person may have edited it.
+    Edited,
+}
+
 /// The lessons of a playbook file, to which commits are applied.
 struct Rows {
     /// The rows in their order; none for one that was removed.
     present: Vec<Option<Value>>,
     places: BTreeMap<String, usize>,
-    is_edited: bool,
+    base: Base,
 }
 
 impl Rows {
-    fn new(rows: Vec<Value>, is_edited: bool) -> Self {
+    fn new(rows: Vec<Value>, base: Base) -> Self {
         let places = rows.iter().enumerate().filter_map(|(place, row)| Some((id_of(row)?, place))).collect();
-        Self { present: rows.into_iter().map(Some).collect(), places, is_edited }
+        Self { present: rows.into_iter().map(Some).collect(), places, base }
     }
 
     fn apply(&mut self, record: &Record) {
@@ -271,9 +279,9 @@ impl Rows {
         for row in record.list(LESSONS) {
             let Some(id) = id_of(row) else { continue };
             match self.places.get(&id).and_then(|place| self.present.get_mut(*place)) {
-                Some(present) if self.is_edited && is_foreign(present.as_ref()) => {}
+                Some(present) if self.base == Base::Edited && is_foreign(present.as_ref()) => {}
                 Some(present) => *present = Some(row.clone()),
-                None if self.is_edited && !new.contains(id.as_str()) => {}
+                None if self.base == Base::Edited && !new.contains(id.as_str()) => {}
                 None => {
                     self.places.insert(id, self.present.len());
                     self.present.push(Some(row.clone()));
@@ -338,22 +346,30 @@ impl LogBytes {
     }
 }
 
-impl Store {
+/// The file of the log in a folder.
+#[derive(Clone, Copy)]
+pub(crate) struct LogFile<'a>(pub(super) &'a Folder);
+
+impl LogFile<'_> {
+    fn files(&self) -> &Directory {
+        self.0.files()
+    }
+
     /// The log; an empty one if there is none that can be read.
-    pub(super) fn read_log(&self) -> Result<CommitLog> {
-        Ok(self.log_bytes()?.read(None))
+    pub(super) fn read(self) -> Result<CommitLog> {
+        Ok(self.bytes()?.read(None))
     }
 
     /// The bytes of the log.
-    pub(super) fn log_bytes(&self) -> Result<LogBytes> {
+    pub(super) fn bytes(self) -> Result<LogBytes> {
         let stamp = self.files().stamp(LOG)?;
         let bytes = if stamp.is_some() { self.files().read_or_empty(LOG, 0)? } else { Vec::new() };
         Ok(LogBytes { stamp, bytes })
     }
 
     /// A problem of the log and its consequence; none if there is no problem.
-    pub(crate) fn check_log(&self) -> Result<Option<(String, &'static str)>> {
-        let log = self.read_log()?;
+    pub(crate) fn check(self) -> Result<Option<(String, &'static str)>> {
+        let log = self.read()?;
         let Some(stamp) = log.end.stamp else { return Ok(None) };
         let follows = "the playbook file has what was committed; the next commit begins a new log";
         Ok(if log.end.generation.is_none() {
@@ -370,7 +386,7 @@ impl Store {
     }
 
     /// Appends a line after the last complete one, and syncs it: this is the commit.
-    pub(super) fn append_commit(&self, end: &LogEnd, line: &[u8], generation: u64) -> Result<LogEnd> {
+    pub(super) fn append(self, end: &LogEnd, line: &[u8], generation: u64) -> Result<LogEnd> {
         let files = self.files();
         if end.stamp.is_some_and(|stamp| stamp.length > end.length) {
             files.truncate(LOG, end.length)?;
@@ -386,9 +402,9 @@ impl Store {
     }
 
     /// Replaces the log by one that starts from this state. If the log contains the state, the rename is the commit.
-    pub(super) fn begin_log(&self, generation: u64, state: Option<&[u8]>, file: Option<TextHash>) -> Result<LogEnd> {
+    pub(super) fn begin(self, generation: u64, state: Option<&[u8]>, file: Option<TextHash>) -> Result<LogEnd> {
         let line = first_line(generation, state, file).unwrap_or_default();
-        let temporary = self.folder.write_temporary("log", &line)?;
+        let temporary = self.0.write_temporary("log", &line)?;
         self.files().rename(temporary, LOG)?;
         self.files().sync_directory(Name::TOP).inspect_err(|_| self.files().stop_writes())?;
         let length = line.len() as u64;

@@ -3,17 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use chrono::{DateTime, FixedOffset, TimeDelta};
-
 use super::commit_log::LOG;
 use super::curation::ARCHIVE as SKILLS_ARCHIVE;
-use super::{ARCHIVE, BACKUP, PLAYBOOK, Store, archive};
-use crate::config::StoreConfig;
+use super::{ARCHIVE, BACKUP, PLAYBOOK, Store};
 use crate::error::folder::Result;
 use crate::folder::edits::JOURNALS;
 use crate::folder::{Entry, Name, QUARANTINE};
 use crate::lesson::LessonId;
-use crate::state::{Change, Forgotten};
+use crate::state::Forgotten;
 
 /// What must be removed from every file.
 #[derive(Clone, Debug)]
@@ -31,9 +28,6 @@ struct Sought {
     /// With one space for all white space.
     flat: String,
 }
-
-/// The age of the archive is checked at every 64th commit.
-const AGE_EVERY: u64 = 64;
 
 /// A text shorter than this, in bytes, is too common to search for.
 const MIN_WORDS: usize = 16;
@@ -57,6 +51,10 @@ impl Words {
         sought.sort_unstable();
         sought.dedup();
         Self { ids: forgotten.ids.clone(), sought }
+    }
+
+    pub(super) fn ids(&self) -> &BTreeSet<LessonId> {
+        &self.ids
     }
 
     /// The texts only. Ids remain: in the record of what was removed, in usage.
@@ -95,56 +93,6 @@ fn is_known(name: &Name) -> bool {
 const MAX_DEPTH: usize = 6;
 
 impl Store {
-    /// Rewrites the first `length` bytes of the archive without the forgotten lesson and with `changes` appended. Returns the
-    /// new length. The playbook file must be committed next: until then it states a larger length, which readers limit to the
-    /// actual one.
-    pub(super) fn rewrite_archive(
-        &self,
-        length: u64,
-        changes: &[Change],
-        generation: u64,
-        forgotten: &Words,
-    ) -> Result<u64> {
-        let mut bytes = self.read_archive()?;
-        bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
-        let mut kept = archive::without(&bytes, &forgotten.ids);
-        kept.extend(archive::render_forgotten(changes, generation));
-        self.replace_archive(&kept)
-    }
-
-    /// Rewrites the archive if it is larger or older than allowed. Returns the new length. As for [`Store::rewrite_archive`],
-    /// the playbook file is committed next.
-    pub(super) fn shorten_archive(&self, length: u64, generation: u64) -> Result<u64> {
-        let StoreConfig { archive_max_bytes, archive_max_age, .. } = self.config;
-        let max_age = TimeDelta::from_std(archive_max_age).unwrap_or(TimeDelta::MAX);
-        let now = self.clock.now();
-        let oldest = now.checked_sub_signed(max_age).unwrap_or(DateTime::<FixedOffset>::MIN_UTC.into());
-        // Old removals stay at the beginning, so this is not checked at every commit.
-        let is_old = || -> Result<bool> {
-            if !generation.is_multiple_of(AGE_EVERY) {
-                return Ok(false);
-            }
-            let first = archive::first_at(&self.files().read_start(super::ARCHIVE, super::START_BYTES)?);
-            Ok(first.is_some_and(|first| first < oldest))
-        };
-        if length <= archive_max_bytes && !is_old()? {
-            return Ok(length);
-        }
-        let mut bytes = self.read_archive()?;
-        bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
-        let max_bytes = if length > archive_max_bytes { archive_max_bytes / 2 } else { archive_max_bytes };
-        let kept = archive::shortened(&bytes, max_bytes, oldest);
-        // If removals alone exceed the limit, nothing is gained.
-        if kept.len() > bytes.len() / 4 * 3 { Ok(length) } else { self.replace_archive(&kept) }
-    }
-
-    pub(super) fn replace_archive(&self, bytes: &[u8]) -> Result<u64> {
-        let temporary = self.folder.write_temporary("archive", bytes)?;
-        self.files().rename(temporary, super::ARCHIVE)?;
-        self.files().sync_directory(Name::TOP)?;
-        Ok(bytes.len() as u64)
-    }
-
     /// Removes every file of adage's own that contains the texts: quarantined files, journals of edits, archived skills. The
     /// caller holds the lock and has committed.
     pub(super) fn purge(&self, forgotten: &Words) -> Result<()> {

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::commit_log::{self, CommitLog, LOG, LogBytes};
+use super::commit_log::{self, Base, CommitLog, LOG, LogBytes};
 use super::playbook_file::Seals;
+use super::recover::RecoveryAccess;
 use super::usage_reading::UsageFrom;
 use super::{
-    BACKUP, FileVersion, PLAYBOOK, PlaybookFile, START_BYTES, Snapshot, Store, is_alike, is_missing, playbook_file,
-    salvage,
+    BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, START_BYTES, Snapshot, Store, is_alike, is_missing,
+    playbook_file, salvage,
 };
 use crate::error::folder::{FolderError, Irregular, Result};
 use crate::folder::Stamp;
@@ -64,7 +65,8 @@ impl Origin {
     fn advance(keys: &mut Map<String, Value>, log: &CommitLog, content: TextHash) -> Self {
         let generation = commit_log::generation_of(keys);
         let is_known = log.has_written(generation, content);
-        let is_advanced = log.generation() > generation && log.advance(keys, !is_known);
+        let is_advanced =
+            log.generation() > generation && log.advance(keys, if is_known { Base::AsWritten } else { Base::Edited });
         Self { generation, is_known, is_advanced, is_untouched: false }
     }
 }
@@ -75,26 +77,26 @@ impl Store {
         self.guard.check(&self.folder)?;
         self.guard.ask_again(&self.folder)?;
         let stamp = self.files().stamp(PLAYBOOK)?;
-        let is_same = match (&known.version.stamp, &stamp) {
+        let is_same = match (&known.on_disk.version.stamp, &stamp) {
             (None, None) => true,
             (Some(known_stamp), Some(stamp)) if known_stamp.is_alike(stamp) => {
                 known_stamp.is_surely(stamp)
-                    || TextHash::of(&[self.files().read_or_empty(PLAYBOOK, 0)?]) == known.version.content
+                    || TextHash::of(&[self.files().read_or_empty(PLAYBOOK, 0)?]) == known.on_disk.version.content
             }
             _ => false,
         };
-        let is_same = is_same && known.commits.is_alike(self.files().stamp(LOG)?.as_ref());
+        let is_same = is_same && known.on_disk.log.is_alike(self.files().stamp(LOG)?.as_ref());
         if !is_same || known.is_provisional || known.n_judged != self.guard.n_judged() {
             return match self.load(UsageFrom::End(known)).and_then(|loaded| self.with_all_usage(loaded)) {
                 Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() || is_known(&reason) => {
-                    self.recover_locked(reason, true).map(|(snapshot, _)| snapshot)
+                    self.recover_locked(reason, RecoveryAccess::Write).map(|(snapshot, _)| snapshot)
                 }
                 loaded => loaded,
             };
         }
         let mut snapshot = self.with_all_usage(known.clone())?;
         // The file is old enough now that it need not be read the next time.
-        snapshot.version.stamp = stamp;
+        snapshot.on_disk.version.stamp = stamp;
         self.read_usage(&mut snapshot)?;
         Ok(snapshot)
     }
@@ -147,7 +149,7 @@ impl Store {
     /// Loads the state. Without the lock, one file may be read before a commit and another after it: if the files do not match
     /// and are changing, they are read again.
     pub(super) fn load(&self, usage: UsageFrom<'_>) -> Result<Snapshot> {
-        let load = || self.with_usage(self.load_settled()?, usage);
+        let load = || self.with_usage(self.load_with_stable_trust()?, usage);
         for _ in 1..MAX_READS {
             let before = [self.files().stamp(LOG)?, self.files().stamp(PLAYBOOK)?];
             let loaded = load();
@@ -162,7 +164,7 @@ impl Store {
 
     /// The state without later usage. Version control may have begun to write after it was asked and before the file was read: it is
     /// asked again, and if it did, the file is read as one that others write to.
-    fn load_settled(&self) -> Result<Snapshot> {
+    fn load_with_stable_trust(&self) -> Result<Snapshot> {
         for _ in 1..MAX_READS {
             let n_judged = self.guard.n_judged();
             let loaded = self.load_committed();
@@ -178,7 +180,7 @@ impl Store {
     fn load_committed(&self) -> Result<Snapshot> {
         self.guard.refresh(&self.folder)?;
         // Read before the file: if a commit is written in between, the file is newer than the log, not older.
-        let log = self.log_bytes()?;
+        let log = self.commit_log().bytes()?;
         let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent(&log.read(None)) };
         let bytes = self.read_playbook(&log)?;
         let mut version = FileVersion::new(Some(stamp), &bytes);
@@ -209,10 +211,11 @@ impl Store {
         let is_logged = origin.is_known && log.leads_to(file.generation);
         if file.is_unmarked {
             file = self.mark(file)?;
-        } else if newer.is_none() {
-            self.apply_later_removals(&mut file, origin.is_known)?;
+        } else if newer.is_none() && !(origin.is_known && self.archive().ends_at(file.archive_length)?) {
+            self.apply_later_removals(&mut file)?;
         }
-        Ok(Snapshot { commits: log.end, is_logged, ..Snapshot::new(file, version, newer) })
+        let on_disk = OnDisk { version, log: log.end, is_logged };
+        Ok(Snapshot { newer, ..Snapshot::new(file, on_disk) })
     }
 
     /// True for a file that version control or another program wrote where others write too. It is the newest state: the log and the backup
@@ -243,11 +246,12 @@ impl Store {
         if file.is_unmarked {
             file = self.mark(file)?;
         } else if newer.is_none() {
-            self.apply_unknown_removals(&mut file, &self.read_archive()?);
+            self.apply_unknown_removals(&mut file, &self.archive().read()?);
             self.adopt_marks(&mut file)?;
         }
         let version = FileVersion { is_ours: newer.is_some(), ..version };
-        Ok(Snapshot { commits: log.end.clone(), ..Snapshot::new(file, version, newer) })
+        let on_disk = OnDisk { version, log: log.end.clone(), is_logged: false };
+        Ok(Snapshot { newer, ..Snapshot::new(file, on_disk) })
     }
 
     /// The bytes of the playbook file. A folder in its place, where there was a playbook, is unreadable.
@@ -280,16 +284,15 @@ impl Store {
     }
 
     /// The state that the log of commits leads to, if the log contains all of it.
-    fn load_logged(&self, log: &CommitLog, version: &FileVersion) -> Option<Snapshot> {
+    fn load_logged(&self, log: &CommitLog) -> Option<Snapshot> {
         let file = self.logged(log)?;
         let is_logged = log.leads_to(file.generation);
-        let snapshot = Snapshot::new(file, version.clone(), None);
-        Some(Snapshot { commits: log.end.clone(), is_logged, ..snapshot })
+        Some(Snapshot::new(file, OnDisk { is_logged, ..OnDisk::no_file(log.end.clone()) }))
     }
 
     /// The playbook file that the log of commits leads to, if the log contains all of it.
     pub(super) fn logged(&self, log: &CommitLog) -> Option<PlaybookFile> {
-        let advance = |keys: &mut _| _ = log.advance(keys, false);
+        let advance = |keys: &mut _| _ = log.advance(keys, Base::AsWritten);
         let admits = |lesson: &_| self.admits(lesson);
         let mut parsed = playbook_file::parse_keys(log.first_state()?, self.clock.as_ref(), &admits, advance).ok()?;
         self.hold_removed(&mut parsed.file);
@@ -301,7 +304,7 @@ impl Store {
     /// without a commit, all usage is counted.
     pub(super) fn mark(&self, mut file: PlaybookFile) -> Result<PlaybookFile> {
         self.adopt_archive(&mut file)?;
-        if self.has_committed(&self.read_log()?)? {
+        if self.has_committed(&self.commit_log().read()?)? {
             let known = self.backup()?.filter(|backup| !backup.is_unmarked);
             let end = self.usage_files().end()?;
             file.usage = known.as_ref().map(|known| known.usage).or(end).unwrap_or(file.usage);
@@ -318,7 +321,7 @@ impl Store {
         // The first commit was interrupted before it wrote the file.
         if log.generation() == 1
             && !self.has_backup()?
-            && let Some(snapshot) = self.load_logged(log, &FileVersion::new(None, b""))
+            && let Some(snapshot) = self.load_logged(log)
         {
             return Ok(snapshot);
         }
@@ -327,8 +330,7 @@ impl Store {
         }
         let mut file = PlaybookFile::default();
         self.adopt_archive(&mut file)?;
-        let snapshot = Snapshot::new(file, FileVersion::new(None, b""), None);
-        Ok(Snapshot { commits: log.end.clone(), ..snapshot })
+        Ok(Snapshot::new(file, OnDisk::no_file(log.end.clone())))
     }
 
     /// An open handle reports a broken file and does not change it: a person may be saving it. A missing file is restored.

@@ -5,6 +5,7 @@
 //! line is synced has no effect.
 
 pub(crate) mod archive;
+mod archive_file;
 mod backup;
 mod checksum;
 mod combine;
@@ -27,16 +28,20 @@ pub(crate) mod mining_rows;
 mod playbook_file;
 #[cfg(test)]
 mod power_loss;
+mod prepared_commit;
+mod publication;
 #[cfg(test)]
 mod random_histories;
 mod recall_file;
 mod receipts;
 mod recover;
+mod replaced_file;
 mod salvage;
 pub(crate) mod sections;
 pub(crate) mod skill_cache;
 pub(crate) mod skill_files;
 pub(crate) mod skill_state;
+mod snapshot;
 mod spilled;
 pub(crate) mod supporting_files;
 #[cfg(test)]
@@ -50,7 +55,7 @@ mod vector_file;
 mod vectors;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -63,94 +68,24 @@ use crate::folder::{Directory, Folder, Name, Stamp};
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Change, Edit};
 use crate::trust::{Guard, Standing};
+use archive_file::ArchiveFile;
 pub use backup::{BackupFile, BackupRecord, Restored};
-use commit_log::{LOG, LogEnd};
-use playbook_file::WrittenRows;
+pub(crate) use commit::ModelVectors;
+use commit_log::{LOG, LogEnd, LogFile};
+use playbook_file::FileEncoder;
 pub(crate) use playbook_file::{Mark, PlaybookFile};
+use prepared_commit::DerivedData;
 pub(crate) use recall_file::{MIN_STORED_LESSONS, RecallFile};
 use receipts::{ReceiptCount, ReceiptFile};
 pub use recover::Recovery;
+pub(crate) use snapshot::Snapshot;
+use snapshot::{FileVersion, OnDisk};
 pub(crate) use usage::UsageLog;
 pub(crate) use usage_event::{Event, Text};
 use usage_files::UsageFiles;
 use usage_reading::UsageFrom;
 use vector_file::VectorFile;
 pub(crate) use vectors::{VectorCache, count as count_vectors, is_cache};
-
-/// The state of the folder at one moment: the playbook file with later usage folded in.
-#[derive(Clone, Debug)]
-pub(crate) struct Snapshot {
-    pub(crate) file: Arc<PlaybookFile>,
-    /// The same state without the later usage.
-    committed: Arc<PlaybookFile>,
-    pub(crate) log: UsageLog,
-    commits: LogEnd,
-    /// True if the log of commits leads to this state, so that the next commit is a line of it.
-    is_logged: bool,
-    version: FileVersion,
-    newer: Option<u64>,
-    /// True if the state may be read but not committed on: it has counts that are in no segment, or was recovered from a broken
-    /// folder without the lock. A commit loads the folder again.
-    is_provisional: bool,
-    /// The judgement of the folder ([`Guard::n_judged`]) under which it was read.
-    n_judged: u64,
-}
-
-/// How a change of the playbook file is detected.
-#[derive(Clone, Debug)]
-struct FileVersion {
-    /// None if there was no file.
-    stamp: Option<Stamp>,
-    content: TextHash,
-    /// The first bytes of the file, which contain its generation.
-    start: Vec<u8>,
-    /// True if the stamp alone detects any later change.
-    is_proved_by_stamp: Arc<AtomicBool>,
-    /// False for a file that another program or an older version wrote: the next commit keeps it as the backup.
-    is_ours: bool,
-}
-
-impl FileVersion {
-    fn new(stamp: Option<Stamp>, bytes: &[u8]) -> Self {
-        let start = bytes.get(..START_BYTES).unwrap_or(bytes).to_vec();
-        Self { stamp, content: TextHash::of(&[bytes]), start, is_proved_by_stamp: Arc::default(), is_ours: true }
-    }
-}
-
-impl Snapshot {
-    fn new(file: PlaybookFile, version: FileVersion, newer: Option<u64>) -> Self {
-        let file = Arc::new(file);
-        Self {
-            committed: Arc::clone(&file),
-            file,
-            log: UsageLog::default(),
-            commits: LogEnd::default(),
-            is_logged: false,
-            version,
-            newer,
-            is_provisional: false,
-            n_judged: 0,
-        }
-    }
-
-    /// Moves to a state that was just committed.
-    fn advance(&mut self, file: PlaybookFile) {
-        self.log.end = file.usage;
-        self.file = Arc::new(file);
-        self.committed = Arc::clone(&self.file);
-        self.is_logged = true;
-    }
-
-    /// True if the playbook file is older than its log.
-    fn is_ahead(&self) -> bool {
-        let written = salvage::number(&String::from_utf8_lossy(&self.version.start), "generation");
-        written.is_some_and(|written| written < self.committed.generation)
-    }
-
-    pub(crate) fn book(&self) -> &Arc<Book> {
-        &self.file.book
-    }
-}
 
 /// The playbook file.
 const PLAYBOOK: &str = "skills_playbook.json";
@@ -179,7 +114,7 @@ pub(crate) struct Store {
     receipt_count: ReceiptCount,
     /// Usage of recalls that found the folder busy.
     pending: Mutex<Pending>,
-    written_rows: Mutex<WrittenRows>,
+    encoder: FileEncoder,
 }
 
 /// The result of an open.
@@ -211,10 +146,10 @@ impl Store {
         config: StoreConfig,
     ) -> Result<Opened> {
         let receipt_count = ReceiptCount::default();
-        let (pending, written_rows) = (Mutex::default(), Mutex::default());
-        let store = Self { folder, guard, clock, feedback, credit, config, receipt_count, pending, written_rows };
+        let (pending, encoder) = (Mutex::default(), FileEncoder::default());
+        let store = Self { folder, guard, clock, feedback, credit, config, receipt_count, pending, encoder };
         if store.guard.standing() == Standing::Unknown {
-            let nothing = Snapshot::new(PlaybookFile::default(), FileVersion::new(None, b""), None);
+            let nothing = Snapshot::new(PlaybookFile::default(), OnDisk::no_file(LogEnd::default()));
             return Ok(Opened { store, snapshot: nothing, recovery: None, recall_file: None });
         }
         if let Err(error) = store.folder.edits().recover() {
@@ -246,25 +181,25 @@ impl Store {
             return Ok(false);
         }
         let stamp = self.files().stamp(PLAYBOOK)?;
-        let is_same = match (&known.version.stamp, &stamp) {
+        let is_same = match (&known.on_disk.version.stamp, &stamp) {
             (Some(before), Some(now)) if before.is_alike(now) => self.has_same_start(known, before, now)?,
             (before, now) => before.is_none() && now.is_none(),
         };
-        Ok(is_same && known.commits.is_alike(self.files().stamp(LOG)?.as_ref()))
+        Ok(is_same && known.on_disk.log.is_alike(self.files().stamp(LOG)?.as_ref()))
     }
 
     /// Several commits within one tick of the file's clock may give the same inode and length. The generation at the start of
     /// the file distinguishes them; it is read until the file is old enough.
     fn has_same_start(&self, known: &Snapshot, before: &Stamp, now: &Stamp) -> Result<bool> {
-        if !before.is_racy || known.version.is_proved_by_stamp.load(Ordering::Acquire) {
+        if !before.is_racy || known.on_disk.version.is_proved_by_stamp.load(Ordering::Acquire) {
             return Ok(true);
         }
         let is_same = match self.files().read_start(PLAYBOOK, START_BYTES) {
             // A read-only handle took the backup's state instead.
-            Err(FolderError::Irregular { found: Irregular::Folder, .. }) => known.version.start.is_empty(),
-            start => start? == known.version.start,
+            Err(FolderError::Irregular { found: Irregular::Folder, .. }) => known.on_disk.version.start.is_empty(),
+            start => start? == known.on_disk.version.start,
         };
-        known.version.is_proved_by_stamp.store(is_same && !now.is_racy, Ordering::Release);
+        known.on_disk.version.is_proved_by_stamp.store(is_same && !now.is_racy, Ordering::Release);
         Ok(is_same)
     }
 
@@ -331,15 +266,9 @@ impl Store {
         known.newer.is_none() && self.folder.may_write()
     }
 
-    /// Every change that the archive has, those too that nobody here has admitted.
-    pub(crate) fn archived(&self) -> Result<Vec<Change>> {
-        Ok(archive::parse(&self.read_archive()?, self.clock.as_ref()))
-    }
-
     /// The recorded changes, oldest first.
     pub(crate) fn history(&self, snapshot: &Snapshot) -> Result<Vec<Change>> {
-        let mut bytes = self.read_archive()?;
-        bytes.truncate(usize::try_from(snapshot.file.archive_length).unwrap_or(usize::MAX));
+        let bytes = self.archive().read_until(snapshot.file.archive_length)?;
         let mut changes = archive::parse(&bytes, self.clock.as_ref());
         changes.retain(|change| change.edits.iter().all(|edit| self.admits_edit(snapshot.book(), edit)));
         Ok(changes)
@@ -364,7 +293,7 @@ impl Store {
             return Ok(());
         }
         match self.folder.try_lock()? {
-            Some(_lock) => self.vector_file().write(cache, fingerprint, false, known.book()),
+            Some(_lock) => self.vector_file().write(cache, fingerprint, DerivedData::Keep, known.book()),
             None => Ok(()),
         }
     }
@@ -385,12 +314,6 @@ impl Store {
         self.usage_files().n_missing_bytes()
     }
 
-    /// The bytes of the archive, without the marks of a merge; empty if there is none.
-    pub(crate) fn read_archive(&self) -> Result<Vec<u8>> {
-        let bytes = self.files().read_or_empty(ARCHIVE, 0)?;
-        Ok(archive::merged(&bytes).unwrap_or(bytes))
-    }
-
     /// The bytes of the vector cache; empty if there is none.
     pub(crate) fn read_vector_file(&self) -> Result<Vec<u8>> {
         self.files().read_or_empty(VECTORS, 0)
@@ -398,6 +321,14 @@ impl Store {
 
     fn files(&self) -> &Directory {
         self.folder.files()
+    }
+
+    pub(crate) fn archive(&self) -> ArchiveFile<'_> {
+        ArchiveFile { folder: &self.folder, config: &self.config, clock: self.clock.as_ref() }
+    }
+
+    pub(crate) fn commit_log(&self) -> LogFile<'_> {
+        LogFile(&self.folder)
     }
 
     fn usage_files(&self) -> UsageFiles<'_> {

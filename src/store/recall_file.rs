@@ -7,15 +7,17 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use adage_index::IndexConfig;
 
-use super::commit_log::{self, CommitLog, LOG, LogEnd, SMALL_FILE};
+use super::commit_log::{self, Base, CommitLog, LOG, LogEnd, SMALL_FILE};
 use super::sections::{Label, SectionWriter, Sections, UncheckedSection};
-use super::{FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, playbook_file};
+use super::{FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, playbook_file};
 use crate::error::folder::Result;
 use crate::folder::{Folder, Stamp};
 use crate::hash::TextHash;
 use crate::lesson::LessonId;
 use crate::sorted_blocks::StoredBytes;
-use crate::state::{Book, LessonsByTime, Piece, Pieces, RecallIndex, StoredPieces, StoredRecall};
+use crate::state::{
+    Book, Checked, LessonsByTime, Piece, Pieces, RecallIndex, StoredPieces, StoredRecall, StoredVectors,
+};
 use crate::trust::Standing;
 use crate::user_key::Codes;
 
@@ -191,9 +193,9 @@ impl RecallFile {
 
     /// The indexes of the lessons in the file, with vectors only of this model.
     pub(crate) fn indexes(mut self, model: Option<TextHash>, config: &IndexConfig) -> Option<RecallIndex> {
-        let has_model = model.is_some() && self.is_of(model);
+        let vectors = if model.is_some() && self.is_of(model) { StoredVectors::Use } else { StoredVectors::Skip };
         let mut pieces = std::iter::from_fn(|| next_section(&mut self.rest));
-        RecallIndex::read(&self.lessons, config, has_model, &mut StoredPieces(&mut pieces))
+        RecallIndex::read(&self.lessons, config, vectors, &mut StoredPieces(&mut pieces))
     }
 
     /// The state of the folder, if this file contains it or a state that the log continues. It is used only in a folder that is
@@ -235,7 +237,7 @@ impl RecallFile {
         let Some((file, commits)) = self.file(store, &log, &later) else { return Ok(None) };
         let (stamp, content, start, is_ours) = (Some(stamp), *content, start.clone(), *is_ours);
         let version = FileVersion { stamp, content, start, is_proved_by_stamp: Arc::default(), is_ours };
-        let snapshot = Snapshot { commits, is_logged: *is_logged, ..Snapshot::new(file, version, None) };
+        let snapshot = Snapshot::new(file, OnDisk { version, log: commits, is_logged: *is_logged });
         Ok(Some(StoredState { snapshot: store.with_usage(snapshot, UsageFrom::Open)?, n_later }))
     }
 
@@ -246,7 +248,7 @@ impl RecallFile {
             return None;
         }
         let mut keys = serde_json::from_slice(self.others.as_ref().as_ref()).ok()?;
-        let is_advanced = later.is_empty() || log.advance(&mut keys, false);
+        let is_advanced = later.is_empty() || log.advance(&mut keys, Base::AsWritten);
         let changed: BTreeSet<LessonId> = ids(&keys);
         let parsed = playbook_file::parse_keys(keys, store.clock.as_ref(), &|_| true, |_| {}).ok()?;
         let mut file = parsed.file;
@@ -279,8 +281,8 @@ pub(super) fn to_bytes(head: &Head, others: Vec<u8>, lessons: &LessonsByTime, re
     lessons.write(&mut pieces);
     recall.write(&mut pieces);
     let mut writer = SectionWriter::behind(0);
-    for (row, Piece { parts, is_checked_by_row }) in (0..).zip(&pieces.0) {
-        let kind = if *is_checked_by_row { CHECKED_BY_ROW } else { FORMAT };
+    for (row, Piece { parts, checked }) in (0..).zip(&pieces.0) {
+        let kind = if *checked == Checked::ByRow { CHECKED_BY_ROW } else { FORMAT };
         let label = Label { kind, model: TextHash::from_bytes([0; 16]), n_columns: 0, n_rows: row };
         writer.push(label, &parts.iter().map(AsRef::as_ref).collect::<Vec<_>>());
     }
@@ -312,7 +314,7 @@ impl Store {
         recall: &StoredRecall,
         model: Option<TextHash>,
     ) -> Result<()> {
-        let Snapshot { committed, commits, version, is_logged, is_provisional, .. } = snapshot;
+        let Snapshot { committed, on_disk: OnDisk { version, log: commits, is_logged }, is_provisional, .. } = snapshot;
         if !self.may_append(snapshot) || *is_provisional {
             return Ok(());
         }
@@ -338,7 +340,7 @@ impl Store {
             generation: committed.generation,
             is_logged: *is_logged,
         };
-        let others = self.written(playbook_file::render(&others, 0))?;
+        let others = playbook_file::render(&others, 0).map_err(|error| self.cannot_write(error))?;
         let temporary = Folder::temporary("recall");
         self.files().create(&temporary, &to_bytes(&head, others, &committed.book.lessons, recall))?;
         self.files().rename(temporary, RECALL)?;

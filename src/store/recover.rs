@@ -10,10 +10,11 @@ use serde_json::{Map, Value, json};
 
 use super::checksum::Seal;
 use super::combine::{ReadableFile, Taken, combine};
-use super::commit_log::{self, CommitLog, SMALL_FILE};
+use super::commit_log::{self, Base, CommitLog};
 use super::playbook_file::{Parsed, Seals};
+use super::publication::Draft;
 use super::{
-    ARCHIVE, BACKUP, FileVersion, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, conflict, salvage,
+    BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, conflict, salvage,
 };
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Lock, Name};
@@ -47,29 +48,69 @@ pub struct Recovery {
     pub is_merge: bool,
 }
 
+impl Recovery {
+    fn log(&self) {
+        let (lessons, from_backup) = (self.n_lessons, self.from_backup);
+        if self.is_merge {
+            tracing::info!(lessons, "merged the two versions of the playbook file");
+        } else {
+            tracing::warn!(reason = self.reason, from_backup, lessons, "the playbook file was broken");
+        }
+    }
+}
+
+/// What a recovery does with the folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RecoveryAccess {
+    /// The broken files go to quarantine, and the recovered state is written.
+    Write,
+    /// Nothing is changed: the handle may not write, or another process holds the lock.
+    ReadOnly,
+}
+
 impl Store {
     /// Rebuilds a broken playbook file from its backup. If another process has done it meanwhile, nothing is reported.
     pub(super) fn recover(&self, reason: String) -> Result<(Snapshot, Option<Recovery>)> {
         // An open does not wait: if the lock is not free, the last good state is used, and a later call repairs the file.
         let lock =
             if self.folder.is_writable() { self.folder.lock_within(Duration::ZERO) } else { Ok(Box::new(()) as Lock) };
-        let may_write = match &lock {
-            Ok(_) => self.folder.is_writable(),
+        let access = match &lock {
+            Ok(_) if self.folder.is_writable() => RecoveryAccess::Write,
+            Ok(_) => RecoveryAccess::ReadOnly,
             Err(error) => {
                 tracing::warn!(%error, "the playbook file is broken and not repaired yet");
-                false
+                RecoveryAccess::ReadOnly
             }
         };
         let recovered = match self.load(UsageFrom::Start) {
-            Err(FolderError::Unreadable { .. }) => self.recover_locked(reason, may_write),
+            Err(FolderError::Unreadable { .. }) => self.recover_locked(reason, access),
             loaded => loaded.map(|snapshot| (snapshot, None)),
         };
         drop(lock);
         recovered
     }
 
-    /// As [`recover`](Self::recover), for a caller that holds the lock. If it may not write, nothing is changed.
-    pub(super) fn recover_locked(&self, reason: String, is_writable: bool) -> Result<(Snapshot, Option<Recovery>)> {
+    /// As [`recover`](Self::recover), for a caller that holds the lock or does not write.
+    pub(super) fn recover_locked(
+        &self,
+        reason: String,
+        access: RecoveryAccess,
+    ) -> Result<(Snapshot, Option<Recovery>)> {
+        let (file, mut recovery) = self.rebuild(reason)?;
+        let snapshot = match access {
+            RecoveryAccess::ReadOnly => self.provisional(file)?,
+            RecoveryAccess::Write => {
+                recovery.kept_at = self.replace_broken(&file)?;
+                // A handle that changes nothing leaves it to its caller to say what it recovered.
+                recovery.log();
+                self.load(UsageFrom::Start)?
+            }
+        };
+        Ok((snapshot, Some(recovery)))
+    }
+
+    /// The state that a broken file is replaced by, and where its parts come from. Nothing is changed.
+    fn rebuild(&self, reason: String) -> Result<(PlaybookFile, Recovery)> {
         let merged = self.merged()?;
         let (is_merge, backup) = (merged.is_some(), if merged.is_some() { None } else { self.backup()? });
         let from_backup = backup.is_some();
@@ -85,11 +126,11 @@ impl Store {
             self.adopt_marks(&mut file)?;
         } else if file.is_unmarked {
             file = self.mark(file)?;
-        } else if file.generation != self.read_log()?.generation() {
+        } else if file.generation != self.commit_log().read()?.generation() {
             // The newest state knows how much of the archive belongs to it; an older one does not.
             self.adopt_archive(&mut file)?;
         }
-        let mut recovery = Recovery {
+        let recovery = Recovery {
             reason: if is_merge { MERGE.to_owned() } else { reason },
             kept_at: vec![self.files().path_of(PLAYBOOK)],
             from_backup,
@@ -100,27 +141,18 @@ impl Store {
             n_removed_again: n_before - file.book.lessons.len(),
             is_merge,
         };
-        if is_writable {
-            self.write_merged_archive()?;
-            recovery.kept_at = self.quarantine(PLAYBOOK, "skills_playbook")?.into_iter().collect();
-            if !self.has_whole_backup()? {
-                recovery.kept_at.extend(self.quarantine(BACKUP, "skills_playbook.bak")?);
-            }
-            self.install(&file)?;
+        Ok((file, recovery))
+    }
+
+    /// Puts the broken files into quarantine and a rebuilt one in their place. Returns where they are kept.
+    fn replace_broken(&self, file: &PlaybookFile) -> Result<Vec<PathBuf>> {
+        self.archive().write_merged()?;
+        let mut kept_at: Vec<PathBuf> = self.quarantine(PLAYBOOK, "skills_playbook")?.into_iter().collect();
+        if !self.has_whole_backup()? {
+            kept_at.extend(self.quarantine(BACKUP, "skills_playbook.bak")?);
         }
-        // A handle that changes nothing leaves it to its caller to say what it recovered.
-        if is_writable && is_merge {
-            tracing::info!(lessons = recovery.n_lessons, "merged the two versions in the playbook file");
-        } else if is_writable {
-            tracing::warn!(
-                reason = recovery.reason,
-                from_backup,
-                lessons = recovery.n_lessons,
-                "the playbook file was broken"
-            );
-        }
-        let snapshot = if is_writable { self.load(UsageFrom::Start)? } else { self.provisional(file)? };
-        Ok((snapshot, Some(recovery)))
+        self.install(file)?;
+        Ok(kept_at)
     }
 
     /// The playbook file, merged from the two versions in it; none if it does not have the marks of a merge.
@@ -137,7 +169,7 @@ impl Store {
         if !conflict::has_marks(text.as_bytes()) {
             return None;
         }
-        let keys = conflict::merged(text, &self.archived().unwrap_or_default(), self.clock.as_ref())?;
+        let keys = conflict::merged(text, &self.archive().changes().unwrap_or_default(), self.clock.as_ref())?;
         self.parse(json!(keys).to_string().as_bytes()).ok()
     }
 
@@ -145,8 +177,8 @@ impl Store {
     fn provisional(&self, file: PlaybookFile) -> Result<Snapshot> {
         let stamp = self.files().stamp(PLAYBOOK).ok().flatten();
         let version = FileVersion::new(stamp, &self.bytes_of(PLAYBOOK)?);
-        let commits = self.read_log()?.end;
-        let snapshot = Snapshot { commits, is_provisional: true, ..Snapshot::new(file, version, None) };
+        let on_disk = OnDisk { version, log: self.commit_log().read()?.end, is_logged: false };
+        let snapshot = Snapshot { is_provisional: true, ..Snapshot::new(file, on_disk) };
         self.with_usage(snapshot, UsageFrom::Start)
     }
 
@@ -167,11 +199,6 @@ impl Store {
             Ok(parsed) if self.is_damaged(BACKUP, &parsed.seals)? => Some("it is damaged".to_owned()),
             Ok(_) => None,
         })
-    }
-
-    /// The number of archive lines that cannot be read.
-    pub(crate) fn n_broken_changes(&self) -> Result<usize> {
-        Ok(archive::count_broken(&self.read_archive()?))
     }
 
     fn has_whole_backup(&self) -> Result<bool> {
@@ -219,7 +246,7 @@ impl Store {
     /// The newest state apart from the playbook file: the one that the log leads to, or the backup, or the undamaged parts of
     /// the backup.
     pub(super) fn backup(&self) -> Result<Option<PlaybookFile>> {
-        let log = self.read_log()?;
+        let log = self.commit_log().read()?;
         let (stored, logged) = (self.stored_backup(&log)?, self.logged(&log));
         let is_newest = |file: &PlaybookFile| stored.as_ref().is_none_or(|stored| file.generation >= stored.generation);
         Ok(logged.filter(is_newest).or(stored))
@@ -231,7 +258,7 @@ impl Store {
         let content = TextHash::of(&[&bytes]);
         let parsed = self.parse_then(&bytes, |keys| {
             if log.has_written(commit_log::generation_of(keys), content) {
-                log.advance(keys, false);
+                log.advance(keys, Base::AsWritten);
             }
         });
         if let Ok(Parsed { file, newer: None, seals }) = parsed
@@ -253,7 +280,7 @@ impl Store {
 
     /// Assigns the whole archive, with its removals, to a state that does not state how much belongs to it.
     pub(super) fn adopt_archive(&self, file: &mut PlaybookFile) -> Result<()> {
-        let bytes = self.read_archive()?;
+        let bytes = self.archive().read()?;
         file.archive_length = archive::whole_length(&bytes);
         apply_removals(Arc::make_mut(&mut file.book), &archive::parse(&bytes, self.clock.as_ref()));
         Ok(())
@@ -262,32 +289,18 @@ impl Store {
     /// Gives a file that another clone wrote, or that was merged, the marks of this clone: its whole archive, and the usage that was
     /// folded in here.
     pub(super) fn adopt_marks(&self, file: &mut PlaybookFile) -> Result<()> {
-        file.archive_length = archive::whole_length(&self.read_archive()?);
+        file.archive_length = archive::whole_length(&self.archive().read()?);
         let own = self.backup()?.filter(|backup| !backup.is_unmarked);
         file.usage = own.map(|backup| backup.usage).unwrap_or_default();
         file.is_unmarked = false;
         Ok(())
     }
 
-    /// True if the archive has the marks of a merge.
-    pub(crate) fn has_split_archive(&self) -> Result<bool> {
-        Ok(archive::merged(&self.files().read_or_empty(ARCHIVE, 0)?).is_some())
-    }
-
-    /// Replaces an archive that has the marks of a merge by one with the lines of both versions. Returns its new length, if it had marks.
-    pub(super) fn write_merged_archive(&self) -> Result<Option<u64>> {
-        let merged = archive::merged(&self.files().read_or_empty(ARCHIVE, 0)?);
-        merged.map(|bytes| self.replace_archive(&bytes)).transpose()
-    }
-
     /// Applies the removals that were committed after a file was written. It is an older copy then, which passes for the newest file
     /// where the log and the backup are gone, or are older copies too. A removal that may not have been committed is left out. So is one
     /// that the file once had: a person took it out of the list.
-    pub(super) fn apply_later_removals(&self, file: &mut PlaybookFile, is_known: bool) -> Result<()> {
-        if is_known && self.archive_ends_at(file.archive_length)? {
-            return Ok(());
-        }
-        let mut bytes = self.read_archive()?;
+    pub(super) fn apply_later_removals(&self, file: &mut PlaybookFile) -> Result<()> {
+        let mut bytes = self.archive().read()?;
         bytes.truncate(usize::try_from(archive::committed_length(&bytes)).unwrap_or(usize::MAX));
         if self.apply_unknown_removals(file, &bytes) {
             file.archive_length = bytes.len() as u64;
@@ -308,16 +321,6 @@ impl Store {
         book.removed.len() > n_removed
     }
 
-    /// True if the archive has this length, apart from the line that says that its last changes were committed.
-    pub(crate) fn archive_ends_at(&self, length: u64) -> Result<bool> {
-        let present = self.files().stamp(ARCHIVE)?.map_or(0, |stamp| stamp.length);
-        if present <= length {
-            return Ok(present == length);
-        }
-        let rest = self.files().read_or_empty(ARCHIVE, length)?;
-        Ok(rest.strip_suffix(b"\n").is_some_and(archive::is_mark))
-    }
-
     /// Quarantines a file, if it exists: its bytes are copied; a folder in its place is moved. Returns the new path.
     fn quarantine(&self, file: &'static str, name: &str) -> Result<Option<PathBuf>> {
         match self.files().entry(file)? {
@@ -336,13 +339,13 @@ impl Store {
     }
 
     fn install(&self, file: &PlaybookFile) -> Result<()> {
-        let (temporary, bytes) = self.write_temporary(file)?;
-        self.files().sync(&temporary)?;
-        self.files().rename(temporary, PLAYBOOK)?;
+        let Draft { name, encoded } = self.draft(file)?;
+        self.files().sync(&name)?;
+        self.files().rename(name, PLAYBOOK)?;
         self.files().sync_directory(Name::TOP)?;
-        self.back_up(&bytes)?;
-        let state = Some(bytes.as_slice()).filter(|bytes| bytes.len() as u64 <= SMALL_FILE);
-        self.begin_log(file.generation, state, Some(TextHash::of(&[&bytes]))).map(drop)
+        self.write_backup(&encoded)?;
+        let state = encoded.is_small().then_some(encoded.bytes.as_slice());
+        self.commit_log().begin(encoded.generation, state, Some(encoded.hash)).map(drop)
     }
 }
 

@@ -207,7 +207,7 @@ impl Scan<'_> {
         let mut known_file = file.as_ref().map(|file| self.file(root, &name, file, before));
         let mut watched = Vec::new();
         let beside = known_file.as_mut().map_or(Some(Vec::new()), |file| self.supporting(root, &name, file));
-        let is_proved_by_stamp = known_file.as_ref().is_none_or(|file| file.is_proved_by_stamp(is_linked));
+        let is_proved_by_stamp = known_file.as_ref().is_none_or(KnownFile::is_proved_by_stamp);
         if let Some(beside) = beside.filter(|_| !is_linked && is_proved_by_stamp) {
             watched.extend(folder_stamp.map(|stamp| (name.clone(), stamp)));
             watched.extend(file.zip(file_stamp));
@@ -288,8 +288,8 @@ impl Scan<'_> {
 
 impl KnownFile {
     /// False if the outcome may change while the file's own stamp stays the same.
-    fn is_proved_by_stamp(&self, is_linked: bool) -> bool {
-        !is_linked && !matches!(self.outcome, Err(NotListed::LeadsOut | NotListed::Unreadable(_)))
+    fn is_proved_by_stamp(&self) -> bool {
+        !matches!(self.outcome, Err(NotListed::LeadsOut | NotListed::Unreadable(_)))
     }
 }
 

@@ -9,7 +9,7 @@ use super::checksum::{self, Seal};
 use super::playbook_file::Mark;
 use super::usage_event::{Event, Text};
 use crate::config::FeedbackConfig;
-use crate::learn::feedback::{self, Feedback};
+use crate::learn::feedback::{Feedback, count_outcome, count_retrieval, revert_credit};
 use crate::lesson::{LessonId, ReceiptId, TextHash};
 use crate::state::Book;
 
@@ -136,18 +136,18 @@ impl UsageLog {
             && book.is_some()
             && match &event {
                 Event::Shown { .. } => false,
-                Event::Settled { outcome, .. } => !self.receipts.contains_key(outcome),
+                Event::Outcome { receipt, .. } => !self.receipts.contains_key(receipt),
                 Event::Credited { .. } => true,
             };
         match event {
             Event::Shown { receipt, shown, at } => self.add_retrieval(receipt, shown, at, book),
-            Event::Settled { outcome, verdict, at } => self.record_outcome(outcome, verdict, at, book, config),
-            Event::Credited { credit: texts, verdict, at, since } => {
+            Event::Outcome { receipt, feedback, at } => self.record_outcome(receipt, feedback, at, book, config),
+            Event::Credited { texts, feedback, at, since } => {
                 match since {
                     Some(since) => self.credit_window(&texts, at, since),
                     None => texts.iter().for_each(|text| self.credit_by_id(*text, book.as_deref_mut(), config)),
                 }
-                credit(book, &texts, verdict, at, config);
+                credit(book, &texts, feedback, at, config);
             }
         }
     }
@@ -166,7 +166,7 @@ impl UsageLog {
             book.count_recall(shown.iter().map(|(id, _)| *id));
             for (id, _) in &shown {
                 let recalls = book.get(*id).map_or(0, |lesson| book.recalls(&lesson.realm));
-                book.update(*id, |lesson| feedback::retrieved(lesson, at, recalls));
+                book.update(*id, |lesson| count_retrieval(lesson, at, recalls));
             }
         }
         let entry = Receipt { at, shown, outcome: None, credited_by_id: BTreeSet::new(), credited: BTreeMap::new() };
@@ -177,7 +177,7 @@ impl UsageLog {
     fn record_outcome(
         &mut self,
         receipt: ReceiptId,
-        verdict: Feedback,
+        feedback: Feedback,
         at: DateTime<FixedOffset>,
         mut book: Option<&mut Book>,
         config: &FeedbackConfig,
@@ -187,12 +187,12 @@ impl UsageLog {
             return;
         }
         let open: Vec<Text> = receipt.shown.iter().filter(|text| receipt.is_open_for(text)).copied().collect();
-        receipt.outcome = Some(verdict);
+        receipt.outcome = Some(feedback);
         let blind: Vec<_> = open.iter().filter_map(|text| Some((*text, *receipt.credited.get(&text.0)?))).collect();
         for (text, credited_at) in blind {
             self.overrule(text, credited_at, book.as_deref_mut(), config);
         }
-        credit(book, &open, verdict, at, config);
+        credit(book, &open, feedback, at, config);
     }
 
     /// Notes a credit for all retrievals since a time, whatever their receipts.
@@ -226,7 +226,7 @@ impl UsageLog {
     ) {
         let is_first = self.overruled.insert((text.0, credited_at));
         if let Some(book) = book.filter(|book| is_first && is_still(book, &text)) {
-            book.update(text.0, |lesson| feedback::taken_back(lesson, config));
+            book.update(text.0, |lesson| revert_credit(lesson, config));
         }
     }
 
@@ -272,14 +272,14 @@ fn is_still(book: &Book, (id, text_hash): &Text) -> bool {
 fn credit(
     book: Option<&mut Book>,
     texts: &[Text],
-    verdict: Feedback,
+    feedback: Feedback,
     at: DateTime<FixedOffset>,
     config: &FeedbackConfig,
 ) {
     let Some(book) = book else { return };
     for text in texts {
         if is_still(book, text) {
-            book.update(text.0, |lesson| feedback::settled(lesson, verdict, at, config));
+            book.update(text.0, |lesson| count_outcome(lesson, feedback, at, config));
         }
     }
 }
@@ -314,14 +314,14 @@ mod tests {
         Event::Shown { receipt: receipt(number), shown: vec![text(&lesson("t", "s"))], at: at(number) }
     }
 
-    fn settled(number: i64, verdict: Feedback) -> Event {
-        Event::Settled { outcome: receipt(number), verdict, at: at(number + 1) }
+    fn outcome(number: i64, feedback: Feedback) -> Event {
+        Event::Outcome { receipt: receipt(number), feedback, at: at(number + 1) }
     }
 
     #[test]
     fn the_first_outcome_of_a_receipt_counts() {
         let events =
-            [shown(1), settled(1, Feedback::Helpful), settled(1, Feedback::Helpful), settled(1, Feedback::Harmful)];
+            [shown(1), outcome(1, Feedback::Helpful), outcome(1, Feedback::Helpful), outcome(1, Feedback::Harmful)];
         let (log, book, lesson) = replay(&events, 0);
         assert_eq!((lesson.retrievals, lesson.helpful_retrievals, lesson.harmful_retrievals), (1, 1, 0));
         assert!(log.unsettled_since(at(0), &book).is_empty());
@@ -338,10 +338,10 @@ mod tests {
 
     #[test]
     fn neutral_outcomes_settle_too_and_each_retrieval_settles_alone() {
-        let (log, book, lesson) = replay(&[shown(1), settled(1, Feedback::Neutral)], 0);
+        let (log, book, lesson) = replay(&[shown(1), outcome(1, Feedback::Neutral)], 0);
         assert_eq!((lesson.retrievals, lesson.helpful_retrievals), (1, 0));
         assert!(log.unsettled_since(at(0), &book).is_empty());
-        let (log, book, _) = replay(&[shown(1), shown(2), settled(1, Feedback::Neutral)], 0);
+        let (log, book, _) = replay(&[shown(1), shown(2), outcome(1, Feedback::Neutral)], 0);
         assert_eq!(log.unsettled_since(at(0), &book).len(), 1);
         assert!(log.unsettled_since(at(3), &book).is_empty());
     }
@@ -349,12 +349,12 @@ mod tests {
     #[test]
     fn a_credit_by_name_settles_the_retrievals_before_it() {
         let credited = Event::Credited {
-            credit: vec![text(&lesson("t", "s"))],
-            verdict: Feedback::Helpful,
+            texts: vec![text(&lesson("t", "s"))],
+            feedback: Feedback::Helpful,
             at: at(5),
             since: None,
         };
-        let (log, book, lesson) = replay(&[shown(1), shown(2), credited, settled(1, Feedback::Helpful)], 0);
+        let (log, book, lesson) = replay(&[shown(1), shown(2), credited, outcome(1, Feedback::Helpful)], 0);
         assert_eq!((lesson.retrievals, lesson.helpful_retrievals), (2, 1));
         assert!(log.unsettled_since(at(0), &book).is_empty());
     }
@@ -362,8 +362,8 @@ mod tests {
     #[test]
     fn an_explicit_outcome_overrules_a_blind_credit_once() {
         let blind = || Event::Credited {
-            credit: vec![text(&lesson("t", "s"))],
-            verdict: Feedback::Helpful,
+            texts: vec![text(&lesson("t", "s"))],
+            feedback: Feedback::Helpful,
             at: at(5),
             since: Some(at(0)),
         };
@@ -375,13 +375,13 @@ mod tests {
             assert!(log.unsettled_since(at(0), &book).is_empty());
         };
         check(&[], (1, 0, 1));
-        check(&[settled(1, Feedback::Harmful)], (0, 1, 1));
-        check(&[settled(1, Feedback::Neutral)], (0, 0, 1));
-        check(&[settled(1, Feedback::Helpful)], (1, 0, 1));
-        check(&[settled(1, Feedback::Harmful), settled(2, Feedback::Harmful)], (0, 2, 2));
+        check(&[outcome(1, Feedback::Harmful)], (0, 1, 1));
+        check(&[outcome(1, Feedback::Neutral)], (0, 0, 1));
+        check(&[outcome(1, Feedback::Helpful)], (1, 0, 1));
+        check(&[outcome(1, Feedback::Harmful), outcome(2, Feedback::Harmful)], (0, 2, 2));
         let by_name = Event::Credited {
-            credit: vec![text(&lesson("t", "s"))],
-            verdict: Feedback::Harmful,
+            texts: vec![text(&lesson("t", "s"))],
+            feedback: Feedback::Harmful,
             at: at(6),
             since: None,
         };
@@ -390,7 +390,7 @@ mod tests {
 
     #[test]
     fn each_recall_counts_once_in_each_realm_that_it_showed() {
-        let (_, book, lesson) = replay(&[shown(1), shown(2), settled(1, Feedback::Neutral)], 0);
+        let (_, book, lesson) = replay(&[shown(1), shown(2), outcome(1, Feedback::Neutral)], 0);
         assert_eq!((book.recalls(&lesson.realm), lesson.shown_at_recall, lesson.learned_at_recall), (2, 2, 0));
         assert_eq!(lesson.settled_retrievals, 1);
     }
@@ -399,7 +399,7 @@ mod tests {
     fn another_text_is_not_credited() {
         let other =
             Event::Shown { receipt: receipt(1), shown: vec![(lesson("t", "s").id, TextHash::of(&["old"]))], at: at(1) };
-        let (log, book, lesson) = replay(&[other, settled(1, Feedback::Helpful)], 0);
+        let (log, book, lesson) = replay(&[other, outcome(1, Feedback::Helpful)], 0);
         assert_eq!((lesson.retrievals, lesson.helpful_retrievals), (1, 0));
         assert!(log.receipt(receipt(1)).unwrap().creditable(&book).is_empty());
     }

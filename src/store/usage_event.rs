@@ -17,12 +17,20 @@ pub(crate) enum Event {
     /// Lessons were shown.
     Shown { receipt: ReceiptId, shown: Vec<Text>, at: DateTime<FixedOffset> },
     /// The task for which they were shown ended.
-    Settled { outcome: ReceiptId, verdict: Feedback, at: DateTime<FixedOffset> },
+    Outcome {
+        #[serde(rename = "outcome")]
+        receipt: ReceiptId,
+        #[serde(rename = "verdict")]
+        feedback: Feedback,
+        at: DateTime<FixedOffset>,
+    },
     /// Lessons were credited by id, whatever the receipt: their open retrievals since `since`, or all of them, get this
     /// feedback.
     Credited {
-        credit: Vec<Text>,
-        verdict: Feedback,
+        #[serde(rename = "credit")]
+        texts: Vec<Text>,
+        #[serde(rename = "verdict")]
+        feedback: Feedback,
         at: DateTime<FixedOffset>,
         #[serde(skip_serializing_if = "Option::is_none")]
         since: Option<DateTime<FixedOffset>>,
@@ -49,10 +57,10 @@ impl TryFrom<Fields> for Event {
         if let (Some(receipt), Some(shown)) = (receipt, shown) {
             return Ok(Self::Shown { receipt, shown, at });
         }
-        let verdict = verdict.ok_or("an outcome has a verdict")?;
+        let feedback = verdict.ok_or("an outcome has a verdict")?;
         match (outcome, credit) {
-            (Some(outcome), _) => Ok(Self::Settled { outcome, verdict, at }),
-            (None, Some(credit)) => Ok(Self::Credited { credit, verdict, at, since }),
+            (Some(receipt), _) => Ok(Self::Outcome { receipt, feedback, at }),
+            (None, Some(texts)) => Ok(Self::Credited { texts, feedback, at, since }),
             (None, None) => Err("no receipt, outcome or credit"),
         }
     }
@@ -67,7 +75,31 @@ impl Event {
     /// When it happened.
     pub(super) fn at(&self) -> DateTime<FixedOffset> {
         match self {
-            Self::Shown { at, .. } | Self::Settled { at, .. } | Self::Credited { at, .. } => *at,
+            Self::Shown { at, .. } | Self::Outcome { at, .. } | Self::Credited { at, .. } => *at,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::at;
+
+    #[test]
+    fn the_fields_of_a_line_have_the_names_of_the_format() {
+        let hash = TextHash::of(&["t"]);
+        let (receipt, text, feedback) =
+            (ReceiptId::at(at(0), hash), (LessonId::at(at(0), hash), hash), Feedback::Helpful);
+        let check = |event: Event, expected: &[&str]| {
+            let line = serde_json::json!(event);
+            let mut keys: Vec<&str> = line.as_object().unwrap().keys().map(String::as_str).collect();
+            keys.sort_unstable();
+            assert_eq!(keys, expected);
+            assert_eq!(serde_json::from_value::<Event>(line).unwrap(), event);
+        };
+        check(Event::Shown { receipt, shown: vec![text], at: at(0) }, &["at", "receipt", "shown"]);
+        check(Event::Outcome { receipt, feedback, at: at(0) }, &["at", "outcome", "verdict"]);
+        let since = Some(at(0));
+        check(Event::Credited { texts: vec![text], feedback, at: at(0), since }, &["at", "credit", "since", "verdict"]);
     }
 }

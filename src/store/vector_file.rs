@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::prepared_commit::DerivedData;
 use super::{VECTORS, VectorCache, vectors};
 use crate::error::folder::Result;
 use crate::folder::Folder;
@@ -39,7 +40,13 @@ impl VectorFile<'_> {
     }
 
     /// Writes the unsaved vectors. The caller holds the lock.
-    pub(super) fn write(self, cache: &mut VectorCache, model: TextHash, forgets: bool, book: &Book) -> Result<()> {
+    pub(super) fn write(
+        self,
+        cache: &mut VectorCache,
+        model: TextHash,
+        removed: DerivedData,
+        book: &Book,
+    ) -> Result<()> {
         let files = self.folder.files();
         let length = self.read(cache, model)?;
         if cache.read_to > 0 && length > cache.read_to {
@@ -48,7 +55,8 @@ impl VectorFile<'_> {
         }
         // Evicted lessons leave vectors behind, which a compaction removes.
         let live_bytes = book.lessons.len() as u64 * 3 * vectors::RECORD_ESTIMATE;
-        if forgets || (cache.read_to > MIN_BLOAT && cache.read_to > MAX_BLOAT * live_bytes) {
+        if removed == DerivedData::DropRemoved || (cache.read_to > MIN_BLOAT && cache.read_to > MAX_BLOAT * live_bytes)
+        {
             let live = live_texts(book);
             cache.keep_only(&live);
             self.replace(&vectors::compacted(&files.read_or_empty(VECTORS, 0)?, &live))?;
@@ -59,11 +67,11 @@ impl VectorFile<'_> {
         }
         // A foreign cache or one of another version is replaced: its beginning was not recognised.
         let is_ours = cache.read_to > 0;
-        let records = cache.unsaved_records(model, !is_ours, &self.guard.codes_to_write());
+        let records = cache.unsaved_records(model, &self.guard.codes_to_write());
         if is_ours {
             files.append(VECTORS, &records)?;
         } else {
-            self.replace(&records)?;
+            self.replace(&vectors::new_file(&records))?;
             cache.reread();
         }
         cache.unsaved.clear();

@@ -114,9 +114,9 @@ impl VectorCache {
         self.vectors.len()
     }
 
-    /// The records of everything unsaved, preceded by the magic number if the file is new.
-    pub(crate) fn unsaved_records(&self, fingerprint: TextHash, is_new_file: bool, codes: &Codes) -> Vec<u8> {
-        let mut bytes = if is_new_file { MAGIC.to_vec() } else { Vec::new() };
+    /// The records of everything unsaved.
+    pub(crate) fn unsaved_records(&self, fingerprint: TextHash, codes: &Codes) -> Vec<u8> {
+        let mut bytes = Vec::new();
         for text in &self.unsaved {
             if let Some(vector) = self.vectors.get(text) {
                 let record = (*fingerprint.as_bytes(), *text.as_bytes(), vector.as_slice().to_vec());
@@ -125,6 +125,11 @@ impl VectorCache {
         }
         bytes
     }
+}
+
+/// A file of these records.
+pub(crate) fn new_file(records: &[u8]) -> Vec<u8> {
+    [MAGIC, records].concat()
 }
 
 /// True if the bytes begin with the magic number.
@@ -213,7 +218,7 @@ mod tests {
         let mut cache = VectorCache::default();
         cache.put("a", unit(1.0, 0.0));
         cache.put("b", unit(3.0, 4.0));
-        cache.unsaved_records(model(), true, &Codes::Unneeded)
+        new_file(&cache.unsaved_records(model(), &Codes::Unneeded))
     }
 
     fn read(bytes: &[u8], fingerprint: TextHash) -> VectorCache {
@@ -272,7 +277,7 @@ mod tests {
             let mut cache = VectorCache::default();
             cache.put("a", unit(1.0, 0.0));
             cache.put("b", unit(3.0, 4.0));
-            cache.unsaved_records(model(), true, codes)
+            new_file(&cache.unsaved_records(model(), codes))
         };
         let n_believed = |bytes: &[u8], codes: &Codes| {
             let mut cache = VectorCache::default();

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::time::SystemTime;
 
+use adage::playbook::MemoryPart;
 use adage::{Lesson, Playbook, build_lesson};
 
 use super::bench::{BACKUP, Bench, LOG, PLAYBOOK, learn, lessons, three, triggers};
@@ -193,7 +194,7 @@ fn a_damaged_line_of_a_large_playbooks_log_is_reported() {
         let playbook = open_large(&bench);
         let findings = playbook.check().unwrap().findings;
         assert!(
-            findings.iter().any(|finding| finding.part == "log" && finding.problem == "1 lines are damaged"),
+            findings.iter().any(|finding| finding.part == MemoryPart::Log && finding.problem == "1 lines are damaged"),
             "{findings:?}"
         );
         assert_eq!(lessons(&playbook).len(), 802);

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
 
+use adage::playbook::ChangeAction;
 use adage::{Document, Feedback, Filter, HashingEmbedder, Listing, Lookup, Playbook, VectorMemory};
 use serde_json::{Value, json};
 
@@ -267,7 +268,7 @@ fn the_record_of_changes_is_bounded_and_removals_are_kept() {
         assert!(bench.read("archive.jsonl").len() <= 18 << 10);
     }
     let changes = open().changes().unwrap();
-    assert_eq!((changes[0].action, changes[0].lessons[0].id), ("remove", first));
+    assert_eq!((changes[0].action, changes[0].lessons[0].id), (ChangeAction::Remove, first));
     assert!((10..190).contains(&changes.len()), "{}", changes.len());
     assert!(open().check().unwrap().findings.is_empty());
     // Of the changes older than two years, the removal is kept.

@@ -225,7 +225,7 @@ pub(crate) fn history(global: &Global, limit: usize, out: &mut Output) -> Done {
             .collect();
         let undone = if change.is_undone { "undone" } else { "" };
         let at = change.at.format("%Y-%m-%d %H:%M").to_string();
-        vec![change.id.to_string(), at, change.action.to_owned(), undone.to_owned(), lessons.join("; ")]
+        vec![change.id.to_string(), at, change.action.to_string(), undone.to_owned(), lessons.join("; ")]
     });
     out.table(&["change", "at", "by", "", "lessons"], rows)?;
     Ok(ExitCode::SUCCESS)

@@ -279,7 +279,7 @@ impl Inbox {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn changes(&self) -> Result<Vec<InboxChange>> {
-        let changes = self.playbook.0.store.folder.edits().done()?.into_iter().map(|journal| InboxChange {
+        let changes = self.playbook.shared.store.folder.edits().done()?.into_iter().map(|journal| InboxChange {
             id: journal.id,
             at: journal.at,
             what: journal.what,
@@ -295,7 +295,7 @@ impl Inbox {
     /// [`Error::NoSuchChange`]; [`Error::FileChanged`] with both hashes when a file was edited since;
     /// [`inbox::Error::CannotApply`] when this playbook may no longer write to the location of a file.
     pub fn undo(&self, change: ChangeId) -> Result<UndoneFiles> {
-        let inner = &self.playbook.0;
+        let shared = &self.playbook.shared;
         let roots = self.allowed_roots()?;
         let reach = Reach {
             own: vec![roots.memory.resolved],
@@ -306,7 +306,7 @@ impl Inbox {
                 .collect(),
             files: roots.global.into_iter().map(|global| global.resolved).collect(),
         };
-        let (change, journal) = undo_within(&inner.store.folder, change, inner.clock.now(), |_| Ok(reach))?;
+        let (change, journal) = undo_within(&shared.store.folder, change, shared.clock.now(), |_| Ok(reach))?;
         Ok(UndoneFiles { change, files: journal.files.into_iter().map(|file| file.path).collect() })
     }
 
@@ -343,15 +343,15 @@ impl Inbox {
         record: Record,
         decide: impl FnOnce() -> Result<(String, Vec<FileEdit>, T)>,
     ) -> Result<(Option<ChangeId>, T)> {
-        let inner = &self.playbook.0;
-        inner.store.folder.edits().change(inner.clock.now(), || {
+        let shared = &self.playbook.shared;
+        shared.store.folder.edits().change(shared.clock.now(), || {
             let (what, edits, value) = decide()?;
             Ok(((!edits.is_empty()).then_some(Transaction { what, record, edits }), value))
         })
     }
 
     fn survey(&self) -> Result<Survey> {
-        self.playbook.0.store.folder.edits().recover()?;
+        self.playbook.shared.store.folder.edits().recover()?;
         self.examine_all()
     }
 

@@ -163,8 +163,12 @@ pub(super) fn read(bytes: &[u8], base: u64) -> Lines {
         };
         at = here.end;
         let payload = parse(text);
-        let more = payload.as_ref().map(|payload| payload.more);
-        batch.take_line(more, payload.is_none() && is_zeroed(text), here.start, lines.changes.len());
+        let state = match &payload {
+            Some(payload) => LineState::Whole { more: payload.more },
+            None if is_zeroed(text) => LineState::Zeroed,
+            None => LineState::Damaged,
+        };
+        batch.take_line(state, here.start, lines.changes.len());
         let span = LineSpan { at: base + here.start as u64, n_bytes: line.len() };
         match payload {
             Some(Payload { header: Some(header), .. }) if here.start == 0 => lines.header = Some(header),
@@ -201,13 +205,29 @@ struct Batch {
     was_zeroed: bool,
 }
 
+/// What a line of a batch says about the batch.
+#[derive(Clone, Copy)]
+enum LineState {
+    /// It can be read, and says how many lines follow in its batch.
+    Whole {
+        more: usize,
+    },
+    Damaged,
+    /// It never reached the disk.
+    Zeroed,
+}
+
 impl Batch {
-    /// Takes the next line. `more` is the number of lines that it says follow in its batch; none for a damaged line.
+    /// Takes the next line.
     ///
     /// A line whose count does not decrease begins a batch of its own; a damaged one counts as the expected line. Zeros may
     /// replace any number of lines: a line after them belongs to the same batch if its count is lower, or if it comes right
     /// after them.
-    fn take_line(&mut self, more: Option<usize>, is_zeroed: bool, start: usize, n_changes: usize) {
+    fn take_line(&mut self, state: LineState, start: usize, n_changes: usize) {
+        let more = match state {
+            LineState::Whole { more } => Some(more),
+            LineState::Damaged | LineState::Zeroed => None,
+        };
         let n_expected = self.n_expected;
         let follows = |more: usize| if n_expected == 0 { self.was_zeroed } else { more < n_expected };
         let begins = n_expected == 0 || more.is_some_and(|more| more + 1 != n_expected);
@@ -216,8 +236,8 @@ impl Batch {
         } else if begins {
             *self = Self { start, n_before: n_changes, n_expected: more.map_or(1, |more| more + 1), ..Self::default() };
         }
-        self.was_zeroed = is_zeroed;
-        self.is_torn |= is_zeroed;
+        self.was_zeroed = matches!(state, LineState::Zeroed);
+        self.is_torn |= self.was_zeroed;
         self.n_expected -= 1;
     }
 

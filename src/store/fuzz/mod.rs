@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use chrono::DateTime;
 use serde_json::Value;
 
-use super::commit_log::CommitLog;
+use super::commit_log::{Base, CommitLog};
 use super::documents::fuzz_documents;
 use super::playbook_file::{self, Mark, PlaybookFile};
 use super::usage::UsageLog;
@@ -63,9 +63,9 @@ fn fuzz_commit_log(bytes: &[u8]) {
         assert_eq!((again.end, again.base, again.records.len()), (log.end.clone(), log.base, log.records.len()));
         let generations: Vec<u64> = log.records.iter().map(|record| record.generation).collect();
         assert!(generations.is_sorted_by(|one, next| one < next), "{generations:?}");
-        for is_edited in [false, true] {
+        for base in [Base::AsWritten, Base::Edited] {
             if let Some(mut state) = log.first_state()
-                && log.advance(&mut state, is_edited)
+                && log.advance(&mut state, base)
                 && let Some(last) = generations.last()
             {
                 assert!(state["generation"] == *last || state["generation"].as_u64() > Some(*last));

@@ -9,7 +9,7 @@ use super::clock;
 use crate::folder::Directory;
 use crate::hash::TextHash;
 use crate::lesson::{Lesson, Realm};
-use crate::state::{Book, EmbeddedText, RecallIndex, StoredPieces};
+use crate::state::{Book, EmbeddedText, RecallIndex, StoredPieces, StoredVectors};
 use crate::store::recall_file::{FORMAT, RECALL, RecallFile, next_section};
 use crate::store::sections::{Label, SectionWriter, Sections};
 
@@ -86,7 +86,10 @@ fn fuzz_recall(bytes: &[u8]) {
         let Some((_, _, lessons)) = RecallFile::read(&mut rest) else { continue };
         let mut pieces = std::iter::from_fn(|| next_section(&mut rest));
         let config = IndexConfig::default();
-        let Some(index) = RecallIndex::read(&lessons, &config, true, &mut StoredPieces(&mut pieces)) else { continue };
+        let Some(index) = RecallIndex::read(&lessons, &config, StoredVectors::Use, &mut StoredPieces(&mut pieces))
+        else {
+            continue;
+        };
         ask(&index, bytes.len());
         let mut changed = lessons.clone();
         for lesson in lessons.iter().step_by(2).take(20) {

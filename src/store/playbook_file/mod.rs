@@ -1,5 +1,6 @@
 //! The playbook file: indented JSON that a person can read and edit (docs/spec/playbook.md, 1).
 
+mod encoder;
 mod seals;
 mod writing;
 mod written_rows;
@@ -19,10 +20,12 @@ use crate::clock::Clock;
 use crate::lesson::{Lesson, LessonId, Realm, RemovedText, SCHEMA_VERSION, TextHash, time_of};
 use crate::state::{Book, Evicted, Removed, ReviewReason, SkippedSuggestion, Waiting};
 
+pub(super) use encoder::{EncodedFile, FileEncoder};
 pub(crate) use seals::Seals;
+pub(super) use writing::difference;
 pub(crate) use writing::render;
-pub(super) use writing::{difference, render_again};
-pub(super) use written_rows::{Layout, WrittenRows};
+use writing::render_again;
+pub(super) use written_rows::Layout;
 
 /// How far the usage files are folded into the lessons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

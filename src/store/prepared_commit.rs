@@ -1,0 +1,186 @@
+//! A commit that is decided and not written: everything that follows from the plan and the state before, without I/O.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::forget::Words;
+use super::playbook_file::{Mark, PlaybookFile};
+use super::snapshot::Snapshot;
+use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
+use crate::state::{Book, Change, Edit, Erasure, Forgotten, Plan, Why};
+
+/// How much of a new state is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// What differs from the state before, if the log continues from that.
+    Needed,
+    /// A new log and the playbook file: no forgotten text remains in them, and the file is current.
+    Whole,
+}
+
+/// What becomes of vectors and indexes of removed texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DerivedData {
+    /// They may stay until a compaction.
+    Keep,
+    /// They are dropped with the commit.
+    DropRemoved,
+}
+
+/// How much of the files that are written before a commit belongs to its state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Marks {
+    pub(super) archive_length: u64,
+    pub(super) usage: Mark,
+}
+
+/// A commit that is ready to be written.
+pub(super) struct PreparedCommit {
+    /// The book as it was decided; the book of the file has every lesson in the present schema.
+    decided: Book,
+    /// The next state, with the marks of the state before.
+    file: PlaybookFile,
+    pub(super) changes: Vec<Change>,
+    /// The texts that a person removed or replaced.
+    pub(super) withdrawn: Vec<TextHash>,
+    /// What must be removed from every file.
+    pub(super) forgotten: Option<Words>,
+    pub(super) derived: DerivedData,
+    pub(super) extent: Extent,
+}
+
+impl PreparedCommit {
+    pub(super) fn new(before: &Snapshot, plan: Plan) -> Self {
+        let Plan { book: decided, changes, erasure, accepts_edits, writes_file, .. } = plan;
+        let forgotten = erasure.forgotten();
+        let mut book = decided.clone();
+        migrate(&mut book);
+        let mut file = PlaybookFile { book: Arc::new(book), ..PlaybookFile::clone(&before.file) };
+        file.generation = file.generation.saturating_add(1);
+        if accepts_edits {
+            file.edited.clear();
+        }
+        Self {
+            withdrawn: withdrawn(before.book(), &decided, &changes, forgotten),
+            extent: if writes_file || forgotten.is_some() { Extent::Whole } else { Extent::Needed },
+            forgotten: forgotten.map(Words::of),
+            derived: if matches!(erasure, Erasure::None) { DerivedData::Keep } else { DerivedData::DropRemoved },
+            decided,
+            file,
+            changes,
+        }
+    }
+
+    pub(super) fn generation(&self) -> u64 {
+        self.file.generation
+    }
+
+    pub(super) fn book(&self) -> &Book {
+        &self.file.book
+    }
+
+    /// The lessons that the state before did not have like this.
+    pub(super) fn new_lessons<'a>(&'a self, before: &'a Book) -> impl Iterator<Item = &'a Arc<Lesson>> {
+        let is_same = |lesson: &Arc<Lesson>| before.get(lesson.id).is_some_and(|known| Arc::ptr_eq(known, lesson));
+        self.decided.lessons.iter().filter(move |lesson| !is_same(lesson))
+    }
+
+    /// The next state, once the files that its marks are about are written.
+    pub(super) fn file(&self, marks: Marks) -> PlaybookFile {
+        PlaybookFile { archive_length: marks.archive_length, usage: marks.usage, ..self.file.clone() }
+    }
+}
+
+/// Gives lessons of an older schema the present one.
+fn migrate(book: &mut Book) {
+    let older = book.lessons.iter().filter(|lesson| lesson.schema_version != SCHEMA_VERSION);
+    for id in older.map(|lesson| lesson.id).collect::<Vec<_>>() {
+        book.update(id, |lesson| lesson.schema_version = SCHEMA_VERSION);
+    }
+}
+
+/// The texts that a person removed or replaced by these changes: as rows that were admitted, and as advice, which other rows may have
+/// too. What a policy evicts stays admitted.
+fn withdrawn(before: &Book, after: &Book, changes: &[Change], forgotten: Option<&Forgotten>) -> Vec<TextHash> {
+    let edits = changes.iter().flat_map(|change| &change.edits);
+    let is_persons = |edit: &&Edit| !matches!(edit.why, Why::Evicted | Why::Pruned | Why::Unreviewed);
+    let versions = edits.filter(is_persons).flat_map(|edit| before.any_with(edit.id).chain(&edit.before));
+    let gone: Vec<&Arc<Lesson>> =
+        versions.chain(forgotten.into_iter().flat_map(|forgotten| &forgotten.texts)).collect();
+    let hashes = |lesson: &Arc<Lesson>| [lesson.admission_hash(), lesson.text_hash()];
+    let is_like_one = |lesson: &&Arc<Lesson>| gone.iter().any(|gone| gone.trigger == lesson.trigger);
+    let kept: BTreeSet<TextHash> = after.lessons.iter().filter(is_like_one).flat_map(hashes).collect();
+    gone.iter().flat_map(|lesson| hashes(lesson)).filter(|text| !kept.contains(text)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::{Action, Edit};
+    use crate::store::commit_log::LogEnd;
+    use crate::store::snapshot::OnDisk;
+    use crate::testing::{at, lesson};
+
+    /// A state of generation 7 with these lessons.
+    fn before(lessons: &[Arc<Lesson>]) -> Snapshot {
+        let book = Arc::new(Book { lessons: lessons.iter().cloned().collect(), ..Book::default() });
+        let file = PlaybookFile { generation: 7, archive_length: 70, book, ..PlaybookFile::default() };
+        Snapshot::new(file, OnDisk::no_file(LogEnd::default()))
+    }
+
+    fn plan(before: &Snapshot) -> Plan {
+        Plan::new(Book::clone(before.book()), before.file.generation, at(0))
+    }
+
+    #[test]
+    fn the_next_state_has_the_next_generation_and_the_marks_of_what_was_written_first() {
+        let before = before(&[]);
+        let commit = PreparedCommit::new(&before, plan(&before));
+        let usage = Mark { segment: 2, offset: 5 };
+        let file = commit.file(Marks { archive_length: 90, usage });
+        assert_eq!((file.generation, file.archive_length, file.usage), (8, 90, usage));
+        assert_eq!((commit.extent, before.file.generation), (Extent::Needed, 7));
+    }
+
+    #[test]
+    fn only_an_added_lesson_is_new_although_an_old_schema_is_replaced_in_every_row() {
+        let old = Arc::new(Lesson { schema_version: 1, ..lesson("one", "rename it") });
+        let before = before(&[Arc::clone(&old)]);
+        let mut plan = plan(&before);
+        let added = Arc::new(lesson("two", "move it"));
+        plan.book.lessons = [old, Arc::clone(&added)].into_iter().collect();
+        let commit = PreparedCommit::new(&before, plan);
+        assert_eq!(commit.new_lessons(before.book()).map(|lesson| lesson.id).collect::<Vec<_>>(), [added.id]);
+        assert!(commit.book().lessons.iter().all(|lesson| lesson.schema_version == SCHEMA_VERSION));
+    }
+
+    #[test]
+    fn what_a_person_removes_is_withdrawn_and_what_a_policy_evicts_is_not() {
+        let gone = Arc::new(lesson("one", "rename it"));
+        let before = before(&[Arc::clone(&gone)]);
+        for (why, expected) in
+            [(Why::Removed, vec![gone.admission_hash(), gone.text_hash()]), (Why::Evicted, Vec::new())]
+        {
+            let mut plan = plan(&before);
+            plan.book.take(gone.id);
+            plan.record(Action::Remove, vec![Edit::gone(why, Arc::clone(&gone))]);
+            let mut withdrawn = PreparedCommit::new(&before, plan).withdrawn;
+            withdrawn.dedup();
+            let is_expected = withdrawn.iter().all(|text| expected.contains(text));
+            assert!(is_expected && withdrawn.is_empty() == expected.is_empty(), "{why:?}: {withdrawn:?}");
+        }
+    }
+
+    #[test]
+    fn forgetting_a_lesson_rewrites_the_file_and_the_log() {
+        let gone = Arc::new(lesson("one", "rename it"));
+        let before = before(&[Arc::clone(&gone)]);
+        let forgotten = Forgotten { ids: [gone.id].into(), texts: vec![Arc::clone(&gone)] };
+        let erasure = Erasure::Everywhere(forgotten);
+        let commit = PreparedCommit::new(&before, Plan { erasure, ..plan(&before) });
+        assert_eq!((commit.extent, commit.derived), (Extent::Whole, DerivedData::DropRemoved));
+        assert!(commit.forgotten.is_some_and(|words| words.ids().contains(&gone.id)));
+        // A lesson with the same text stays, so that its text stays admitted.
+        assert!(commit.withdrawn.is_empty());
+    }
+}
