@@ -4,6 +4,7 @@
 //! all rules, and the regex of a rule runs only where one of its keywords occurs.
 
 mod checking;
+mod columns;
 mod public;
 mod scored;
 mod search;

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use super::columns;
 use super::surroundings::{begins_a_word, digit_from, identifier_before, is_in_resource, is_local, line_before};
 use super::{Find, Redactor};
 use crate::check_cache::{Check, CheckCache};
 use crate::rules::{Kind, Rule, mark_read, run_on, touches, window};
+use crate::seed_phrase;
 use crate::shape::{is_digest, is_hash, is_uuid, word_before, words};
 use crate::text_words;
 use crate::tokens::{self, Evidence};
@@ -107,6 +109,11 @@ impl<'r, 't> Search<'r, 't> {
             Kind::Find => self.add(index, rule.search(self.text, &mut progress.read_until)),
             Kind::Prefix => {
                 self.add(index, rule.tail(self.text, at, occurrence.keyword, &mut progress.read_until));
+            }
+            Kind::Column => self.add(index, columns::cells_below(self.text, &at)),
+            Kind::SeedPhrase => {
+                progress.read_until = self.text.len();
+                self.add(index, seed_phrase::find(self.text));
             }
             Kind::Near => self.add(index, self.first_secret_after(rule, at)),
             Kind::Around => self.add(index, self.secrets_around(rule, at, &mut progress.read_until)),
