@@ -126,10 +126,15 @@ impl Rule {
             return false;
         }
         // A sentence that says what the value is.
-        let is_stated = self.kind == Kind::Find && self.check == Check::PasswordOrPhrase;
+        let is_stated = self.kind == Kind::Find && matches!(self.check, Check::PasswordOrPhrase | Check::WeakPassword);
         let is_of_known_form = matches!(
             self.check,
-            Check::Any | Check::Base32Seed | Check::RecoveryCodes | Check::Pin | Check::WebTokenClaims
+            Check::Any
+                | Check::RareWords
+                | Check::Base32Seed
+                | Check::RecoveryCodes
+                | Check::Pin
+                | Check::WebTokenClaims
         );
         let is_of_sure_kind = matches!(self.kind, Kind::Prefix | Kind::Column | Kind::SeedPhrase);
         self.scope == Scope::Provider || is_of_sure_kind || is_stated || is_of_known_form

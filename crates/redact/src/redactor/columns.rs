@@ -29,7 +29,13 @@ pub(super) fn cells_below(text: &str, keyword: &Range<usize>) -> Vec<Range<usize
         if is_head && !follows_row(text, &line, separator, names.len()) {
             // The rows of a statement for a bulk load are separated by tabs.
             let separator = if head == line { separator } else { "\t" };
-            return rows_below(text, line.end, separator, names.len(), column);
+            let keyword = text.get(keyword.clone()).unwrap_or_default().to_ascii_lowercase();
+            // A cell that repeats the keyword is a name, as `mysql_native_password`.
+            let is_value = |cell: &Range<usize>| {
+                text.get(cell.clone()).is_some_and(|cell| !cell.to_ascii_lowercase().contains(&keyword))
+            };
+            let cells = rows_below(text, line.end, separator, names.len(), column);
+            return cells.into_iter().filter(is_value).collect();
         }
     }
     Vec::new()
@@ -132,7 +138,7 @@ mod tests {
     #[test]
     fn cells_are_below_their_name_in_tables_of_many_notations() {
         for (text, expected) in [
-            ("door,device_token,n\nnorth,abc,1\nsouth,\"def\",2\n\nx,y,z", &["abc", "def"][..]),
+            ("door,device_token,n\nwest,my_token,7\nnorth,abc,1\nsouth,\"def\",2\n\nx,y,z", &["abc", "def"][..]),
             ("| door | token |\n|:---|---|\n| north | `abc` |\ntext", &["abc"]),
             ("+---+-------+\n| n | token |\n+---+-------+\n| 1 | abc   |\n+---+-------+", &["abc"]),
             (" n | token \n---+-------\n 1 | abc\n(1 row)", &["abc"]),

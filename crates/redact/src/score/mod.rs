@@ -44,6 +44,7 @@ const REACH: f32 = 6.0;
 /// What begins a public key.
 const PUBLIC: [&str; 5] = ["PUBLIC KEY", "public key", "BEGIN CERTIFICATE", "ssh-rsa ", "ssh-ed25519 "];
 
+pub(crate) use self::known::has_rare_words;
 pub(crate) use self::words::{names_a_password, openers, promises_a_secret};
 
 /// A find of rules that the score has to confirm.

@@ -77,3 +77,30 @@ fn keys_in_the_arguments_of_commands_are_found() {
     let text = format!("secret name: {uuid}");
     assert_eq!(redact(&text), text);
 }
+
+#[test]
+fn what_a_command_generates_or_reads_is_found() {
+    let hex = "3f9a0c7be15d2468".repeat(2);
+    let base64 = data_encoding::BASE64.encode(&[7, 91, 200, 33, 140, 252, 18, 77].repeat(4));
+    for (command, secret) in [
+        ("$ dd if=/dev/urandom bs=16 count=1 | xxd -p", hex.as_str()),
+        ("wg genpsk", &base64),
+        ("# serf keygen", &base64),
+        ("$ ruby -e 'puts SecureRandom.hex(16)'", &hex),
+        ("$ kubeadm token create", "k3zdd9.q7rtz2mwx9lkb4vn"),
+        ("$ pulumi config get --secret db:password", "lampion-krokus-tandem"),
+        ("$ bw get password shop", "lampion-krokus-tandem"),
+        ("$ sudo cat /etc/shop/admin_pw", "lampion-krokus-tandem"),
+    ] {
+        let found = redact(&format!("{command}\n{secret}\n"));
+        assert!(!found.contains(secret), "{found}");
+    }
+    for text in [
+        format!("$ wg pubkey < key\n{base64}\n"),
+        "$ openssl rand -hex 16 > key.txt\nls\n".to_owned(),
+        "$ pass show\nPassword-Store-of-ann\n".to_owned(),
+        "$ terraform output -raw region\neu-west-north-1\n".to_owned(),
+    ] {
+        assert_eq!(redact(&text), text);
+    }
+}
