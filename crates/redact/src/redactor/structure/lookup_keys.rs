@@ -1,6 +1,7 @@
 //! Keys by which something is looked up: in a cache, a table, a list. The word `key` promises no secret there.
 
 use super::spot::{Spot, is_hex_of, lower_words};
+use crate::score::promises_a_secret;
 use crate::shape::{is_uuid, words};
 
 /// What a key looks up, by the word before `key`.
@@ -38,8 +39,36 @@ const KINDS: [&str; 32] = [
     "kms",
     "discovery",
 ];
+/// What a key of a message, an event or a row identifies, by the word before `key`.
+const EVENT_KINDS: [&str; 22] = [
+    "event",
+    "message",
+    "tracking",
+    "batch",
+    "correlation",
+    "partition",
+    "routing",
+    "lookup",
+    "group",
+    "foreign",
+    "primary",
+    "object",
+    "idempotency",
+    "request",
+    "job",
+    "task",
+    "row",
+    "record",
+    "document",
+    "entity",
+    "order",
+    "dedup",
+];
+/// The least length of a mark of a page, in bytes.
+const MIN_PLACE: usize = 12;
 /// What a mark such as `page_token` continues.
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 14] = [
+    "skip",
     "page",
     "next",
     "continue",
@@ -53,6 +82,30 @@ const PAGES: [&str; 13] = [
     "previous",
     "delta",
     "after",
+];
+/// Names of a place in a list, which need no other word.
+const PLACES: [&str; 21] = [
+    "cursor",
+    "endcursor",
+    "startcursor",
+    "nextcursor",
+    "after",
+    "before",
+    "startafter",
+    "startingafter",
+    "endingbefore",
+    "continue",
+    "continuation",
+    "marker",
+    "nextmarker",
+    "skiptoken",
+    "nexttoken",
+    "pagetoken",
+    "nextpagetoken",
+    "scrollid",
+    "synctoken",
+    "deltatoken",
+    "resumetoken",
 ];
 /// Commands of Redis whose first argument is a key.
 const COMMANDS: [&str; 14] = [
@@ -126,7 +179,13 @@ const PROMISES: [&str; 18] = [
 
 /// True for the key of a cache, a row or another entry, and for the mark of a page of a list.
 pub(super) fn is_lookup_key(spot: &Spot<'_>) -> bool {
-    is_named_key(spot) || is_page_mark(spot) || is_of_command(spot) || is_path_of_words(spot) || is_attribute(spot)
+    is_named_key(spot)
+        || is_page_mark(spot)
+        || is_place_in_list(spot)
+        || is_of_event(spot)
+        || is_of_command(spot)
+        || is_path_of_words(spot)
+        || is_attribute(spot)
 }
 
 /// True for a digest or an id that a key's name is before, perhaps with words between the two as in `linux-cargo-<digest>`.
@@ -176,6 +235,31 @@ fn is_page_mark(spot: &Spot<'_>) -> bool {
     is_mark && PAGES.contains(&thing)
 }
 
+/// True for a value that a name of a place in a list is assigned to, as in `?after=` and `"endCursor": "`. A word that promises a secret
+/// in the value's own name or right behind the mark outweighs it.
+fn is_place_in_list(spot: &Spot<'_>) -> bool {
+    let line = spot.before().trim_end_matches(['"', '\'', ' ']);
+    let Some(line) = line.strip_suffix(['=', ':']) else { return false };
+    let line = line.trim_end_matches(['"', '\'', ' ']);
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let name = line.rsplit(|c| !is_of_name(c)).next().unwrap_or_default();
+    let bare: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    PLACES.contains(&bare.as_str()) && spot.value().len() >= MIN_PLACE && !promises_a_secret(spot.value())
+}
+
+/// True for a UUID or a digest in a sentence of a log that says what happened to a key: `event key … already processed`.
+fn is_of_event(spot: &Spot<'_>) -> bool {
+    let Some(name) = spot.before().strip_suffix(" key ") else { return false };
+    let words = lower_words(name);
+    let kind = words.last().map(String::as_str).unwrap_or_default();
+    let next = lower_words(spot.behind()).into_iter().next().unwrap_or_default();
+    let happened =
+        ["was", "is", "has", "already", "not", "seen", "done", "missing", "skipped", "moved", "violates", "bound"];
+    let is_told = happened.contains(&next.as_str()) || (next.len() >= 5 && next.ends_with("ed"));
+    let is_id = is_uuid(spot.value()) || is_hex_of(spot.value(), &[32, 40, 64]);
+    is_id && is_told && EVENT_KINDS.contains(&kind) && !words.iter().any(|word| PROMISES.contains(&word.as_str()))
+}
+
 /// True for a part of the first argument of a command of Redis that reads or writes a key.
 fn is_of_command(spot: &Spot<'_>) -> bool {
     let line = spot.before().trim_start();
@@ -222,6 +306,30 @@ fn is_on_line_of_cache(spot: &Spot<'_>, before: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_in_lists_and_keys_of_events_are_public() {
+        let (random, uuid) = ("q7RtZ2mWx9LkB4vNs8Yd", "1a652f10-a47e-449f-ab74-68de3b744220");
+        for (text, value, expected) in [
+            ("/pods?limit=5&continue=¶", random, true),
+            ("{\"endCursor\": \"¶\"}", random, true),
+            ("GET /x?$skiptoken=¶", random, true),
+            ("--marker=¶ --max 9", random, true),
+            ("shipment event key ¶ was dropped", uuid, true),
+            // A secret in the same places.
+            ("?login_after=¶", random, false),
+            ("continue with ¶", random, false),
+            ("?after=¶", "my-password-lamp", false),
+            ("token: ¶ # continue", random, false),
+            ("the api token, event key ¶ was dropped", uuid, false),
+            ("deploy key ¶ was dropped", uuid, false),
+            ("event key ¶", uuid, false),
+            ("event key ¶ was dropped", random, false),
+        ] {
+            let text = text.replace('¶', value);
+            assert_eq!(is_lookup_key(&Spot::last(&text, value)), expected, "{text}");
+        }
+    }
 
     #[test]
     fn marks_of_pages_and_attributes_are_public() {

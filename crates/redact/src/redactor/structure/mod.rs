@@ -5,6 +5,7 @@
 //! length, its encoding, its alphabet), so that a secret of another form stays a secret in the same place.
 
 mod addresses;
+mod asset_files;
 mod blocks;
 mod charsets;
 mod ciphertexts;
@@ -15,7 +16,9 @@ mod field_ids;
 mod labels;
 mod lookup_keys;
 mod object_ids;
+mod printed;
 mod public_keys;
+mod remarks;
 mod spot;
 
 use std::ops::Range;
@@ -44,6 +47,9 @@ impl Redactor {
             || lookup_keys::is_lookup_key(&spot)
             || addresses::is_part_of_address(&spot)
             || labels::is_label(&spot)
+            || printed::is_printed(&spot)
+            || remarks::is_called_public(&spot)
+            || asset_files::is_of_asset(&spot)
             || self.is_decoded_text(&spot)
     }
 
