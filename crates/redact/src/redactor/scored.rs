@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
+use super::promise::promises_value;
 use super::public::{
     is_alphabet, is_colour_key_or_target, is_cut_short, is_escaped_text, is_public, is_public_in_place, is_useless,
 };
@@ -106,6 +107,7 @@ impl Redactor {
             () if is_code || is_colour_key_or_target(value) || self.is_identifier(value) || is_useless(value) => {
                 Other::NoUse
             }
+            () if promises_value(text.get(..at.start).unwrap_or_default()) => Other::None,
             () => self.why_other_by_line(value, line_before(text, at.start)),
         }
     }

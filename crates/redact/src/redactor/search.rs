@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::columns;
+use super::promise::promises_value;
 use super::surroundings::{begins_a_word, digit_from, identifier_before, is_in_resource, is_local, line_before};
 use super::{Find, Redactor};
 use crate::check_cache::{Check, CheckCache};
@@ -249,10 +250,14 @@ impl<'r, 't> Search<'r, 't> {
         let follows_blank = text.get(..it.at.start).is_some_and(|before| before.ends_with(' '));
         let is_id = is_unhashed && is_uuid(it.value) && follows_blank;
         let line = line_before(text, it.keyword.start);
-        let is_known_digest = is_digest(it.value) && self.redactor.exceptions.mentions_digest(line);
+        let is_known_digest = || {
+            is_digest(it.value)
+                && self.redactor.exceptions.mentions_digest(line)
+                && !promises_value(text.get(..it.at.start).unwrap_or_default())
+        };
         // A call or an index is code that yields the value; a mask ends in `#` or `*`.
         let is_code = touches(text, Some(it.at.end), |b| b"([{#*$".contains(b));
-        is_unqualified || is_sum || is_id || is_known_digest || is_in_resource(line) || is_code
+        is_unqualified || is_sum || is_id || is_known_digest() || is_in_resource(line) || is_code
     }
 
     /// True if the name of an assigned value, or a word before it, is that of a public value.
@@ -265,7 +270,8 @@ impl<'r, 't> Search<'r, 't> {
         let is_hex = it.value.bytes().all(|b| b.is_ascii_hexdigit());
         let nearest = word_before(text.get(..it.at.start).unwrap_or_default().trim_end());
         // The word before the name of a password says whose password it is.
-        (!is_password_name(keyword) && exceptions.qualifiers.has(before))
+        let is_promised = promises_value(text.get(..it.at.start).unwrap_or_default());
+        (!is_password_name(keyword) && !is_promised && exceptions.qualifiers.has(before))
             || (is_hex && exceptions.digest_qualifiers.has(before))
             || (is_hex && exceptions.public_names.has(nearest))
             || exceptions.has_stem(name)

@@ -32,7 +32,18 @@ const N_WORDS: usize = 8;
 
 /// True for a digest, a signature, or a validator of a response (RFC 9110).
 pub(super) fn is_digest_or_signature(spot: &Spot<'_>) -> bool {
-    is_named_digest(spot) || is_result_of_call(spot) || is_validator(spot) || is_signature(spot) || is_challenge(spot)
+    is_labelled(spot)
+        || is_named_digest(spot)
+        || is_result_of_call(spot)
+        || is_validator(spot)
+        || is_signature(spot)
+        || is_challenge(spot)
+}
+
+/// True for a part of a digest in base64 with the label of its kind, as in `sha512-…`, of the length of this kind.
+fn is_labelled(spot: &Spot<'_>) -> bool {
+    const KINDS: [(&str, usize); 3] = [("sha256-", 32), ("sha384-", 48), ("sha512-", 64)];
+    spot.decoded().any(|(before, bytes)| KINDS.iter().any(|(kind, n)| before.ends_with(kind) && bytes.len() == *n))
 }
 
 /// True for a digest after its name, as in `thumbprint (RFC 7638) of our key is …`. The digest of a password does not count.
@@ -109,6 +120,8 @@ mod tests {
     #[test]
     fn digests_have_a_name_and_a_length() {
         let (digest, hex) = (key(32), "3f9a0c7be15d2468".repeat(4));
+        let label = data_encoding::BASE64.encode(&some_bytes(32));
+        let part = label[9..17].to_owned();
         for (text, value, expected) in [
             (format!("the thumbprint (RFC 7638) of our key is {digest}"), &digest, true),
             (format!("the thumbprint of our key is {}", key(31)), &key(31), false),
@@ -118,6 +131,9 @@ mod tests {
             (format!("decrypt(\"ADMIN_TOKEN\") = {hex}"), &hex, false),
             (format!("code_challenge={digest}"), &digest, true),
             (format!("code_verifier={digest}"), &digest, false),
+            (format!("integrity: sha256-{label}"), &part, true),
+            (format!("integrity: sha512-{label}"), &part, false),
+            (format!("sha256: x-{label}"), &part, false),
         ] {
             check(&text, value, expected);
         }

@@ -270,7 +270,7 @@ fn is_of_command(spot: &Spot<'_>) -> bool {
 }
 
 /// True within a quoted path of at least three words and numbers with colons between them.
-fn is_path_of_words(spot: &Spot<'_>) -> bool {
+pub(super) fn is_path_of_words(spot: &Spot<'_>) -> bool {
     let lead = spot.before().rsplit(['"', '\'', '`']).next().unwrap_or_default();
     let rest = spot.behind().split(['"', '\'', '`']).next().unwrap_or_default();
     let whole = [lead, spot.value(), rest].concat();
