@@ -36,7 +36,13 @@ impl Redactor {
         let Some(scored_rule) = self.scored else { return finds };
         let Sorted { mut sure, unsure } = self.sorted(text, finds);
         let hits: Vec<Hit> = unsure.iter().map(|(_, hit)| hit.clone()).collect();
-        let (kept, secrets) = score::find(text, &announcing, &hits, |at| self.why_other(text, at));
+        let (kept, secrets) = score::find(
+            text,
+            &announcing,
+            &hits,
+            |at| self.why_other(text, at),
+            |at| self.is_public_by_structure(text, at),
+        );
         let kept = kept.into_iter().filter_map(|at| unsure.get(at));
         sure.extend(kept.map(|(rule, hit)| Find { rule: *rule, range: hit.range.clone() }));
         let known = Spans::of(&sure);
@@ -85,7 +91,6 @@ impl Redactor {
         if value.bytes().all(|b| b.is_ascii_digit()) {
             return match () {
                 () if !is_pin(value) || value == RFC_4226_SECRET => Other::Sample,
-                () if self.is_public_by_structure(text, at) => Other::Public,
                 () => Other::None,
             };
         }
@@ -98,8 +103,7 @@ impl Redactor {
             () if is_public(value)
                 || is_escaped_text(value)
                 || encodes_a_reference(value)
-                || is_public_in_place(text, at)
-                || self.is_public_by_structure(text, at) =>
+                || is_public_in_place(text, at) =>
             {
                 Other::Public
             }
@@ -151,9 +155,15 @@ impl Redactor {
         let Found { finds, announcing } = Search::run(self, text);
         let Sorted { sure, unsure } = self.sorted(text, finds);
         let hits: Vec<Hit> = unsure.into_iter().map(|(_, hit)| hit).collect();
-        let candidates = score::candidates(text, &announcing, &hits, |at| self.why_other(text, at)).into_iter();
+        let candidates = score::candidates(
+            text,
+            &announcing,
+            &hits,
+            |at| self.why_other(text, at),
+            |at| self.is_public_by_structure(text, at),
+        );
         let row = |one: Candidate| json!([one.range.start, one.range.end, one.levels, one.buckets, one.hit.is_some()]);
-        let measured: Vec<Value> = candidates.map(row).collect();
+        let measured: Vec<Value> = candidates.into_iter().map(row).collect();
         let sure: Vec<[usize; 2]> = sure.iter().map(|find| [find.range.start, find.range.end]).collect();
         json!({ "measured": measured, "sure": sure })
     }

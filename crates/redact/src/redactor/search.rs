@@ -15,6 +15,8 @@ use crate::tokens::{self, Evidence};
 
 /// Bytes after a keyword in which a rule that needs a digit searches for one; no such rule reaches farther.
 const DIGIT_WITHIN: usize = 320;
+/// Bytes after a keyword in which a passphrase of words begins.
+const PHRASE_WITHIN: usize = 128;
 /// Bytes before a keyword that a rule of kind `around` reads.
 const BEFORE: usize = 120;
 /// Bytes after the keyword that it reads.
@@ -210,7 +212,7 @@ impl<'r, 't> Search<'r, 't> {
             return None;
         }
         let window = window(text, keyword.end);
-        if !rule.may_match(window.as_bytes()) {
+        if !rule.may_match(window.as_bytes()) || (rule.check == Check::RareWords && !has_joints(window)) {
             return None;
         }
         let regex = rule.regex()?;
@@ -277,6 +279,12 @@ impl<'r, 't> Search<'r, 't> {
             || exceptions.has_stem(name)
             || words(it.rest_of_name).any(|word| exceptions.suffixes.has(word))
     }
+}
+
+/// True if a passphrase of three joined words can begin in the first [`PHRASE_WITHIN`] bytes.
+fn has_joints(window: &str) -> bool {
+    let near = window.as_bytes().iter().take(PHRASE_WITHIN);
+    near.filter(|byte| b"-_.".contains(byte)).nth(1).is_some()
 }
 
 /// The whole words around a keyword, from `read_until` on.

@@ -15,6 +15,9 @@ pub(super) fn is_of_asset(spot: &Spot<'_>) -> bool {
     let is_end = |c: char| !c.is_ascii_alphanumeric() && !"._-~@".contains(c);
     let lead = spot.before().rsplit(is_end).next().unwrap_or_default();
     let rest = spot.behind().split(is_end).next().unwrap_or_default();
+    if lead.is_empty() && rest.is_empty() {
+        return false;
+    }
     let name = [lead, spot.value(), rest].concat();
     let mut parts = name.split('.');
     let stem = parts.next().unwrap_or_default();

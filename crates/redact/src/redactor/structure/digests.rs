@@ -1,6 +1,6 @@
 //! Digests and signatures, by the name right before them and their length.
 
-use super::spot::{Spot, is_hex_of, lower_words};
+use super::spot::{Spot, is_hex_of};
 use crate::score::names_a_password;
 
 /// The lengths of digests in bytes: MD5, SHA-1, SHA-224 to SHA-512.
@@ -48,14 +48,16 @@ fn is_labelled(spot: &Spot<'_>) -> bool {
 
 /// True for a digest after its name, as in `thumbprint (RFC 7638) of our key is …`. The digest of a password does not count.
 fn is_named_digest(spot: &Spot<'_>) -> bool {
-    let before = spot.before();
-    let words = lower_words(before);
+    if !has_length(spot) {
+        return false;
+    }
+    let (before, words) = (spot.before(), spot.words_before());
     let near = words.get(words.len().saturating_sub(N_WORDS)..).unwrap_or_default();
     let is_near = near.iter().any(|word| PRINTS.iter().any(|print| word.ends_with(print)));
     let is_last = words.last().is_some_and(|last| last == "hash" || last.ends_with("_hash"));
     let is_of_certificate = before.contains("X.509") && is_hex_of(spot.value(), &[40]);
     let is_assigned = near.iter().any(|word| ["password", "secret", "token", "apikey", "api"].contains(&word.as_str()));
-    ((is_near && !is_assigned) || is_last || is_of_certificate) && !names_a_password(before) && has_length(spot)
+    ((is_near && !is_assigned) || is_last || is_of_certificate) && !names_a_password(before)
 }
 
 fn has_length(spot: &Spot<'_>) -> bool {
