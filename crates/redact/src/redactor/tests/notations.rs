@@ -217,3 +217,23 @@ fn sessions_and_keys_of_hashes_are_found_by_their_name() {
         assert_eq!(redact(&text), text);
     }
 }
+
+#[test]
+fn a_link_that_expires_and_the_key_of_a_stream_are_found() {
+    let value = random();
+    for notation in [
+        "https://cdn.test/a.bin?st=§&e=1798761600",
+        "https://cdn.test/a.bin?exp=1798761600&ip=10.0.0.1&hash=§",
+        "rtmps://live.test/ingest/§",
+        "bundle config set --global gems.test §",
+    ] {
+        let found = redact(&notation.replace('§', &value));
+        assert!(!found.contains(&value), "{found}");
+    }
+    for text in [
+        "https://cdn.test/a.bin?hash=tag-of-the-latest-version&exp=1798761600",
+        "bundle config set --global path vendor-of-the-shop",
+    ] {
+        assert_eq!(redact(text), text);
+    }
+}

@@ -77,6 +77,9 @@ fn rare_words_after_a_word_for_a_password_are_a_passphrase() {
         "print_secret: §",
         "enter § as the new passphrase",
         "try § to log in",
+        "kinit ann <<< '§'",
+        "<userPassword>§</userPassword>",
+        "/msg ChanServ IDENTIFY §",
     ] {
         let found = redact(&text.replace('§', "lampion-krokus-tandem"));
         assert!(!found.contains("krokus"), "{found}");
