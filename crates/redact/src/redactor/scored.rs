@@ -8,7 +8,7 @@ use super::promise::promises_value;
 use super::public::{
     is_alphabet, is_colour_key_or_target, is_cut_short, is_escaped_text, is_public, is_public_in_place, is_useless,
 };
-use super::search::{Found, Search};
+use super::search::{Findings, Search};
 use super::structure::is_of_page;
 use super::surroundings::{is_in_resource, line_before, name_at_end};
 use super::{Find, Redactor};
@@ -31,8 +31,8 @@ struct Sorted {
 
 impl Redactor {
     /// The finds of rules that are sure or that the score confirms, and the secrets that the score alone finds.
-    pub(super) fn score(&self, text: &str, found: Found) -> Vec<Find> {
-        let Found { finds, announcing } = found;
+    pub(super) fn score(&self, text: &str, found: Findings) -> Vec<Find> {
+        let Findings { finds, announcing } = found;
         let Some(scored_rule) = self.scored else { return finds };
         let Sorted { mut sure, unsure } = self.sorted(text, finds);
         let hits: Vec<Hit> = unsure.iter().map(|(_, hit)| hit.clone()).collect();
@@ -152,7 +152,7 @@ impl Redactor {
     #[doc(hidden)]
     #[must_use]
     pub fn measured(&self, text: &str) -> Value {
-        let Found { finds, announcing } = Search::run(self, text);
+        let Findings { finds, announcing } = Search::run(self, text);
         let Sorted { sure, unsure } = self.sorted(text, finds);
         let hits: Vec<Hit> = unsure.into_iter().map(|(_, hit)| hit).collect();
         let candidates = score::candidates(

@@ -26,7 +26,7 @@ const BORDER: usize = 256;
 
 /// What rules found in a text.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct Findings {
     pub(super) finds: Vec<Find>,
     /// The places of words that announce a secret.
     pub(super) announcing: Vec<Range<usize>>,
@@ -62,14 +62,14 @@ pub(super) struct Search<'r, 't> {
     cache: CheckCache<'t>,
     /// By the index of the rule.
     progress: Vec<Progress>,
-    found: Found,
+    found: Findings,
 }
 
 impl<'r, 't> Search<'r, 't> {
     /// What the rules and the search for random tokens find in a text.
-    pub(super) fn run(redactor: &'r Redactor, text: &'t str) -> Found {
+    pub(super) fn run(redactor: &'r Redactor, text: &'t str) -> Findings {
         let progress = vec![Progress::default(); redactor.rules.len()];
-        let mut search = Self { redactor, text, cache: CheckCache::default(), progress, found: Found::default() };
+        let mut search = Self { redactor, text, cache: CheckCache::default(), progress, found: Findings::default() };
         search.run_keywords();
         search.run_tokens();
         search.found

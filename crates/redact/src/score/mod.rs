@@ -5,11 +5,11 @@
 //! that found it). The words themselves are hashed into buckets. `weights.tsv` has the weight of each level of each
 //! trait and of each bucket; `scripts/fit_secrets.py` fits it.
 
+mod context;
 mod cut;
 mod form;
 mod grams;
 mod known;
-mod place;
 mod traits;
 mod weights;
 mod words;
