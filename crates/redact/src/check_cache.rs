@@ -32,6 +32,8 @@ pub(crate) enum Check {
     ChosenPassword,
     /// `weak`
     WeakPassword,
+    /// `words`
+    RareWords,
     /// `jumble`
     RandomWord,
     /// `likely`
@@ -68,6 +70,7 @@ impl Check {
             "odd" => Self::PasswordLike,
             "chosen" => Self::ChosenPassword,
             "weak" => Self::WeakPassword,
+            "words" => Self::RareWords,
             "jumble" => Self::RandomWord,
             "likely" => Self::LikelyPassword,
             "claims" => Self::WebTokenClaims,

@@ -33,6 +33,7 @@ mod password_word;
 mod redactor;
 mod rules;
 mod score;
+mod seed_phrase;
 mod shape;
 mod shown;
 mod terminal;

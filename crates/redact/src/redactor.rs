@@ -4,6 +4,8 @@
 //! all rules, and the regex of a rule runs only where one of its keywords occurs.
 
 mod checking;
+mod columns;
+mod promise;
 mod public;
 mod scored;
 mod search;
@@ -20,6 +22,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
+pub(crate) use self::promise::promises_value;
 use self::search::Search;
 use crate::exceptions::Exceptions;
 use crate::rules::{Kind, Rule, Scope};

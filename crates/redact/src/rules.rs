@@ -34,6 +34,8 @@ pub(crate) enum Kind {
     Near,
     Around,
     Find,
+    Column,
+    SeedPhrase,
     Scored,
     Token,
 }
@@ -47,6 +49,8 @@ impl Kind {
             "near" => Self::Near,
             "around" => Self::Around,
             "find" => Self::Find,
+            "column" => Self::Column,
+            "seed-phrase" => Self::SeedPhrase,
             "scored" => Self::Scored,
             "token" => Self::Token,
             _ => return None,
@@ -122,12 +126,18 @@ impl Rule {
             return false;
         }
         // A sentence that says what the value is.
-        let is_stated = self.kind == Kind::Find && self.check == Check::PasswordOrPhrase;
+        let is_stated = self.kind == Kind::Find && matches!(self.check, Check::PasswordOrPhrase | Check::WeakPassword);
         let is_of_known_form = matches!(
             self.check,
-            Check::Any | Check::Base32Seed | Check::RecoveryCodes | Check::Pin | Check::WebTokenClaims
+            Check::Any
+                | Check::RareWords
+                | Check::Base32Seed
+                | Check::RecoveryCodes
+                | Check::Pin
+                | Check::WebTokenClaims
         );
-        self.scope == Scope::Provider || self.kind == Kind::Prefix || is_stated || is_of_known_form
+        let is_of_sure_kind = matches!(self.kind, Kind::Prefix | Kind::Column | Kind::SeedPhrase);
+        self.scope == Scope::Provider || is_of_sure_kind || is_stated || is_of_known_form
     }
 
     /// The keywords, of which one has to occur for the rule to run; empty for rules of kind `token`.
@@ -248,7 +258,8 @@ mod tests {
             assert_eq!(rule.keywords().is_empty(), (rule.kind == Kind::Token), "{}", rule.id);
             let groups = rule.regex().map_or(0, Regex::captures_len);
             assert!(
-                groups > rule.group || matches!(rule.kind, Kind::Around | Kind::Scored),
+                groups > rule.group
+                    || matches!(rule.kind, Kind::Around | Kind::Column | Kind::SeedPhrase | Kind::Scored),
                 "{} {}",
                 rule.id,
                 rule.pattern

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::byte_set::ByteSet;
 use crate::exceptions::Exceptions;
+use crate::redactor::promises_value;
 use crate::shape::{claims_nothing, encodes_a_name, is_digest, is_uuid, looks_random, words};
 
 /// The least length of a run, in bytes; shorter runs are too often names.
@@ -112,7 +113,7 @@ impl<'t> Token<'t> {
             value,
             range: start..start + value.len(),
             before: words(near).collect(),
-            is_digest: exceptions.mentions_digest(near),
+            is_digest: exceptions.mentions_digest(near) && !promises_value(line),
             name,
             exceptions,
         })

@@ -5,6 +5,7 @@ use super::public::is_marked_fake;
 use crate::check_cache::{Check, CheckCache};
 use crate::password_word::{is_password_like, is_random_word};
 use crate::rules::{Kind, Rule};
+use crate::score::has_rare_words;
 use crate::shape::{
     are_codes, claims_nothing, encodes_a_name, is_base64_key, is_constant, is_likely_password, is_path_like, is_phrase,
     is_pin, is_prefix_and_words, is_reference, is_strong, is_weak_password, is_word_and_number, is_word_list,
@@ -56,6 +57,7 @@ impl Redactor {
                 (is_likely_password(value) || is_word_list(value)) && !self.exceptions.is_made_up(value)
             }
             Check::WeakPassword => is_weak_password(value) && !self.exceptions.is_made_up(value),
+            Check::RareWords => is_word_list(value) && has_rare_words(value) && !self.exceptions.is_made_up(value),
             Check::RandomWord => is_random_word(value) && self.is_random(value) && !is_reference(value),
             Check::LikelyPassword => is_likely_password(value) && !self.exceptions.is_made_up(value),
             Check::WebTokenClaims => !claims_nothing(value),

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
+use super::promise::promises_value;
 use super::public::{
     is_alphabet, is_colour_key_or_target, is_cut_short, is_escaped_text, is_public, is_public_in_place, is_useless,
 };
-use super::search::{Found, Search};
+use super::search::{Findings, Search};
 use super::structure::is_of_page;
 use super::surroundings::{is_in_resource, line_before, name_at_end};
 use super::{Find, Redactor};
@@ -30,12 +31,18 @@ struct Sorted {
 
 impl Redactor {
     /// The finds of rules that are sure or that the score confirms, and the secrets that the score alone finds.
-    pub(super) fn score(&self, text: &str, found: Found) -> Vec<Find> {
-        let Found { finds, announcing } = found;
+    pub(super) fn score(&self, text: &str, found: Findings) -> Vec<Find> {
+        let Findings { finds, announcing } = found;
         let Some(scored_rule) = self.scored else { return finds };
         let Sorted { mut sure, unsure } = self.sorted(text, finds);
         let hits: Vec<Hit> = unsure.iter().map(|(_, hit)| hit.clone()).collect();
-        let (kept, secrets) = score::find(text, &announcing, &hits, |at| self.why_other(text, at));
+        let (kept, secrets) = score::find(
+            text,
+            &announcing,
+            &hits,
+            |at| self.why_other(text, at),
+            |at| self.is_public_by_structure(text, at),
+        );
         let kept = kept.into_iter().filter_map(|at| unsure.get(at));
         sure.extend(kept.map(|(rule, hit)| Find { rule: *rule, range: hit.range.clone() }));
         let known = Spans::of(&sure);
@@ -84,7 +91,6 @@ impl Redactor {
         if value.bytes().all(|b| b.is_ascii_digit()) {
             return match () {
                 () if !is_pin(value) || value == RFC_4226_SECRET => Other::Sample,
-                () if self.is_public_by_structure(text, at) => Other::Public,
                 () => Other::None,
             };
         }
@@ -97,8 +103,7 @@ impl Redactor {
             () if is_public(value)
                 || is_escaped_text(value)
                 || encodes_a_reference(value)
-                || is_public_in_place(text, at)
-                || self.is_public_by_structure(text, at) =>
+                || is_public_in_place(text, at) =>
             {
                 Other::Public
             }
@@ -106,6 +111,7 @@ impl Redactor {
             () if is_code || is_colour_key_or_target(value) || self.is_identifier(value) || is_useless(value) => {
                 Other::NoUse
             }
+            () if promises_value(text.get(..at.start).unwrap_or_default()) => Other::None,
             () => self.why_other_by_line(value, line_before(text, at.start)),
         }
     }
@@ -146,12 +152,18 @@ impl Redactor {
     #[doc(hidden)]
     #[must_use]
     pub fn measured(&self, text: &str) -> Value {
-        let Found { finds, announcing } = Search::run(self, text);
+        let Findings { finds, announcing } = Search::run(self, text);
         let Sorted { sure, unsure } = self.sorted(text, finds);
         let hits: Vec<Hit> = unsure.into_iter().map(|(_, hit)| hit).collect();
-        let candidates = score::candidates(text, &announcing, &hits, |at| self.why_other(text, at)).into_iter();
+        let candidates = score::candidates(
+            text,
+            &announcing,
+            &hits,
+            |at| self.why_other(text, at),
+            |at| self.is_public_by_structure(text, at),
+        );
         let row = |one: Candidate| json!([one.range.start, one.range.end, one.levels, one.buckets, one.hit.is_some()]);
-        let measured: Vec<Value> = candidates.map(row).collect();
+        let measured: Vec<Value> = candidates.into_iter().map(row).collect();
         let sure: Vec<[usize; 2]> = sure.iter().map(|find| [find.range.start, find.range.end]).collect();
         json!({ "measured": measured, "sure": sure })
     }

@@ -2,16 +2,21 @@
 
 use std::ops::Range;
 
+use super::columns;
+use super::promise::promises_value;
 use super::surroundings::{begins_a_word, digit_from, identifier_before, is_in_resource, is_local, line_before};
 use super::{Find, Redactor};
 use crate::check_cache::{Check, CheckCache};
 use crate::rules::{Kind, Rule, mark_read, run_on, touches, window};
+use crate::seed_phrase;
 use crate::shape::{is_digest, is_hash, is_uuid, word_before, words};
 use crate::text_words;
 use crate::tokens::{self, Evidence};
 
 /// Bytes after a keyword in which a rule that needs a digit searches for one; no such rule reaches farther.
 const DIGIT_WITHIN: usize = 320;
+/// Bytes after a keyword in which a passphrase of words begins.
+const PHRASE_WITHIN: usize = 128;
 /// Bytes before a keyword that a rule of kind `around` reads.
 const BEFORE: usize = 120;
 /// Bytes after the keyword that it reads.
@@ -21,7 +26,7 @@ const BORDER: usize = 256;
 
 /// What rules found in a text.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct Findings {
     pub(super) finds: Vec<Find>,
     /// The places of words that announce a secret.
     pub(super) announcing: Vec<Range<usize>>,
@@ -57,14 +62,14 @@ pub(super) struct Search<'r, 't> {
     cache: CheckCache<'t>,
     /// By the index of the rule.
     progress: Vec<Progress>,
-    found: Found,
+    found: Findings,
 }
 
 impl<'r, 't> Search<'r, 't> {
     /// What the rules and the search for random tokens find in a text.
-    pub(super) fn run(redactor: &'r Redactor, text: &'t str) -> Found {
+    pub(super) fn run(redactor: &'r Redactor, text: &'t str) -> Findings {
         let progress = vec![Progress::default(); redactor.rules.len()];
-        let mut search = Self { redactor, text, cache: CheckCache::default(), progress, found: Found::default() };
+        let mut search = Self { redactor, text, cache: CheckCache::default(), progress, found: Findings::default() };
         search.run_keywords();
         search.run_tokens();
         search.found
@@ -107,6 +112,11 @@ impl<'r, 't> Search<'r, 't> {
             Kind::Find => self.add(index, rule.search(self.text, &mut progress.read_until)),
             Kind::Prefix => {
                 self.add(index, rule.tail(self.text, at, occurrence.keyword, &mut progress.read_until));
+            }
+            Kind::Column => self.add(index, columns::cells_below(self.text, &at)),
+            Kind::SeedPhrase => {
+                progress.read_until = self.text.len();
+                self.add(index, seed_phrase::find(self.text));
             }
             Kind::Near => self.add(index, self.first_secret_after(rule, at)),
             Kind::Around => self.add(index, self.secrets_around(rule, at, &mut progress.read_until)),
@@ -202,7 +212,7 @@ impl<'r, 't> Search<'r, 't> {
             return None;
         }
         let window = window(text, keyword.end);
-        if !rule.may_match(window.as_bytes()) {
+        if !rule.may_match(window.as_bytes()) || (rule.check == Check::RareWords && !has_joints(window)) {
             return None;
         }
         let regex = rule.regex()?;
@@ -242,10 +252,14 @@ impl<'r, 't> Search<'r, 't> {
         let follows_blank = text.get(..it.at.start).is_some_and(|before| before.ends_with(' '));
         let is_id = is_unhashed && is_uuid(it.value) && follows_blank;
         let line = line_before(text, it.keyword.start);
-        let is_known_digest = is_digest(it.value) && self.redactor.exceptions.mentions_digest(line);
+        let is_known_digest = || {
+            is_digest(it.value)
+                && self.redactor.exceptions.mentions_digest(line)
+                && !promises_value(text.get(..it.at.start).unwrap_or_default())
+        };
         // A call or an index is code that yields the value; a mask ends in `#` or `*`.
         let is_code = touches(text, Some(it.at.end), |b| b"([{#*$".contains(b));
-        is_unqualified || is_sum || is_id || is_known_digest || is_in_resource(line) || is_code
+        is_unqualified || is_sum || is_id || is_known_digest() || is_in_resource(line) || is_code
     }
 
     /// True if the name of an assigned value, or a word before it, is that of a public value.
@@ -258,12 +272,19 @@ impl<'r, 't> Search<'r, 't> {
         let is_hex = it.value.bytes().all(|b| b.is_ascii_hexdigit());
         let nearest = word_before(text.get(..it.at.start).unwrap_or_default().trim_end());
         // The word before the name of a password says whose password it is.
-        (!is_password_name(keyword) && exceptions.qualifiers.has(before))
+        let is_promised = promises_value(text.get(..it.at.start).unwrap_or_default());
+        (!is_password_name(keyword) && !is_promised && exceptions.qualifiers.has(before))
             || (is_hex && exceptions.digest_qualifiers.has(before))
             || (is_hex && exceptions.public_names.has(nearest))
             || exceptions.has_stem(name)
             || words(it.rest_of_name).any(|word| exceptions.suffixes.has(word))
     }
+}
+
+/// True if a passphrase of three joined words can begin in the first [`PHRASE_WITHIN`] bytes.
+fn has_joints(window: &str) -> bool {
+    let near = window.as_bytes().iter().take(PHRASE_WITHIN);
+    near.filter(|byte| b"-_.".contains(byte)).nth(1).is_some()
 }
 
 /// The whole words around a keyword, from `read_until` on.

@@ -48,6 +48,11 @@ pub(super) fn share(value: &str) -> u16 {
     }
 }
 
+/// True if less than half of the words of a value, by their letters, are frequent in technical texts.
+pub(crate) fn has_rare_words(value: &str) -> bool {
+    matches!(share(value), 1 | 2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,6 +67,7 @@ mod tests {
             ("session_store_path2", 4),
         ] {
             assert_eq!(share(value), expected, "{value}");
+            assert_eq!(has_rare_words(value), matches!(expected, 1 | 2), "{value}");
         }
     }
 }

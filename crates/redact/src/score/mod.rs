@@ -5,11 +5,11 @@
 //! that found it). The words themselves are hashed into buckets. `weights.tsv` has the weight of each level of each
 //! trait and of each bucket; `scripts/fit_secrets.py` fits it.
 
+mod context;
 mod cut;
 mod form;
 mod grams;
 mod known;
-mod place;
 mod traits;
 mod weights;
 mod words;
@@ -44,6 +44,7 @@ const REACH: f32 = 6.0;
 /// What begins a public key.
 const PUBLIC: [&str; 5] = ["PUBLIC KEY", "public key", "BEGIN CERTIFICATE", "ssh-rsa ", "ssh-ed25519 "];
 
+pub(crate) use self::known::has_rare_words;
 pub(crate) use self::words::{names_a_password, openers, promises_a_secret};
 
 /// A find of rules that the score has to confirm.
@@ -107,11 +108,14 @@ pub(crate) fn n_buckets() -> usize {
 }
 
 /// The indices of the hits that are secrets, and the other secrets near the given places, in order and without overlaps.
+///
+/// `is_public` is the last question, and asked only of values that would be secrets, as its answer is costly.
 pub(crate) fn find(
     text: &str,
     places: &[Range<usize>],
     hits: &[Hit],
     other: impl Fn(&Range<usize>) -> Other,
+    is_public: impl Fn(&Range<usize>) -> bool,
 ) -> (Vec<usize>, Vec<Range<usize>>) {
     let weights = Weights::shared();
     let (mut kept, mut scored) = (Vec::new(), Vec::new());
@@ -133,10 +137,12 @@ pub(crate) fn find(
             return;
         }
         let sum = sum(one);
+        if sum < threshold || is_public(&range) {
+            return;
+        }
         match hit {
-            Some(hit) if sum + weights.ease >= 0.0 => kept.push(hit),
-            None if sum >= 0.0 => scored.push((sum, range)),
-            _ => {}
+            Some(hit) => kept.push(hit),
+            None => scored.push((sum, range)),
         }
     });
     scored.sort_by_key(|(_, at)| (at.start, at.end));
@@ -161,11 +167,12 @@ pub(crate) fn candidates(
     places: &[Range<usize>],
     hits: &[Hit],
     other: impl Fn(&Range<usize>) -> Other,
+    is_public: impl Fn(&Range<usize>) -> bool,
 ) -> Vec<Candidate> {
     let mut found = Vec::new();
     each_measured(text, places, hits, |measurer, range, hit, one, why| {
         let value = text.get(range.clone()).unwrap_or_default();
-        if one.why(|| why(other(&range))).decides(hit.is_some(), value) {
+        if one.why(|| why(other(&range))).decides(hit.is_some(), value) || is_public(&range) {
             return;
         }
         let rules = hit.and_then(|hit| hits.get(hit)).map_or(&[][..], |hit| &hit.rules);
@@ -335,7 +342,7 @@ mod tests {
         let places: Vec<Range<usize>> =
             words::said(text, 0).iter().filter(|said| said.says.promises()).map(|said| said.start..said.end).collect();
         let found: Vec<&str> =
-            find(text, &places, &[], |_| Other::None).1.into_iter().filter_map(|at| text.get(at)).collect();
+            find(text, &places, &[], |_| Other::None, |_| false).1.into_iter().filter_map(|at| text.get(at)).collect();
         assert_eq!(found, expected, "{text}");
     }
 

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use crate::byte_set::ByteSet;
 
+use super::context::{Context, N_PLACES, N_PROMISES, N_SEPARATORS};
 use super::form::{self, Form};
 use super::grams::{Around, Grams};
-use super::place::{N_PLACES, N_PROMISES, N_SEPARATORS, Place};
 use super::weights::Weights;
 use super::words::SaidWords;
 use super::{Other, known};
@@ -144,11 +144,11 @@ impl<'t> Measurer<'t> {
             return known;
         }
         let of_value = self.of_value(text.get(at.clone()).unwrap_or_default(), weights);
-        let place = Place::of(text, at, said);
-        self.line.read(text, &place.line);
+        let context = Context::of(text, at, said);
+        self.line.read(text, &context.line);
         let [form, ..] = of_value;
-        let levels = levels(&place, &self.line, of_value);
-        let around = Around { text, at: at.clone(), line: place.line, name: place.name, form };
+        let levels = levels(&context, &self.line, of_value);
+        let around = Around { text, at: at.clone(), line: context.line, name: context.name, form };
         Measured { levels, around, why: None, buckets: None }
     }
 
@@ -211,11 +211,11 @@ fn value_levels(value: &str, weights: &Weights) -> ValueLevels {
 }
 
 /// The levels of a candidate that no rule found.
-fn levels(place: &Place<'_>, line: &Line, of_value: ValueLevels) -> Levels {
+fn levels(context: &Context<'_>, line: &Line, of_value: ValueLevels) -> Levels {
     let [form, length, oddness, entropy, switches, digits, spice, case, known] = of_value;
-    let near @ [password, strong, weak, user, digest, public, meta] = place.near();
-    let promise = place.promise(&near);
-    let (separator, quote, next, name) = (place.separator, place.quote(), place.next(), place.name());
+    let near @ [password, strong, weak, user, digest, public, meta] = context.near();
+    let promise = context.promise(&near);
+    let (separator, quote, next, name) = (context.separator, context.quote(), context.next(), context.name());
     let line_words = line.n_words;
     [
         form,
@@ -236,11 +236,11 @@ fn levels(place: &Place<'_>, line: &Line, of_value: ValueLevels) -> Levels {
         separator,
         quote,
         next,
-        place.previous(),
+        context.previous(),
         name,
         line_words,
-        place.line_place(),
-        if line.has_url { place.in_url() } else { 0 },
+        context.line_place(),
+        if line.has_url { context.in_url() } else { 0 },
         form * N_PROMISES + promise,
         length * N_PROMISES + promise,
         form * N_SEPARATORS + separator,

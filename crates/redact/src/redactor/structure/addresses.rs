@@ -84,7 +84,7 @@ fn is_file_name(whole: &str, value: &str) -> bool {
     let is_absolute = is_drive || ROOTS.iter().any(|root| whole.starts_with(root));
     let stem = value.split('.').next().unwrap_or_default();
     let id = stem.split(['_', '-']).next().unwrap_or_default();
-    let is_named_by_id = is_uuid(stem) || is_hex_of(id, &[16, 32, 38, 40, 64]);
+    let is_named_by_id = is_uuid(stem) || is_hex_of(id, &[16, 20, 24, 32, 38, 40, 56, 64, 96, 128]);
     // The name may begin with words, as in `token-<digest>`.
     let folder = whole.trim_end_matches(|c: char| c.is_ascii_lowercase() || c == '_' || c == '-');
     let is_whole = folder.len() == whole.len() || whole.ends_with('-');

@@ -1,6 +1,6 @@
 //! Digests and signatures, by the name right before them and their length.
 
-use super::spot::{Spot, is_hex_of, lower_words};
+use super::spot::{Spot, is_hex_of};
 use crate::score::names_a_password;
 
 /// The lengths of digests in bytes: MD5, SHA-1, SHA-224 to SHA-512.
@@ -32,19 +32,32 @@ const N_WORDS: usize = 8;
 
 /// True for a digest, a signature, or a validator of a response (RFC 9110).
 pub(super) fn is_digest_or_signature(spot: &Spot<'_>) -> bool {
-    is_named_digest(spot) || is_result_of_call(spot) || is_validator(spot) || is_signature(spot) || is_challenge(spot)
+    is_labelled(spot)
+        || is_named_digest(spot)
+        || is_result_of_call(spot)
+        || is_validator(spot)
+        || is_signature(spot)
+        || is_challenge(spot)
+}
+
+/// True for a part of a digest in base64 with the label of its kind, as in `sha512-…`, of the length of this kind.
+fn is_labelled(spot: &Spot<'_>) -> bool {
+    const KINDS: [(&str, usize); 3] = [("sha256-", 32), ("sha384-", 48), ("sha512-", 64)];
+    spot.decoded().any(|(before, bytes)| KINDS.iter().any(|(kind, n)| before.ends_with(kind) && bytes.len() == *n))
 }
 
 /// True for a digest after its name, as in `thumbprint (RFC 7638) of our key is …`. The digest of a password does not count.
 fn is_named_digest(spot: &Spot<'_>) -> bool {
-    let before = spot.before();
-    let words = lower_words(before);
+    if !has_length(spot) {
+        return false;
+    }
+    let (before, words) = (spot.before(), spot.words_before());
     let near = words.get(words.len().saturating_sub(N_WORDS)..).unwrap_or_default();
     let is_near = near.iter().any(|word| PRINTS.iter().any(|print| word.ends_with(print)));
     let is_last = words.last().is_some_and(|last| last == "hash" || last.ends_with("_hash"));
     let is_of_certificate = before.contains("X.509") && is_hex_of(spot.value(), &[40]);
     let is_assigned = near.iter().any(|word| ["password", "secret", "token", "apikey", "api"].contains(&word.as_str()));
-    ((is_near && !is_assigned) || is_last || is_of_certificate) && !names_a_password(before) && has_length(spot)
+    ((is_near && !is_assigned) || is_last || is_of_certificate) && !names_a_password(before)
 }
 
 fn has_length(spot: &Spot<'_>) -> bool {
@@ -109,6 +122,8 @@ mod tests {
     #[test]
     fn digests_have_a_name_and_a_length() {
         let (digest, hex) = (key(32), "3f9a0c7be15d2468".repeat(4));
+        let label = data_encoding::BASE64.encode(&some_bytes(32));
+        let part = label[9..17].to_owned();
         for (text, value, expected) in [
             (format!("the thumbprint (RFC 7638) of our key is {digest}"), &digest, true),
             (format!("the thumbprint of our key is {}", key(31)), &key(31), false),
@@ -118,6 +133,9 @@ mod tests {
             (format!("decrypt(\"ADMIN_TOKEN\") = {hex}"), &hex, false),
             (format!("code_challenge={digest}"), &digest, true),
             (format!("code_verifier={digest}"), &digest, false),
+            (format!("integrity: sha256-{label}"), &part, true),
+            (format!("integrity: sha512-{label}"), &part, false),
+            (format!("sha256: x-{label}"), &part, false),
         ] {
             check(&text, value, expected);
         }

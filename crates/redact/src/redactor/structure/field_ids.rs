@@ -94,6 +94,11 @@ pub(super) fn is_field_id(spot: &Spot<'_>) -> bool {
 
 /// True for a UUID or a digest in a field whose name is a thing and `id`, as `x-amzn-requestid`, `runId` and `JOB_ID`.
 fn is_of_thing(spot: &Spot<'_>) -> bool {
+    let end = spot.value().rsplit('_').next().unwrap_or_default();
+    let is_number = spot.value().len() >= 15 && spot.value().bytes().all(|b| b.is_ascii_digit());
+    if !(is_number || is_uuid(end) || is_hex_of(spot.value(), &[16, 24, 32, 40])) {
+        return false;
+    }
     // The value may begin with words, as in `rotator-<digest>_<id>`.
     let is_of_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let line = spot.before();
@@ -104,10 +109,7 @@ fn is_of_thing(spot: &Spot<'_>) -> bool {
     let (last, previous) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
     let thing = if last == "id" { previous } else { last.strip_suffix("id").unwrap_or_default() };
     let is_field = IDENTIFIED.contains(&thing) || ID_PLACES.contains(&last);
-    let end = spot.value().rsplit('_').next().unwrap_or_default();
-    let is_number = spot.value().len() >= 15 && spot.value().bytes().all(|b| b.is_ascii_digit());
-    let is_id = is_number || is_uuid(end) || is_hex_of(spot.value(), &[16, 24, 32, 40]);
-    line.len() > name.len() && is_field && is_id
+    line.len() > name.len() && is_field
 }
 
 /// True for a value with the label of an id.
@@ -176,8 +178,7 @@ fn is_of_firebase(spot: &Spot<'_>) -> bool {
 
 /// True for a key of `reCAPTCHA` that its name calls the one of the page.
 fn is_site_key(spot: &Spot<'_>) -> bool {
-    let name = lower_words(spot.before()).concat();
-    spot.value().starts_with("6L") && spot.value().len() == 40 && name.ends_with("sitekey")
+    spot.value().starts_with("6L") && spot.value().len() == 40 && spot.words_before().concat().ends_with("sitekey")
 }
 
 /// True for capitals and digits, hexadecimal digits or a UUID right after the name of a thing that has an id, on a line that promises
@@ -186,15 +187,18 @@ fn is_after_noun(spot: &Spot<'_>) -> bool {
     let value = spot.value();
     let is_upper = value.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
     let is_id = is_upper || is_uuid(value) || value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
+    if !is_id {
+        return false;
+    }
     let before = spot.before();
     let name = before.strip_suffix(": ").or(before.strip_suffix(' ')).unwrap_or_default();
-    let is_noun = lower_words(name).last().is_some_and(|last| NOUNS.contains(&last.as_str()));
-    is_id && is_noun && !name.ends_with(|c: char| !c.is_alphanumeric()) && !promises_a_secret(before)
+    let is_noun = || NOUNS.contains(&spot.last_word());
+    is_noun() && !name.ends_with(|c: char| !c.is_alphanumeric()) && !promises_a_secret(before)
 }
 
 /// True for a list of videos at `YouTube`.
 fn is_playlist(spot: &Spot<'_>) -> bool {
-    let name = lower_words(spot.before()).pop().unwrap_or_default();
+    let name = spot.last_word();
     spot.value().starts_with("PL") && spot.value().len() == 34 && (name == "playlist" || name == "list")
 }
 
@@ -203,9 +207,8 @@ fn is_playlist(spot: &Spot<'_>) -> bool {
 fn is_of_ledger(spot: &Spot<'_>) -> bool {
     let value = spot.value();
     let is_digit = |b: u8| b.is_ascii_alphanumeric() && !b"0OIl".contains(&b);
-    let name = lower_words(spot.before()).pop().unwrap_or_default();
-    let is_payment =
-        PAYMENTS.contains(&name.as_str()) && (26..=35).contains(&value.len()) && value.starts_with(['1', '3']);
+    let name = spot.last_word();
+    let is_payment = PAYMENTS.contains(&name) && (26..=35).contains(&value.len()) && value.starts_with(['1', '3']);
     let is_mint = name == "mint" && (43..=44).contains(&value.len());
     (is_payment || is_mint) && value.bytes().all(is_digit)
 }

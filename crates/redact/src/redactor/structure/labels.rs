@@ -29,6 +29,9 @@ fn is_of_form(spot: &Spot<'_>) -> bool {
     let lead = spot.before().rsplit(is_quote).next().unwrap_or_default();
     let rest = spot.behind().split(is_quote).next().unwrap_or_default();
     let is_closed = lead.len() < spot.before().len() && rest.len() < spot.behind().len();
+    if !is_closed {
+        return false;
+    }
     let whole = [lead, spot.value(), rest].concat();
     let is_text = |c: char| c.is_alphabetic() || c == ' ' || ",.!?:()'’…".contains(c);
     let is_number = |word: &str| word.len() <= 2 && word.bytes().all(|b| b.is_ascii_digit());
@@ -36,8 +39,7 @@ fn is_of_form(spot: &Spot<'_>) -> bool {
         let word = word.trim_end_matches([',', '.', '!', '?', ':']);
         word.chars().all(char::is_alphabetic) || is_number(word)
     });
-    is_closed
-        && is_letters
+    is_letters
         && whole.trim().contains(' ')
         && whole.chars().all(|c| is_text(c) || c.is_ascii_digit())
         && names_a_password(&whole)

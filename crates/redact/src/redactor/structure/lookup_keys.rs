@@ -1,6 +1,7 @@
 //! Keys by which something is looked up: in a cache, a table, a list. The word `key` promises no secret there.
 
 use super::spot::{Spot, is_hex_of, lower_words};
+use crate::score::promises_a_secret;
 use crate::shape::{is_uuid, words};
 
 /// What a key looks up, by the word before `key`.
@@ -38,8 +39,38 @@ const KINDS: [&str; 32] = [
     "kms",
     "discovery",
 ];
+/// What a key of a message, an event or a row identifies, by the word before `key`.
+const EVENT_KINDS: [&str; 22] = [
+    "event",
+    "message",
+    "tracking",
+    "batch",
+    "correlation",
+    "partition",
+    "routing",
+    "lookup",
+    "group",
+    "foreign",
+    "primary",
+    "object",
+    "idempotency",
+    "request",
+    "job",
+    "task",
+    "row",
+    "record",
+    "document",
+    "entity",
+    "order",
+    "dedup",
+];
+/// The greatest length of the name of a mark of a page, in bytes.
+const MAX_MARK: usize = 40;
+/// The least length of a mark of a page, in bytes.
+const MIN_PLACE: usize = 12;
 /// What a mark such as `page_token` continues.
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 14] = [
+    "skip",
     "page",
     "next",
     "continue",
@@ -53,6 +84,30 @@ const PAGES: [&str; 13] = [
     "previous",
     "delta",
     "after",
+];
+/// Names of a place in a list, which need no other word.
+const PLACES: [&str; 21] = [
+    "cursor",
+    "endcursor",
+    "startcursor",
+    "nextcursor",
+    "after",
+    "before",
+    "startafter",
+    "startingafter",
+    "endingbefore",
+    "continue",
+    "continuation",
+    "marker",
+    "nextmarker",
+    "skiptoken",
+    "nexttoken",
+    "pagetoken",
+    "nextpagetoken",
+    "scrollid",
+    "synctoken",
+    "deltatoken",
+    "resumetoken",
 ];
 /// Commands of Redis whose first argument is a key.
 const COMMANDS: [&str; 14] = [
@@ -126,19 +181,24 @@ const PROMISES: [&str; 18] = [
 
 /// True for the key of a cache, a row or another entry, and for the mark of a page of a list.
 pub(super) fn is_lookup_key(spot: &Spot<'_>) -> bool {
-    is_named_key(spot) || is_page_mark(spot) || is_of_command(spot) || is_path_of_words(spot) || is_attribute(spot)
+    is_named_key(spot)
+        || is_page_mark(spot)
+        || is_place_in_list(spot)
+        || is_of_event(spot)
+        || is_of_command(spot)
+        || is_attribute(spot)
 }
 
 /// True for a digest or an id that a key's name is before, perhaps with words between the two as in `linux-cargo-<digest>`.
 fn is_named_key(spot: &Spot<'_>) -> bool {
+    if !is_id(spot.value()) {
+        return false;
+    }
     let line = spot.before();
     let is_word = |c: char| c.is_alphanumeric() || "-_.:/".contains(c);
     let stem = line.trim_end_matches(is_word);
     // A name that an assignment joins to the value is not part of it.
     let before = if is_joined(line) { stem } else { line };
-    if !is_id(spot.value()) {
-        return false;
-    }
     if spot.before().trim_start().starts_with("key: ${{") || (is_idempotent(spot) && is_uuid(spot.value())) {
         return true;
     }
@@ -170,10 +230,36 @@ fn is_idempotent(spot: &Spot<'_>) -> bool {
 /// True for the mark of a page of a list: after `page_token=`, `ContinueToken:` or `--starting-token`.
 fn is_page_mark(spot: &Spot<'_>) -> bool {
     let name = spot.before().trim_end_matches(|c: char| !c.is_alphanumeric());
-    let words: Vec<String> = words(name).map(str::to_lowercase).collect();
+    let tail = name.get(name.floor_char_boundary(name.len().saturating_sub(MAX_MARK))..).unwrap_or_default();
+    let words: Vec<String> = words(tail).map(str::to_lowercase).collect();
     let [thing, last] = words.last_chunk().map_or(["", ""], |[thing, last]| [thing.as_str(), last.as_str()]);
     let is_mark = spot.before().len() > name.len() && ["token", "cursor"].contains(&last);
     is_mark && PAGES.contains(&thing)
+}
+
+/// True for a value that a name of a place in a list is assigned to, as in `?after=` and `"endCursor": "`. A word that promises a secret
+/// in the value's own name or right behind the mark outweighs it.
+fn is_place_in_list(spot: &Spot<'_>) -> bool {
+    let line = spot.before().trim_end_matches(['"', '\'', ' ']);
+    let Some(line) = line.strip_suffix(['=', ':']) else { return false };
+    let line = line.trim_end_matches(['"', '\'', ' ']);
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let name = line.rsplit(|c| !is_of_name(c)).next().unwrap_or_default();
+    let bare: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    PLACES.contains(&bare.as_str()) && spot.value().len() >= MIN_PLACE && !promises_a_secret(spot.value())
+}
+
+/// True for a UUID or a digest in a sentence of a log that says what happened to a key: `event key … already processed`.
+fn is_of_event(spot: &Spot<'_>) -> bool {
+    let is_id = is_uuid(spot.value()) || is_hex_of(spot.value(), &[32, 40, 64]);
+    let Some(name) = spot.before().strip_suffix(" key ").filter(|_| is_id) else { return false };
+    let words = lower_words(name);
+    let kind = words.last().map(String::as_str).unwrap_or_default();
+    let next = lower_words(spot.behind()).into_iter().next().unwrap_or_default();
+    let happened =
+        ["was", "is", "has", "already", "not", "seen", "done", "missing", "skipped", "moved", "violates", "bound"];
+    let is_told = happened.contains(&next.as_str()) || (next.len() >= 5 && next.ends_with("ed"));
+    is_told && EVENT_KINDS.contains(&kind) && !words.iter().any(|word| PROMISES.contains(&word.as_str()))
 }
 
 /// True for a part of the first argument of a command of Redis that reads or writes a key.
@@ -186,20 +272,23 @@ fn is_of_command(spot: &Spot<'_>) -> bool {
 }
 
 /// True within a quoted path of at least three words and numbers with colons between them.
-fn is_path_of_words(spot: &Spot<'_>) -> bool {
+pub(super) fn is_path_of_words(spot: &Spot<'_>) -> bool {
     let lead = spot.before().rsplit(['"', '\'', '`']).next().unwrap_or_default();
+    if lead.len() == spot.before().len() {
+        return false;
+    }
     let rest = spot.behind().split(['"', '\'', '`']).next().unwrap_or_default();
     let whole = [lead, spot.value(), rest].concat();
     let is_word = |part: &str| {
         !part.is_empty() && (part.bytes().all(|b| b.is_ascii_alphabetic()) || part.bytes().all(|b| b.is_ascii_digit()))
     };
-    lead.len() < spot.before().len() && whole.split(':').count() >= 4 && whole.split(':').all(is_word)
+    whole.split(':').count() >= 4 && whole.split(':').all(is_word)
 }
 
 /// True for a key of an entry of `DynamoDB`: the attribute `pk` or `sk` with a kind, `#` and an id.
 fn is_attribute(spot: &Spot<'_>) -> bool {
-    let words = lower_words(spot.before());
-    let is_field = words.iter().rev().take(3).any(|word| ["pk", "sk", "gsi1pk", "gsi1sk"].contains(&word.as_str()));
+    let is_field =
+        spot.words_before().iter().rev().take(3).any(|word| ["pk", "sk", "gsi1pk", "gsi1sk"].contains(&word.as_str()));
     let line = spot.line();
     let value = line.rsplit(['"', ' ', '\'']).next().unwrap_or_default();
     let is_kind = |kind: &str| kind.len() >= 2 && kind.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
@@ -224,6 +313,30 @@ mod tests {
     use super::*;
 
     #[test]
+    fn places_in_lists_and_keys_of_events_are_public() {
+        let (random, uuid) = ("q7RtZ2mWx9LkB4vNs8Yd", "1a652f10-a47e-449f-ab74-68de3b744220");
+        for (text, value, expected) in [
+            ("/pods?limit=5&continue=¶", random, true),
+            ("{\"endCursor\": \"¶\"}", random, true),
+            ("GET /x?$skiptoken=¶", random, true),
+            ("--marker=¶ --max 9", random, true),
+            ("shipment event key ¶ was dropped", uuid, true),
+            // A secret in the same places.
+            ("?login_after=¶", random, false),
+            ("continue with ¶", random, false),
+            ("?after=¶", "my-password-lamp", false),
+            ("token: ¶ # continue", random, false),
+            ("the api token, event key ¶ was dropped", uuid, false),
+            ("deploy key ¶ was dropped", uuid, false),
+            ("event key ¶", uuid, false),
+            ("event key ¶ was dropped", random, false),
+        ] {
+            let text = text.replace('¶', value);
+            assert_eq!(is_lookup_key(&Spot::last(&text, value)), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn marks_of_pages_and_attributes_are_public() {
         for (text, value, expected) in [
             ("GET /items?page_token=cGFnZT0z&limit=1", "cGFnZT0z", true),
@@ -232,10 +345,14 @@ mod tests {
             ("GET /items?access_token=cGFnZT0z&limit=1", "cGFnZT0z", false),
             ("{\"pk\": {\"S\": \"ORG#AFSrZ7YWsX3IMngn\"}}", "ORG#AFSrZ7YWsX3IMngn", true),
             ("{\"pw\": {\"S\": \"ORG#AFSrZ7YWsX3IMngn\"}}", "ORG#AFSrZ7YWsX3IMngn", false),
+        ] {
+            assert_eq!(is_lookup_key(&Spot::first(text, value)), expected, "{text}");
+        }
+        for (text, value, expected) in [
             ("map.get(\"user:password:changedAt:276393\")", "changedAt", true),
             ("login(\"user:password:changed276393\")", "changed276393", false),
         ] {
-            assert_eq!(is_lookup_key(&Spot::first(text, value)), expected, "{text}");
+            assert_eq!(is_path_of_words(&Spot::first(text, value)), expected, "{text}");
         }
     }
 

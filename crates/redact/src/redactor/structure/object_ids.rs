@@ -1,6 +1,6 @@
 //! Ids of objects: commits of git, keys of `OpenPGP`, what Nix prints.
 
-use super::spot::{Spot, is_hex_of, lower_words};
+use super::spot::{Spot, is_hex_of};
 
 /// Commands of git that print ids of objects, one per line.
 const PRINTING: [&str; 15] = [
@@ -99,7 +99,7 @@ fn is_pinned(spot: &Spot<'_>) -> bool {
 
 /// True for a commit in a sentence on a change, unless a word that promises a secret is right before it.
 fn is_of_a_change(spot: &Spot<'_>) -> bool {
-    let before = lower_words(spot.before());
+    let before = spot.words_before();
     let is_named = before.last().is_some_and(|last| last == "key" || PROMISES.contains(&last.as_str()));
     let is_assigned = spot.before().trim_end_matches(['"', '\'', '`', ' ']).ends_with([':', '=']);
     let is_stated = before.last().is_some_and(|last| ["is", "was", "to"].contains(&last.as_str()));
@@ -116,7 +116,7 @@ fn is_of_openpgp(spot: &Spot<'_>) -> bool {
     if !is_upper {
         return false;
     }
-    let words = lower_words(spot.before());
+    let words = spot.words_before();
     if words.iter().any(|word| PROMISES.contains(&word.as_str())) {
         return false;
     }

@@ -1,5 +1,6 @@
 //! A value and what surrounds it.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::shape::decode;
@@ -13,6 +14,7 @@ const MAX_RUN: usize = 16_384;
 pub(super) struct Spot<'t> {
     pub(super) text: &'t str,
     pub(super) at: Range<usize>,
+    words_before: OnceCell<Vec<String>>,
 }
 
 impl<'t> Spot<'t> {
@@ -24,7 +26,7 @@ impl<'t> Spot<'t> {
         });
         let is_padding = found.trim_end_matches('=').len() == name.map_or(0, str::len);
         let lead = name.filter(|_| !is_padding).map_or(0, |name| name.len() + 1);
-        Self { text, at: at.start + lead..at.end }
+        Self { text, at: at.start + lead..at.end, words_before: OnceCell::new() }
     }
 
     /// The value as it was found, which may be a part of an encoded value.
@@ -35,6 +37,16 @@ impl<'t> Spot<'t> {
     /// The line before the value, at most [`REACH`] bytes.
     pub(super) fn before(&self) -> &'t str {
         self.before_place(self.at.start)
+    }
+
+    /// The words of the line before the value in lower case, which several structures read.
+    pub(super) fn words_before(&self) -> &[String] {
+        self.words_before.get_or_init(|| lower_words(self.before()))
+    }
+
+    /// The word before the value in lower case; empty without one.
+    pub(super) fn last_word(&self) -> &str {
+        self.words_before().last().map(String::as_str).unwrap_or_default()
     }
 
     /// The line up to the end of the value.

@@ -177,3 +177,63 @@ fn passwords_after_users_data_sources_and_labels_are_found() {
         "carol : EAP \"§\"",
     ]);
 }
+
+#[test]
+fn the_random_part_of_an_address_that_acts_by_itself_is_found() {
+    let (value, uuid) = (random(), "1a652f10-a47e-449f-ab74-68de3b744220");
+    for (address, secret) in [
+        ("https://id.test/approve/§", value.as_str()),
+        ("https://id.test/auth/email/§?next=/", &value),
+        ("https://kuma.test/api/push/§?status=up", &value),
+        ("https://ci.test/hooks/catch/§/", &value),
+        ("https://ci.test/trigger/§", uuid),
+        ("https://hc-ping.com/§/start", uuid),
+        ("https://api.netlify.com/build_hooks/§", "5f0c7be15d24683f9a0c7be1"),
+    ] {
+        let found = redact(&address.replace('§', secret));
+        assert!(!found.contains(secret), "{found}");
+    }
+    for text in [
+        "https://shop.test/confirm/order/48213370",
+        "https://shop.test/docs/verify/how-to-verify-your-address-again",
+        "https://shop.test/trigger/settings-of-the-shop",
+        "https://shop.test/join/our-team-of-many-people",
+    ] {
+        assert_eq!(redact(text), text);
+    }
+}
+
+#[test]
+fn sessions_and_keys_of_hashes_are_found_by_their_name() {
+    let hex = "3f9a0c7be15d2468".repeat(3);
+    for notation in
+        ["LOGIN_PEPPER=§", "\"ORDER_HMAC\": \"§\"", "log: sid=§ user=ann", "a.test\tTRUE\t/\tTRUE\t9\tshop_session\t§"]
+    {
+        let found = redact(&notation.replace('§', &hex));
+        assert!(!found.contains(&hex), "{found}");
+    }
+    let uuid = "1a652f10-a47e-449f-ab74-68de3b744220";
+    for text in [format!("session_id: {uuid}"), format!("wsID: {hex}"), "LOGIN_PEPPER=$PEPPER".to_owned()] {
+        assert_eq!(redact(&text), text);
+    }
+}
+
+#[test]
+fn a_link_that_expires_and_the_key_of_a_stream_are_found() {
+    let value = random();
+    for notation in [
+        "https://cdn.test/a.bin?st=§&e=1798761600",
+        "https://cdn.test/a.bin?exp=1798761600&ip=10.0.0.1&hash=§",
+        "rtmps://live.test/ingest/§",
+        "bundle config set --global gems.test §",
+    ] {
+        let found = redact(&notation.replace('§', &value));
+        assert!(!found.contains(&value), "{found}");
+    }
+    for text in [
+        "https://cdn.test/a.bin?hash=tag-of-the-latest-version&exp=1798761600",
+        "bundle config set --global path vendor-of-the-shop",
+    ] {
+        assert_eq!(redact(text), text);
+    }
+}

@@ -54,7 +54,7 @@ fn a_weak_password_is_found_as_a_whole_word_only() {
 #[test]
 fn seeds_codes_and_wallet_keys_are_found_and_their_look_alikes_are_not() {
     let seed = ["T4KL", "T5E2", "UF2U", "3BZV", "P7BR", "YLGR", "ZXJK", "7USD"];
-    let phrase = "acid also area army away baby bean bird blue boat bone book";
+    let phrase = "area acid also army away baby bean bird blue boat bone book";
     let numbered: Vec<String> = phrase.split(' ').enumerate().map(|(at, word)| format!("{}. {word}", at + 1)).collect();
     let bytes = (0..64).map(|n| (n * 37 % 251).to_string()).collect::<Vec<_>>().join(",");
     let key = random().repeat(4);
@@ -112,5 +112,23 @@ fn repeated_groups_are_made_up_except_in_uuids() {
         (format!("token: \"xoxz-1234-1234-1234-{hex}\""), None),
         (format!("token: \"xoxz-1234-5678-9013-{hex}\""), Some("generic-secret")),
         ("api_token = 5f4dcc3b-abcd-abcd-abcd-5f4dcc3b5aa7".to_owned(), Some("generic-secret")),
+    ]);
+}
+
+#[test]
+fn seed_phrases_and_cells_of_secret_columns_are_found() {
+    let phrase = "orbit velvet canyon mule oxygen tiny lumber gadget spice hidden rival acid";
+    let hex = "3f9a0c7be15d2468".repeat(2);
+    let bytes = "64, 231, 7, 118, 92, 205, 33, 150, 177, 18, 249, 86, 61, 142, 5, 223";
+    check(&[
+        (format!("put {phrase} into the wallet"), Some("wallet-phrase")),
+        (format!("restore the list: {}", phrase.replace("mule", "of")), None),
+        (format!("name,api_key\nnorth,{hex}\n"), Some("generic-secret")),
+        ("name,api_key\nnorth,none\n".to_owned(), None),
+        (format!("name,api_key_hash\nnorth,{hex}\n"), None),
+        ("| user | password |\n|---|---|\n| ann | lampion-krokus-tandem |".to_owned(), Some("password")),
+        ("| setting | password |\n|---|---|\n| minimum | twelve |".to_owned(), None),
+        (format!("zigbee_key: [{bytes}]"), Some("byte-array-key")),
+        (format!("key_lengths: [{bytes}]"), None),
     ]);
 }

@@ -66,3 +66,32 @@ fn keys_and_codes_are_found_if_the_words_around_them_name_their_kind() {
         assert_eq!(redact(text), text);
     }
 }
+
+#[test]
+fn rare_words_after_a_word_for_a_password_are_a_passphrase() {
+    for text in [
+        "das Passwort vom Drucker lautet §",
+        "hasło do sieci: §",
+        "le mot de passe de la cave est §, merci",
+        "the vault is locked, account ann / §",
+        "print_secret: §",
+        "enter § as the new passphrase",
+        "try § to log in",
+        "kinit ann <<< '§'",
+        "<userPassword>§</userPassword>",
+        "/msg ChanServ IDENTIFY §",
+    ] {
+        let found = redact(&text.replace('§', "lampion-krokus-tandem"));
+        assert!(!found.contains("krokus"), "{found}");
+    }
+    for text in [
+        "the password is checked in user-account-settings-page",
+        "password: forgot-password-link",
+        "login with single-sign-on-provider",
+        "account: web-server-config-default",
+        "Passwort: lampion",
+        "enter a value as the new passphrase",
+    ] {
+        assert_eq!(redact(text), text);
+    }
+}

@@ -108,3 +108,31 @@ fn an_empty_password_has_no_value_on_the_next_line() {
     let found = Redactor::shared().redact("DB_HOST=\nDB_PASSWORD=Kestrel74!lamp\n").into_owned();
     assert!(!found.contains("Kestrel"), "{found}");
 }
+
+/// Each line has the mark of a public structure; the name right before the value promises a secret.
+#[test]
+fn a_name_that_promises_a_secret_outweighs_the_structures_of_its_line() {
+    let (hex, uuid) = ("3f9a0c7be15d2468".repeat(2), "1a652f10-a47e-449f-ab74-68de3b744220");
+    let (commit, upper) = (format!("{hex}3f9a0c7b"), hex.to_uppercase());
+    for (line, value) in [
+        ("the thumbprint changed and the shared key is §", &hex),
+        ("md5 7 checked, apikey: §", &hex),
+        ("cherry-picked; the service credentials are §", &commit),
+        ("bisect done, deploy key: §", &commit),
+        ("volume 7, auth token §", &hex),
+        ("job_id=7 client_secret=§", &hex),
+        ("cache saved, session key: §", &hex),
+        ("sccache warmed with access key §", &hex),
+        ("after the pagination, secret: §", &hex),
+        ("event key 7 was dropped, private key: §", &commit),
+        ("gpg ok, apiKey = §", &upper),
+        ("./build/out: token = §", &commit),
+        ("bundle.js, apiKey: '§'", &hex),
+        ("query 7 took 3 ms, accessToken: §", &hex),
+    ] {
+        let found = redact(&line.replace('§', value));
+        assert!(!found.contains(value.as_str()), "{found}");
+    }
+    let found = redact(&format!("idempotent; api key {uuid}"));
+    assert!(!found.contains(uuid), "{found}");
+}

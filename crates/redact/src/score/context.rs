@@ -8,9 +8,9 @@ use super::words::{Said, SaidWords, Says};
 const BEFORE: usize = 240;
 /// Bytes after a candidate that are searched for words.
 const BEHIND: usize = 120;
-/// The levels of [`Place::near`].
+/// The levels of [`Context::near`].
 pub(super) const N_PLACES: u16 = 10;
-/// The levels of [`Place::promise`].
+/// The levels of [`Context::promise`].
 pub(super) const N_PROMISES: u16 = 12;
 /// The levels of the traits of separators.
 pub(super) const N_SEPARATORS: u16 = 9;
@@ -21,7 +21,7 @@ const COPULAS: [&str; 22] = [
 ];
 
 /// The surroundings of a candidate.
-pub(super) struct Place<'t> {
+pub(super) struct Context<'t> {
     text: &'t str,
     at: Range<usize>,
     pub(super) line: Range<usize>,
@@ -33,7 +33,7 @@ pub(super) struct Place<'t> {
     near: &'t [Said],
 }
 
-impl<'t> Place<'t> {
+impl<'t> Context<'t> {
     /// The surroundings of the candidate at a place.
     pub(super) fn of(text: &'t str, at: &Range<usize>, said: &'t SaidWords) -> Self {
         let start = text.floor_char_boundary(at.start.saturating_sub(BEFORE));
