@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 
 use crate::text_words::words_between;
 
-/// The English list of BIP 39 (<https://github.com/bitcoin/bips/blob/master/bip-0039/english.txt>).
+/// The English list of BIP 39 (<https://github.com/bitcoin/bips/blob/master/bip-0039/english.txt>), as the reference implementation
+/// `mnemonic` has it (MIT licence).
 const LIST: &str = include_str!("seed_words.txt");
 /// The least number of words in a phrase.
 const MIN_WORDS: usize = 12;
