@@ -18,6 +18,8 @@ pub(crate) enum Action {
     Prune,
     Remove,
     Undo,
+    /// A person changed the text of a lesson in the playbook file.
+    Edit,
 }
 
 impl Action {
@@ -28,6 +30,7 @@ impl Action {
             Self::Prune => "prune",
             Self::Remove => "remove",
             Self::Undo => "undo",
+            Self::Edit => "edit",
         }
     }
 }
@@ -55,6 +58,8 @@ pub(crate) enum Why {
     /// It was imported and awaits review.
     Awaiting,
     Merged,
+    /// A person changed its text in the playbook file.
+    Edited,
     Evicted,
     Pruned,
     Removed,
@@ -78,6 +83,7 @@ impl Why {
             Self::Inserted => "inserted",
             Self::Awaiting => "awaiting",
             Self::Merged => "merged",
+            Self::Edited => "edited",
             Self::Evicted => "evicted",
             Self::Pruned => "pruned",
             Self::Removed => "removed",

@@ -46,7 +46,7 @@ fn migrate(book: &mut Book) {
 /// too. What a policy evicts stays admitted.
 fn withdrawn(before: &Book, after: &Book, changes: &[Change], forgotten: Option<&Forgotten>) -> Vec<TextHash> {
     let edits = changes.iter().flat_map(|change| &change.edits);
-    let is_persons = |edit: &&Edit| !matches!(edit.why, Why::Evicted | Why::Pruned | Why::Unreviewed);
+    let is_persons = |edit: &&Edit| !matches!(edit.why, Why::Evicted | Why::Pruned | Why::Unreviewed | Why::Edited);
     let versions = edits.filter(is_persons).flat_map(|edit| before.any_with(edit.id).chain(&edit.before));
     let gone: Vec<&Arc<Lesson>> =
         versions.chain(forgotten.into_iter().flat_map(|forgotten| &forgotten.texts)).collect();
@@ -83,9 +83,10 @@ impl Store {
     fn carry_out(
         &self,
         snapshot: &mut Snapshot,
-        plan: Plan,
+        mut plan: Plan,
         vectors: Option<(&parking_lot::RwLock<VectorCache>, TextHash)>,
     ) -> Result<()> {
+        self.add_hand_edits(snapshot, &mut plan)?;
         let Plan { mut book, changes, forgets_vectors, forgotten, accepts_edits, writes_file, .. } = plan;
         let withdrawn = withdrawn(snapshot.book(), &book, &changes, forgotten.as_ref());
         let forgotten = forgotten.as_ref().map(Words::of);
