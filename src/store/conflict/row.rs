@@ -74,8 +74,11 @@ impl Row {
     pub(super) fn renamed(&self) -> Option<Value> {
         let lesson = self.lesson.as_ref()?;
         let seed = TextHash::of(&[lesson.id.to_string(), self.says().to_string()]);
-        let id = LessonId::at(lesson.timestamp, seed);
         let mut row = self.value.get("lesson").unwrap_or(&self.value).clone();
+        // A row without a time was read as one of now.
+        let time = row.get("timestamp").and_then(Value::as_str);
+        let time = time.and_then(|time| DateTime::parse_from_rfc3339(time).ok()).unwrap_or_default();
+        let id = LessonId::at(time, seed);
         let keys = row.as_object_mut()?;
         keys.remove(checksum::KEY);
         keys.insert("id".to_owned(), id.to_string().into());
