@@ -39,6 +39,9 @@ pub enum ReviewReason {
     /// The playbook is full, and only lessons written by hand or verified could be evicted for this automatic one.
     #[error("only hand-written or verified lessons could make room for it")]
     WouldEvictTrusted,
+    /// Another branch changed a lesson that was changed here too: its text was kept beside the one in use when the branches were merged.
+    #[error("another branch changed the same lesson in another way")]
+    OtherVersion,
 }
 
 /// A lesson that awaits review. It is not shown and does not count towards the capacity.

@@ -23,6 +23,8 @@ pub enum Action {
     Remove,
     /// An earlier change was undone.
     Undo,
+    /// A person changed the text of a lesson in the playbook file.
+    Edit,
 }
 
 impl fmt::Display for Action {
@@ -33,6 +35,7 @@ impl fmt::Display for Action {
             Self::Prune => "prune",
             Self::Remove => "remove",
             Self::Undo => "undo",
+            Self::Edit => "edit",
         })
     }
 }
@@ -63,6 +66,8 @@ pub enum Why {
     Awaiting,
     /// Another lesson was merged into it.
     Merged,
+    /// A person changed its text in the playbook file.
+    Edited,
     /// It was removed to make room for another.
     Evicted,
     /// It was removed because it rarely helped.
@@ -92,6 +97,7 @@ impl fmt::Display for Why {
             Self::Inserted => "inserted",
             Self::Awaiting => "awaiting",
             Self::Merged => "merged",
+            Self::Edited => "edited",
             Self::Evicted => "evicted",
             Self::Pruned => "pruned",
             Self::Removed => "removed",

@@ -33,7 +33,8 @@ impl Store {
         self.refuse_newer(&snapshot)?;
         self.folder.sweep();
         let (plan, value) = decide(&snapshot)?;
-        if let Some(plan) = plan {
+        if let Some(mut plan) = plan {
+            self.add_hand_edits(&snapshot, &mut plan)?;
             let prepared = PreparedCommit::new(&snapshot, plan);
             snapshot = self.publish(snapshot, &prepared, vectors)?;
         }

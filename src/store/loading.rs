@@ -30,6 +30,12 @@ const DAMAGED: &str = "it is damaged: checksums are broken and nobody edited it"
 /// Why an outdated file is not used.
 const OLDER: &str = "it is an older copy";
 
+/// When a playbook file states that it was written, by its last bytes.
+pub(super) fn written_at(bytes: &[u8]) -> Option<u64> {
+    let end = bytes.len().checked_sub(END_BYTES).and_then(|start| bytes.get(start..)).unwrap_or(bytes);
+    salvage::written(&String::from_utf8_lossy(end))
+}
+
 /// True for a reason that no edit by a person explains.
 fn is_known(reason: &str) -> bool {
     reason == DAMAGED || reason.starts_with(OLDER)
@@ -224,10 +230,9 @@ impl Store {
         if !self.guard.awaits_others() {
             return false;
         }
-        let text = |range: Option<&[u8]>| String::from_utf8_lossy(range.unwrap_or(bytes)).into_owned();
-        let end = text(bytes.len().checked_sub(END_BYTES).and_then(|start| bytes.get(start..)));
-        let seals = Seals { written: salvage::written(&end), ..Seals::default() };
-        let generation = salvage::number(&text(bytes.get(..START_BYTES)), "generation");
+        let seals = Seals { written: written_at(bytes), ..Seals::default() };
+        let start = String::from_utf8_lossy(bytes.get(..START_BYTES).unwrap_or(bytes));
+        let generation = salvage::number(&start, "generation");
         let goes_on = log.needs_file() && log.generation() > log.base && generation == Some(log.base);
         !goes_on && !seals.is_untouched(stamp.modified)
     }

@@ -19,6 +19,7 @@ pub(crate) mod folder_kind;
 mod forget;
 #[cfg(test)]
 mod fuzz;
+mod hand_edits;
 pub(crate) mod inbox;
 pub(crate) mod inbox_targets;
 mod loading;

@@ -18,8 +18,8 @@ use super::{
 };
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Lock, Name};
-use crate::lesson::{LessonId, RemovedText, TextHash};
-use crate::state::{Action, Book, Change, Removed};
+use crate::lesson::{Lesson, LessonId, RemovedText, TextHash};
+use crate::state::{Action, Book, Change, Removed, ReviewReason};
 
 /// Why a playbook file with the marks of a merge cannot be read.
 const MERGE: &str = "a merge left conflicts in it";
@@ -34,8 +34,12 @@ pub struct Recovery {
     pub kept_at: Vec<PathBuf>,
     /// Whether the log of commits or a backup could be read.
     pub from_backup: bool,
-    /// The number of lessons after the recovery.
+    /// The number of lessons that are used after the recovery.
     pub n_lessons: usize,
+    /// Of a file that others write to, the number of further lessons: they wait until the user admits them.
+    pub n_awaiting: usize,
+    /// After a merge, the number of texts that are under review, because both branches changed a lesson.
+    pub n_other_versions: usize,
     /// Rows taken from the broken file.
     pub n_from_file: usize,
     /// Rows taken from the log or the backup.
@@ -50,11 +54,16 @@ pub struct Recovery {
 
 impl Recovery {
     fn log(&self) {
-        let (lessons, from_backup) = (self.n_lessons, self.from_backup);
+        let lessons = self.n_lessons;
         if self.is_merge {
-            tracing::info!(lessons, "merged the two versions of the playbook file");
+            tracing::info!(lessons, awaiting = self.n_awaiting, "merged the two versions of the playbook file");
         } else {
-            tracing::warn!(reason = self.reason, from_backup, lessons, "the playbook file was broken");
+            tracing::warn!(
+                reason = self.reason,
+                from_backup = self.from_backup,
+                lessons,
+                "the playbook file was broken"
+            );
         }
     }
 }
@@ -121,8 +130,12 @@ impl Store {
             }
             None => combine(self.found()?, backup),
         };
+        let is_broken_merge = !is_merge && conflict::has_marks(&self.bytes_of(PLAYBOOK)?);
+        if is_broken_merge {
+            self.drop_gone(Arc::make_mut(&mut file.book));
+        }
         let n_before = file.book.lessons.len();
-        if is_merge {
+        if is_merge || is_broken_merge {
             self.adopt_marks(&mut file)?;
         } else if file.is_unmarked {
             file = self.mark(file)?;
@@ -135,6 +148,8 @@ impl Store {
             kept_at: vec![self.files().path_of(PLAYBOOK)],
             from_backup,
             n_lessons: file.book.lessons.len(),
+            n_awaiting: file.book.foreign.len(),
+            n_other_versions: n_other_versions(&file.book),
             n_from_file: taken.from_file,
             n_from_backup: taken.from_backup,
             n_set_aside: taken.set_aside,
@@ -169,8 +184,31 @@ impl Store {
         if !conflict::has_marks(text.as_bytes()) {
             return None;
         }
-        let keys = conflict::merged(text, &self.archive().changes().unwrap_or_default(), self.clock.as_ref())?;
+        let history = self.archive().changes().unwrap_or_default();
+        let keys = conflict::merged(text, &self.known_by(&history, &|lesson| self.admits(lesson)))?;
         self.parse(json!(keys).to_string().as_bytes()).ok()
+    }
+
+    fn known_by<'k>(&'k self, history: &'k [Change], admits: &'k dyn Fn(&Lesson) -> bool) -> conflict::Known<'k> {
+        conflict::Known { history, clock: self.clock.as_ref(), admits }
+    }
+
+    /// The rows of a file that is not JSON. Of one with marks that cannot be understood, none that either version removed.
+    fn salvaged(&self, text: &str) -> Map<String, Value> {
+        if !conflict::has_marks(text.as_bytes()) {
+            return salvage::rows(text);
+        }
+        let history = self.archive().changes().unwrap_or_default();
+        conflict::salvaged(text, &self.known_by(&history, &|lesson| self.admits(lesson)))
+    }
+
+    /// Leaves out the lessons that either version of a file with marks replaced or removed: the backup knows one version only.
+    fn drop_gone(&self, book: &mut Book) {
+        let gone = conflict::ids_gone(&self.archive().changes().unwrap_or_default());
+        let is_kept = |lesson: &Lesson| !gone.contains(&lesson.id.to_string());
+        book.lessons = book.lessons.iter().filter(|lesson| is_kept(lesson)).cloned().collect();
+        book.waiting.retain(|waiting| is_kept(&waiting.lesson));
+        book.foreign.retain(|lesson| is_kept(lesson));
     }
 
     /// A recovered state that may be read but not committed on.
@@ -233,11 +271,11 @@ impl Store {
             parsed
         };
         let from_keys = |keys: Map<String, Value>| self.parse(json!(keys).to_string().as_bytes());
-        let rows = || from_keys(salvage::rows(&text)).map(is_cut);
-        let mut parsed = self
-            .parse_merged(&text)
-            .map_or_else(|| self.parse(salvage::mend(&text).as_bytes()).or_else(|_| rows()), Ok)
-            .ok()?;
+        let rows = || from_keys(self.salvaged(&text)).map(is_cut);
+        let is_marked = conflict::has_marks(text.as_bytes());
+        // A file with marks that is JSON without them may have a lesson twice, and what either version removed.
+        let whole = || if is_marked { Err(String::new()) } else { self.parse(salvage::mend(&text).as_bytes()) };
+        let mut parsed = self.parse_merged(&text).map_or_else(|| whole().or_else(|_| rows()), Ok).ok()?;
         parsed.seals.written = parsed.seals.written.or_else(|| salvage::number(&text, "written"));
         parsed.seals.is_garbled = text.contains(char::REPLACEMENT_CHARACTER) && std::str::from_utf8(bytes).is_err();
         Some(parsed)
@@ -347,6 +385,10 @@ impl Store {
         let state = encoded.is_small().then_some(encoded.bytes.as_slice());
         self.commit_log().begin(encoded.generation, state, Some(encoded.hash)).map(drop)
     }
+}
+
+fn n_other_versions(book: &Book) -> usize {
+    book.waiting.iter().filter(|waiting| waiting.reason == ReviewReason::OtherVersion).count()
 }
 
 /// Removes lessons that the archive records as removed by a person, unless that was undone.

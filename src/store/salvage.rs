@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use serde_json::{Deserializer, Map, Value};
 
 use super::checksum::{self, Seal};
+use super::conflict;
 use super::playbook_file::{LISTS, MAX_NUMBER};
 
 /// Decodes a file that was saved as UTF-16 or with a byte order mark. Invalid bytes become U+FFFD.
@@ -24,14 +25,11 @@ pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Turns almost valid JSON into JSON: it removes trailing commas, comments on lines of their own and merge conflict markers
-/// (both sides stay), and replaces numbers that JSON does not have.
+/// Turns almost valid JSON into JSON: it removes trailing commas, comments on lines of their own and the marks of a conflict
+/// (both sides stay, but not their common ancestor), and replaces numbers that JSON does not have.
 pub(super) fn mend(text: &str) -> String {
-    const MARKERS: [&str; 4] = ["<<<<<<<", "=======", ">>>>>>>", "|||||||"];
-    let is_left_out =
-        |line: &str| MARKERS.iter().any(|marker| line.starts_with(marker)) || line.trim_start().starts_with("//");
     let mut mended = String::with_capacity(text.len());
-    for line in text.lines().filter(|line| !is_left_out(line)) {
+    for line in conflict::without_ancestors(text).filter(|line| !line.trim_start().starts_with("//")) {
         mended.push_str(line);
         mended.push('\n');
     }

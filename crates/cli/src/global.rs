@@ -342,17 +342,31 @@ pub(crate) fn open_any(builder: PlaybookBuilder, access: Access) -> Result<Playb
     Ok(playbook)
 }
 
+/// The lessons of a merged playbook, and what its user has to do for those that are not used yet.
+pub(crate) fn of_both_branches(recovery: &Recovery) -> String {
+    let Recovery { n_lessons, n_awaiting, n_other_versions, .. } = *recovery;
+    let mut said = format!("the {} of both branches", counted(n_lessons + n_awaiting, "lesson"));
+    if n_awaiting > 0 {
+        let wait = if n_awaiting == 1 { "waits" } else { "wait" };
+        said +=
+            &format!(", {n_awaiting} of which {wait} until you admit them (`adage trust --show`, then `adage trust`)");
+    }
+    if n_other_versions > 0 {
+        let texts = counted(n_other_versions, "text");
+        said += &format!(", and {texts} under review, as both branches changed a lesson (`adage review`)");
+    }
+    said
+}
+
 /// What became of a merge that had left conflicts in a playbook, and what its user does next.
 fn merged(playbook: &Playbook, recovery: &Recovery, access: Access) -> String {
-    let (folder, lessons) = (on_a_line(playbook.folder()), counted(recovery.n_lessons, "lesson"));
+    let (folder, lessons) = (on_a_line(playbook.folder()), of_both_branches(recovery));
     match access {
         Access::Read => format!(
-            "a merge left conflicts in {folder}; both branches have {lessons} in all: `adage repair` writes them, then `git add {folder}`"
+            "a merge left conflicts in {folder}; merged, it has {lessons}: `adage repair` writes them, then `git add {folder}`"
         ),
         Access::Write => {
-            format!(
-                "a merge had left conflicts in {folder}; it now has the {lessons} of both branches: `git add {folder}`"
-            )
+            format!("a merge had left conflicts in {folder}; it now has {lessons}: `git add {folder}`")
         }
     }
 }

@@ -7,7 +7,7 @@ use adage::redact::one_line;
 use serde_json::json;
 
 use crate::export_key;
-use crate::global::{Access, Global};
+use crate::global::{Access, Global, of_both_branches};
 use crate::output::{Output, counted, on_a_line};
 use crate::result::Done;
 
@@ -57,7 +57,7 @@ pub(crate) fn repair(global: &Global, dry_run: bool, out: &mut Output) -> Done {
     match &repair.recovery {
         Some(recovery) if recovery.is_merge => {
             let has = if dry_run { "would have" } else { "has" };
-            out.line(&format!("the playbook {has} {} of both branches", counted(recovery.n_lessons, "lesson")))?;
+            out.line(&format!("the playbook {has} {}", of_both_branches(recovery)))?;
         }
         Some(recovery) => out.line(&format!(
             "{} {would}taken from the file, {} from its backup, {} set aside",

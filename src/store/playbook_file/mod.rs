@@ -79,7 +79,7 @@ pub(super) const WAITING: &str = "waiting";
 pub(super) const REMOVED: &str = "removed";
 /// The lists whose rows have checksums of their own.
 pub(crate) const LISTS: [&str; 3] = [LESSONS, WAITING, REMOVED];
-const EDITED: &str = "edited";
+pub(super) const EDITED: &str = "edited";
 const WRITTEN: &str = "written";
 
 /// Parses the file. Lessons that `admits` rejects are kept separately.

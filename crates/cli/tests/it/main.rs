@@ -24,10 +24,12 @@ mod inbox_cli;
 mod init;
 mod keeping;
 mod mcp;
+mod merged_rows;
 mod merges;
 mod mistakes;
 mod places;
 mod processes;
+mod random_merges;
 mod red;
 mod schemas;
 #[cfg(feature = "http-llm")]
