@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use adage_redact::path_line;
 use chrono::{DateTime, FixedOffset};
 
 use super::commit_log::{Record, SMALL_FILE};
@@ -345,7 +346,7 @@ impl Store {
         for file in known.iter().flatten().filter(|file| !file.book.lessons.iter().all(is_here)) {
             let bytes = self.written(playbook_file::render(file, 0))?;
             let kept = self.folder.quarantine(&bytes, "skills_playbook", "json")?;
-            tracing::warn!(kept = %kept.display(), "another version of the playbook has fewer lessons; `adage repair` takes back the others");
+            tracing::warn!(kept = %path_line(kept), "another version of the playbook has fewer lessons; `adage repair` takes back the others");
         }
         Ok(())
     }
@@ -381,7 +382,7 @@ impl Store {
         let files = self.files();
         if !is_alike(known, files.stamp(previous)?.as_ref()) {
             let kept = self.folder.quarantine(&files.read_or_empty(previous, 0)?, "skills_playbook", "json")?;
-            tracing::warn!(kept = %kept.display(), "another program saved the playbook file during the commit; its version is kept");
+            tracing::warn!(kept = %path_line(kept), "another program saved the playbook file during the commit; its version is kept");
         }
         if is_backup { files.rename(previous, BACKUP) } else { files.remove_if_exists(previous) }
     }

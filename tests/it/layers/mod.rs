@@ -26,6 +26,7 @@ const LAYERS: [&[&str]; 7] = [
         "hash",
         "id",
         "lesson",
+        "path_text",
         "setters",
         "sorted_blocks",
         "testing",
