@@ -12,7 +12,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-use adage::redact::printable;
+use adage::redact::{path_line, printable};
 use adage::retrieve::TierChoice;
 use adage::{Feedback, Request, TextHash};
 use clap::Args;
@@ -158,7 +158,7 @@ fn embeds_in_background(books: &Books, session: &mut Session) -> Result<bool, Bo
 
 /// A sentence that names the folders that are not trusted.
 fn silent(books: &Books) -> String {
-    let folders: Vec<String> = books.silent.iter().map(|path| path.display().to_string()).collect();
+    let folders: Vec<String> = books.silent.iter().map(|path| path_line(path)).collect();
     if folders.is_empty() {
         return String::new();
     }

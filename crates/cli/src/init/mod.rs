@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use adage::redact::{path_line, path_text};
 use clap::Args;
 use serde_json::json;
 
@@ -17,7 +18,7 @@ use crate::choice::choice;
 use crate::global::Global;
 use crate::hook::Agent;
 use crate::location::env_path;
-use crate::output::{Output, on_a_line};
+use crate::output::Output;
 use crate::repository::{exists, is_real_folder};
 use crate::result::Done;
 use crate::trust;
@@ -69,11 +70,11 @@ pub(crate) fn init(global: &Global, asked: &Init, out: &mut Output) -> Done {
             let done =
                 if asked.uninstall { settings.uninstall(&program) } else { settings.install(&program, asked.dry_run) };
             let done =
-                done.map_err(|fault| format!("{}: {fault}; nothing was changed in it", on_a_line(&settings.path)))?;
+                done.map_err(|fault| format!("{}: {fault}; nothing was changed in it", path_line(&settings.path)))?;
             let what = if asked.dry_run { format!("would be {}", done.what) } else { done.what.to_owned() };
-            let object = json!({ "file": settings.path, "done": what, "added": done.added });
+            let object = json!({ "file": path_text(&settings.path), "done": what, "added": done.added });
             out.object(&object)?;
-            out.line(&format!("{}: {what}", on_a_line(&settings.path)))?;
+            out.line(&format!("{}: {what}", path_line(&settings.path)))?;
             if asked.dry_run {
                 done.added.iter().try_for_each(|line| out.line(&format!("  {line}")))?;
             }
@@ -84,9 +85,8 @@ pub(crate) fn init(global: &Global, asked: &Init, out: &mut Output) -> Done {
 
 /// The project whose agents are set up: the folder that contains the memory.
 fn project_root(global: &Global) -> Result<PathBuf, Box<dyn Error>> {
-    let here = global.location.roots.first().map(PathBuf::from);
-    Ok(match here {
-        Some(root) => root,
+    Ok(match &global.location.project {
+        Some(root) => root.clone(),
         None => std::env::current_dir()?.canonicalize()?,
     })
 }
@@ -200,7 +200,7 @@ impl Settings {
         let folder = self.path.parent().unwrap_or(&self.within);
         let is_way_clear = folder == self.within || !exists(folder) || is_real_folder(folder);
         if !is_way_clear {
-            return Err(format!("{} is a link", on_a_line(folder)));
+            return Err(format!("{} is a link", path_line(folder)));
         }
         read(&self.path)
     }
