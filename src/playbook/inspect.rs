@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::Playbook;
 use crate::error::Result;
 use crate::store::{Snapshot, Store, count_vectors, is_cache};
+use crate::trust::{Sharing, for_git};
 
 /// Statistics of a playbook.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -107,6 +108,15 @@ impl Playbook {
         })
     }
 
+    /// Who may read the folder through git, by its `.gitignore`: without one, a team. None if the file is not one that adage writes:
+    /// git may then take any file of the folder.
+    ///
+    /// # Errors
+    /// [`FolderError::Io`](crate::FolderError::Io).
+    pub fn sharing(&self) -> Result<Option<Sharing>> {
+        Ok(for_git::sharing(&self.0.store.folder)?)
+    }
+
     /// Checks every file of the folder and reports problems. Changes nothing.
     ///
     /// # Errors
@@ -117,6 +127,12 @@ impl Playbook {
         let mut findings = check_lessons(snapshot);
         findings.extend(check_usage(store, snapshot)?);
         findings.extend(check_archive(store, snapshot)?);
+        if self.exists() && self.sharing()?.is_none() {
+            let problem = "it is not one that adage writes".to_owned();
+            let consequence =
+                "git may take files of this memory; put `*` as its only line, or delete it to share the memory";
+            findings.push(Finding { part: ".gitignore", problem, consequence });
+        }
         findings.extend(store.check_log()?.map(|(problem, consequence)| Finding { part: "log", problem, consequence }));
         let consequence = "the next commit writes it again";
         findings.extend(store.check_backup()?.map(|problem| Finding { part: "backup", problem, consequence }));

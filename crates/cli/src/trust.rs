@@ -2,8 +2,6 @@
 
 use std::error::Error;
 use std::ffi::OsStr;
-use std::fs;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -250,23 +248,16 @@ pub(crate) fn init(global: &Global, shared: bool, out: &mut Output) -> Done {
     let sharing = if shared { Sharing::Shared } else { Sharing::Private };
     let builder = with_state(global.plain_builder()?).sharing(sharing);
     let playbook = global::open(builder, Access::Write)?;
-    let folder = playbook.folder();
-    let object = json!({ "folder": path_text(folder), "shared": is_shared(folder) });
-    let who = if is_shared(folder) { "a repository may take it" } else { "kept out of repositories by .gitignore" };
-    if shared && !is_shared(folder) {
-        return Err(format!("{} is there already; remove its .gitignore to share it", path_line(folder)).into());
+    let found = playbook.sharing()?;
+    let folder = path_line(playbook.folder());
+    if shared && found != Some(Sharing::Shared) {
+        return Err(format!("{folder} is there already; remove its .gitignore to share it").into());
     }
-    out.both(&object, &format!("{}: {who}", path_line(folder)))
-}
-
-/// The bytes that are read of a `.gitignore`.
-const MAX_IGNORE: u64 = 1 << 16;
-
-/// True if no `.gitignore` of the folder leaves out everything.
-fn is_shared(folder: &Path) -> bool {
-    let mut ignored = String::new();
-    // One that cannot be read, or is longer, is none of ours.
-    let read = |file: fs::File| file.take(MAX_IGNORE).read_to_string(&mut ignored);
-    let _ = fs::File::open(folder.join(".gitignore")).and_then(read);
-    ignored.lines().all(|line| line.trim() != "*")
+    let who = match found {
+        Some(Sharing::Private) => "kept out of repositories by .gitignore",
+        Some(Sharing::Shared) => "a repository may take it",
+        None => "a repository may take it: its .gitignore is not one that adage writes, see `adage check`",
+    };
+    let object = json!({ "folder": path_text(playbook.folder()), "shared": found != Some(Sharing::Private) });
+    out.both(&object, &format!("{folder}: {who}"))
 }
