@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use adage::Playbook;
 use adage::redact::path_line;
 use adage_eval::retention::{Policy, RetentionRow};
 use adage_eval::{CachedEmbedder, ClassicReport, DataReport, Report, Settings, Sources};
@@ -78,6 +79,7 @@ fn made(global: &Global, asked: &Eval) -> String {
 
 fn write(path: &Path, page: &str) -> Result<(), Box<dyn Error>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Playbook::check_target(folder)?;
     let failed = |error: io::Error| format!("{}: {error}", path_line(path));
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     file.write_all(page.as_bytes()).map_err(failed)?;
