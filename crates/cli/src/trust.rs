@@ -15,6 +15,7 @@ use clap::Args;
 use serde_json::{Value, json, to_value};
 
 use crate::global::{self, Access, Global};
+use crate::location::Origin;
 use crate::output::{Output, counted, masked, say};
 use crate::result::Done;
 use crate::tracked::tracking;
@@ -259,5 +260,11 @@ pub(crate) fn init(global: &Global, shared: bool, out: &mut Output) -> Done {
         None => "a repository may take it: its .gitignore is not one that adage writes, see `adage check`",
     };
     let object = json!({ "folder": path_text(playbook.folder()), "shared": found != Some(Sharing::Private) });
-    out.both(&object, &format!("{folder}: {who}"))
+    out.both(&object, &format!("{folder}: {who}"))?;
+    if found == Some(Sharing::Private) && global.location.origin == Origin::Repository {
+        out.message(
+            "a pull that brings a file of this name makes git delete it: keep a copy elsewhere with `adage backup`",
+        );
+    }
+    Ok(ExitCode::SUCCESS)
 }

@@ -66,3 +66,13 @@ fn a_private_memory_that_git_may_take_is_said() {
     home.done(&home.repository("team"), &["init", "--shared"]);
     home.done(&home.path("team"), &["check"]);
 }
+
+/// git deletes what it ignores for a file of that name: a copy elsewhere is all that helps.
+#[test]
+fn init_recommends_a_backup_where_git_may_delete_the_memory() {
+    let home = Home::new();
+    let root = home.repository("ours");
+    assert!(home.done(&root, &["init"]).err.contains("`adage backup"));
+    assert!(!home.done(&home.repository("team"), &["init", "--shared"]).err.contains("`adage backup"));
+    assert!(!home.done(&home.folder("plain"), &["init"]).err.contains("`adage backup"));
+}
