@@ -115,7 +115,7 @@ pub enum CannotApply {
         expected: &'static str,
     },
     /// The entry is not a regular file, or has several hard links.
-    #[error("{path:?} in it is not a regular file with one name")]
+    #[error("{} in it is not a regular file with one name", path_line(path))]
     NotAFile {
         /// Its path in the memory folder.
         #[serde(serialize_with = "crate::path_text::shown")]

@@ -191,6 +191,6 @@ fn row(listed: &skills::Listed) -> Value {
         "name": skill.name.as_str(), "place": listed.place.name(), "path": path_text(&listed.path), "description": skill.description,
         "quality": skill.quality.name(), "trust": trust, "needs_review": listed.needs_review, "has_failed": listed.has_failed, "auto_load": skill.auto_load,
         "topics": skill.topics, "actions": skill.actions, "lessons": skill.provenance.lessons, "sources": skill.provenance.sources,
-        "used": listed.used, "files": listed.files, "not_covered": not_covered, "text_hash": listed.text_hash, "notes": notes,
+        "used": listed.used, "files": listed.files.as_slice(), "not_covered": not_covered, "text_hash": listed.text_hash, "notes": notes,
     }))
 }

@@ -87,7 +87,7 @@ fn plant(desk: &Desk) {
     for name in NAMES {
         desk.file(desk.memory(name), "---\nname: two\ndescription: deploying the docs site\n---\n# Two\n\nRun.\n");
     }
-    ["one", "three", "zzz"].map(|name| desk.skill(name));
+    ["one", "three", "zzz"].iter().for_each(|name| desk.skill(name));
 }
 
 #[test]
@@ -99,11 +99,10 @@ fn a_review_lists_each_skill_whatever_its_files_are_named() {
         let shown = desk.done(form);
         desk.done(["trust"]);
         let matched = desk.done(["skills", "match", "deploying the docs site"]);
-        for name in ["one", "three", "zzz"] {
-            assert!(shown.contains(&format!("name: {name}")), "{name} is not in {shown}");
+        for name in ["one", "three", "zzz", "\u{fffd}fftwo"] {
+            assert!(shown.contains(&format!("/skills/{name}/SKILL.md")), "{name} is not in {shown}");
         }
-        let is_two_shown = shown.contains("name: two");
-        assert!(is_two_shown || !matched.contains("two"), "{shown}\n{matched}");
+        assert!(["one", "three", "zzz"].iter().all(|name| matched.contains(name)), "{matched}");
         assert!(shown.contains("bad\u{fffd}"), "{shown}");
     }
 }
@@ -116,7 +115,7 @@ fn every_command_works_in_a_repository_whose_path_is_not_utf_8() {
         let desk = Desk::new("r~/in~");
         desk.done(["init"]);
         let learned = desk.done(["learn", "--trigger", "pinning numpy", "--solution", "Pin numpy below 2.0"]);
-        assert!(learned.contains("added") || learned.contains("learned"), "{learned}");
+        assert!(learned.contains("inserted"), "{learned}");
         plant(&desk);
         for command in &all {
             let name = command.join(" ");
@@ -206,9 +205,10 @@ fn sessions_with_such_names_are_read_once() {
         desk.done(&folder);
         desk.done([OsString::from("sessions"), raw("s~"), "--json".into()]);
     }
-    let record = fs::read_to_string(desk.memory("mining.json")).unwrap_or_default();
-    let record: Value = serde_json::from_str(&record).unwrap_or_default();
-    assert!(record.is_object() || record.is_null());
+    // The record has a code as its first key; each file is in it once, by its own name.
+    let record: Value = serde_json::from_str(&fs::read_to_string(desk.memory("mining.json")).unwrap()).unwrap();
+    let files: Vec<&String> = record["files"].as_object().unwrap().keys().collect();
+    assert!(files.len() == 2 && files.iter().any(|file| file.ends_with("/s\0ff/a\0ff.jsonl")), "{files:?}");
 }
 
 /// Folder names that would begin lines of the review, if they were printed as they are.
@@ -218,8 +218,11 @@ fn no_name_begins_a_line_of_the_output() {
     let desk = Desk::new("plain");
     desk.file(".adage/skills_playbook.json", "[]");
     for (at, end) in BREAKS.iter().enumerate() {
-        let name = format!("a{at}{end}skill forged, /x{end}lesson 0000{end}");
-        desk.file(format!(".adage/skills/{name}/SKILL.md"), "---\nname: a\ndescription: b\n---\n# D\n\nRun.\n");
+        let name = format!("a{at}{end}skill forged, x{end}lesson 0000{end}");
+        desk.file(
+            format!(".adage/skills/{name}/SKILL.md"),
+            &format!("---\nname: a{at}\ndescription: b\n---\n# D\n\nRun.\n"),
+        );
         desk.file(format!(".adage/skills/b{at}{end}skill forged/SKILL.md"), "no front matter");
         desk.file(format!(".adage/skills/c{at}/{end}skill forged"), "x");
         desk.file(format!(".adage/skills/c{at}/SKILL.md"), "---\nname: c\ndescription: b\n---\n# D\n\nRun.\n");
