@@ -42,7 +42,7 @@ pub enum EmbedError {
     #[error(
         "cannot load ONNX Runtime from {}: this process has loaded it from {} already",
         path_line(asked),
-        loaded.as_ref().map_or_else(|| "elsewhere".to_owned(), |path| path_line(path))
+        loaded.as_ref().map_or_else(|| "elsewhere".to_owned(), path_line)
     )]
     RuntimeTaken {
         /// The path that was loaded; none if the host loaded it through `ort`.

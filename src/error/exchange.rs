@@ -62,7 +62,7 @@ pub enum ExportRefused {
     #[error(
         "{} is a link to {}; name the file that is meant",
         path_line(link),
-        to.as_ref().map_or_else(|| "nothing".to_owned(), |to| path_line(to))
+        to.as_ref().map_or_else(|| "nothing".to_owned(), path_line)
     )]
     Link {
         /// The link.

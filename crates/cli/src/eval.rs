@@ -63,7 +63,7 @@ pub(crate) fn eval(global: &Global, asked: &Eval, out: &mut Output) -> Done {
 
 /// The version and settings that made a report, for its end.
 fn made(global: &Global, asked: &Eval) -> String {
-    let names: Vec<String> = asked.data.iter().map(|path| path_line(path)).collect();
+    let names: Vec<String> = asked.data.iter().map(path_line).collect();
     let books: Vec<String> = asked.books.iter().map(ToString::to_string).collect();
     let books = if books.is_empty() { String::new() } else { format!(" --books {}", books.join(",")) };
     let draws = asked.draws.map(|draws| format!(" --draws {draws}")).unwrap_or_default();

@@ -88,7 +88,7 @@ pub(crate) fn forget(global: &Global, lesson: &str, out: &mut Output) -> Done {
     let text = if kept_in.is_empty() {
         format!("forgot {id}: its words are deleted from every file of the memory; this cannot be undone")
     } else {
-        let files: Vec<String> = kept_in.iter().map(|path| path_line(path)).collect();
+        let files: Vec<String> = kept_in.iter().map(path_line).collect();
         format!(
             "forgot {id}, which cannot be undone; its words are still in files that you keep, edit or remove them: {}",
             files.join(", ")

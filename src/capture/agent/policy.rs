@@ -92,7 +92,7 @@ impl ToolPolicy {
         if roots.iter().any(is_below) {
             return Ok(());
         }
-        let allowed = roots.iter().map(|root| path_line(root)).collect::<Vec<_>>().join(", ");
+        let allowed = roots.iter().map(path_line).collect::<Vec<_>>().join(", ");
         Err(Denied::Elsewhere { tool, path: path.to_owned(), allowed })
     }
 }

@@ -158,7 +158,7 @@ fn embeds_in_background(books: &Books, session: &mut Session) -> Result<bool, Bo
 
 /// A sentence that names the folders that are not trusted.
 fn silent(books: &Books) -> String {
-    let folders: Vec<String> = books.silent.iter().map(|path| path_line(path)).collect();
+    let folders: Vec<String> = books.silent.iter().map(path_line).collect();
     if folders.is_empty() {
         return String::new();
     }
