@@ -242,7 +242,7 @@ fn the_section_takes_its_place_and_nothing_else() {
 #[test]
 fn marks_in_a_block_of_code_are_not_the_section() {
     let old = "<!-- adage:lessons:begin (x) -->\nmine\n<!-- adage:lessons:end -->\n";
-    let indented = |indent: &str| old.lines().map(|line| format!("{indent}{line}\n")).collect::<String>();
+    let indented = |indent: &str| old.split_inclusive('\n').flat_map(|line| [indent, line]).collect::<String>();
     for code in [
         indented("    "),
         indented("\t"),
