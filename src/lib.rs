@@ -92,6 +92,7 @@ pub mod learn;
 pub mod lesson;
 mod lexical;
 pub mod model;
+mod path_text;
 pub mod playbook;
 mod proposal;
 pub mod redact;

@@ -12,6 +12,6 @@
 //! Lessons, transcripts and queries are redacted automatically; the documents of a `VectorMemory` are not.
 
 pub use adage_redact::{
-    Masked, Part, Redactor, Secret, Traced, as_shown, json_error, mask, one_line, printable, printable_json,
-    printable_line, shorten, strip_invisible, strip_terminal, visible, visible_chars, written_out,
+    Masked, Part, Redactor, Secret, Traced, as_shown, json_error, mask, one_line, path_line, path_text, printable,
+    printable_json, printable_line, shorten, strip_invisible, strip_terminal, visible, visible_chars, written_out,
 };

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use adage_redact::path_line;
+
 use crate::error::EmbedError;
 use crate::lesson::TextHash;
 
@@ -78,5 +80,5 @@ impl Model {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, EmbedError> {
-    std::fs::read(path).map_err(|error| EmbedError::Load { reason: format!("{}: {error}", path.display()) })
+    std::fs::read(path).map_err(|error| EmbedError::Load { reason: format!("{}: {error}", path_line(path)) })
 }

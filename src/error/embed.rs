@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use adage_index::VectorError;
+use adage_redact::path_line;
 
 /// An error of embedding texts.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -20,7 +21,7 @@ pub enum EmbedError {
     },
     /// ONNX Runtime's library could not be loaded. Pass the path of the library file; in the Python package it is
     /// `onnxruntime/capi/libonnxruntime.so.*`.
-    #[error("ONNX Runtime could not be loaded from {}: {reason}", path.display())]
+    #[error("ONNX Runtime could not be loaded from {}: {reason}", path_line(path))]
     Runtime {
         /// The given path.
         path: PathBuf,
@@ -28,7 +29,7 @@ pub enum EmbedError {
         reason: String,
     },
     /// The library is an ONNX Runtime of the wrong version.
-    #[error("{} is ONNX Runtime {found}, it must be 1.{oldest} or later", path.display())]
+    #[error("{} is ONNX Runtime {found}, it must be 1.{oldest} or later", path_line(path))]
     RuntimeVersion {
         /// The library.
         path: PathBuf,
@@ -40,8 +41,8 @@ pub enum EmbedError {
     /// The process has already loaded ONNX Runtime from another path; a process can load only one.
     #[error(
         "cannot load ONNX Runtime from {}: this process has loaded it from {} already",
-        asked.display(),
-        loaded.as_ref().map_or_else(|| "elsewhere".to_owned(), |path| path.display().to_string())
+        path_line(asked),
+        loaded.as_ref().map_or_else(|| "elsewhere".to_owned(), path_line)
     )]
     RuntimeTaken {
         /// The path that was loaded; none if the host loaded it through `ort`.

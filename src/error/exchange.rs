@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use adage_redact::path_line;
+
 /// An error of exchanging lessons. No file was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -24,7 +26,7 @@ pub enum Error {
         found: usize,
     },
     /// The file's section of lessons cannot be replaced.
-    #[error("{} was not written: {reason}", path.display())]
+    #[error("{} was not written: {reason}", path_line(path))]
     Refused {
         /// The file.
         path: PathBuf,
@@ -59,8 +61,8 @@ pub enum ExportRefused {
     /// links. Name the file that is meant.
     #[error(
         "{} is a link to {}; name the file that is meant",
-        link.display(),
-        to.as_ref().map_or_else(|| "nothing".to_owned(), |to| to.display().to_string())
+        path_line(link),
+        to.as_ref().map_or_else(|| "nothing".to_owned(), path_line)
     )]
     Link {
         /// The link.

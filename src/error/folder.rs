@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use adage_redact::path_line;
+
 /// Shorthand for results of operations on a folder.
 pub(crate) type Result<T, E = FolderError> = std::result::Result<T, E>;
 
@@ -13,7 +15,7 @@ pub(crate) type Result<T, E = FolderError> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum FolderError {
     /// An operation on a file failed; nothing was committed.
-    #[error("could not {action} {}", path.display())]
+    #[error("could not {action} {}", path_line(path))]
     Io {
         /// The operation.
         action: &'static str,
@@ -24,7 +26,7 @@ pub enum FolderError {
     },
     /// An entry in place of a file or folder is a link or of another type. It is not followed, read or written. Look at it,
     /// then remove it.
-    #[error("{} is {found}; it was not touched: look at it, then remove it", path.display())]
+    #[error("{} is {found}; it was not touched: look at it, then remove it", path_line(path))]
     Irregular {
         /// The name.
         path: PathBuf,
@@ -33,7 +35,7 @@ pub enum FolderError {
     },
     /// A file became unreadable while the folder was open, for example during an edit by a person. It was not changed; repair
     /// it, or open the folder again to quarantine it and restore the backup.
-    #[error("{} cannot be read: {reason}; repair it, or open the folder again to restore the backup", path.display())]
+    #[error("{} cannot be read: {reason}; repair it, or open the folder again to restore the backup", path_line(path))]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -43,7 +45,10 @@ pub enum FolderError {
     /// A file is longer than what is read of it, so that a file that somebody else made cannot take all memory. It was not
     /// read. Look at it: a file that is honestly so long needs a greater
     /// [`StoreConfig::max_file_bytes`](crate::config::StoreConfig).
-    #[error("{} has {size} bytes, at most {limit} are read; look at it, and remove it or raise store.max_file_bytes", path.display())]
+    #[error(
+        "{} has {size} bytes, at most {limit} are read; look at it, and remove it or raise store.max_file_bytes",
+        path_line(path)
+    )]
     TooLarge {
         /// The file.
         path: PathBuf,
@@ -55,7 +60,7 @@ pub enum FolderError {
     /// A newer version wrote the file; the folder is open for reading only.
     #[error(
         "{} is of schema version {found}, this program writes {supported}: it is open for reading only; use a newer version",
-        path.display()
+        path_line(path)
     )]
     NewerSchema {
         /// The file.
@@ -67,7 +72,7 @@ pub enum FolderError {
     },
     /// The handle was opened for reading. If the operating system denies writing to the folder, the error is
     /// [`FolderError::Io`] at the write instead.
-    #[error("{} is open for reading only", path.display())]
+    #[error("{} is open for reading only", path_line(path))]
     ReadOnly {
         /// The folder.
         path: PathBuf,
@@ -76,7 +81,7 @@ pub enum FolderError {
     /// decide.
     #[error(
         "{} is not trusted: `adage trust --show` prints what is in it, `adage trust` lets it be used",
-        path.display()
+        path_line(path)
     )]
     NotTrusted {
         /// The folder.
@@ -84,7 +89,7 @@ pub enum FolderError {
     },
     /// The folder is that of a playbook and was opened as a vector memory, or the reverse. Nothing was changed; each needs a folder
     /// of its own.
-    #[error("{} has {found}, and was opened as {expected}; each needs a folder of its own", path.display())]
+    #[error("{} has {found}, and was opened as {expected}; each needs a folder of its own", path_line(path))]
     WrongKind {
         /// The folder.
         path: PathBuf,
@@ -95,19 +100,19 @@ pub enum FolderError {
     },
     /// The folder that was judged when it was opened is not at its path any more: another one is, or its id is another. Nothing
     /// was written; open it again, and what is there now is judged.
-    #[error("{} is another folder than the one that was opened; open it again", path.display())]
+    #[error("{} is another folder than the one that was opened; open it again", path_line(path))]
     Replaced {
         /// The folder.
         path: PathBuf,
     },
     /// The file with the folder's id has other content. Look at it, then remove it.
-    #[error("{} is not the id of a folder; look at it, then remove it", path.display())]
+    #[error("{} is not the id of a folder; look at it, then remove it", path_line(path))]
     NoFolderId {
         /// The file.
         path: PathBuf,
     },
     /// A decision about a folder cannot be recorded: the handle has no trust store.
-    #[error("whether {} is trusted cannot be recorded: there is no trust store", path.display())]
+    #[error("whether {} is trusted cannot be recorded: there is no trust store", path_line(path))]
     NoTrustStore {
         /// The folder.
         path: PathBuf,
@@ -116,7 +121,7 @@ pub enum FolderError {
     /// was changed; try again, or end that process.
     #[error(
         "{} is locked by {}, and was not freed within {:.1} s; try again, or end that process",
-        path.display(),
+        path_line(path),
         holder.as_ref().map_or_else(|| "another process".to_owned(), ToString::to_string),
         waited.as_secs_f64()
     )]
@@ -129,7 +134,7 @@ pub enum FolderError {
         waited: Duration,
     },
     /// A write could not be synced to disk, so this handle refuses further writes. Open the folder again.
-    #[error("an earlier write to {} could not be synced; open the folder again", path.display())]
+    #[error("an earlier write to {} could not be synced; open the folder again", path_line(path))]
     WritesStopped {
         /// The folder.
         path: PathBuf,

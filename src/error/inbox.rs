@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use adage_redact::path_line;
 use serde::Serialize;
 
 use super::PatchError;
@@ -54,9 +55,10 @@ pub enum CannotApply {
     #[error("it is not a patch that may be applied: {0}")]
     Patch(PatchError),
     /// A diff does not apply to its file.
-    #[error("the diff of {} does not apply: {reason}", path.display())]
+    #[error("the diff of {} does not apply: {reason}", path_line(path))]
     Diff {
         /// The file.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
         /// Why not.
         reason: PatchError,
@@ -72,10 +74,11 @@ pub enum CannotApply {
     /// A file has changed since the proposal was made.
     #[error(
         "{} changed since: the proposal is for {}, it is {}",
-        path.display(), super::content(proposed_for.as_ref()), super::content(found.as_ref())
+        path_line(path), super::content(proposed_for.as_ref()), super::content(found.as_ref())
     )]
     Changed {
         /// The file.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
         /// The hash of its content then; none if there was no file.
         proposed_for: Option<TextHash>,
@@ -112,9 +115,10 @@ pub enum CannotApply {
         expected: &'static str,
     },
     /// The entry is not a regular file, or has several hard links.
-    #[error("{path:?} in it is not a regular file with one name")]
+    #[error("{} in it is not a regular file with one name", path_line(path))]
     NotAFile {
         /// Its path in the memory folder.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
     },
     /// It is too large.
@@ -180,63 +184,75 @@ pub enum TargetError {
         patch_kind: &'static str,
     },
     /// It is not a file that a proposal of this kind may change.
-    #[error("{} is not {expected}", path.display())]
+    #[error("{} is not {expected}", path_line(path))]
     Outside {
         /// The path.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
         /// The files that it may change.
         expected: &'static str,
     },
     /// Agents read it as instructions.
-    #[error("{} holds instructions of a project", path.display())]
+    #[error("{} holds instructions of a project", path_line(path))]
     Instructions {
         /// The path.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
     },
     /// It, or a folder above it, is a symbolic link or resolves to another path.
-    #[error("{} leads elsewhere", path.display())]
+    #[error("{} leads elsewhere", path_line(path))]
     Link {
         /// The path.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
     },
     /// It is not a regular file, or a part above it is not a folder.
-    #[error("{} is not a {expected}", path.display())]
+    #[error("{} is not a {expected}", path_line(path))]
     Kind {
         /// The path.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
         /// `regular file` or `folder`.
         expected: &'static str,
     },
     /// The file has several hard links.
-    #[error("{} has {n_links} hard links", path.display())]
+    #[error("{} has {n_links} hard links", path_line(path))]
     HardLinked {
         /// The path.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
         /// The number of hard links.
         n_links: u64,
     },
     /// The file may not be written.
-    #[error("{} may not be written", path.display())]
+    #[error("{} may not be written", path_line(path))]
     WriteProtected {
         /// The path.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
     },
     /// The patch changes a file that does not exist.
-    #[error("{} does not exist", path.display())]
+    #[error("{} does not exist", path_line(path))]
     Missing {
         /// The path.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
     },
     /// The patch creates a file that exists.
-    #[error("{} exists already", path.display())]
+    #[error("{} exists already", path_line(path))]
     Exists {
         /// The path.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
     },
     /// The patch creates a file with a name that some systems, or people, do not distinguish from an existing one.
-    #[error("{} would be in the same folder as {found:?}, which some systems or readers take for the same name", path.display())]
+    #[error(
+        "{} would be in the same folder as {found:?}, which some systems or readers take for the same name",
+        path_line(path)
+    )]
     Alike {
         /// The path.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
         /// The name that exists.
         found: String,

@@ -16,6 +16,7 @@ pub(crate) mod vector_memory;
 use std::path::PathBuf;
 
 use adage_index::VectorError;
+use adage_redact::path_line;
 
 use crate::lesson::{ChangeId, LessonId, LessonRef, ReceiptId, TextHash};
 
@@ -138,7 +139,7 @@ pub enum Error {
         reason: CannotUndo,
     },
     /// A file has changed since its edit was prepared. Nothing was changed.
-    #[error("{} changed: the edit is for {}, it is {}", path.display(), content(expected.as_ref()), content(found.as_ref()))]
+    #[error("{} changed: the edit is for {}, it is {}", path_line(path), content(expected.as_ref()), content(found.as_ref()))]
     FileChanged {
         /// The file.
         path: PathBuf,

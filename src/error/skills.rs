@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use adage_redact::path_line;
+
 use crate::lesson::TextHash;
 
 /// An error of reading or writing a skill. Nothing was changed.
@@ -18,7 +20,7 @@ pub enum Error {
     #[error("no lesson was named to write as a skill")]
     NoLessons,
     /// A skill with another text has this name; take another name.
-    #[error("another skill {name:?} exists at {}; choose another name", path.display())]
+    #[error("another skill {name:?} exists at {}; choose another name", path_line(path))]
     Exists {
         /// The name.
         name: String,

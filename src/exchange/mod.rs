@@ -168,7 +168,7 @@ impl Format {
         let is_list = start.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(['{', ']']));
         if start.starts_with('{') || is_list {
             Some(Self::JsonLines)
-        } else if text.lines().any(section::is_begin) {
+        } else if section::begins_in(text) {
             Some(Self::Memory)
         } else {
             text.lines().any(ace::is_bullet).then_some(Self::Ace)

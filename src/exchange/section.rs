@@ -44,12 +44,52 @@ impl Reader {
     }
 }
 
-pub(super) fn is_begin(line: &str) -> bool {
-    line.trim().starts_with(BEGIN)
+/// True for a text with the first mark of a section.
+pub(super) fn begins_in(text: &str) -> bool {
+    text.split_inclusive('\n').zip(fenced(text)).any(|(line, is_fenced)| !is_fenced && is_begin(line))
+}
+
+fn is_begin(line: &str) -> bool {
+    outside_code(line).is_some_and(|line| line.starts_with(BEGIN))
 }
 
 fn is_end(line: &str) -> bool {
-    line.trim() == END
+    outside_code(line) == Some(END)
+}
+
+/// The line without its indent; none for one that is indented as code, by four columns or a tab.
+fn outside_code(line: &str) -> Option<&str> {
+    let bare = line.trim();
+    let indent = line.strip_suffix(line.trim_start()).unwrap_or_default();
+    (indent.len() < FURTHER.len() && !indent.contains('\t')).then_some(bare)
+}
+
+/// For each line whether it is in a fenced block of code that is closed.
+fn fenced(text: &str) -> Vec<bool> {
+    let mut fenced = Vec::new();
+    let mut open: Option<(usize, &str)> = None;
+    for (place, line) in text.split_inclusive('\n').enumerate() {
+        fenced.push(false);
+        let bare = outside_code(line).unwrap_or_default();
+        match open {
+            Some((from, fence)) if bare.starts_with(fence) && bare.trim_matches(['`', '~']).is_empty() => {
+                fenced.iter_mut().skip(from).for_each(|line| *line = true);
+                open = None;
+            }
+            Some(_) => {}
+            None => open = fence_at(bare).map(|fence| (place, fence)),
+        }
+    }
+    fenced
+}
+
+/// The characters that open a fenced block.
+fn fence_at(bare: &str) -> Option<&str> {
+    ['`', '~'].into_iter().find_map(|mark| {
+        let fence = bare.get(..bare.len() - bare.trim_start_matches(mark).len())?;
+        let is_code_in_text = mark == '`' && bare.trim_start_matches(mark).contains(mark);
+        (fence.len() >= 3 && !is_code_in_text).then_some(fence)
+    })
 }
 
 /// The section, marks included.
@@ -121,7 +161,12 @@ pub(super) fn put_section(file: &[u8], section: &str) -> Result<Vec<u8>, BadSect
 /// The lines of the marks, from 0.
 fn find(text: &str) -> Result<Option<(usize, usize)>, BadSection> {
     let (mut begin, mut found) = (None, None);
+    let fenced = fenced(text);
     for (place, line) in text.split_inclusive('\n').enumerate() {
+        // Within the section, a fence is in a text of it.
+        if begin.is_none() && fenced.get(place) == Some(&true) {
+            continue;
+        }
         if is_begin(line) {
             if begin.is_some() || found.is_some() {
                 return Err(BadSection::Second { line: place + 1 });

@@ -240,6 +240,33 @@ fn the_section_takes_its_place_and_nothing_else() {
 }
 
 #[test]
+fn marks_in_a_block_of_code_are_not_the_section() {
+    let old = "<!-- adage:lessons:begin (x) -->\nmine\n<!-- adage:lessons:end -->\n";
+    let indented = |indent: &str| old.split_inclusive('\n').flat_map(|line| [indent, line]).collect::<String>();
+    for code in [
+        indented("    "),
+        indented("\t"),
+        indented("  \t"),
+        indented("        "),
+        format!("```\n{old}```\n"),
+        format!("~~~~ md\n{old}```\n~~~~\n"),
+        format!("  ```html\n{}  ```\n", indented("  ")),
+        format!("````\n```\n{old}```\n````\n"),
+    ] {
+        let file = format!("# Format\n\n{code}\n");
+        check_put(&file, Ok(&format!("{file}{NEW}")));
+        // Nor do they hide it.
+        check_put(&format!("{file}{old}{code}"), Ok(&format!("{file}{NEW}{code}")));
+        assert_eq!(Format::detect(&file), None, "{file:?}");
+    }
+    // An indent of fewer columns is none, and a fence without an end, or within a line, opens no block.
+    for start in ["```\n", "``` `a`\n", "``\n", "    ```\n"] {
+        check_put(&format!("{start}{old}"), Ok(&format!("{start}{NEW}")));
+    }
+    check_put(&indented("   "), Ok(NEW));
+}
+
+#[test]
 fn a_whole_file_is_taken_only_when_nobody_else_wrote_in_it() {
     let (lesson, id) = (Arc::new(csv()), csv().id);
     for format in [Format::JsonLines, Format::Ace] {

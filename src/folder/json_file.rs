@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use adage_redact::path_line;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -77,7 +78,7 @@ impl<'a, R: JsonRecord> JsonFile<'a, R> {
         let bytes = self.folder.files().read_or_empty(self.name(), 0)?;
         let is_own = self.is_own(&bytes, codes);
         if !is_own {
-            tracing::warn!("{} is not used: {NOT_OWN}", self.folder.files().path_of(self.name()).display());
+            tracing::warn!("{} is not used: {NOT_OWN}", path_line(self.folder.files().path_of(self.name())));
         }
         Ok(if is_own { parse(&bytes).unwrap_or_default() } else { R::default() })
     }
@@ -114,7 +115,7 @@ impl<'a, R: JsonRecord> JsonFile<'a, R> {
             Ok(known) => known,
             Err(reason) => {
                 let kept = self.folder.quarantine(&bytes, &self.name, "json")?;
-                tracing::warn!(%reason, kept = %kept.display(), "{}", R::LOST);
+                tracing::warn!(%reason, kept = %path_line(kept), "{}", R::LOST);
                 R::default()
             }
         };

@@ -10,6 +10,9 @@ use super::no_follow::{Handle, OpenFor};
 use super::root::{At, Root};
 use crate::error::folder::{FolderError, Result};
 
+/// What is at the root of a work tree.
+const REPOSITORY_DATA: [&str; 5] = [".git", ".hg", ".jj", ".svn", ".bzr"];
+
 /// The path of a directory with all links resolved except at its end: a memory folder is not a link. It stays valid if the
 /// working directory or a link above it changes.
 pub(super) fn resolve_parent(disk: &dyn Disk, absolute: &Path) -> Result<PathBuf> {
@@ -96,7 +99,7 @@ impl<'a> Links<'a> {
     }
 
     /// The path of a file to be written, without links. A link to a file beside it is followed, and so are folders that are links,
-    /// unless they are below one of `grounds` and lead away: others may have put them there.
+    /// unless they are below one of `grounds` or in a repository, and lead away: others may have put them there.
     pub(crate) fn target_of(&self, file: &Path, grounds: &[PathBuf]) -> Result<Target> {
         let file = std::path::absolute(file).map_err(FolderError::io("stat", file))?;
         let (Some(parent), Some(name)) = (file.parent(), file.file_name()) else {
@@ -109,7 +112,7 @@ impl<'a> Links<'a> {
             let above = self.resolve_existing(part.parent().unwrap_or(part))?;
             let to = self.resolve(part).ok();
             let is_beside = to.as_ref().is_some_and(|to| to.parent() == Some(&above));
-            if !is_beside && grounds.iter().any(|ground| above.starts_with(ground)) {
+            if !is_beside && (grounds.iter().any(|ground| above.starts_with(ground)) || self.is_in_repository(&above)) {
                 return Ok(Target::Link { link: part.to_owned(), to });
             }
         }
@@ -122,6 +125,15 @@ impl<'a> Links<'a> {
             Some(to) if to.parent() == path.parent() => Target::File(to),
             to => Target::Link { link: file, to },
         })
+    }
+
+    /// True for a folder in the work tree of a repository, whose links a clone or a pull brings.
+    fn is_in_repository(&self, folder: &Path) -> bool {
+        let has_data = |root: &Path| {
+            let is_there = |name| matches!(self.entry(&root.join(name)), Ok(entry) if entry != Entry::Missing);
+            REPOSITORY_DATA.into_iter().any(is_there)
+        };
+        folder.ancestors().any(has_data)
     }
 
     /// True for a directory that is, or will be, inside `root` after every link is followed. False for one spelled with `..`,

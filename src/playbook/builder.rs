@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use adage_redact::path_line;
 use parking_lot::{Mutex, RwLock};
 
 use super::own_config::own_config;
@@ -197,7 +198,7 @@ impl PlaybookBuilder {
 fn with_own_config(folder: &Folder, guard: &Guard, config: Config) -> Config {
     let Some(own) = own_config(folder).filter(|own| guard.admits(|| own.hash)) else { return config };
     own.on_top_of(&config).unwrap_or_else(|error| {
-        tracing::warn!(error = with_causes(&error), folder = %folder.path().display(), "the folder's settings are not used");
+        tracing::warn!(error = with_causes(&error), folder = %path_line(folder.path()), "the folder's settings are not used");
         config
     })
 }

@@ -24,7 +24,7 @@ impl Playbook {
     }
 
     /// Checks a folder that a host is about to write files into, as [`export_into`](Self::export_into) checks a file: a link that a
-    /// repository may have brought, below the working directory, is refused.
+    /// repository may have brought, in a repository or below the working directory, is refused.
     ///
     /// # Errors
     /// [`exchange::Error::Refused`]; [`FolderError::Io`](crate::FolderError::Io).

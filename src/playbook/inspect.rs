@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::Playbook;
 use crate::error::Result;
 use crate::store::{Snapshot, Store, count_vectors, is_cache};
+use crate::trust::{Sharing, for_git};
 
 /// Statistics of a playbook.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -58,6 +59,9 @@ pub enum MemoryPart {
     Backup,
     /// The cache of vectors.
     Vectors,
+    /// The rules by which git leaves out the memory.
+    #[serde(rename = ".gitignore")]
+    GitIgnore,
 }
 
 impl fmt::Display for MemoryPart {
@@ -69,6 +73,7 @@ impl fmt::Display for MemoryPart {
             Self::Log => "log",
             Self::Backup => "backup",
             Self::Vectors => "vectors",
+            Self::GitIgnore => ".gitignore",
         })
     }
 }
@@ -140,6 +145,15 @@ impl Playbook {
         })
     }
 
+    /// Who may read the folder through git, by its `.gitignore`: without one, a team. None if the file is not one that adage writes:
+    /// git may then take any file of the folder.
+    ///
+    /// # Errors
+    /// [`FolderError::Io`](crate::FolderError::Io).
+    pub fn sharing(&self) -> Result<Option<Sharing>> {
+        Ok(for_git::sharing(&self.shared.store.folder)?)
+    }
+
     /// Checks every file of the folder and reports problems. Changes nothing.
     ///
     /// # Errors
@@ -150,6 +164,12 @@ impl Playbook {
         let mut findings = check_lessons(snapshot);
         findings.extend(check_usage(store, snapshot)?);
         findings.extend(check_archive(store, snapshot)?);
+        if self.exists() && self.sharing()?.is_none() {
+            let problem = "it is not one that adage writes".to_owned();
+            let consequence =
+                "git may take files of this memory; put `*` as its only line, or delete it to share the memory";
+            findings.push(Finding { part: MemoryPart::GitIgnore, problem, consequence });
+        }
         findings.extend(store.commit_log().check()?.map(|(problem, consequence)| Finding {
             part: MemoryPart::Log,
             problem,

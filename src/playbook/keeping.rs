@@ -36,6 +36,7 @@ pub struct FromQuarantine {
     /// Its trigger.
     pub trigger: String,
     /// The quarantined file.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub path: PathBuf,
 }
 

@@ -58,6 +58,7 @@ pub struct Playbooks {
 #[non_exhaustive]
 pub struct FolderCredit {
     /// The folder.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub folder: PathBuf,
     /// The result there.
     pub credited: Credited,

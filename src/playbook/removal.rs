@@ -37,6 +37,7 @@ pub struct ForgottenLesson {
     /// Its id.
     pub id: LessonId,
     /// Files of the memory that still contain one of its texts: skills in use, notes and proposals, which a person keeps.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub kept_in: Vec<PathBuf>,
 }
 

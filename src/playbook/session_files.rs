@@ -23,6 +23,7 @@ const MAX_ENTRIES: usize = 200_000;
 #[non_exhaustive]
 pub struct LeftOut {
     /// The path.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub path: PathBuf,
     /// The reason.
     pub reason: LeftOutReason,
@@ -89,6 +90,7 @@ pub struct SessionFiles {
 #[non_exhaustive]
 pub struct SessionFile {
     /// Its path.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub path: PathBuf,
     /// Its length on disk.
     pub n_bytes: u64,

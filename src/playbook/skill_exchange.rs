@@ -28,6 +28,7 @@ pub enum SavedSkill {
         /// Its name.
         name: SkillName,
         /// Its file.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
     },
     /// The skill was saved before with the same text.
@@ -35,6 +36,7 @@ pub enum SavedSkill {
         /// Its name.
         name: SkillName,
         /// Its file.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
     },
 }
@@ -65,6 +67,7 @@ pub struct ExportedSkill {
     /// Its name.
     pub name: SkillName,
     /// Its file.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub path: PathBuf,
     /// The lessons, which are now marked as graduated.
     pub lessons: Vec<LessonId>,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use adage_redact::written_out;
+use adage_redact::{path_text, written_out};
 use serde::Serialize;
 
 use crate::lesson::{TextHash, Trust};
@@ -51,6 +51,7 @@ pub struct ListedSkill {
     /// The kind of folder it is in.
     pub place: SkillPlace,
     /// Its file.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub path: PathBuf,
     /// Repairs that were made while it was read.
     pub notes: Vec<SkillNote>,
@@ -81,7 +82,7 @@ impl ListedSkill {
 
 /// A skill that another of the same name hides. In JSON: `[skill, hidden_by]`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(into = "(ListedSkill, PathBuf)")]
+#[serde(into = "(ListedSkill, String)")]
 #[non_exhaustive]
 pub struct ShadowedSkill {
     /// The hidden skill.
@@ -90,9 +91,9 @@ pub struct ShadowedSkill {
     pub hidden_by: PathBuf,
 }
 
-impl From<ShadowedSkill> for (ListedSkill, PathBuf) {
+impl From<ShadowedSkill> for (ListedSkill, String) {
     fn from(shadowed: ShadowedSkill) -> Self {
-        (shadowed.skill, shadowed.hidden_by)
+        (shadowed.skill, path_text(shadowed.hidden_by))
     }
 }
 
@@ -126,7 +127,7 @@ impl ListedSkill {
             text.push_str("\nFiles that come with it:\n");
         }
         for SkillFile { path, n_bytes, hash } in &self.files {
-            let _ = writeln!(text, "- {:?}, {n_bytes} bytes, hash {hash}", path.to_string_lossy());
+            let _ = writeln!(text, "- {:?}, {n_bytes} bytes, hash {hash}", path_text(path));
         }
         if let Some(reason) = &self.not_covered {
             let _ = writeln!(text, "- not all, and none can be promoted: {:?}", reason.to_string());

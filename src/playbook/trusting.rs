@@ -41,6 +41,7 @@ pub struct AwaitingTrust {
     pub config: Option<String>,
     /// Records of edits that somebody else wrote. None of them is followed or undone: their files would hold texts that nobody saw.
     /// Trust sets them aside.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub edits: Vec<PathBuf>,
 }
 

@@ -34,6 +34,7 @@ pub struct Quarantined {
     /// Its former path below the inbox.
     pub name: String,
     /// Its present path. A `.reason` file is beside it.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub kept_at: PathBuf,
     /// The reason.
     pub reason: CannotApply,

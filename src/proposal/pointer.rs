@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use adage_redact::path_line;
+
 /// The table of contents of the notes.
 pub(crate) const INDEX: &str = "MEMORY.md";
 
@@ -20,7 +22,7 @@ pub(crate) fn with_pointers<'a>(index: Option<&str>, files: impl IntoIterator<It
             text.push_str(newline);
         }
         let topic = file.file_stem().unwrap_or_default().to_string_lossy().replace(['-', '_'], " ");
-        text += &["- See ", &file.display().to_string(), " for ", &topic, " notes.", newline].concat();
+        text += &["- See ", &path_line(file), " for ", &topic, " notes.", newline].concat();
         is_changed = true;
     }
     is_changed.then_some(text)
@@ -29,7 +31,7 @@ pub(crate) fn with_pointers<'a>(index: Option<&str>, files: impl IntoIterator<It
 /// True if the text names this file: by its whole path, or by its name without another folder before it.
 fn names(text: &str, file: &Path) -> bool {
     let Some(name) = file.file_name().and_then(|name| name.to_str()) else { return false };
-    let folder = file.parent().map(|folder| format!("{}/", folder.display())).unwrap_or_default();
+    let folder = file.parent().map(|folder| format!("{}/", path_line(folder))).unwrap_or_default();
     text.match_indices(name).any(|(start, _)| {
         let (before, after) =
             (text.get(..start).unwrap_or_default(), text.get(start + name.len()..).unwrap_or_default());

@@ -323,6 +323,7 @@ pub struct Shown {
     /// Its id.
     pub id: LessonId,
     /// The memory folder that it is in.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub folder: PathBuf,
     /// Its trigger.
     pub trigger: String,

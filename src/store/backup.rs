@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use adage_redact::path_line;
 use serde::{Deserialize, Serialize};
 
 use super::prepared_commit::Extent;
@@ -75,6 +76,7 @@ impl BackupRecord {
 #[non_exhaustive]
 pub struct BackupFile {
     /// Its path relative to the folder.
+    #[serde(with = "crate::path_text::exact")]
     pub path: PathBuf,
     /// The hash of its bytes.
     pub hash: TextHash,
@@ -93,6 +95,7 @@ pub struct Restored {
     /// Other files that exist and were not changed.
     pub n_files_kept: usize,
     /// Where the previous playbook file is now.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub previous: Option<PathBuf>,
     /// False for a backup that this user's key did not seal. Nothing of it counts or is shown before a person promotes it.
     pub is_own: bool,
@@ -324,7 +327,7 @@ fn read_record(source: &Directory, path: &Path) -> Result<BackupRecord> {
     for file in &record.files {
         let bytes = source.content(file.path.as_os_str())?;
         if bytes.is_none_or(|bytes| TextHash::of(&[&bytes]) != file.hash) {
-            return Err(not_whole(format!("{} is not as it was written", file.path.display())));
+            return Err(not_whole(format!("{} is not as it was written", path_line(&file.path))));
         }
     }
     Ok(record)

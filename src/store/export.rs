@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use adage_redact::path_line;
 use chrono::{DateTime, FixedOffset};
 
 use super::undo::undo_within;
@@ -16,7 +17,7 @@ use crate::id::ChangeId;
 const WHAT: &str = "export: ";
 
 /// The real path of a file to be written. Links that others may have put there are refused: the file itself, and folders below the
-/// working directory or below `ground`, the folder that the memory is in.
+/// working directory, in a repository, or below `ground`, the folder that the memory is in.
 fn without_links(links: Links<'_>, file: &Path, ground: Option<&Path>) -> Result<PathBuf> {
     let here = std::path::absolute(".").ok().and_then(|here| links.resolve(&here).ok());
     let grounds = ground.map(Path::to_owned).into_iter().chain(here);
@@ -76,7 +77,7 @@ impl<'a> Exports<'a> {
             if before.as_ref() == Some(&after) {
                 return Ok((None, ()));
             }
-            let what = format!("{WHAT}{}", path.display());
+            let what = format!("{WHAT}{}", path_line(&path));
             let edit = FileEdit::new(path, before.as_deref().map(content_hash), Some(after));
             Ok((Some(Transaction { what, record: Record::Kept, edits: vec![edit] }), ()))
         })?;
@@ -106,7 +107,7 @@ impl<'a> Exports<'a> {
     pub(crate) fn undo(self, change: ChangeId, file: &Path, at: DateTime<FixedOffset>) -> Result<ChangeId> {
         let named = self.target(file)?;
         let (undone, _) = undo_within(self.0, change, at, |journal| match &journal.files[..] {
-            [only] if journal.what == format!("{WHAT}{}", only.path.display()) => {
+            [only] if journal.what == format!("{WHAT}{}", path_line(&only.path)) => {
                 Ok(Reach { files: vec![named], ..Reach::default() })
             }
             _ => Err(Error::NoSuchChange { change }),

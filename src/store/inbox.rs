@@ -12,6 +12,7 @@ use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use adage_redact::path_line;
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 
@@ -65,6 +66,7 @@ pub(crate) struct Bases {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Base {
+    #[serde(with = "crate::path_text::exact")]
     path: PathBuf,
     content: Option<TextHash>,
 }
@@ -124,7 +126,7 @@ impl InboxFiles<'_> {
     /// The name without the inbox's folder, as shown to people.
     pub(crate) fn shown(name: &Name) -> String {
         let path = name.as_path();
-        path.strip_prefix(INBOX).unwrap_or(path).display().to_string()
+        path_line(path.strip_prefix(INBOX).unwrap_or(path))
     }
 
     /// An edit of a file of the inbox.
@@ -253,7 +255,7 @@ impl InboxFiles<'_> {
             files.remove_if_exists(record)?;
         }
         let (path, kept) = (files.path_of(name), files.path_of(kept));
-        tracing::warn!(from = %path.display(), to = %kept.display(), %reason, "a proposal cannot be applied and was moved to quarantine");
+        tracing::warn!(from = %path_line(&path), to = %path_line(&kept), %reason, "a proposal cannot be applied and was moved to quarantine");
         Ok(kept)
     }
 

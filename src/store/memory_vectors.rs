@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use adage_index::snapshot::{Bytes, SectionKind, row_sum};
 use adage_index::{UnitVector, VectorIndex};
+use adage_redact::path_line;
 
 use super::VECTORS;
 use super::sections::{Label, MAGIC, SectionView, SectionWriter, Sections};
@@ -73,7 +74,7 @@ fn read(folder: &Folder, from: u64) -> Result<Sections> {
     let (sections, flaws) = Sections::open(folder.files(), VECTORS, from, by_row)?;
     for flaw in flaws {
         let path = folder.files().path_of(VECTORS);
-        tracing::warn!(path = %path.display(), offset = flaw.offset, kind = ?flaw.kind, "vectors could not be read");
+        tracing::warn!(path = %path_line(path), offset = flaw.offset, kind = ?flaw.kind, "vectors could not be read");
     }
     Ok(sections)
 }

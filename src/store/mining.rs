@@ -34,12 +34,14 @@ pub(crate) struct Mining {
     /// When the last run began.
     pub(crate) last_run: Option<DateTime<FixedOffset>>,
     /// Sessions that a run was asked to read and has not read, oldest first.
+    #[serde(with = "crate::path_text::exact_list")]
     pub(crate) queued: Vec<PathBuf>,
     /// Runs that ended, oldest first.
     pub(crate) runs: Vec<RunRecord>,
     /// The progress of each session, by its id.
     pub(crate) sessions: BTreeMap<String, Progress>,
     /// The findings of each file, by its path.
+    #[serde(with = "crate::path_text::exact_keys")]
     pub(crate) files: BTreeMap<PathBuf, SeenFile>,
     /// Keys of a later version.
     #[serde(flatten)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use adage_index::IndexConfig;
+use adage_redact::path_line;
 
 use super::commit_log::{self, Base, CommitLog, LOG, LogEnd, SMALL_FILE};
 use super::sections::{Label, SectionWriter, Sections, UncheckedSection};
@@ -372,7 +373,7 @@ impl Store {
 
     /// Removes the file if its vectors are damaged, so that the next process writes it again.
     pub(crate) fn drop_damaged_recall(&self, snapshot: &Snapshot) {
-        tracing::warn!(path = %self.files().path_of(RECALL).display(), "stored vectors are damaged");
+        tracing::warn!(path = %path_line(self.files().path_of(RECALL)), "stored vectors are damaged");
         if self.may_append(snapshot) {
             // If it cannot be removed now, a later process does it.
             drop(self.drop_recall());

@@ -31,6 +31,7 @@ pub struct Recovery {
     /// Why the file could not be read.
     pub reason: String,
     /// Where its bytes are kept now; for a read-only handle, the original path.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub kept_at: Vec<PathBuf>,
     /// Whether the log of commits or a backup could be read.
     pub from_backup: bool,

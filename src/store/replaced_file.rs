@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use adage_redact::path_line;
+
 use super::playbook_file::{EncodedFile, render};
 use super::snapshot::FileVersion;
 use super::{BACKUP, PLAYBOOK, Snapshot, Store, is_alike};
@@ -63,7 +65,7 @@ impl Store {
         let (files, ReplacedFile { name, known }) = (self.files(), replaced);
         if !is_alike(known.as_ref(), files.stamp(name)?.as_ref()) {
             let kept = self.folder.quarantine(&files.read_or_empty(name, 0)?, "skills_playbook", "json")?;
-            tracing::warn!(kept = %kept.display(), "another program saved the playbook file during the commit; its version is kept");
+            tracing::warn!(kept = %path_line(kept), "another program saved the playbook file during the commit; its version is kept");
         }
         match backup {
             BackupFrom::New => files.remove_if_exists(name),
@@ -101,7 +103,7 @@ impl Store {
         for file in known.iter().flatten().filter(|file| !file.book.lessons.iter().all(is_here)) {
             let bytes = render(file, 0).map_err(|error| self.cannot_write(error))?;
             let kept = self.folder.quarantine(&bytes, "skills_playbook", "json")?;
-            tracing::warn!(kept = %kept.display(), "another version of the playbook has fewer lessons; `adage repair` takes back the others");
+            tracing::warn!(kept = %path_line(kept), "another version of the playbook has fewer lessons; `adage repair` takes back the others");
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use adage_redact::path_text;
 use serde::Serialize;
 
 use super::skill_cache::{FILE_NAMES, SkillCache};
@@ -45,7 +46,7 @@ pub enum NotListed {
 
 /// A file that is named as a skill but cannot be read as one. In JSON: `[path, reason]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(into = "(PathBuf, NotListed)")]
+#[serde(into = "(String, NotListed)")]
 #[non_exhaustive]
 pub struct RefusedSkill {
     /// The file.
@@ -54,9 +55,9 @@ pub struct RefusedSkill {
     pub reason: NotListed,
 }
 
-impl From<RefusedSkill> for (PathBuf, NotListed) {
+impl From<RefusedSkill> for (String, NotListed) {
     fn from(refused: RefusedSkill) -> Self {
-        (refused.path, refused.reason)
+        (path_text(refused.path), refused.reason)
     }
 }
 

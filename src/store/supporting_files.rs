@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use adage_redact::path_line;
 use serde::Serialize;
 
 use crate::error::folder::{FolderError, Result};
@@ -21,6 +22,7 @@ const MAX_DEPTH: usize = 16;
 #[non_exhaustive]
 pub struct SkillFile {
     /// Its path relative to the skill's folder.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub path: PathBuf,
     /// Its length in bytes.
     pub n_bytes: u64,
@@ -34,9 +36,10 @@ pub struct SkillFile {
 #[non_exhaustive]
 pub enum NotCovered {
     /// One is neither a regular file nor a folder. The target of a link can change unnoticed.
-    #[error("{} is a link or not a plain file", path.display())]
+    #[error("{} is a link or not a plain file", path_line(path))]
     NotAFile {
         /// The path relative to the skill's folder.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
     },
     /// There are too many files.
@@ -52,9 +55,10 @@ pub enum NotCovered {
         max: u64,
     },
     /// The folders are nested too deeply.
-    #[error("{} is below more than {max} folders", path.display())]
+    #[error("{} is below more than {max} folders", path_line(path))]
     TooDeep {
         /// The path relative to the skill's folder.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
         /// The maximum depth of folders.
         max: usize,

@@ -12,7 +12,7 @@ use super::identity::{self, FolderId, FolderIdentity};
 use super::{Reach, Sharing, Standing, Tracking, TrustRecord, TrustStore};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::disk::Disk;
-use crate::folder::{Access, Entry, Folder, Name, OwnEdits, Stamp};
+use crate::folder::{Access, Folder, Name, OwnEdits, Stamp};
 use crate::hash::TextHash;
 use crate::user_key::{Codes, ExportKey};
 
@@ -212,8 +212,9 @@ impl TrustRequest {
         }
         let identity = FolderIdentity::of(FolderId::generate(), folder);
         store.admit(&identity, self.sharing.reach().max(self.tracking.ask(folder).recorded_reach()), &[])?;
-        if folder.files().entry(IGNORE)? == Entry::Missing {
-            for_git::complete(folder, self.sharing)?;
+        match self.sharing {
+            Sharing::Private => for_git::keep_out(folder)?,
+            Sharing::Shared => for_git::complete(folder, self.sharing)?,
         }
         identity::write(folder, identity.id)?;
         Ok(identity)

@@ -56,6 +56,7 @@ pub struct FolderIdentity {
     /// Its id.
     pub id: FolderId,
     /// Its path: absolute and without links.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub path: PathBuf,
 }
 

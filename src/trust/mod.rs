@@ -31,7 +31,7 @@
 //! ```
 
 mod file_store;
-mod for_git;
+pub(crate) mod for_git;
 mod guard;
 mod identity;
 mod memory_store;

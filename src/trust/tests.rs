@@ -112,6 +112,49 @@ fn a_new_folder_is_known_and_kept_out_of_repositories() {
     });
 }
 
+/// A clone may bring a `.gitignore` that leaves out nothing.
+#[test]
+fn a_new_private_folder_is_kept_out_whatever_was_in_it() {
+    let long = format!("*\n{}!*\n", "#\n".repeat(1 << 16));
+    let foreign =
+        ["", "!*\n", "*\n!*\n", "*\n!/skills/\r\n", "*.bin\n", " *\n", "#*\n", "/*/\n", "lock\n", "\u{feff}*\n", &long];
+    let own = ["*\n", "*", "*\r\n", "# mine\n*\n", "!*\n*  \n", "*\nlock\n"];
+    each(|memory, store| {
+        for (at, text) in foreign.iter().chain(&own).enumerate() {
+            let folder = memory.with_file_name(format!("new{at}"));
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(".gitignore"), text).unwrap();
+            let playbook = builder(&folder, &store).open().unwrap();
+            playbook.learn_lesson(build_lesson(TASK, "okapi")).unwrap();
+            let expected = if at < foreign.len() { "*\n" } else { text };
+            assert_eq!(fs::read_to_string(folder.join(".gitignore")).unwrap(), expected, "{text:?}");
+            assert_eq!(playbook.sharing().unwrap(), Some(Sharing::Private));
+            assert_eq!(playbook.check().unwrap().findings, []);
+            // Later it is found out.
+            fs::write(folder.join(".gitignore"), text).unwrap();
+            let parts = || playbook.check().unwrap().findings.iter().map(|finding| finding.part).collect::<Vec<_>>();
+            let is_shared = *text == "lock\n";
+            assert_eq!(parts() == [".gitignore"], at < foreign.len() && !is_shared, "{text:?}");
+        }
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_in_place_of_the_ignore_file_is_replaced_and_not_followed() {
+    each(|memory, store| {
+        let folder = memory.with_file_name("new");
+        let target = memory.with_file_name("target");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(&target, "mine").unwrap();
+        std::os::unix::fs::symlink(&target, folder.join(".gitignore")).unwrap();
+        drop(builder(&folder, &store).open().unwrap().learn_lesson(build_lesson(TASK, "okapi")));
+        assert_eq!(fs::read_to_string(&target).unwrap(), "mine");
+        let about = fs::symlink_metadata(folder.join(".gitignore")).unwrap();
+        assert!(about.is_file() || !folder.join("skills_playbook.json").exists());
+    });
+}
+
 /// A folder that an earlier version shared tells git what this version needs, once it is shared again.
 #[test]
 fn sharing_a_folder_again_adds_the_missing_lines_for_git() {

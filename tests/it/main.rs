@@ -48,6 +48,7 @@ mod model;
 #[cfg(all(feature = "ort", feature = "bundled-model"))]
 mod parity;
 mod patches;
+mod paths_in_text;
 mod playbooks;
 mod proposed_recoveries;
 mod recall_file;

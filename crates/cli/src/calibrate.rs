@@ -7,11 +7,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use adage::calibrate::{CalibrationFigures, CalibrationReport, LabelledPair};
+use adage::redact::{path_line, path_text};
 use clap::Args;
 use serde_json::json;
 
 use crate::global::Global;
-use crate::output::{Output, is_terminal, on_a_line, with};
+use crate::output::{Output, is_terminal, with};
 use crate::result::{Done, exit_code};
 use crate::settings;
 
@@ -38,7 +39,7 @@ enum Decision {
 }
 
 pub(crate) fn calibrate(global: &Global, asked: &Calibrate, out: &mut Output) -> Done {
-    let text = fs::read_to_string(&asked.file).map_err(|error| format!("{}: {error}", asked.file.display()))?;
+    let text = fs::read_to_string(&asked.file).map_err(|error| format!("{}: {error}", path_line(&asked.file)))?;
     let pairs = LabelledPair::read_lines(&text).map_err(adage::Error::from)?;
     let report = global.read()?.calibrate(&pairs, &global.realm())?;
     print(&report, out)?;
@@ -48,9 +49,12 @@ pub(crate) fn calibrate(global: &Global, asked: &Calibrate, out: &mut Output) ->
     if let Some(path) = &kept {
         settings::say_if_unused(path, "retrieval.calibration");
     }
-    out.object(&with(json!(report), json!({ "is_better": report.is_better(), "kept_in": kept })))?;
+    out.object(&with(
+        json!(report),
+        json!({ "is_better": report.is_better(), "kept_in": kept.as_ref().map(path_text) }),
+    ))?;
     out.line(&match (&kept, decision) {
-        (Some(path), _) => format!("kept in {}", on_a_line(path)),
+        (Some(path), _) => format!("kept in {}", path_line(path)),
         (None, Decision::NotBetter) => {
             "the fit is not better than the shipped numbers on queries that it has not seen: nothing is written"
                 .to_owned()

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use adage::learn::{KeptBecause, Undone};
-use adage::redact::one_line;
+use adage::redact::{one_line, path_text};
 use adage::{ChangeId, Credited, Error, Feedback, LessonId, LessonRef, Playbook, ReceiptId, Verification};
 use clap::Args;
 use serde_json::json;
@@ -25,7 +25,7 @@ pub(crate) fn outcome(global: &Global, receipt: ReceiptId, outcome: Feedback, ou
     for credit in credits {
         match credit.credited {
             Credited::Recorded { lessons: recorded } => {
-                folders.push(json!({"folder": credit.folder, "lessons": recorded}));
+                folders.push(json!({"folder": path_text(&credit.folder), "lessons": recorded}));
                 lessons.extend(recorded);
             }
             Credited::AlreadyRecorded { outcome } => before = Some(outcome),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use adage::Config;
+use adage::redact::{path_line, path_text};
 use clap::Subcommand;
 use serde_json::{Map, Value as Json, json};
 use toml_edit::{DocumentMut, Value};
@@ -125,9 +126,9 @@ fn rows(global: &Global) -> Result<Vec<Row>, Box<dyn Error>> {
         settings.into_iter().map(|(key, value)| Row { origin: origin(&key), key, value }).collect();
     let user = &global.user;
     let further = [
-        ("extra_skills", json!(user.extra_skills)),
-        ("onnxruntime", json!(user.onnxruntime)),
-        ("trust", json!(user.trust)),
+        ("extra_skills", json!(user.extra_skills.iter().map(path_text).collect::<Vec<_>>())),
+        ("onnxruntime", json!(user.onnxruntime.as_ref().map(path_text))),
+        ("trust", json!(user.trust.iter().map(path_text).collect::<Vec<_>>())),
     ];
     rows.extend(further.map(|(key, value)| Row { origin: origin(key), key: key.to_owned(), value }));
     rows.sort_by(|one, other| one.key.cmp(&other.key));
@@ -157,10 +158,10 @@ fn change(global: &Global, key: &str, value: Option<Value>, is_users: bool, out:
         settings::say_if_unused(&path, key);
     }
     let text = match &shown {
-        Some(value) => format!("{key} = {value} in {}", path.display()),
-        None => format!("{key} has its default again in {}", path.display()),
+        Some(value) => format!("{key} = {value} in {}", path_line(&path)),
+        None => format!("{key} has its default again in {}", path_line(&path)),
     };
-    out.both(&json!({"key": key, "value": shown, "file": path}), &text)
+    out.both(&json!({"key": key, "value": shown, "file": path_text(path)}), &text)
 }
 
 /// Changes the settings of the memory's folder. Returns their file.
@@ -169,7 +170,7 @@ fn change_folder(
     edit: impl FnOnce(&mut DocumentMut) -> Result<(), Wrong>,
 ) -> Result<PathBuf, Box<dyn Error>> {
     if !has_memory(global.dir()) {
-        let dir = global.dir().display();
+        let dir = path_line(global.dir());
         return Err(
             format!("{dir} is not a memory yet: `adage init` makes one; --user sets it for all of yours").into()
         );

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use adage::credit::{Claim, Effect, Estimate, Gate, ReceiptLog, Side};
+use adage::redact::path_line;
 use clap::Args;
 use serde_json::json;
 
@@ -98,5 +99,5 @@ fn gate(policy: &str) -> Result<Gate, Box<dyn Error>> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
-    std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()).into())
+    std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path_line(path)).into())
 }

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
+use adage::redact::path_line;
 use adage::{Embedder, HashingEmbedder, PlaybookBuilder};
 
 use crate::global::Global;
@@ -74,7 +75,7 @@ fn engine(global: &Global, model: &str) -> Result<adage::embed::Engine, Usage> {
 pub(crate) fn engine_in_words(global: &Global) -> String {
     match &global.onnxruntime {
         _ if ["none", "hashing"].contains(&global.embedder.as_str()) => "none is needed".to_owned(),
-        Some(library) => format!("ONNX Runtime from {}", library.display()),
+        Some(library) => format!("ONNX Runtime from {}", path_line(library)),
         None if cfg!(feature = "bundled-model") && global.embedder == BUNDLED => "built in".to_owned(),
         None if cfg!(feature = "rten") => "rten".to_owned(),
         None => "none in this build".to_owned(),
@@ -86,7 +87,7 @@ pub(crate) fn check_library(global: &Global) -> Result<(), Box<dyn Error>> {
     match &global.onnxruntime {
         Some(library) if !library.is_file() => {
             let named = "--onnxruntime or ORT_DYLIB_PATH must name the library file itself, neither a folder nor a bare file name";
-            Err(format!("there is no file {}; {named}", library.display()).into())
+            Err(format!("there is no file {}; {named}", path_line(library)).into())
         }
         _ => Ok(()),
     }

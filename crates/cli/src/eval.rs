@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use adage::Playbook;
+use adage::redact::path_line;
 use adage_eval::retention::{Policy, RetentionRow};
 use adage_eval::{CachedEmbedder, ClassicReport, DataReport, Report, Settings, Sources};
 use clap::Args;
@@ -13,7 +15,7 @@ use serde_json::json;
 
 use crate::embedder;
 use crate::global::Global;
-use crate::output::{Output, counted, masked, on_a_line, progress};
+use crate::output::{Output, counted, masked, progress};
 use crate::result::Done;
 
 #[derive(Args)]
@@ -54,14 +56,14 @@ pub(crate) fn eval(global: &Global, asked: &Eval, out: &mut Output) -> Done {
     print(&report, out)?;
     if let Some(path) = &asked.report {
         write(path, &report.to_html(&made(global, asked)))?;
-        out.line(&format!("the report is {}", on_a_line(path)))?;
+        out.line(&format!("the report is {}", path_line(path)))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The version and settings that made a report, for its end.
 fn made(global: &Global, asked: &Eval) -> String {
-    let names: Vec<String> = asked.data.iter().map(|path| path.display().to_string()).collect();
+    let names: Vec<String> = asked.data.iter().map(path_line).collect();
     let books: Vec<String> = asked.books.iter().map(ToString::to_string).collect();
     let books = if books.is_empty() { String::new() } else { format!(" --books {}", books.join(",")) };
     let draws = asked.draws.map(|draws| format!(" --draws {draws}")).unwrap_or_default();
@@ -77,7 +79,8 @@ fn made(global: &Global, asked: &Eval) -> String {
 
 fn write(path: &Path, page: &str) -> Result<(), Box<dyn Error>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let failed = |error: io::Error| format!("{}: {error}", path.display());
+    Playbook::check_target(folder)?;
+    let failed = |error: io::Error| format!("{}: {error}", path_line(path));
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
     file.write_all(page.as_bytes()).map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use adage::exchange::{Seal, read_export};
 use adage::learn::Imported;
 use adage::lesson::Refusal;
+use adage::redact::{path_line, path_text};
 use adage::{ChangeId, LearnOutcome, LessonDraft, Listing, Playbook, PlaybookBuilder, exchange};
 use clap::Args;
 use serde::Serialize;
@@ -119,7 +120,7 @@ fn drafts(global: &Global, asked: &Import, tally: &mut Tally) -> Result<Vec<Less
         let is_file =
             || if fs::metadata(file)?.is_file() { Ok(()) } else { Err(io::Error::other("it is not a regular file")) };
         let read = is_file().and_then(|()| fs::File::open(file)).and_then(|file| read_up_to(file, &mut text));
-        read.map_err(|error| format!("could not read {}: {error}", file.display()))?;
+        read.map_err(|error| format!("could not read {}: {error}", path_line(file)))?;
     }
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -161,7 +162,7 @@ pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done 
         return Ok(ExitCode::SUCCESS);
     };
     let exported = playbook.export_into(asked.format, &listing, file)?;
-    let (n_lessons, shown) = (exported.n_lessons, file.display());
+    let (n_lessons, shown) = (exported.n_lessons, path_line(file));
     let text = match exported.change {
         Some(change) => {
             format!(
@@ -171,7 +172,7 @@ pub(crate) fn export(global: &Global, asked: &Export, out: &mut Output) -> Done 
         }
         None => format!("{shown} has {} already, the same", counted(n_lessons, "lesson")),
     };
-    out.both(&json!({ "lessons": n_lessons, "file": file, "change": exported.change }), &text)
+    out.both(&json!({ "lessons": n_lessons, "file": path_text(file), "change": exported.change }), &text)
 }
 
 /// The playbook with the user's key, if the format can contain a seal.

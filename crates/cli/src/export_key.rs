@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use adage::exchange::ExportKey;
+use adage::redact::path_line;
 use adage::trust::{FileTrustStore, TrustStore};
 
 use crate::global::Global;
@@ -31,7 +32,7 @@ pub(crate) fn for_import() -> Option<ExportKey> {
 fn usable(otherwise: &str, find: impl FnOnce(&Path) -> io::Result<Option<ExportKey>>) -> Option<ExportKey> {
     let path = path()?;
     find(&path).unwrap_or_else(|error| {
-        say(&format!("could not use the key {}: {error}; {otherwise}", path.display()));
+        say(&format!("could not use the key {}: {error}; {otherwise}", path_line(path)));
         None
     })
 }

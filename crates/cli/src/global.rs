@@ -7,6 +7,7 @@ use std::sync::Arc;
 use adage::config::DedupPolicy;
 use adage::inbox::Inbox;
 use adage::playbook::Recovery;
+use adage::redact::path_line;
 use adage::{Config, FolderError, LessonRef, ManualClock, Playbook, PlaybookBuilder, Playbooks, Realm};
 use anstream::ColorChoice;
 use chrono::{DateTime, FixedOffset};
@@ -14,7 +15,7 @@ use clap::Args;
 
 use crate::choice::choice;
 use crate::location::{MemoryLocation, Origin, has_memory};
-use crate::output::{counted, on_a_line, say};
+use crate::output::{counted, say};
 use crate::settings::UserSettings;
 use crate::{embedder, trust};
 
@@ -174,7 +175,7 @@ impl Global {
         }
         if is_new {
             let whose = if self.location.origin == Origin::Named { "as you named it" } else { self.location.whose() };
-            say(&format!("made the memory {} ({whose})", self.dir().display()));
+            say(&format!("made the memory {} ({whose})", path_line(self.dir())));
         }
         Ok(playbook)
     }
@@ -211,7 +212,7 @@ impl Global {
     /// A folder named by the user must exist, unless the command adds to it.
     fn expect_memory(&self) -> Result<(), Box<dyn Error>> {
         if self.location.origin == Origin::Named && !has_memory(self.dir()) {
-            let dir = self.dir().display();
+            let dir = path_line(self.dir());
             return Err(format!("there is no memory at {dir}; `adage init --dir {dir}` makes one").into());
         }
         Ok(())
@@ -220,7 +221,7 @@ impl Global {
     fn none_yet(&self) -> String {
         format!(
             "there is no memory yet; `adage init` or the first `adage learn` makes {} ({})",
-            self.dir().display(),
+            path_line(self.dir()),
             self.location.whose()
         )
     }
@@ -331,7 +332,7 @@ pub(crate) fn open_any(builder: PlaybookBuilder, access: Access) -> Result<Playb
         say(&merged(&playbook, recovery, access));
     } else if let Some(recovery) = playbook.recovery() {
         let from = if recovery.from_backup { "restored from its log or backup" } else { "there was no backup" };
-        let kept: Vec<String> = recovery.kept_at.iter().map(|path| path.display().to_string()).collect();
+        let kept: Vec<String> = recovery.kept_at.iter().map(path_line).collect();
         say(&format!(
             "the playbook file was broken ({}); {from}, {}; the broken file is kept at {}",
             recovery.reason,
@@ -360,7 +361,7 @@ pub(crate) fn of_both_branches(recovery: &Recovery) -> String {
 
 /// What became of a merge that had left conflicts in a playbook, and what its user does next.
 fn merged(playbook: &Playbook, recovery: &Recovery, access: Access) -> String {
-    let (folder, lessons) = (on_a_line(playbook.folder()), of_both_branches(recovery));
+    let (folder, lessons) = (path_line(playbook.folder()), of_both_branches(recovery));
     match access {
         Access::Read => format!(
             "a merge left conflicts in {folder}; merged, it has {lessons}: `adage repair` writes them, then `git add {folder}`"

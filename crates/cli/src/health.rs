@@ -3,6 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use adage::redact::path_line;
 use adage::{Playbook, Request};
 use serde_json::json;
 
@@ -78,7 +79,7 @@ impl Report<'_> {
         };
         let exists = playbook.exists();
         let state = if exists { "can be read" } else { "does not exist yet; the first lesson creates it" };
-        self.add("folder", Ok(format!("{} {state}", global.dir().display())))?;
+        self.add("folder", Ok(format!("{} {state}", path_line(global.dir()))))?;
         if exists {
             let lock = playbook.check_writable().map(|()| "free, and the folder is writable".to_owned());
             self.add("lock", lock.map_err(|error| chain(&error)))?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use adage::inbox::{Inbox as ReviewInbox, Proposal, ProposalKind, ProposalName};
-use adage::redact::one_line;
+use adage::redact::{one_line, path_line, path_text};
 use adage::{ChangeId, Playbook, TextHash};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -150,7 +150,7 @@ pub(crate) fn list(playbook: &Playbook, inbox: &ReviewInbox, out: &mut Output) -
 fn object(proposal: &Proposal) -> Value {
     let object = json!({
         "name": proposal.name.to_string(), "kind": proposal.name.kind().name(), "text": proposal.text,
-        "files": proposal.files, "summary": proposal.summary,
+        "files": proposal.files.iter().map(path_text).collect::<Vec<_>>(), "summary": proposal.summary,
     });
     if proposal.lines.is_empty() { object } else { with(object, json!({ "lines": proposal.lines })) }
 }
@@ -217,10 +217,10 @@ fn carry_out(
             };
             let lessons: Vec<String> = applied.lessons.iter().map(ToString::to_string).collect();
             out.object(&json!({
-                "applied": names, "files": applied.files, "lessons": lessons, "change": applied.change,
+                "applied": names, "files": applied.files.iter().map(path_text).collect::<Vec<_>>(), "lessons": lessons, "change": applied.change,
             }))?;
             for file in &applied.files {
-                out.line(&format!("wrote {}", file.display()))?;
+                out.line(&format!("wrote {}", path_line(file)))?;
             }
             for lesson in &lessons {
                 out.line(&format!("{lesson} is in use; take it back with: adage remove {lesson}"))?;
@@ -248,8 +248,8 @@ fn check(inbox: &ReviewInbox, out: &mut Output) -> Done {
     let checked = inbox.check_written()?;
     for aside in &checked.aside {
         let reason = aside.reason.to_string();
-        out.object(&json!({ "name": aside.name, "kept_at": aside.kept_at, "reason": reason }))?;
-        out.line(&format!("{} was moved to {}: {reason}", aside.name, aside.kept_at.display()))?;
+        out.object(&json!({ "name": aside.name, "kept_at": path_text(&aside.kept_at), "reason": reason }))?;
+        out.line(&format!("{} was moved to {}: {reason}", aside.name, path_line(&aside.kept_at)))?;
     }
     if checked.n_left > 0 {
         out.line(&format!("{} not checked yet; run it again", counted(checked.n_left, "file")))?;
@@ -282,9 +282,9 @@ fn history(inbox: &ReviewInbox, out: &mut Output) -> Done {
 
 fn undo(inbox: &ReviewInbox, id: ChangeId, out: &mut Output) -> Done {
     let undone = inbox.undo(id)?;
-    out.object(&json!({ "change": undone.change, "files": undone.files }))?;
+    out.object(&json!({ "change": undone.change, "files": undone.files.iter().map(path_text).collect::<Vec<_>>() }))?;
     for file in &undone.files {
-        out.line(&format!("restored {}", file.display()))?;
+        out.line(&format!("restored {}", path_line(file)))?;
     }
     Ok(ExitCode::SUCCESS)
 }

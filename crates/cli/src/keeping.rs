@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use adage::PlaybookBuilder;
-use adage::redact::one_line;
+use adage::redact::{one_line, path_line, path_text};
 use serde_json::json;
 
 use crate::export_key;
 use crate::global::{Access, Global, of_both_branches};
-use crate::output::{Output, counted, on_a_line};
+use crate::output::{Output, counted};
 use crate::result::Done;
 
 pub(crate) fn checkpoint(global: &Global, out: &mut Output) -> Done {
@@ -20,8 +20,8 @@ pub(crate) fn backup(global: &Global, folder: &Path, out: &mut Output) -> Done {
     let builder = export_key::for_export(global).into_iter().fold(global.builder()?, PlaybookBuilder::with_export_key);
     let record = global.open_with(builder, Access::Read)?.back_up(folder)?;
     let (lessons, files) = (counted(record.n_lessons, "lesson"), counted(record.files.len(), "file"));
-    let text = format!("{lessons} in {files} copied to {}", folder.display());
-    out.both(&json!({"folder": folder, "generation": record.generation, "lessons": record.n_lessons, "files": record.files.len()}), &text)
+    let text = format!("{lessons} in {files} copied to {}", path_line(folder));
+    out.both(&json!({"folder": path_text(folder), "generation": record.generation, "lessons": record.n_lessons, "files": record.files.len()}), &text)
 }
 
 pub(crate) fn restore(global: &Global, folder: &Path, out: &mut Output) -> Done {
@@ -44,7 +44,7 @@ pub(crate) fn restore(global: &Global, folder: &Path, out: &mut Output) -> Done 
         out.line(&format!("{back} put back, {kept} kept as they are"))?;
     }
     if let Some(previous) = &restored.previous {
-        out.line(&format!("the playbook file that was in use is kept at {}", previous.display()))?;
+        out.line(&format!("the playbook file that was in use is kept at {}", path_line(previous)))?;
     }
     Ok(std::process::ExitCode::SUCCESS)
 }
@@ -68,7 +68,7 @@ pub(crate) fn repair(global: &Global, dry_run: bool, out: &mut Output) -> Done {
         None => {}
     }
     for row in &repair.from_quarantine {
-        out.line(&format!("{would}taken from {}: {}", row.path.display(), one_line(&row.trigger, 120)))?;
+        out.line(&format!("{would}taken from {}: {}", path_line(&row.path), one_line(&row.trigger, 120)))?;
     }
     if repair.is_archive_merged {
         out.line(&format!("the archive {is} without the marks of a merge, with the lines of both branches"))?;
@@ -88,11 +88,11 @@ pub(crate) fn forget(global: &Global, lesson: &str, out: &mut Output) -> Done {
     let text = if kept_in.is_empty() {
         format!("forgot {id}: its words are deleted from every file of the memory; this cannot be undone")
     } else {
-        let files: Vec<String> = kept_in.iter().map(|path| on_a_line(path)).collect();
+        let files: Vec<String> = kept_in.iter().map(path_line).collect();
         format!(
             "forgot {id}, which cannot be undone; its words are still in files that you keep, edit or remove them: {}",
             files.join(", ")
         )
     };
-    out.both(&json!({"forgotten": id, "kept_in": kept_in}), &text)
+    out.both(&json!({"forgotten": id, "kept_in": kept_in.iter().map(path_text).collect::<Vec<_>>()}), &text)
 }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use adage::redact::{path_line, path_text};
+
 use crate::repository::{NAME, Repository, exists, is_memory, is_real_folder};
 
 /// The environment variable that names a folder.
@@ -32,6 +34,8 @@ pub(crate) struct MemoryLocation {
     pub(crate) user: Option<PathBuf>,
     /// The root folders of the repository; the first is its name in other memories.
     pub(crate) roots: Vec<String>,
+    /// The path of the first root.
+    pub(crate) project: Option<PathBuf>,
     /// Whether `dir` is the memory of that repository, whose lessons need not name it.
     pub(crate) is_own: bool,
 }
@@ -50,7 +54,7 @@ impl MemoryLocation {
     pub(crate) fn find(wanted: Wanted<'_>) -> Result<Self, String> {
         let named = wanted.dir.map(Path::to_owned).or_else(|| env_path(VARIABLE).filter(|_| !wanted.is_global));
         if let Some(file) = named.as_deref().filter(|named| named.is_file()) {
-            return Err(format!("{} is a file; a memory is a folder", file.display()));
+            return Err(format!("{} is a file; a memory is a folder", path_line(file)));
         }
         let start = std::env::current_dir().and_then(|start| start.canonicalize()).unwrap_or_default();
         Self::from(&start, named, wanted.is_global, user_memory())
@@ -65,27 +69,28 @@ impl MemoryLocation {
     ) -> Result<Self, String> {
         let repository = Repository::around(start);
         let roots = repository.as_ref().map(Repository::names).unwrap_or_default();
+        let project = repository.as_ref().map(|repository| repository.main().to_owned());
         if is_global {
             let dir =
                 user.ok_or("there is no place for a memory of all projects: the environment names no home folder")?;
-            return Ok(Self { dir, origin: Origin::User, user: None, roots, is_own: false });
+            return Ok(Self { dir, origin: Origin::User, user: None, roots, project, is_own: false });
         }
         if let Some(dir) = named {
-            let parent = dir.canonicalize().ok().and_then(|dir| Some(dir.parent()?.to_string_lossy().into_owned()));
+            let parent = dir.canonicalize().ok().and_then(|dir| Some(path_text(dir.parent()?)));
             let is_own = dir.ends_with(NAME) && parent.is_some_and(|parent| roots.contains(&parent));
-            return Ok(Self { dir, origin: Origin::Named, user: None, roots, is_own });
+            return Ok(Self { dir, origin: Origin::Named, user: None, roots, project, is_own });
         }
         if let Some(repository) = repository {
             let dir = repository.memory(start);
             refuse_link(&dir)?;
-            return Ok(Self { dir, origin: Origin::Repository, user, roots, is_own: true });
+            return Ok(Self { dir, origin: Origin::Repository, user, roots, project, is_own: true });
         }
         if let Some(dir) = outside(start) {
             refuse_link(&dir)?;
-            return Ok(Self { dir, origin: Origin::Folder, user, roots, is_own: false });
+            return Ok(Self { dir, origin: Origin::Folder, user, roots, project, is_own: false });
         }
         let dir = user.ok_or("there is no memory here, and no place for one of all projects; name one with --dir")?;
-        Ok(Self { dir, origin: Origin::User, user: None, roots, is_own: false })
+        Ok(Self { dir, origin: Origin::User, user: None, roots, project, is_own: false })
     }
 
     /// Where `init` creates a memory: outside a repository it is the working directory, not the user's global memory.
@@ -115,7 +120,7 @@ impl MemoryLocation {
         match path.canonicalize() {
             Ok(path) if is_path && path.is_dir() => {
                 let known = Repository::around(&path).and_then(|repository| repository.names().into_iter().next());
-                known.unwrap_or_else(|| path.to_string_lossy().into_owned())
+                known.unwrap_or_else(|| path_text(&path))
             }
             _ => project.to_owned(),
         }
@@ -138,7 +143,7 @@ fn outside(start: &Path) -> Option<PathBuf> {
 /// A memory that is a link is refused: a repository may contain one.
 fn refuse_link(dir: &Path) -> Result<(), String> {
     if exists(dir) && !is_real_folder(dir) {
-        return Err(format!("{} is a link or a file; name the memory with --dir", dir.display()));
+        return Err(format!("{} is a link or a file; name the memory with --dir", path_line(dir)));
     }
     Ok(())
 }

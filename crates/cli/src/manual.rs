@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use adage::Playbook;
+use adage::redact::{path_line, path_text};
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 use serde_json::json;
@@ -42,6 +43,6 @@ pub(crate) fn man(asked: &Man, out: &mut Output) -> Done {
         let page = page?;
         std::fs::rename(page.path(), asked.folder.join(page.file_name()))?;
     }
-    let text = format!("wrote adage.1, and a page for each command, into {}", asked.folder.display());
-    out.both(&json!({ "folder": asked.folder }), &text)
+    let text = format!("wrote adage.1, and a page for each command, into {}", path_line(&asked.folder));
+    out.both(&json!({ "folder": path_text(&asked.folder) }), &text)
 }

@@ -10,7 +10,7 @@ use adage::config::{Selection, SessionsConfig};
 use adage::extract::Extraction;
 use adage::heuristics::Candidate;
 use adage::model::CancelToken;
-use adage::redact::{mask, one_line};
+use adage::redact::{mask, one_line, path_line, path_text};
 use adage::sessions::{DueSessions, Ineligible, Mined, NotDue, ReadState, RunEnd, Scan, SkipSelection};
 use adage::skills::AutoSaved;
 use adage::transcript::{Format, ReadReport, Reading, Source, Transcript, TranscriptReader};
@@ -20,7 +20,7 @@ use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
 use crate::global::{self, Access, Global};
-use crate::output::{Output, counted, masked, on_a_line, progress, say, say_failure, with};
+use crate::output::{Output, counted, masked, progress, say, say_failure, with};
 use crate::result::{Done, Failure, Usage, chain, exit_code};
 use crate::session_source::{FoundBy, doubt};
 
@@ -159,7 +159,7 @@ impl Miner<'_> {
             }
             let found = sessions::files(path, &self.playbook.config().sessions)?;
             for left in found.left_out {
-                say(&format!("left out: {}: {}", on_a_line(&left.path), left.reason));
+                say(&format!("left out: {}: {}", path_line(&left.path), left.reason));
             }
             named.extend(found.files.into_iter().map(Input::Found));
         }
@@ -175,7 +175,7 @@ impl Miner<'_> {
             let (file, found_by) = input.named();
             let reading = input.read(format, &self.playbook.config().sessions);
             if let Err(error) = reading.and_then(|reading| self.one(file, found_by, &reading)) {
-                let error = Failure::of_item(format!("{}: {}", file.display(), chain(error.as_ref())));
+                let error = Failure::of_item(format!("{}: {}", path_line(file), chain(error.as_ref())));
                 self.bar.suspend(|| say_failure(&error));
                 self.is_done = false;
             }
@@ -214,7 +214,7 @@ impl Miner<'_> {
             }
             let outcome = run.read_next(|reading| self.one(&path, FoundBy::Search, reading))?;
             if let Some(sessions::SessionResult::Failed { error }) = outcome.map(|outcome| outcome.result) {
-                let error = Failure::of_item(format!("{}: {error}", path.display()));
+                let error = Failure::of_item(format!("{}: {error}", path_line(path)));
                 self.bar.suspend(|| say_failure(&error));
                 self.is_done = false;
             }
@@ -228,7 +228,7 @@ impl Miner<'_> {
     /// the error is returned.
     fn one(&mut self, file: &Path, found_by: FoundBy, reading: &Reading) -> Result<usize, Box<dyn Error>> {
         let doubted = doubt(file, found_by, reading).map(|why| {
-            self.bar.suspend(|| say(&format!("{}: its suggestions wait for review: {why}", file.display())));
+            self.bar.suspend(|| say(&format!("{}: its suggestions wait for review: {why}", path_line(file))));
             let mut doubted = reading.clone();
             doubted.transcript.source = Source::Others;
             doubted
@@ -247,7 +247,7 @@ impl Miner<'_> {
                 for refused in refused {
                     let what = format!(
                         "{}: the model's {:?} was rejected",
-                        file.display(),
+                        path_line(file),
                         one_line(&mask(&refused.rule).text, 60)
                     );
                     self.bar.suspend(|| say(&format!("{what}: {}", refused.because)));
@@ -392,15 +392,16 @@ impl Input {
 
 fn print(file: &Path, reading: &Reading, outcomes: &[Outcome], mined: &Mined, out: &mut Output) -> io::Result<()> {
     for name in &mined.skipped {
-        say(&format!("{}: {name} was skipped; `reset-skips` suggests it again", file.display()));
+        say(&format!("{}: {name} was skipped; `reset-skips` suggests it again", path_line(file)));
     }
     for name in &mined.known {
-        say(&format!("{}: {name} is in the playbook already, or was removed", file.display()));
+        say(&format!("{}: {name} is in the playbook already, or was removed", path_line(file)));
     }
     say_broken(file, &reading.report);
     for Outcome { suggestion, title, learned } in outcomes {
         let learned = learned.as_ref().map(ToString::to_string);
-        let object = json!({"file": file, "session": mask(&reading.transcript.session).text, "learned": learned});
+        let object =
+            json!({"file": path_text(file), "session": mask(&reading.transcript.session).text, "learned": learned});
         let object = with(object, masked(suggestion.clone()));
         out.object(&object)?;
         let text = |key: &str| object.pointer(&format!("/lesson/{key}")).and_then(Value::as_str).unwrap_or_default();
@@ -416,9 +417,9 @@ fn print(file: &Path, reading: &Reading, outcomes: &[Outcome], mined: &Mined, ou
 fn print_skills(skills: &AutoSaved, out: &mut Output) -> io::Result<()> {
     for saved in &skills.saved {
         let (skills::Saved::Written { name, path } | skills::Saved::Unchanged { name, path }) = saved else { continue };
-        out.object(&json!({"skill": name.as_str(), "path": path}))?;
+        out.object(&json!({"skill": name.as_str(), "path": path_text(path)}))?;
         out.line(&format!("draft skill {name}"))?;
-        out.line(&format!("  {}", path.display()))?;
+        out.line(&format!("  {}", path_line(path)))?;
     }
     for name in &skills.recurred {
         say(&format!("draft skill {name}: one more session suggests it; from two on it is shown"));
@@ -438,7 +439,7 @@ fn say_broken(file: &Path, report: &ReadReport) {
         let first =
             report.broken.first().map(|broken| format!("line {}, {}", broken.line, broken.reason)).unwrap_or_default();
         let n_broken = counted(usize::try_from(report.n_broken).unwrap_or(usize::MAX), "broken record");
-        say(&format!("{}: {n_broken}; the first: {first}", file.display()));
+        say(&format!("{}: {n_broken}; the first: {first}", path_line(file)));
     }
 }
 

@@ -4,6 +4,8 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use adage::redact::path_line;
+
 use crate::output::say;
 
 /// The oldest supported version.
@@ -55,7 +57,7 @@ fn advice_on(found: Vec<Found>) -> String {
         return "none in an installed Python package; the built-in engine needs none".to_owned();
     };
     let version_in_words = version.map(|number| number.to_string()).join(".");
-    let library = library.display();
+    let library = path_line(library);
     if version < OLDEST {
         return format!("{version_in_words} found at {library}, but it is too old: 1.24 or later is needed");
     }

@@ -3,7 +3,6 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -313,11 +312,6 @@ pub(crate) fn progress(n_steps: usize, what: &str) -> ProgressBar {
         bar.set_style(style);
     }
     bar
-}
-
-/// A path on one line, whatever characters it contains.
-pub(crate) fn on_a_line(path: &Path) -> String {
-    printable_line(&path.display().to_string())
 }
 
 /// The columns of the terminal; none if standard output is not one.

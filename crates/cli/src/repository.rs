@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use adage::redact::path_text;
 use adage::retrieve::Upstream;
 
 /// The name of a project's memory folder.
@@ -73,7 +74,7 @@ impl Repository {
     pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for root in [&self.main, &self.root].into_iter().chain(&self.linked) {
-            let name = root.to_string_lossy().into_owned();
+            let name = path_text(root);
             if !names.contains(&name) {
                 names.push(name);
             }
@@ -91,6 +92,11 @@ impl Repository {
             Some(upstream_in(&config, branch))
         };
         self.data.as_ref().and_then(of).unwrap_or_default()
+    }
+
+    /// The root of the main worktree.
+    pub(crate) fn main(&self) -> &Path {
+        &self.main
     }
 
     /// The root of the work tree.

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use adage::redact::{path_line, path_text};
 use adage::sessions::{self, ReadState, Summary};
 use serde_json::{Value, json};
 
 use crate::global::Global;
-use crate::output::{Output, on_a_line, with};
+use crate::output::{Output, with};
 use crate::result::Done;
 
 pub(crate) fn list(global: &Global, folder: &Path, all: bool, out: &mut Output) -> Done {
@@ -24,8 +25,8 @@ pub(crate) fn list(global: &Global, folder: &Path, all: bool, out: &mut Output) 
     }
     if all {
         for left in &scan.left_out {
-            out.object(&json!({"path": left.path, "left_out": left.reason.to_string()}))?;
-            out.line(&format!("left out: {}: {}", on_a_line(&left.path), left.reason))?;
+            out.object(&json!({"path": path_text(&left.path), "left_out": left.reason.to_string()}))?;
+            out.line(&format!("left out: {}: {}", path_line(&left.path), left.reason))?;
         }
     }
     if entries.is_empty() {
@@ -42,7 +43,7 @@ fn row(entry: &sessions::Entry) -> Value {
     };
     let Summary { n_user_turns, owner, intent, workflow, .. } = &entry.summary;
     let row = json!({
-        "id": entry.id, "path": entry.path, "updated": entry.updated, "standing": read_state,
+        "id": entry.id, "path": path_text(&entry.path), "updated": entry.updated, "standing": read_state,
         "hurdle": entry.ineligible.map(|reason| reason.to_string()),
         "n_user_turns": n_user_turns, "owner": owner, "intent": intent, "workflow": workflow,
     });

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use adage::Config;
 use adage::config::CalibrationFit;
+use adage::redact::path_line;
 use serde_json::{Map, Value as Json};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value};
 
@@ -45,21 +46,24 @@ pub(crate) struct UserSettings {
 /// Why the settings cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SettingsError {
-    #[error("could not read {}", path.display())]
+    #[error("could not read {}", path_line(path))]
     Io { path: PathBuf, source: io::Error },
-    #[error("could not write {}", path.display())]
+    #[error("could not write {}", path_line(path))]
     Write { path: PathBuf, source: io::Error },
     #[error("there is no place for settings: the environment names no home folder")]
     NoPlace,
-    #[error("{} is {found}, it must be a file of at most {MAX_FILE} bytes", path.display())]
+    #[error("{} is {found}, it must be a file of at most {MAX_FILE} bytes", path_line(path))]
     NotAFile { path: PathBuf, found: String },
-    #[error("{} is not used, because others may have written it: {fault}; if all in it is yours, chmod go-w and chown it", path.display())]
+    #[error(
+        "{} is not used, because others may have written it: {fault}; if all in it is yours, chmod go-w and chown it",
+        path_line(path)
+    )]
     OtherWriters { path: PathBuf, fault: String },
-    #[error("{}: {key} must be {expected}", path.display())]
+    #[error("{}: {key} must be {expected}", path_line(path))]
     Value { path: PathBuf, key: &'static str, expected: &'static str },
-    #[error("{}", path.display())]
+    #[error("{}", path_line(path))]
     Edit { path: PathBuf, source: Wrong },
-    #[error("{}", path.display())]
+    #[error("{}", path_line(path))]
     Config { path: PathBuf, source: adage::config::Error },
 }
 
@@ -81,7 +85,7 @@ pub(crate) fn read() -> Result<UserSettings, SettingsError> {
     say(&format!(
         "{} {fault}, so a clone may have brought it: of its settings, only those that a memory's own config.toml may have are used; \
          for the others, {}",
-        path.display(),
+        path_line(path),
         fault.remedy()
     ));
     Ok(kept)
@@ -92,7 +96,7 @@ pub(crate) fn say_if_unused(path: &Path, key: &str) {
     let section = key.split('.').next().unwrap_or_default();
     let is_the_users = !Config::is_for_folder(section) || key.starts_with("retrieval.calibration");
     if let Some(fault) = Some(path).filter(|_| is_the_users).and_then(clone_fault) {
-        say(&format!("{key} is not used: {} {fault}; {}", path.display(), fault.remedy()));
+        say(&format!("{key} is not used: {} {fault}; {}", path_line(path), fault.remedy()));
     }
 }
 

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use adage::playbook::{PlaybookLesson, Stats, Window};
-use adage::redact::one_line;
+use adage::redact::{one_line, path_line, path_text};
 use adage::retrieve::{NoMatchReason, TierChoice};
 use adage::{Lesson, Listing, Playbook, Playbooks, Request, Scored};
 use clap::Args;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::choice::{choice, number};
 use crate::global::{Access, Global};
 use crate::input::standard_input;
-use crate::output::{Output, counted, masked, on_a_line, say, say_text, table, times, with};
+use crate::output::{Output, counted, masked, say, say_text, table, times, with};
 use crate::result::{Done, chain};
 use crate::trust;
 
@@ -163,7 +163,7 @@ fn flush(playbook: &Playbooks) -> ExitCode {
 
 /// A lesson with its utility and its folder.
 fn row(playbook: &Playbook, lesson: &Lesson) -> Value {
-    with(masked(json!(lesson)), json!({ "utility": playbook.utility(lesson), "folder": playbook.folder() }))
+    with(masked(json!(lesson)), json!({ "utility": playbook.utility(lesson), "folder": path_text(playbook.folder()) }))
 }
 
 pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {
@@ -230,8 +230,8 @@ pub(crate) fn failures(global: &Global, limit: usize, out: &mut Output) -> Done 
 pub(crate) fn stats(global: &Global, out: &mut Output) -> Done {
     for playbook in global.books(Access::Read)?.spoken()?.as_slice() {
         let stats = playbook.stats()?;
-        out.object(&with(json!(stats), json!({ "folder": playbook.folder() })))?;
-        out.line(&on_a_line(playbook.folder()))?;
+        out.object(&with(json!(stats), json!({ "folder": path_text(playbook.folder()) })))?;
+        out.line(&path_line(playbook.folder()))?;
         for (what, figures) in sentences(&stats) {
             out.line(&format!("  {what:<10} {figures}"))?;
         }

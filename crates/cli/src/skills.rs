@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use adage::lesson::Trust;
-use adage::redact::{mask, one_line};
+use adage::redact::{mask, one_line, path_line, path_text};
 use adage::skills::{RefusedFile, Shadowed, Skills};
 use adage::{TextHash, Verification, skills};
 use clap::Subcommand;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::change::VERIFICATION;
 use crate::choice::choice;
 use crate::global::Global;
-use crate::output::{Output, counted, masked, on_a_line, say_failure, with};
+use crate::output::{Output, counted, masked, say_failure, with};
 use crate::result::{Done, Failure};
 use crate::skill_matching::{self, Match};
 
@@ -115,12 +115,14 @@ fn list(skills: &Skills, out: &mut Output) -> Done {
         out.table(&["name", "from", "quality", "shown", "used", "description"], rows)?;
     }
     for Shadowed { skill: listed, hidden_by: by, .. } in &listing.shadowed {
-        out.object(&json!({"name": listed.skill.name.as_str(), "path": listed.path, "shadowed_by": by}))?;
-        out.message(&format!("{} is not used: {} has the same name", on_a_line(&listed.path), on_a_line(by)));
+        out.object(
+            &json!({"name": listed.skill.name.as_str(), "path": path_text(&listed.path), "shadowed_by": path_text(by)}),
+        )?;
+        out.message(&format!("{} is not used: {} has the same name", path_line(&listed.path), path_line(by)));
     }
     for RefusedFile { path, reason, .. } in &listing.refused {
-        out.object(&json!({"path": path, "refused": reason.to_string()}))?;
-        out.message(&format!("{}: {reason}", on_a_line(path)));
+        out.object(&json!({"path": path_text(path), "refused": reason.to_string()}))?;
+        out.message(&format!("{}: {reason}", path_line(path)));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -130,7 +132,7 @@ fn show(skills: &Skills, name: &str, out: &mut Output) -> Done {
     out.object(&with(row(&listed), json!({ "text": listed.masked_text() })))?;
     out.text(listed.for_person().trim_end())?;
     let waits = if listed.needs_review { "; it awaits review: adage skills promote" } else { "" };
-    let (file, from) = (on_a_line(&listed.path), listed.place.name());
+    let (file, from) = (path_line(&listed.path), listed.place.name());
     out.message(&format!("{file}, from {from}, text hash {}{waits}", listed.text_hash));
     for note in &listed.notes {
         out.message(&note.to_string());
@@ -146,8 +148,8 @@ fn export(global: &Global, lessons: &[String], to: &Path, name: Option<&skills::
         None => skills.export(lessons, to)?,
     };
     out.both(
-        &json!({"name": exported.name.as_str(), "path": exported.path, "lessons": exported.lessons}),
-        &format!("{} written to {}", counted(exported.lessons.len(), "lesson"), on_a_line(&exported.path)),
+        &json!({"name": exported.name.as_str(), "path": path_text(&exported.path), "lessons": exported.lessons}),
+        &format!("{} written to {}", counted(exported.lessons.len(), "lesson"), path_line(&exported.path)),
     )
 }
 
@@ -158,7 +160,7 @@ fn import(global: &Global, path: &Path, reveal: bool, out: &mut Output) -> Done 
         skills::Imported::Saved { saved, notes } => (saved, notes),
         skills::Imported::Refused { reason } => {
             out.object(&json!({"outcome": "refused", "why": reason.to_string()}))?;
-            say_failure(&Failure::of_item(format!("{}: {reason}", on_a_line(path))));
+            say_failure(&Failure::of_item(format!("{}: {reason}", path_line(path))));
             return Ok(ExitCode::FAILURE);
         }
         _ => return Ok(ExitCode::FAILURE),
@@ -169,7 +171,7 @@ fn import(global: &Global, path: &Path, reveal: bool, out: &mut Output) -> Done 
         _ => return Ok(ExitCode::FAILURE),
     };
     let notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
-    out.object(&json!({"outcome": outcome, "name": name.as_str(), "path": file, "notes": notes}))?;
+    out.object(&json!({"outcome": outcome, "name": name.as_str(), "path": path_text(file), "notes": notes}))?;
     out.line(&match outcome {
         "unchanged" => format!("{name} was here already"),
         _ => format!("{name} awaits review: adage skills promote {name}"),
@@ -186,9 +188,9 @@ fn row(listed: &skills::Listed) -> Value {
     let notes: Vec<String> = listed.notes.iter().map(ToString::to_string).collect();
     let not_covered = listed.not_covered.as_ref().map(ToString::to_string);
     masked(json!({
-        "name": skill.name.as_str(), "place": listed.place.name(), "path": listed.path, "description": skill.description,
+        "name": skill.name.as_str(), "place": listed.place.name(), "path": path_text(&listed.path), "description": skill.description,
         "quality": skill.quality.name(), "trust": trust, "needs_review": listed.needs_review, "has_failed": listed.has_failed, "auto_load": skill.auto_load,
         "topics": skill.topics, "actions": skill.actions, "lessons": skill.provenance.lessons, "sources": skill.provenance.sources,
-        "used": listed.used, "files": listed.files, "not_covered": not_covered, "text_hash": listed.text_hash, "notes": notes,
+        "used": listed.used, "files": listed.files.as_slice(), "not_covered": not_covered, "text_hash": listed.text_hash, "notes": notes,
     }))
 }

@@ -2,20 +2,20 @@
 
 use std::error::Error;
 use std::ffi::OsStr;
-use std::fs;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use adage::playbook::{AwaitingTrust, lesson_for_person};
+use adage::redact::{path_line, path_text, printable_line};
 use adage::skills::RefusedFile;
 use adage::trust::{FileTrustStore, Sharing, Standing, Tracking, TrustStore};
 use adage::{FolderError, LessonId, Playbook, PlaybookBuilder};
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json, to_value};
 
 use crate::global::{self, Access, Global};
+use crate::location::Origin;
 use crate::output::{Output, counted, masked, say};
 use crate::result::Done;
 use crate::tracked::tracking;
@@ -96,7 +96,7 @@ fn store() -> Option<Arc<dyn TrustStore>> {
         is_tracked.then(|| "version control writes there".to_owned())
     });
     if let Some(fault) = fault {
-        say(&format!("{} is not used, so no folder is trusted: {fault}", folder.display()));
+        say(&format!("{} is not used, so no folder is trusted: {fault}", path_line(folder)));
         return None;
     }
     Some(Arc::new(FileTrustStore::new(folder)))
@@ -132,7 +132,7 @@ fn in_words(waiting: &AwaitingTrust) -> String {
 
 pub(crate) fn trust(global: &Global, asked: &Trust, out: &mut Output) -> Done {
     if !global.dir().exists() {
-        return Err(format!("{} does not exist; `adage init` makes one", global.dir().display()).into());
+        return Err(format!("{} does not exist; `adage init` makes one", path_line(global.dir())).into());
     }
     let builder = with_state(global.plain_builder()?);
     if asked.show {
@@ -143,12 +143,14 @@ pub(crate) fn trust(global: &Global, asked: &Trust, out: &mut Output) -> Done {
     }
     let playbook = global::open_any(builder.trusted(), Access::Write)?;
     let waiting = playbook.awaiting_trust()?;
+    // What cannot be shown is not admitted.
+    review(&waiting)?;
     let folder = playbook.trust()?;
     let object = json!({
-        "trusted": folder.path, "lessons": waiting.lessons.len(), "skills": waiting.skills.len(),
+        "trusted": path_text(&folder.path), "lessons": waiting.lessons.len(), "skills": waiting.skills.len(),
         "config": waiting.config.is_some(), "edits_set_aside": waiting.edits.len(),
     });
-    out.both(&object, &format!("trusted: {}, {}", folder.path.display(), in_words(&waiting)))?;
+    out.both(&object, &format!("trusted: {}, {}", path_line(&folder.path), in_words(&waiting)))?;
     if !waiting.edits.is_empty() {
         out.message(&format!(
             "{} of edits set aside, which you did not write",
@@ -173,64 +175,96 @@ const REMOVED_BEFORE: &str = "this text was removed or replaced here before, and
 /// Prints everything that trusting the folder would admit.
 fn show(playbook: &Playbook, out: &mut Output) -> Done {
     let waiting = playbook.awaiting_trust()?;
+    for Reviewed { object, text } in review(&waiting)? {
+        out.object(&object)?;
+        out.text(&text)?;
+    }
+    out.message(&format!("{}: {} would be let in by `adage trust`", path_line(playbook.folder()), in_words(&waiting)));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Something that awaits admission, for programs and for people.
+struct Reviewed {
+    object: Value,
+    text: String,
+}
+
+/// Everything that trusting a folder would admit. An error if a part of it cannot be shown.
+fn review(waiting: &AwaitingTrust) -> Result<Vec<Reviewed>, serde_json::Error> {
+    let mut all = Vec::new();
     for lesson in &waiting.lessons {
         let was_removed = waiting.removed_before.contains(&lesson.id);
         let why = if was_removed { REMOVED_BEFORE } else { "nobody here has admitted it" };
-        let text = lesson_for_person(lesson, why);
-        out.object(&masked(json!({ "lesson": lesson, "removed_before": was_removed })))?;
-        out.text(&format!("lesson {}\n{text}", lesson.id))?;
+        all.push(Reviewed {
+            object: masked(json!({ "lesson": to_value(lesson)?, "removed_before": was_removed })),
+            text: format!("lesson {}\n{}", lesson.id, lesson_for_person(lesson, why)),
+        });
     }
     for waiting in &waiting.in_review {
         let reason = waiting.reason.to_string();
-        out.object(&masked(json!({ "lesson": waiting.lesson, "reason": reason })))?;
-        out.text(&format!("in review {}\n{}", waiting.lesson.id, lesson_for_person(&waiting.lesson, &reason)))?;
+        all.push(Reviewed {
+            text: format!("in review {}\n{}", waiting.lesson.id, lesson_for_person(&waiting.lesson, &reason)),
+            object: masked(json!({ "lesson": to_value(&waiting.lesson)?, "reason": reason })),
+        });
     }
     for lesson in &waiting.quarantined {
-        out.object(&masked(json!({ "lesson": lesson, "quarantined": true })))?;
         let text = lesson_for_person(lesson, "it is in quarantine, and `adage repair` would take it back");
-        out.text(&format!("in quarantine {}\n{text}", lesson.id))?;
+        all.push(Reviewed {
+            object: masked(json!({ "lesson": to_value(lesson)?, "quarantined": true })),
+            text: format!("in quarantine {}\n{text}", lesson.id),
+        });
     }
+    review_files(waiting, &mut all)?;
+    Ok(all)
+}
+
+/// As [`review`], what is in files of its own.
+fn review_files(waiting: &AwaitingTrust, all: &mut Vec<Reviewed>) -> Result<(), serde_json::Error> {
     for listed in &waiting.skills {
-        out.object(&json!({ "skill": listed, "text": listed.for_person() }))?;
-        out.text(&format!("skill {}, {}\n{}", listed.skill.name, listed.path.display(), listed.for_person()))?;
+        let text = listed.for_person();
+        all.push(Reviewed {
+            object: json!({ "skill": to_value(listed)?, "text": text }),
+            text: format!("skill {}, {}\n{text}", listed.skill.name, path_line(&listed.path)),
+        });
     }
     for RefusedFile { path, reason, .. } in &waiting.refused {
-        out.object(&json!({ "path": path, "refused": reason.to_string() }))?;
-        out.line(&format!("not a skill: {}: {reason}", path.display()))?;
+        all.push(Reviewed {
+            object: json!({ "path": path_text(path), "refused": reason.to_string() }),
+            text: format!("not a skill: {}: {}", path_line(path), printable_line(&reason.to_string())),
+        });
     }
     for path in &waiting.edits {
-        out.object(&json!({ "edits": path, "followed": false }))?;
-        out.line(&format!("edits of somebody else, not followed: {}", path.display()))?;
+        all.push(Reviewed {
+            object: json!({ "edits": path_text(path), "followed": false }),
+            text: format!("edits of somebody else, not followed: {}", path_line(path)),
+        });
     }
     if let Some(config) = &waiting.config {
-        out.object(&json!({ "config": config }))?;
-        out.text(&format!("config.json\n{config}\n"))?;
+        all.push(Reviewed { object: json!({ "config": config }), text: format!("config.json\n{config}\n") });
     }
-    out.message(&format!("{}: {} would be let in by `adage trust`", playbook.folder().display(), in_words(&waiting)));
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 pub(crate) fn init(global: &Global, shared: bool, out: &mut Output) -> Done {
     let sharing = if shared { Sharing::Shared } else { Sharing::Private };
     let builder = with_state(global.plain_builder()?).sharing(sharing);
     let playbook = global::open(builder, Access::Write)?;
-    let folder = playbook.folder();
-    let object = json!({ "folder": folder, "shared": is_shared(folder) });
-    let who = if is_shared(folder) { "a repository may take it" } else { "kept out of repositories by .gitignore" };
-    if shared && !is_shared(folder) {
-        return Err(format!("{} is there already; remove its .gitignore to share it", folder.display()).into());
+    let found = playbook.sharing()?;
+    let folder = path_line(playbook.folder());
+    if shared && found != Some(Sharing::Shared) {
+        return Err(format!("{folder} is there already; remove its .gitignore to share it").into());
     }
-    out.both(&object, &format!("{}: {who}", folder.display()))
-}
-
-/// The bytes that are read of a `.gitignore`.
-const MAX_IGNORE: u64 = 1 << 16;
-
-/// True if no `.gitignore` of the folder leaves out everything.
-fn is_shared(folder: &Path) -> bool {
-    let mut ignored = String::new();
-    // One that cannot be read, or is longer, is none of ours.
-    let read = |file: fs::File| file.take(MAX_IGNORE).read_to_string(&mut ignored);
-    let _ = fs::File::open(folder.join(".gitignore")).and_then(read);
-    ignored.lines().all(|line| line.trim() != "*")
+    let who = match found {
+        Some(Sharing::Private) => "kept out of repositories by .gitignore",
+        Some(Sharing::Shared) => "a repository may take it",
+        None => "a repository may take it: its .gitignore is not one that adage writes, see `adage check`",
+    };
+    let object = json!({ "folder": path_text(playbook.folder()), "shared": found != Some(Sharing::Private) });
+    out.both(&object, &format!("{folder}: {who}"))?;
+    if found == Some(Sharing::Private) && global.location.origin == Origin::Repository {
+        out.message(
+            "a pull that brings a file of this name makes git delete it: keep a copy elsewhere with `adage backup`",
+        );
+    }
+    Ok(ExitCode::SUCCESS)
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use adage::redact::path_line;
+
 /// Why a file may be somebody else's word: others can write to it, to a folder above it, or to what links on its path lead to. None
 /// if only its user and the administrator can.
 #[cfg(unix)]
@@ -15,7 +17,7 @@ pub(crate) fn other_writers(path: &Path) -> Option<String> {
     let known = parts.filter_map(|part| Some((part, std::fs::symlink_metadata(part).ok()?)));
     let mut faults = known.filter_map(|(part, about)| {
         let why = fault([about.uid(), about.gid()], about.mode(), own)?;
-        Some(format!("{why}: {} has mode {:o} and owner {}", part.display(), about.mode() & 0o7777, about.uid()))
+        Some(format!("{why}: {} has mode {:o} and owner {}", path_line(part), about.mode() & 0o7777, about.uid()))
     });
     faults.next()
 }

@@ -8,6 +8,7 @@
 //!   person who reviews the text.
 //! - [`fence_for`], [`block::part`] and [`block::begins_block`] confine a text to its part of a prompt.
 //! - [`printable`], [`printable_line`] and [`printable_json`] make text safe to print at a terminal;
+//!   [`path_line`] and [`path_text`] do so for paths, also for those that are not UTF-8;
 //!   [`one_line`] and [`shorten`] cut it for display; [`json_error`] words an error of the JSON parser for people.
 //!
 //! ```
@@ -30,6 +31,7 @@ mod invisible;
 mod json_error;
 mod line;
 mod password_word;
+mod path;
 mod redactor;
 mod rules;
 mod score;
@@ -46,6 +48,7 @@ pub use fence::{fence_for, fence_of};
 pub use invisible::{strip_invisible, visible, visible_chars};
 pub use json_error::json_error;
 pub use line::{one_line, shorten};
+pub use path::{path_line, path_text};
 pub use redactor::{Redactor, Secret};
 pub use shown::{Masked, as_shown, mask, written_out};
 pub use terminal::{printable, printable_json, printable_line, strip_terminal};

@@ -8,7 +8,7 @@ mod policy;
 use std::fmt::Write;
 use std::path::Path;
 
-use adage_redact::{Redactor, fence_for, one_line, strip_invisible};
+use adage_redact::{Redactor, fence_for, one_line, path_line, strip_invisible};
 use serde::Serialize;
 
 use super::SessionEntry;
@@ -69,8 +69,8 @@ fn system(briefing: &Briefing<'_>, config: &AgentConfig) -> String {
     let global = match briefing.global {
         Some(path) => format!(
             "What holds in every project goes into {}/global/extraction.patch, whose only target is {}.",
-            briefing.inbox.display(),
-            path.display()
+            path_line(briefing.inbox),
+            path_line(path)
         ),
         None => "There is no file for what holds in every project: leave such things out.".to_owned(),
     };
@@ -80,8 +80,8 @@ fn system(briefing: &Briefing<'_>, config: &AgentConfig) -> String {
         ("{{max_skills}}", config.max_skills.to_string()),
         ("{{max_turns}}", config.max_turns.to_string()),
         ("{{global}}", global),
-        ("{{inbox}}", briefing.inbox.display().to_string()),
-        ("{{memory}}", briefing.memory.display().to_string()),
+        ("{{inbox}}", path_line(briefing.inbox)),
+        ("{{memory}}", path_line(briefing.memory)),
     ];
     inputs.iter().fold(TEMPLATE.to_owned(), |text, (name, value)| text.replace(name, value))
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use adage_redact::path_line;
 use serde::Serialize;
 
 /// A tool of the agent. No tool runs commands or accesses a network.
@@ -44,8 +45,10 @@ impl AgentTool {
 #[non_exhaustive]
 pub struct ToolPolicy {
     /// Folders whose files may be read.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub readable: Vec<PathBuf>,
     /// Folders below which files may be written.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub writable: Vec<PathBuf>,
 }
 
@@ -55,17 +58,19 @@ pub struct ToolPolicy {
 #[non_exhaustive]
 pub enum Denied {
     /// The path is relative or contains `..`.
-    #[error("{path} is not an absolute path without `..`")]
+    #[error("{} is not an absolute path without `..`", path_line(path))]
     NotAbsolute {
         /// The path.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
     },
     /// The path is elsewhere.
-    #[error("{tool} is allowed below {allowed}, and {path} is not there")]
+    #[error("{tool} is allowed below {allowed}, and {} is not there", path_line(path))]
     Elsewhere {
         /// Which tool.
         tool: AgentTool,
         /// The path, links resolved.
+        #[serde(serialize_with = "crate::path_text::shown")]
         path: PathBuf,
         /// Where it is allowed.
         allowed: String,
@@ -87,7 +92,7 @@ impl ToolPolicy {
         if roots.iter().any(is_below) {
             return Ok(());
         }
-        let allowed = roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ");
+        let allowed = roots.iter().map(path_line).collect::<Vec<_>>().join(", ");
         Err(Denied::Elsewhere { tool, path: path.to_owned(), allowed })
     }
 }

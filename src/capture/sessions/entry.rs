@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::path::PathBuf;
 
+use adage_redact::{path_line, path_text};
 use adage_transcript::Owner;
 use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
@@ -19,6 +20,7 @@ pub struct SessionEntry {
     /// Its id: the agent's id of the session, or the path if the source has none.
     pub id: String,
     /// Its path.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub path: PathBuf,
     /// When it was last written: the latest time in its records, otherwise the file's. A session with another time is another
     /// version.
@@ -83,7 +85,7 @@ impl SessionEntry {
     ) -> Self {
         // A record with a future time would never be idle, so the file's time is an upper bound.
         let updated = summary.last_record.map_or(modified, |last| last.min(modified));
-        let id = if summary.session.is_empty() { path.display().to_string() } else { summary.session.clone() };
+        let id = if summary.session.is_empty() { path_text(&path) } else { summary.session.clone() };
         let ineligible = eligibility::ineligible(&summary, updated, now, config);
         Self { id, path, updated, summary, read_state: ReadState::New { n_attempts: 0 }, ineligible }
     }
@@ -104,7 +106,7 @@ impl fmt::Display for SessionEntry {
         if !workflow.is_empty() {
             write!(f, " | workflow: {workflow}")?;
         }
-        let path = self.path.display().to_string().replace(char::is_control, "\u{fffd}");
+        let path = path_line(&self.path);
         write!(f, " ({n_user_turns} user msgs) — {path}")
     }
 }

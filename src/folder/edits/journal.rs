@@ -56,6 +56,7 @@ struct Header {
 #[derive(Serialize, Deserialize)]
 struct FileHeader {
     /// Relative to the folder for the folder's own files, so that the folder can be moved; otherwise absolute.
+    #[serde(with = "crate::path_text::exact")]
     path: PathBuf,
     /// The lengths of the contents.
     before: Option<usize>,

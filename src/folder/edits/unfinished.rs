@@ -2,6 +2,8 @@
 
 use std::io::ErrorKind;
 
+use adage_redact::path_line;
+
 use super::journal::{JournalFile, content_hash};
 use super::{Edits, Journal, Journals, Stage, beside, token_name};
 use crate::error::folder::{FolderError, Result};
@@ -61,7 +63,7 @@ impl Unfinished<'_> {
 
     fn set_aside(&self, id: ChangeId, stage: Stage, why: &str) -> Result<()> {
         let journals = self.0.journals();
-        tracing::warn!(journal = %journals.0.path_of(Journals::name(id, stage)).display(), "{why}");
+        tracing::warn!(journal = %path_line(journals.0.path_of(Journals::name(id, stage))), "{why}");
         journals.advance(id, stage, Stage::Broken)
     }
 
@@ -108,7 +110,7 @@ impl Unfinished<'_> {
             return Ok(());
         }
         if found != after {
-            tracing::warn!(file = %file.path.display(), "a file was changed while edits were rolled back; it is left as it is");
+            tracing::warn!(file = %path_line(&file.path), "a file was changed while edits were rolled back; it is left as it is");
             return Ok(());
         }
         self.bring_to(journal, n, file, file.before.as_deref())
@@ -192,7 +194,7 @@ fn skip_permanent_error<T>(result: Result<T>) -> Result<Option<T>> {
                     | ErrorKind::Unsupported
             ) =>
         {
-            tracing::warn!(path = %path.display(), error = %source, "edits that were left unfinished: could not {action}");
+            tracing::warn!(path = %path_line(path), error = %source, "edits that were left unfinished: could not {action}");
             Ok(None)
         }
         Err(error @ FolderError::Irregular { .. }) => {

@@ -19,6 +19,7 @@ pub struct Proposal {
     /// The hash of exactly the content that was listed.
     pub text: TextHash,
     /// The files that it creates or changes; empty for a lesson.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub files: Vec<PathBuf>,
     /// Its subject, on one line.
     pub summary: String,
@@ -57,6 +58,7 @@ pub struct Applied {
     /// The id for [`Inbox::undo`](super::Inbox::undo); none when no file changed.
     pub change: Option<ChangeId>,
     /// The files that were created or changed.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub files: Vec<PathBuf>,
     /// The outcomes of the lessons.
     pub lessons: Vec<LearnOutcome>,
@@ -79,6 +81,7 @@ pub struct UndoneFiles {
     /// The id of this change, which can be undone too.
     pub change: ChangeId,
     /// The files.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub files: Vec<PathBuf>,
 }
 
@@ -93,6 +96,7 @@ pub struct InboxChange {
     /// A description of it.
     pub what: String,
     /// The files that it changed, including those of the inbox.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub files: Vec<PathBuf>,
 }
 

@@ -57,12 +57,12 @@ enum Side {
 
 /// Splits a file at the marks of a conflict; none if it has no marks, or if their order is not that of a conflict.
 pub(super) fn split(text: &str) -> Option<Conflict<'_>> {
-    let size = text.lines().find_map(|line| mark_of(line).map(|(_, size)| size))?;
+    let mark_length = text.lines().find_map(|line| mark_of(line).map(|(_, size)| size))?;
     let mut conflict = Conflict { hunks: Vec::new(), is_of_one_ancestor: true };
     let (mut side, [mut ours, mut ancestor, mut theirs]) = (Side::Both, [const { Vec::new() }; 3]);
     for line in text.lines() {
         let mark = mark_of(line);
-        let own = mark.filter(|(_, length)| *length == size).map(|(kind, _)| kind);
+        let own = mark.filter(|(_, length)| *length == mark_length).map(|(kind, _)| kind);
         conflict.is_of_one_ancestor &= mark.is_none() || own.is_some();
         side = match (side, own) {
             (Side::Both, Some(Kind::Ours)) => Side::Ours,

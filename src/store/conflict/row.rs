@@ -64,12 +64,12 @@ impl Row {
         shown(self) == shown(other)
     }
 
-    /// How careful it is to keep this of two rows that are shown alike: one in quarantine, then one that may come from untrusted
+    /// How careful it is to keep this of two rows that are shown alike: a disabled one, then one that may come from untrusted
     /// content, then one that the user has admitted.
     pub(super) fn caution(&self, admits: &dyn Fn(&Lesson) -> bool) -> [bool; 3] {
         let Some(lesson) = &self.lesson else { return [false; 3] };
         let is_tainted = lesson.provenance.trust == Trust::Tainted;
-        [lesson.is_quarantined(), is_tainted, admits(lesson)]
+        [lesson.is_disabled(), is_tainted, admits(lesson)]
     }
 
     /// The row under another id, which any clone gives it.

@@ -3,6 +3,8 @@
 //! A batch is appended with one write and one sync. The writer holds the folder's lock, has read what others appended, and
 //! truncates what a dead writer left unfinished. The text of a removed document stays in the file until compaction.
 
+use adage_redact::path_line;
+
 mod line;
 mod stored;
 
@@ -81,6 +83,7 @@ pub struct MemoryRecovery {
     /// The number of unreadable lines. Each held one change, or was the first line of the file.
     pub n_lines: usize,
     /// Where their bytes are kept now; for a read-only handle, the log itself.
+    #[serde(serialize_with = "crate::path_text::shown")]
     pub kept_at: PathBuf,
 }
 
@@ -215,7 +218,7 @@ impl DocumentLog {
             self.cut(known)?;
             return Ok(None);
         }
-        tracing::warn!(lines = lines.broken.len(), kept_at = %kept_at.display(), "lines of the log could not be read");
+        tracing::warn!(lines = lines.broken.len(), kept_at = %path_line(&kept_at), "lines of the log could not be read");
         Ok(Some(MemoryRecovery { n_lines: lines.broken.len(), kept_at }))
     }
 

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use adage_redact::path_line;
 use bytemuck::AnyBitPattern;
 
 use super::line::{self, LineSpan};
@@ -152,7 +153,7 @@ impl StoredDocuments {
             Err(error) => return Err(FolderError::io("read", &self.path)(error)),
         };
         if read.is_none() {
-            tracing::warn!(path = %self.path.display(), at, "a line of the log is damaged");
+            tracing::warn!(path = %path_line(&self.path), at, "a line of the log is damaged");
             self.is_damaged.store(true, Ordering::Release);
         }
         Ok(read.map(Arc::new))

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use graph::Edges;
 use source::Sources;
+pub(super) use source::{is_for_tests, item_attributes};
 
 /// From the bottom to the top. A module may import those of its own layer, as long as there is no cycle.
 const LAYERS: [&[&str]; 7] = [
@@ -26,6 +27,7 @@ const LAYERS: [&[&str]; 7] = [
         "hash",
         "id",
         "lesson",
+        "path_text",
         "setters",
         "sorted_blocks",
         "testing",
@@ -79,7 +81,7 @@ fn read_crate(root: &Path) -> (Edges, BTreeSet<String>) {
     (graph::edges(&sources), sources.top_level_modules())
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let files = entries.flat_map(|path| if path.is_dir() { rust_files(&path) } else { vec![path] });
     files.filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()

@@ -251,7 +251,7 @@ fn names_a_path(attribute: &syn::Attribute) -> bool {
 }
 
 /// True for `#[test]`, and for `#[cfg(…)]` that cannot hold without `test`.
-fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
+pub(crate) fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
     let is_one = |attribute: &syn::Attribute| {
         let condition = || attribute.parse_args::<syn::Meta>();
         attribute.path().is_ident("test")
@@ -280,7 +280,7 @@ fn holds_without_test(meta: &syn::Meta) -> Option<bool> {
     }
 }
 
-fn item_attributes(item: &syn::Item) -> &[syn::Attribute] {
+pub(crate) fn item_attributes(item: &syn::Item) -> &[syn::Attribute] {
     match item {
         syn::Item::Const(item) => &item.attrs,
         syn::Item::Enum(item) => &item.attrs,

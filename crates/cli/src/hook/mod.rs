@@ -13,7 +13,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-use adage::redact::printable;
+use adage::redact::{path_line, printable};
 use adage::retrieve::TierChoice;
 use adage::transcript::CommandLine;
 use adage::{Feedback, Request, TextHash};
@@ -163,7 +163,7 @@ fn embeds_in_background(books: &Books, session: &mut Session) -> Result<bool, Bo
 
 /// A sentence that names the folders that are not trusted.
 fn silent(books: &Books) -> String {
-    let folders: Vec<String> = books.silent.iter().map(|path| path.display().to_string()).collect();
+    let folders: Vec<String> = books.silent.iter().map(path_line).collect();
     if folders.is_empty() {
         return String::new();
     }

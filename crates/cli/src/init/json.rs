@@ -1,10 +1,10 @@
 //! Changes entries in JSON settings, with comments if the agent allows them. The rest of the file is unchanged.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
+use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 
-use super::entries::{Entries, is_ours};
+use super::entries::Entries;
 
 /// Why a file cannot be changed.
 pub(super) type Fault = String;
@@ -18,12 +18,14 @@ pub(super) fn with_entries(text: &str, entries: &Entries) -> Result<String, Faul
     {
         object.append("version", input(&Value::from(version)));
     }
+    ["version", "hooks", "mcpServers"].iter().try_for_each(|key| refuse_twice(&object, key))?;
     if !entries.hooks.is_empty() {
         let hooks = object.object_value_or_create("hooks").ok_or("its `hooks` are not an object")?;
         for (event, entry) in &entries.hooks {
+            refuse_twice(&hooks, event)?;
             let list =
                 hooks.array_value_or_create(event).ok_or_else(|| format!("its hooks of {event} are not a list"))?;
-            put(&list, entry);
+            put(&list, entry, entries);
         }
     }
     if let Some(server) = &entries.server {
@@ -43,7 +45,7 @@ pub(super) fn without_entries(text: &str, entries: &Entries) -> Result<String, F
         let mut n_removed = 0;
         for (event, _) in &entries.hooks {
             let Some(list) = hooks.array_value(event) else { continue };
-            let n_ours = remove_ours(&list);
+            let n_ours = remove_written(&list, entries);
             n_removed += n_ours;
             if n_ours > 0 && list.elements().is_empty() {
                 remove_key(&hooks, event);
@@ -53,11 +55,11 @@ pub(super) fn without_entries(text: &str, entries: &Entries) -> Result<String, F
             remove_key(&object, "hooks");
         }
     }
-    if let Some(server) = &entries.server
+    if entries.server.is_some()
         && let Some(servers) = object.object_value("mcpServers")
     {
         let known = servers.get("adage").and_then(|known| known.value()?.to_serde_value());
-        if known.as_ref().is_some_and(|known| known.get("args") == server.get("args")) {
+        if known.as_ref().is_some_and(|known| entries.wrote(known)) {
             remove_key(&servers, "adage");
             if servers.properties().is_empty() {
                 remove_key(&object, "mcpServers");
@@ -71,17 +73,53 @@ fn parse(text: &str) -> Result<CstRootNode, Fault> {
     CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| format!("it cannot be read: {error}"))
 }
 
+/// Entries under adage's name that adage did not write, as JSON.
+pub(super) fn foreign(text: &str, entries: &Entries) -> Result<Foreign, Fault> {
+    let root = parse(text)?;
+    let Some(object) = root.object_value() else { return Ok(Foreign::default()) };
+    let mut found = Foreign::default();
+    if let Some(hooks) = object.object_value("hooks").filter(|_| !entries.hooks.is_empty()) {
+        let lists = hooks.properties().into_iter().filter_map(|event| event.array_value());
+        let all = lists.flat_map(|list| list.elements()).filter_map(|hook| hook.to_serde_value());
+        found.hooks.extend(all.filter(|hook| entries.is_foreign(hook)).map(|hook| hook.to_string()));
+    }
+    if let Some(servers) = object.object_value("mcpServers").filter(|_| entries.server.is_some()) {
+        let named = servers.properties().into_iter().filter(|server| is_named(server, "adage"));
+        let all = named.filter_map(|server| server.value()?.to_serde_value());
+        found.servers.extend(all.filter(|server| !entries.wrote(server)).map(|server| server.to_string()));
+    }
+    Ok(found)
+}
+
+/// Entries of somebody else under adage's name.
+#[derive(Debug, Default)]
+pub(super) struct Foreign {
+    pub(super) hooks: Vec<String>,
+    /// Where there is one, adage's server cannot be written.
+    pub(super) servers: Vec<String>,
+}
+
+fn is_named(property: &CstObjectProp, key: &str) -> bool {
+    property.name().and_then(|name| name.decoded_value().ok()).is_some_and(|name| name == key)
+}
+
+/// Refuses an object that has a key twice: readers disagree about which of them counts.
+fn refuse_twice(object: &CstObject, key: &str) -> Result<(), Fault> {
+    let n_times = object.properties().iter().filter(|property| is_named(property, key)).count();
+    if n_times > 1 { Err(format!("it has `{key}` twice")) } else { Ok(()) }
+}
+
 /// Adds an entry to a list, or replaces adage's entry in it.
-fn put(list: &CstArray, entry: &Value) {
+fn put(list: &CstArray, entry: &Value, entries: &Entries) {
     let has_it = list.elements().iter().any(|element| element.to_serde_value().as_ref() == Some(entry));
     if !has_it {
-        remove_ours(list);
+        remove_written(list, entries);
         list.append(input(entry));
     }
 }
 
-fn remove_ours(list: &CstArray) -> usize {
-    let is_ours = |element: &CstNode| element.to_serde_value().is_some_and(|value| is_ours(&value));
+fn remove_written(list: &CstArray, entries: &Entries) -> usize {
+    let is_ours = |element: &CstNode| element.to_serde_value().is_some_and(|value| entries.wrote(&value));
     let ours: Vec<CstNode> = list.elements().into_iter().filter(is_ours).collect();
     let n_ours = ours.len();
     ours.into_iter().for_each(CstNode::remove);

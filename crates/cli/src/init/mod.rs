@@ -8,8 +8,8 @@ use std::error::Error;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
+use adage::redact::{mask, path_line, path_text};
 use clap::Args;
 use serde_json::json;
 
@@ -17,12 +17,12 @@ use crate::choice::choice;
 use crate::global::Global;
 use crate::hook::Agent;
 use crate::location::env_path;
-use crate::output::{Output, on_a_line};
+use crate::output::{Output, say};
 use crate::repository::{exists, is_real_folder};
-use crate::result::Done;
+use crate::result::{Done, exit_code};
 use crate::trust;
 use entries::Entries;
-use json::Fault;
+use json::{Fault, Foreign};
 
 /// The maximum size of a settings file.
 const MAX_FILE: u64 = 4 << 20;
@@ -46,8 +46,8 @@ pub(crate) struct Init {
 /// The change of one file.
 enum Edit {
     Json(Entries),
-    /// The MCP server, in Codex's format.
-    Toml,
+    /// The MCP server, in Codex's format. It runs the first of these programs.
+    Toml(Vec<String>),
 }
 
 /// A settings file of an agent.
@@ -63,51 +63,72 @@ pub(crate) fn init(global: &Global, asked: &Init, out: &mut Output) -> Done {
         trust::init(global, asked.shared, out)?;
     }
     let root = project_root(global)?;
-    let program = program();
+    let programs = programs()?;
+    let mut is_done = true;
     for agent in &asked.agents {
-        for settings in files(*agent, &root, &program)? {
+        for settings in files(*agent, &root, &programs)? {
+            let done = if asked.uninstall { settings.uninstall() } else { settings.install(asked.dry_run) };
             let done =
-                if asked.uninstall { settings.uninstall(&program) } else { settings.install(&program, asked.dry_run) };
-            let done =
-                done.map_err(|fault| format!("{}: {fault}; nothing was changed in it", on_a_line(&settings.path)))?;
+                done.map_err(|fault| format!("{}: {fault}; nothing was changed in it", path_line(&settings.path)))?;
             let what = if asked.dry_run { format!("would be {}", done.what) } else { done.what.to_owned() };
-            let object = json!({ "file": settings.path, "done": what, "added": done.added });
+            let foreign = || done.foreign.servers.iter().chain(&done.foreign.hooks).map(|entry| mask(entry).text);
+            let object = json!({
+                "file": path_text(&settings.path), "done": what, "added": done.added,
+                "foreign": foreign().collect::<Vec<_>>(),
+            });
             out.object(&object)?;
-            out.line(&format!("{}: {what}", on_a_line(&settings.path)))?;
+            out.line(&format!("{}: {what}", path_line(&settings.path)))?;
             if asked.dry_run {
                 done.added.iter().try_for_each(|line| out.line(&format!("  {line}")))?;
             }
+            for entry in foreign() {
+                say(&format!("{}: {FOREIGN}: {entry}", path_line(&settings.path)));
+            }
+            is_done &= done.foreign.servers.is_empty() || asked.uninstall;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(exit_code(is_done))
 }
+
+/// An entry that whoever reads the settings may take for one of adage.
+const FOREIGN: &str = "adage did not write this entry and leaves it as it is; remove it unless it is yours";
 
 /// The project whose agents are set up: the folder that contains the memory.
 fn project_root(global: &Global) -> Result<PathBuf, Box<dyn Error>> {
-    let here = global.location.roots.first().map(PathBuf::from);
-    Ok(match here {
-        Some(root) => root,
+    Ok(match &global.location.project {
+        Some(root) => root.clone(),
         None => std::env::current_dir()?.canonicalize()?,
     })
 }
 
+/// How agents call this program, and the other ways that an earlier `init` may have written.
+fn programs() -> Result<Vec<String>, String> {
+    let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
+    let own = own.map(|path| path.to_str().map(quoted).ok_or("the path of this program is not UTF-8")).transpose()?;
+    let all = [program()?, "adage".to_owned()].into_iter().chain(own);
+    Ok(all.collect())
+}
+
+fn quoted(path: &str) -> String {
+    shlex::try_quote(path).map_or_else(|_| path.to_owned(), std::borrow::Cow::into_owned)
+}
+
 /// How agents call this program: by its name, if that runs this file.
-fn program() -> String {
+fn program() -> Result<String, String> {
     let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
     let paths = env_path("PATH").map(|paths| std::env::split_paths(&paths).collect::<Vec<_>>()).unwrap_or_default();
     let found = paths.iter().find_map(|folder| folder.join("adage").canonicalize().ok());
     match own {
         Some(own) if found.as_ref() != Some(&own) => {
-            let path = own.to_string_lossy().into_owned();
-            shlex::try_quote(&path).map(std::borrow::Cow::into_owned).unwrap_or(path)
+            own.to_str().map(quoted).ok_or_else(|| format!("{} is not UTF-8", path_line(&own)))
         }
-        _ => "adage".to_owned(),
+        _ => Ok("adage".to_owned()),
     }
 }
 
-fn files(agent: Agent, root: &Path, program: &str) -> Result<Vec<Settings>, String> {
-    let hooks = Entries::hooks(agent, program);
-    let server = Entries::default().with_server(program);
+fn files(agent: Agent, root: &Path, programs: &[String]) -> Result<Vec<Settings>, String> {
+    let hooks = Entries::hooks(agent, programs);
+    let server = Entries::default().with_server(programs);
     let in_project = |name: &str, entries: Entries| Settings {
         path: root.join(name),
         within: root.to_owned(),
@@ -115,13 +136,13 @@ fn files(agent: Agent, root: &Path, program: &str) -> Result<Vec<Settings>, Stri
     };
     Ok(match agent {
         Agent::ClaudeCode => vec![in_project(".claude/settings.json", hooks), in_project(".mcp.json", server)],
-        Agent::GeminiCli => vec![in_project(".gemini/settings.json", hooks.with_server(program))],
+        Agent::GeminiCli => vec![in_project(".gemini/settings.json", hooks.with_server(programs))],
         Agent::Cursor => vec![in_project(".cursor/hooks.json", hooks), in_project(".cursor/mcp.json", server)],
         Agent::Codex => {
             let home = || std::env::home_dir().map(|home| home.join(".codex"));
             let folder = env_path("CODEX_HOME").or_else(home).ok_or("the environment names no home folder")?;
             let file = |name: &str, edit| Settings { path: folder.join(name), within: folder.clone(), edit };
-            vec![file("hooks.json", Edit::Json(hooks)), file("config.toml", Edit::Toml)]
+            vec![file("hooks.json", Edit::Json(hooks)), file("config.toml", Edit::Toml(programs.to_owned()))]
         }
     })
 }
@@ -131,15 +152,23 @@ struct Outcome {
     what: &'static str,
     /// The lines that are new in the file.
     added: Vec<String>,
+    foreign: Foreign,
 }
 
 impl Settings {
-    fn install(&self, program: &str, is_dry: bool) -> Result<Outcome, Fault> {
+    fn install(&self, is_dry: bool) -> Result<Outcome, Fault> {
         let before = self.read()?;
         let text = before.clone().unwrap_or_default();
-        let after = self.with(&text, program)?;
+        let after = self.with(&text)?;
+        let foreign = self.foreign(&text)?;
         if before.as_deref() == Some(after.as_str()) {
-            return Ok(Outcome { what: "unchanged: it has the entries", added: Vec::new() });
+            let is_refused = !foreign.servers.is_empty();
+            let what = if is_refused {
+                "unchanged: it has another server of this name"
+            } else {
+                "unchanged: it has the entries"
+            };
+            return Ok(Outcome { what, added: Vec::new(), foreign });
         }
         let added = after.lines().filter(|line| !text.lines().any(|known| known == *line)).map(str::to_owned).collect();
         if !is_dry {
@@ -149,14 +178,20 @@ impl Settings {
             }
             replace(&self.path, &after)?;
         }
-        Ok(Outcome { what: if before.is_some() { "changed; a backup is beside it" } else { "created" }, added })
+        Ok(Outcome {
+            what: if before.is_some() { "changed; a backup is beside it" } else { "created" },
+            added,
+            foreign,
+        })
     }
 
-    fn uninstall(&self, program: &str) -> Result<Outcome, Fault> {
-        let outcome = |what| Ok(Outcome { what, added: Vec::new() });
-        let Some(text) = self.read()? else { return outcome("unchanged: it does not exist") };
+    fn uninstall(&self) -> Result<Outcome, Fault> {
+        let text = self.read()?;
+        let foreign = text.as_deref().map(|text| self.foreign(text)).transpose()?.unwrap_or_default();
+        let outcome = |what| Ok(Outcome { what, added: Vec::new(), foreign });
+        let Some(text) = text else { return outcome("unchanged: it does not exist") };
         let backup = read(&self.backup())?;
-        let is_ours_alone = |before: &str| self.with(before, program).is_ok_and(|after| after == text);
+        let is_ours_alone = |before: &str| self.with(before).is_ok_and(|after| after == text);
         if let Some(before) = backup.as_deref().filter(|before| is_ours_alone(before)) {
             replace(&self.path, before)?;
         } else if backup.is_none() && is_ours_alone("") {
@@ -175,17 +210,27 @@ impl Settings {
         outcome("restored")
     }
 
-    fn with(&self, text: &str, program: &str) -> Result<String, Fault> {
+    fn with(&self, text: &str) -> Result<String, Fault> {
         match &self.edit {
             Edit::Json(entries) => json::with_entries(text, entries),
-            Edit::Toml => toml::with_server(text, program, &["mcp"]),
+            Edit::Toml(programs) => toml::with_server(text, programs.first().map_or("adage", String::as_str)),
+        }
+    }
+
+    fn foreign(&self, text: &str) -> Result<Foreign, Fault> {
+        match &self.edit {
+            Edit::Json(entries) => json::foreign(text, entries),
+            Edit::Toml(programs) => {
+                let servers = toml::foreign_server(text, programs)?.into_iter().collect();
+                Ok(Foreign { servers, ..Foreign::default() })
+            }
         }
     }
 
     fn without(&self, text: &str) -> Result<String, Fault> {
         match &self.edit {
             Edit::Json(entries) => json::without_entries(text, entries),
-            Edit::Toml => toml::without_server(text),
+            Edit::Toml(programs) => toml::without_server(text, programs),
         }
     }
 
@@ -200,7 +245,7 @@ impl Settings {
         let folder = self.path.parent().unwrap_or(&self.within);
         let is_way_clear = folder == self.within || !exists(folder) || is_real_folder(folder);
         if !is_way_clear {
-            return Err(format!("{} is a link", on_a_line(folder)));
+            return Err(format!("{} is a link", path_line(folder)));
         }
         read(&self.path)
     }

@@ -2,10 +2,11 @@
 
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
+use super::entries::SERVER_ARGUMENTS;
 use super::json::Fault;
 
 /// The file with the server; unchanged if it has one of this name.
-pub(super) fn with_server(text: &str, command: &str, arguments: &[&str]) -> Result<String, Fault> {
+pub(super) fn with_server(text: &str, command: &str) -> Result<String, Fault> {
     let mut document = parse(text)?;
     let servers = document.entry("mcp_servers").or_insert_with(|| {
         let mut table = Table::new();
@@ -18,20 +19,40 @@ pub(super) fn with_server(text: &str, command: &str, arguments: &[&str]) -> Resu
     }
     let mut server = Table::new();
     server.insert("command", value(command));
-    server.insert("args", value(arguments.iter().copied().collect::<Array>()));
+    server.insert("args", value(SERVER_ARGUMENTS.into_iter().collect::<Array>()));
     servers.insert("adage", Item::Table(server));
     Ok(document.to_string())
 }
 
-/// The file without the server.
-pub(super) fn without_server(text: &str) -> Result<String, Fault> {
+/// True for a server as adage writes it, with one of these programs.
+fn is_written(server: &Item, programs: &[String]) -> bool {
+    let Some(table) = server.as_table_like() else { return false };
+    let command = table.get("command").and_then(Item::as_str);
+    let arguments = table.get("args").and_then(Item::as_array);
+    let arguments = arguments.map(|list| list.iter().map(toml_edit::Value::as_str).collect::<Vec<_>>());
+    table.len() == 2
+        && command.is_some_and(|command| programs.iter().any(|program| program == command))
+        && arguments.is_some_and(|arguments| arguments == SERVER_ARGUMENTS.map(Some))
+}
+
+/// A server under adage's name that adage did not write, as its lines.
+pub(super) fn foreign_server(text: &str, programs: &[String]) -> Result<Option<String>, Fault> {
+    let document = parse(text)?;
+    let servers = document.get("mcp_servers").and_then(Item::as_table_like);
+    let server = servers.and_then(|servers| servers.get("adage")).filter(|server| !is_written(server, programs));
+    Ok(server.map(|server| server.to_string().trim().replace('\n', "; ")))
+}
+
+/// The file without the server, if adage wrote it.
+pub(super) fn without_server(text: &str, programs: &[String]) -> Result<String, Fault> {
     let mut document = parse(text)?;
     let Some(servers) = document.get_mut("mcp_servers").and_then(Item::as_table_like_mut) else {
         return Ok(text.to_owned());
     };
-    if servers.remove("adage").is_none() {
+    if !servers.get("adage").is_some_and(|server| is_written(server, programs)) {
         return Ok(text.to_owned());
     }
+    servers.remove("adage");
     if servers.is_empty() {
         document.remove("mcp_servers");
     }

@@ -1,11 +1,10 @@
 //! The tools of the server: their inputs, outputs and actions.
 
 use std::error::Error;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use adage::inbox::ProposalName;
-use adage::redact::{as_shown, one_line};
+use adage::redact::{as_shown, one_line, path_text};
 use adage::{ChangeId, Feedback, Lesson, LessonDraft, LessonId, LessonRef, Listing, Playbook, ReceiptId, Request};
 use rmcp::handler::server::common::{schema_for_input, schema_for_output};
 use rmcp::model::{JsonObject, ToolAnnotations};
@@ -176,7 +175,7 @@ struct Changed {
 #[derive(Serialize, JsonSchema)]
 struct Applied {
     lessons: Vec<String>,
-    files: Vec<PathBuf>,
+    files: Vec<String>,
     /// For `adage inbox undo`
     change: Option<String>,
 }
@@ -395,5 +394,8 @@ fn apply(memory: &Memory, asked: &Apply) -> Result<Answer, Box<dyn Error>> {
         || format!("applied {name}"),
         |change| format!("applied {name}; a person undoes it with adage inbox undo {change}"),
     );
-    Ok(answer(text, Applied { lessons: texts(&applied.lessons), files: applied.files, change }))
+    Ok(answer(
+        text,
+        Applied { lessons: texts(&applied.lessons), files: applied.files.iter().map(path_text).collect(), change },
+    ))
 }

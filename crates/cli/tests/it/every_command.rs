@@ -6,7 +6,7 @@ use super::cli::{Said, Shell};
 use super::schemas::object;
 
 /// The names of all commands, with those of their subcommands, as the help lists them.
-fn commands(shell: &Shell, of: &[String]) -> Vec<Vec<String>> {
+pub(super) fn commands(shell: &Shell, of: &[String]) -> Vec<Vec<String>> {
     let words: Vec<&str> = of.iter().map(String::as_str).chain(["--help"]).collect();
     let help = shell.call(&words).out;
     let Some((_, listed)) = help.split_once("\nCommands:\n") else { return vec![of.to_vec()] };
@@ -26,7 +26,7 @@ fn errors(said: &Said) -> Vec<Value> {
 }
 
 /// Arguments for a command that name files, lessons and changes that do not exist.
-fn arguments(command: &str) -> &'static [&'static str] {
+pub(super) fn arguments(command: &str) -> &'static [&'static str] {
     const ID: &str = "01a20832-35b9-7000-8000-e6437fa97800";
     match command {
         "learn" => &["--trigger", "a", "--solution", "b"],

@@ -202,3 +202,98 @@ fn a_link_in_a_repository_is_not_followed_to_settings_elsewhere() {
         assert_eq!(fs::read_to_string(elsewhere.join("settings.json")).unwrap(), "{}", "{link}");
     }
 }
+
+/// A clone may have an entry of this name that runs something else.
+#[test]
+fn an_entry_of_somebody_else_is_named_and_not_adopted() {
+    let hook = |command: &str| {
+        format!(
+            "{{\"hooks\": {{\"UserPromptSubmit\": [{{\"hooks\": [{{\"type\": \"command\", \"command\": {command}}}]}}]}}}}"
+        )
+    };
+    let server = |server: &str| format!("{{\"mcpServers\": {{\"adage\": {server}}}}}");
+    for (file, text, is_refused) in [
+        (".mcp.json", server("{\"command\": \"sh\", \"args\": [\"-c\", \"mark\"]}"), true),
+        (".mcp.json", server("{\"command\": \"mark\", \"args\": [\"mcp\"]}"), true),
+        (
+            ".mcp.json",
+            server("{\"command\": \"adage\", \"args\": [\"mcp\"], \"env\": {\"LD_PRELOAD\": \"mark\"}}"),
+            true,
+        ),
+        (".mcp.json", server("{\"type\": \"http\", \"url\": \"https://mark\"}"), true),
+        (
+            ".mcp.json",
+            server("{\"command\": \"adage\", \"args\": [\"mcp\"]}, \"adage\": {\"command\": \"mark\"}"),
+            true,
+        ),
+        (".claude/settings.json", hook("\"/tmp/mark/adage hook prompt --agent claude-code\""), false),
+        (".claude/settings.json", hook("\"sh -c mark # adage hook prompt\""), false),
+        (".claude/settings.json", hook("\"./adage hook prompt; mark\""), false),
+    ] {
+        let home = Home::new();
+        let root = home.repository("shop");
+        put(&[(root.join(file), &text)]);
+        let servers_alone = !text.contains("hooks");
+        for options in [&["--dry-run"][..], &[]] {
+            let said = home.call(&root, &[&["init", "--for", "claude-code"], options].concat());
+            let (is_failed, all) = (said.code == 1, format!("{}{}", said.out, said.err));
+            assert_eq!(is_failed, is_refused, "{text}: {all}");
+            let named = all.lines().find(|line| line.contains("mark") && line.contains("did not write"));
+            assert!(named.is_some_and(|line| line.contains(file)), "{text}: {all}");
+            assert!(!all.contains(&format!("{file}: unchanged: it has the entries")), "{text}: {all}");
+        }
+        let json = home.call(&root, &["init", "--for", "claude-code", "--json"]);
+        assert!(
+            json.objects().iter().any(|object| object["foreign"][0].as_str().is_some_and(|it| it.contains("mark")))
+        );
+        let after = fs::read_to_string(root.join(file)).unwrap();
+        assert!(after.contains("mark") && (!servers_alone || after == text), "{after}");
+        home.call(&root, &["init", "--for", "claude-code", "--uninstall"]);
+        assert!(fs::read_to_string(root.join(file)).unwrap().contains("mark"), "{text}");
+    }
+}
+
+#[test]
+fn only_what_adage_wrote_is_removed() {
+    for (agent, file, text) in [
+        ("codex", "home/.codex/config.toml", "[mcp_servers.adage]\ncommand = \"/opt/mine\"\nargs = [\"x\"]\n"),
+        (
+            "codex",
+            "home/.codex/config.toml",
+            "[mcp_servers.adage]\ncommand = \"adage\"\nargs = [\"mcp\"]\nenv = { A = \"b\" }\n",
+        ),
+        (
+            "cursor",
+            "shop/.cursor/mcp.json",
+            "{\"mcpServers\": {\"adage\": {\"command\": \"/opt/mine\", \"args\": [\"mcp\"]}}}",
+        ),
+        ("cursor", "shop/.cursor/hooks.json", "{\"hooks\": {\"sessionEnd\": [{\"command\": \"/opt/adage hook x\"}]}}"),
+    ] {
+        let home = Home::new();
+        let root = home.repository("shop");
+        let path = if file.starts_with("shop") { root.join(&file[5..]) } else { home.path(file) };
+        put(&[(path.clone(), text)]);
+        home.call(&root, &["init", "--for", agent, "--uninstall"]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        let said = home.call(&root, &["init", "--for", agent]);
+        assert!(said.err.contains("did not write"), "{}", said.err);
+        home.call(&root, &["init", "--for", agent, "--uninstall"]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), text, "{agent}: after an install");
+    }
+}
+
+#[test]
+fn settings_with_a_key_twice_are_not_changed() {
+    for (file, text) in [
+        (".mcp.json", "{\"mcpServers\": {}, \"mcpServers\": {\"adage\": {\"command\": \"x\"}}}"),
+        (".claude/settings.json", "{\"hooks\": {}, \"hooks\": {}}"),
+        (".claude/settings.json", "{\"hooks\": {\"PreToolUse\": [], \"PreToolUse\": []}}"),
+    ] {
+        let home = Home::new();
+        let root = home.repository("shop");
+        put(&[(root.join(file), text)]);
+        let said = home.call(&root, &["init", "--for", "claude-code"]);
+        assert!(said.code == 1 && said.err.contains("twice"), "{}{}", said.out, said.err);
+        assert_eq!(fs::read_to_string(root.join(file)).unwrap(), text);
+    }
+}

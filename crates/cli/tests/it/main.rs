@@ -23,6 +23,7 @@ mod hook;
 mod inbox_cli;
 mod init;
 mod keeping;
+mod kept_private;
 mod mcp;
 mod merged_rows;
 mod merges;

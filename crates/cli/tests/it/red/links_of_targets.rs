@@ -216,6 +216,33 @@ fn a_folder_that_is_written_into_is_not_a_link_of_a_clone() {
     check(&[attack("a page", "project/out/new/adage.1", Plant::Profile, INTO[2].1)], MustFail::No);
 }
 
+/// The links are those of the repository that they are in, wherever the caller is.
+#[test]
+fn a_link_of_a_clone_is_found_from_any_folder() {
+    const LESSON: &str = "ownword parse a csv export";
+    const SUB: &str = "mkdir -p .git a/b; touch .git/HEAD; cd a/b; export ADAGE_DIR=../../.adage";
+    const ABOVE: &str = "mkdir -p .git; touch .git/HEAD; cd ..; export ADAGE_DIR=project/.adage";
+    const ELSEWHERE: &str = "mkdir -p .hg ../other; cd ../other; export ADAGE_DIR=../project/.adage";
+    let mut attacks: Vec<Attack> = Vec::new();
+    for place in ["project/out", "project/out/new"] {
+        for (call, prelude) in [
+            (&["man", "../../out/new"][..], SUB),
+            (&["man", "project/out/new"], ABOVE),
+            (&["man", "../project/out/new"], ELSEWHERE),
+            (&["man", "{home}project/out/new"], ELSEWHERE),
+            (&["backup", "../../out/new"], SUB),
+            (&["backup", "project/out/new"], ABOVE),
+            (&["skills", "export", LESSON, "--to", "../../out/new", "--name", "csv"], SUB),
+            (&["skills", "export", LESSON, "--to", "../project/out/new", "--name", "csv"], ELSEWHERE),
+            (&["export", "--format", "agents", "--into", "../../out/new/A.md"], SUB),
+            (&["export", "--format", "agents", "--into", "project/out/new/A.md"], ABOVE),
+        ] {
+            attacks.push(attack(call[0], place, Plant::OutsideFolder, call).after(prelude));
+        }
+    }
+    check(&attacks, MustFail::Yes);
+}
+
 #[test]
 fn folders_that_are_no_links_of_a_clone_are_written_into() {
     let ground = Ground::new();

@@ -13,6 +13,8 @@ mod machine;
 mod masked;
 #[cfg(unix)]
 mod memory;
+#[cfg(unix)]
+mod names;
 mod program;
 #[cfg(unix)]
 mod relative;
