@@ -55,9 +55,11 @@ pub struct ListedSkill {
     /// Repairs that were made while it was read.
     pub notes: Vec<SkillNote>,
     /// True if the skill has to be promoted before a model sees it, and nobody has promoted exactly this text with these files.
-    /// This applies to skills of the project, to tainted ones, to those from version control that are not admitted, and to
-    /// drafts that one session suggested and whose lesson is not admitted. They are listed, but never shown to a model.
+    /// This applies to skills of the project, to tainted ones, to those from version control that are not admitted, to withdrawn ones,
+    /// and to drafts that one session suggested and whose lesson is not admitted. They are listed, but never shown to a model.
     pub needs_review: bool,
+    /// True if the user withdrew exactly this text with these files. Only a promotion lifts that.
+    pub is_withdrawn: bool,
     /// True if the last check of this text failed. The skill is listed, but not shown to a model until a check passes or the
     /// text changes.
     pub has_failed: bool,
@@ -155,7 +157,7 @@ pub(super) fn shadowed_by(all: &[ListedSkill]) -> Vec<Option<PathBuf>> {
 /// Whether the promotion of a text is recorded.
 pub(super) fn is_recorded(text: TextHash, state: &SkillState, guard: &Guard) -> bool {
     match guard.standing() {
-        _ if guard.is_withdrawn(|| text) => false,
+        _ if is_withdrawn(text, guard) => false,
         Standing::Trusted => state.promoted.contains_key(&text),
         _ => guard.has(promotion_of(text)),
     }
@@ -166,13 +168,25 @@ pub(super) fn promotion_of(text: TextHash) -> TextHash {
     TextHash::of(&["promoted", &text.to_string()])
 }
 
+/// The hash under which the user's state records that the text was withdrawn. It is apart from that of the text, which a `trust` of the
+/// whole folder, a restored backup and an applied proposal admit: only a promotion lifts it.
+pub(super) fn withdrawal_of(text: TextHash) -> TextHash {
+    TextHash::of(&["skill withdrawn", &text.to_string()])
+}
+
+/// True if the user withdrew this text, and has not promoted it since.
+pub(super) fn is_withdrawn(text: TextHash, guard: &Guard) -> bool {
+    guard.is_withdrawn(|| withdrawal_of(text))
+}
+
 /// The listing of a skill. In a folder that version control writes to, the folder's own records of promotions are ignored.
 pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState, guard: &Guard) -> ListedSkill {
     let FoundSkill { path, mut skill, notes, files, not_covered, text_hash } = found;
     let is_promoted = not_covered.is_none() && is_recorded(text_hash, state, guard);
     let is_whole = guard.standing() == Standing::Trusted || not_covered.is_none();
     let is_admitted = place == SkillPlace::Extra || (is_whole && guard.admits(|| text_hash)) || is_promoted;
-    let is_foreign = !is_admitted || guard.is_withdrawn(|| text_hash);
+    let is_withdrawn = is_withdrawn(text_hash, guard);
+    let is_foreign = !is_admitted || is_withdrawn;
     let check = state.checked.get(&text_hash).map(|checked| checked.passed);
     let quality = match check {
         _ if is_foreign => skill.quality.min(Quality::Draft),
@@ -187,5 +201,17 @@ pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState, g
     }
     let needs_review = is_foreign || (is_untrusted && !is_promoted);
     let has_failed = check == Some(false);
-    ListedSkill { skill, place, path, notes, needs_review, has_failed, files, not_covered, text_hash, used }
+    ListedSkill {
+        skill,
+        place,
+        path,
+        notes,
+        needs_review,
+        is_withdrawn,
+        has_failed,
+        files,
+        not_covered,
+        text_hash,
+        used,
+    }
 }

@@ -1,7 +1,9 @@
 //! Listing, promoting, checking and counting skills (docs/spec/skills.md, 1.3 to 1.5).
 
 use super::Playbook;
-use super::skill_listing::{ListedSkill, ShadowedSkill, SkillListing, SkillPlace, listed, promotion_of, shadowed_by};
+use super::skill_listing::{
+    ListedSkill, ShadowedSkill, SkillListing, SkillPlace, listed, promotion_of, shadowed_by, withdrawal_of,
+};
 use crate::error::{FolderError, Result, skills};
 use crate::learn::Verification;
 use crate::lesson::TextHash;
@@ -121,10 +123,12 @@ impl Skills {
         }
         if listed.needs_review {
             let note = self.note(&listed);
-            self.0.0.store.guard.note(&[text_hash, promotion_of(text_hash)])?;
+            let withdrawal = Some(withdrawal_of(text_hash)).filter(|_| listed.is_withdrawn);
+            let texts: Vec<TextHash> = [text_hash, promotion_of(text_hash)].into_iter().chain(withdrawal).collect();
+            self.0.0.store.guard.note(&texts)?;
             self.state().change(|state| state.promoted.insert(listed.text_hash, note))?;
         }
-        Ok(ListedSkill { needs_review: false, ..listed })
+        Ok(ListedSkill { needs_review: false, is_withdrawn: false, ..listed })
     }
 
     /// Withdraws a skill: it is not shown any more, whoever promoted or wrote it, until a person promotes it again. That holds for
@@ -139,9 +143,10 @@ impl Skills {
         if !guard.is_recording() {
             return Err(FolderError::NoTrustStore { path: self.0.folder().to_owned() }.into());
         }
-        guard.withdraw(&[listed.text_hash, promotion_of(listed.text_hash)])?;
+        let text = listed.text_hash;
+        guard.withdraw(&[text, promotion_of(text), withdrawal_of(text)])?;
         self.state().change(|state| state.promoted.remove(&listed.text_hash))?;
-        Ok(ListedSkill { needs_review: true, ..listed })
+        Ok(ListedSkill { needs_review: true, is_withdrawn: true, ..listed })
     }
 
     /// Records a check of a skill. After a passed check, the skill is verified until its text changes. A failed check removes

@@ -33,6 +33,8 @@ pub struct AwaitingTrust {
     pub in_review: Vec<WaitingLesson>,
     /// The memory's own skills.
     pub skills: Vec<ListedSkill>,
+    /// Those that the user withdrew, in any folder. Trusting the folder leaves them out: only a promotion admits them.
+    pub withdrawn: Vec<ListedSkill>,
     /// Skill files that could not be read, with the reason.
     pub refused: Vec<RefusedSkill>,
     /// Lessons of an unknown folder that are only in its quarantine. A repair takes them back.
@@ -58,8 +60,10 @@ impl Playbook {
     pub fn awaiting_trust(&self) -> Result<AwaitingTrust> {
         let (view, store) = (self.0.view()?, &self.0.store);
         let (book, guard) = (view.snapshot.book(), &store.guard);
+        let (withdrawn, skills): (Vec<_>, Vec<_>) =
+            self.own_skills()?.into_iter().partition(|listed| listed.is_withdrawn);
         if !guard.awaits(TextHash::of::<&str>(&[])) {
-            return Ok(AwaitingTrust::default());
+            return Ok(AwaitingTrust { withdrawn, ..AwaitingTrust::default() });
         }
         let is_listed = |lesson: &Lesson| book.removed.matches_id(lesson.id);
         let awaits = |lesson: &&Arc<Lesson>| store.awaits(lesson) || is_listed(lesson);
@@ -69,7 +73,7 @@ impl Playbook {
                 || guard.is_withdrawn(|| lesson.admission_hash())
                 || guard.is_withdrawn(|| lesson.text_hash())
         };
-        let skills = self.own_skills()?.into_iter().filter(|listed| guard.awaits(listed.text_hash));
+        let skills = skills.into_iter().filter(|listed| guard.awaits(listed.text_hash));
         let is_known = guard.is_recording();
         let quarantined = || -> Result<Vec<Arc<Lesson>>> {
             let found = store.quarantined_lessons(&view.snapshot)?;
@@ -82,13 +86,15 @@ impl Playbook {
             in_review: if is_known { Vec::new() } else { self.waiting_lessons()? },
             quarantined: if is_known { Vec::new() } else { quarantined()? },
             skills: skills.collect(),
+            withdrawn,
             refused: self.skills().list()?.refused,
             config: config.map(|own| own.text),
             edits: store.folder.edits().foreign()?,
         })
     }
 
-    /// Trusts the folder and everything in it now: a person has looked at it. Lessons in review stay there. In a folder that is
+    /// Trusts the folder and everything in it now: a person has looked at it. Lessons in review stay there, and skills that
+    /// were withdrawn stay withdrawn. In a folder that is
     /// [tracked](crate::trust::Tracking::Tracked), later changes and additions have to be admitted again. Journals of edits that
     /// somebody else wrote are never followed: they are renamed to `edits/ID.broken`.
     ///
@@ -101,7 +107,8 @@ impl Playbook {
         let book = view.snapshot.book();
         let lessons: Vec<Arc<Lesson>> = book.lessons.iter().chain(&book.foreign).cloned().collect();
         let hashes = self.hashes_to_admit(&lessons);
-        let skills = self.own_skills()?.into_iter().filter(|listed| listed.not_covered.is_none());
+        let skills =
+            self.own_skills()?.into_iter().filter(|listed| listed.not_covered.is_none() && !listed.is_withdrawn);
         let skills = skills.filter(|listed| listed.skill.provenance.trust == Trust::Trusted);
         let store = &self.0.store;
         let config = own_config(&store.folder).map(|own| own.hash);
@@ -170,7 +177,7 @@ impl Playbook {
 }
 
 impl AwaitingTrust {
-    /// True when nothing awaits admission.
+    /// True when nothing awaits admission. A skill that was withdrawn does not.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lessons.is_empty() && self.skills.is_empty() && self.config.is_none()

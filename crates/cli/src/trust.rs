@@ -16,7 +16,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::global::{self, Access, Global};
-use crate::output::{Output, counted, masked, say};
+use crate::output::{Output, counted, masked, on_a_line, say};
 use crate::result::Done;
 use crate::tracked::tracking;
 use crate::user_state;
@@ -159,6 +159,7 @@ pub(crate) fn trust(global: &Global, asked: &Trust, out: &mut Output) -> Done {
 }
 
 fn admit(playbook: &Playbook, ids: &[String], out: &mut Output) -> Done {
+        "withdrawn": waiting.withdrawn.iter().map(|listed| listed.skill.name.as_str()).collect::<Vec<_>>(),
     let parse = |id: &String| id.parse::<LessonId>().map_err(|_| format!("{id:?} is not the id of a lesson"));
     let ids: Vec<LessonId> = ids.iter().map(parse).collect::<Result<_, _>>()?;
     for lesson in playbook.admit_lessons(&ids)? {
@@ -167,6 +168,10 @@ fn admit(playbook: &Playbook, ids: &[String], out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
+    for listed in &waiting.withdrawn {
+        let name = &listed.skill.name;
+        out.message(&format!("{name} was withdrawn and stays so until `adage skills promote {name}`"));
+    }
 /// Why a lesson awaits admission although it was in use once.
 const REMOVED_BEFORE: &str = "this text was removed or replaced here before, and somebody put it back";
 
@@ -205,6 +210,14 @@ fn show(playbook: &Playbook, out: &mut Output) -> Done {
     if let Some(config) = &waiting.config {
         out.object(&json!({ "config": config }))?;
         out.text(&format!("config.json\n{config}\n"))?;
+    }
+    for listed in &waiting.withdrawn {
+        let (name, path) = (&listed.skill.name, on_a_line(&listed.path));
+        out.object(&json!({ "skill": listed, "text": listed.for_person(), "withdrawn": true }))?;
+        out.line(&format!(
+            "skill {name}, {path}: withdrawn; `adage trust` leaves it out, `adage skills promote {name}` lets it in"
+        ))?;
+        out.text(&listed.for_person())?;
     }
     out.message(&format!("{}: {} would be let in by `adage trust`", playbook.folder().display(), in_words(&waiting)));
     Ok(ExitCode::SUCCESS)

@@ -1,0 +1,125 @@
+//! What a user decided about a skill: neither a pull, a blanket `trust`, a restore nor an undo turns it over.
+
+use std::fs;
+
+use super::checks::{attack, check};
+use super::ground::{Ground, HOSTILE, MEMORY, TASK, write};
+use super::program::Said;
+use super::rows::{put_skill, row};
+use super::team::Team;
+
+const SKILL: &str = "quagga-docs";
+
+/// Whether the skill reaches a prompt.
+fn is_shown(ground: &Ground, team: &Team<'_>) -> bool {
+    let ways: [&[&str]; 2] = [&["context", TASK], &["skills", "match", TASK, "--block"]];
+    ways.iter().any(|way| ground.user.adage(&team.ours, way).says(HOSTILE))
+}
+
+/// The team mate's skill, which the user has promoted.
+fn promoted(ground: &Ground) -> Team<'_> {
+    let team = Team::trusted(ground);
+    bring_skill(&team);
+    ground.does(&ground.user, &team.ours, &["skills", "promote", SKILL]);
+    ground.claim(is_shown(ground, &team), "the promoted skill is not shown");
+    team
+}
+
+fn bring_skill(team: &Team<'_>) {
+    put_skill(&team.their_memory(), SKILL, HOSTILE);
+    team.push();
+    team.pull();
+}
+
+fn withdrawn(ground: &Ground) -> Team<'_> {
+    let team = promoted(ground);
+    ground.does(&ground.user, &team.ours, &["skills", "withdraw", SKILL]);
+    ground.is_silent(&ground.user, &team.ours, "withdrawn");
+    team
+}
+
+/// It stays out, the review says why, and a promotion of exactly this skill lets it in.
+fn only_a_promotion_lifts_it(ground: &Ground, team: &Team<'_>, case: &str) {
+    ground.is_silent(&ground.user, &team.ours, case);
+    let shown = ground.user.adage(&team.ours, &["trust", "--show"]);
+    let is_named = shown.says(SKILL) && shown.says("withdrawn");
+    ground.claim(is_named, format!("{case}: the review does not say so: {}", shown.brief()));
+    ground.does(&ground.user, &team.ours, &["skills", "promote", SKILL]);
+    ground.claim(is_shown(ground, team), format!("{case}: a new promotion does not hold"));
+}
+
+#[test]
+fn only_a_promotion_lifts_a_withdrawal() {
+    let names_it = |ground: &Ground, said: &Said| {
+        ground.claim(said.says(SKILL) && said.says("withdrawn"), format!("trust is silent: {}", said.brief()));
+    };
+    check(&[
+        attack("a new lesson of the team is trusted", move |ground| {
+            let team = withdrawn(ground);
+            team.bring_rows(|rows| rows.insert(0, row(23, "water the plants", "on Mondays")));
+            names_it(ground, &ground.does(&ground.user, &team.ours, &["trust"]));
+            only_a_promotion_lifts_it(ground, &team, "trusted");
+        }),
+        attack("it is deleted, comes back by a pull, and the folder is trusted twice", move |ground| {
+            let team = withdrawn(ground);
+            fs::remove_dir_all(team.their_memory().join("skills")).unwrap();
+            team.push();
+            team.pull();
+            ground.does(&ground.user, &team.ours, &["trust"]);
+            bring_skill(&team);
+            names_it(ground, &ground.does(&ground.user, &team.ours, &["trust"]));
+            ground.does(&ground.user, &team.ours, &["trust"]);
+            only_a_promotion_lifts_it(ground, &team, "trusted twice");
+        }),
+        attack("a single lesson is admitted", |ground| {
+            let team = withdrawn(ground);
+            let new = row(23, "water the plants", "on Mondays");
+            let id = new["id"].as_str().unwrap().to_owned();
+            team.bring_rows(|rows| rows.insert(0, new));
+            ground.does(&ground.user, &team.ours, &["trust", &id]);
+            only_a_promotion_lifts_it(ground, &team, "one admitted");
+        }),
+        attack("a backup of the time before is restored", |ground| {
+            let team = promoted(ground);
+            let backup = ground.path("backup");
+            ground.does(&ground.user, &team.ours, &["backup", backup.to_str().unwrap()]);
+            ground.does(&ground.user, &team.ours, &["skills", "withdraw", SKILL]);
+            ground.does(&ground.user, &team.ours, &["restore", backup.to_str().unwrap()]);
+            only_a_promotion_lifts_it(ground, &team, "restored");
+        }),
+        attack("the same backup, after a second withdrawal", |ground| {
+            let team = withdrawn(ground);
+            ground.does(&ground.user, &team.ours, &["skills", "promote", SKILL]);
+            let backup = ground.path("backup");
+            ground.does(&ground.user, &team.ours, &["backup", backup.to_str().unwrap()]);
+            ground.does(&ground.user, &team.ours, &["skills", "withdraw", SKILL]);
+            fs::remove_dir_all(team.our_memory().join("skills")).unwrap();
+            ground.does(&ground.user, &team.ours, &["restore", backup.to_str().unwrap()]);
+            only_a_promotion_lifts_it(ground, &team, "restored");
+        }),
+        attack("an agent proposes it again, and all proposals are applied", |ground| {
+            let team = withdrawn(ground);
+            let file = team.our_memory().join("skills").join(SKILL).join("SKILL.md");
+            let text = fs::read(&file).unwrap();
+            fs::remove_dir_all(file.parent().unwrap()).unwrap();
+            write(&team.our_memory().join(".inbox/skills").join(SKILL).join("SKILL.md"), text);
+            ground.does(&ground.user, &team.ours, &["inbox", "apply", "--all"]);
+            ground.claim(file.exists(), "the proposal was not applied");
+            only_a_promotion_lifts_it(ground, &team, "applied again");
+        }),
+        attack("in a private folder, by trust and by a restore", move |ground| {
+            let project = ground.folder("project");
+            ground.learns(&project);
+            put_skill(&project.join(MEMORY), SKILL, HOSTILE);
+            let backup = ground.path("backup");
+            ground.does(&ground.user, &project, &["backup", backup.to_str().unwrap()]);
+            ground.does(&ground.user, &project, &["skills", "withdraw", SKILL]);
+            names_it(ground, &ground.does(&ground.user, &project, &["trust"]));
+            ground.is_silent(&ground.user, &project, "trusted");
+            ground.does(&ground.user, &project, &["restore", backup.to_str().unwrap()]);
+            ground.is_silent(&ground.user, &project, "restored");
+            let shown = ground.user.adage(&project, &["trust", "--show"]);
+            ground.claim(shown.says(SKILL) && shown.says("withdrawn"), format!("silent: {}", shown.brief()));
+        }),
+    ]);
+}
