@@ -201,9 +201,11 @@ impl Store {
         let mut snapshot = self.newest(known)?;
         self.refuse_newer(&snapshot)?;
         let mut file = self.file_of(&source)?;
-        let n_waiting = file.book.foreign.len();
-        let n_before = file.book.lessons.len();
+        let n_rows = |file: &PlaybookFile| file.book.lessons.len() + file.book.foreign.len();
+        let n_before = n_rows(&file);
         keep_removed(Arc::make_mut(&mut file.book), snapshot.book());
+        self.admit_replaced(Arc::make_mut(&mut file.book), record.admitted.as_deref().unwrap_or_default())?;
+        let (n_waiting, n_kept_removed) = (file.book.foreign.len(), n_before - n_rows(&file));
         let n_lessons = file.book.lessons.len();
         file.generation = file.generation.max(snapshot.file.generation).saturating_add(1);
         let bytes = self.files().read_or_empty(PLAYBOOK, 0)?;
@@ -214,16 +216,24 @@ impl Store {
         file.usage = self.usage_files().end()?.unwrap_or_default();
         self.replace_file(&mut snapshot, file, Extent::Needed)?;
         drop(lock);
-        let restored = Restored {
-            n_lessons,
-            n_kept_removed: n_before - n_lessons,
-            n_files,
-            n_files_kept,
-            previous,
-            is_own: true,
-            n_waiting,
-        };
+        let restored = Restored { n_lessons, n_kept_removed, n_files, n_files_kept, previous, is_own: true, n_waiting };
         Ok((snapshot, restored))
+    }
+
+    /// Admits again the rows of a restored backup whose text was replaced here since, but not removed: the user puts the earlier text back.
+    fn admit_replaced(&self, book: &mut Book, admitted: &[TextHash]) -> Result<()> {
+        let is_admitted = |lesson: &Arc<Lesson>| {
+            admitted.contains(&lesson.admission_hash()) && !book.removed.matches_text_or_id(lesson)
+        };
+        let (back, foreign): (Vec<_>, Vec<_>) = std::mem::take(&mut book.foreign).into_iter().partition(is_admitted);
+        book.foreign = foreign;
+        let texts: Vec<TextHash> =
+            back.iter().flat_map(|lesson| [lesson.admission_hash(), lesson.text_hash()]).collect();
+        self.guard.note(&texts)?;
+        for lesson in back {
+            book.put(Arc::unwrap_or_clone(lesson));
+        }
+        Ok(())
     }
 
     /// Copies the files of a backup that are missing here, except the playbook file and usage. Returns how many were copied, and how
@@ -301,6 +311,7 @@ impl Store {
 fn keep_removed(book: &mut Book, present: &Book) {
     let is_removed = |lesson: &Lesson| present.removed.matches_text_or_id(lesson);
     book.lessons = book.lessons.iter().filter(|lesson| !is_removed(lesson)).cloned().collect();
+    book.foreign.retain(|lesson| !is_removed(lesson));
     book.waiting.retain(|waiting| !is_removed(&waiting.lesson));
     let more = present.removed.iter().filter(|removed| !book.removed.matches_id(removed.id));
     let more: Vec<_> = more.cloned().collect();

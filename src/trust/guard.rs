@@ -434,9 +434,10 @@ impl Guard {
     /// From now on, others count as writing to the folder, and of what is there, these texts are used.
     pub(crate) fn limit_to(&self, texts: &[TextHash]) -> Result<()> {
         let (Some(store), Some(folder)) = (&self.store, self.known.read().clone()) else { return Ok(()) };
-        store.admit(&folder, Reach::Texts, texts)?;
+        let withdrawn = self.withdrawn.read().clone();
+        let texts: Vec<TextHash> = texts.iter().copied().filter(|text| !withdrawn.contains(text)).collect();
+        store.admit(&folder, Reach::Texts, &texts)?;
         self.admitted.write().extend(texts);
-        self.withdrawn.write().retain(|text| !texts.contains(text));
         *self.judged.write() = self.judged_by(Reach::Texts, Tracking::Tracked);
         self.n_judged.fetch_add(1, Ordering::AcqRel);
         Ok(())

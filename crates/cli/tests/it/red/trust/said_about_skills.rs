@@ -2,10 +2,12 @@
 
 use std::fs;
 
+use serde_json::json;
+
 use super::checks::{attack, check};
 use super::ground::{Ground, HOSTILE, MEMORY, TASK, write};
 use super::program::Said;
-use super::rows::{put_skill, row};
+use super::rows::{hostile_row, put_skill, row};
 use super::team::Team;
 
 const SKILL: &str = "quagga-docs";
@@ -122,4 +124,29 @@ fn only_a_promotion_lifts_a_withdrawal() {
             ground.claim(shown.says(SKILL) && shown.says("withdrawn"), format!("silent: {}", shown.brief()));
         }),
     ]);
+}
+
+#[test]
+fn a_restore_does_not_lift_the_removal_of_a_lesson() {
+    check(&[attack("removed, an older backup restored, and the row comes with another id", |ground| {
+        let team = Team::trusted(ground);
+        team.bring();
+        ground.does(&ground.user, &team.ours, &["trust"]);
+        let backup = ground.path("backup");
+        ground.does(&ground.user, &team.ours, &["backup", backup.to_str().unwrap()]);
+        ground.does(&ground.user, &team.ours, &["remove", TASK]);
+        ground.does(&ground.user, &team.ours, &["restore", backup.to_str().unwrap()]);
+        ground.is_silent(&ground.user, &team.ours, "restored");
+        team.share_ours();
+        let path = team.their_memory().join("skills_playbook.json");
+        let mut file: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        file["removed"] = json!([]);
+        let mut again = hostile_row();
+        again["id"] = json!("019c0000-0000-7000-8000-000000000077");
+        file["lessons"].as_array_mut().unwrap().insert(0, again);
+        super::rows::put_playbook(&team.their_memory(), &file);
+        team.push();
+        team.pull();
+        ground.is_silent(&ground.user, &team.ours, "put back");
+    })]);
 }
