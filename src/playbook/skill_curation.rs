@@ -152,7 +152,7 @@ impl Skills {
     pub fn undo_curation(&self, change: ChangeId) -> Result<ChangeId> {
         let inner = &self.0.0;
         let (files, at) = (CurationFiles::new(&inner.store.folder), inner.clock.now());
-        let (undone, restored) = files.undo(change, at)?;
+        let (undone, restored) = self.noted(|| files.undo(change, at))?;
         self.state().change(|state| {
             for skill in restored {
                 state.kept.insert(skill.text_hash(), Note { name: skill.name.to_string(), at });

@@ -1,6 +1,7 @@
 //! Admission of content written by others: a whole folder, or texts from version control.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use serde::Serialize;
 use super::Playbook;
 use super::WaitingLesson;
 use super::own_config::own_config;
-use super::skill_listing::{ListedSkill, SkillPlace};
+use super::skill_listing::{ListedSkill, SkillPlace, promotion_of};
 use super::skills::Skills;
 use crate::error::{Error, Result};
 use crate::folder::Name;
@@ -203,13 +204,15 @@ pub fn lesson_for_person(lesson: &Lesson, why: &str) -> String {
 
 impl Skills {
     /// Records as admitted the memory's own skills that `write` creates or changes. A skill from others that was not admitted
-    /// stays so when it is changed: nobody has read all of it.
+    /// stays so when it is changed: nobody has read all of it. Texts that `write` replaces or removes, or whose creation it undoes, are
+    /// no longer admitted.
     pub(super) fn noted<T>(&self, write: impl FnOnce() -> Result<T>) -> Result<T> {
         let guard = &self.0.0.store.guard;
         if !guard.is_recording() {
             return write();
         }
         let (before, folders_without_skill) = (self.own_texts(), self.folders_without_skill()?);
+        let all_before: BTreeSet<TextHash> = self.own().into_iter().map(|found| found.text_hash).collect();
         let written = write()?;
         let is_own = |path: &PathBuf| match before.get(path) {
             Some(text) => guard.admits(|| *text),
@@ -218,6 +221,10 @@ impl Skills {
         let after = self.own_texts().into_iter().filter(|(path, text)| before.get(path) != Some(text) && is_own(path));
         let texts: Vec<TextHash> = after.map(|(_, text)| text).collect();
         guard.note(&texts)?;
+        let all_after: BTreeSet<TextHash> = self.own().into_iter().map(|found| found.text_hash).collect();
+        let gone: Vec<TextHash> =
+            all_before.difference(&all_after).flat_map(|text| [*text, promotion_of(*text)]).collect();
+        guard.withdraw(&gone)?;
         Ok(written)
     }
 
@@ -228,12 +235,14 @@ impl Skills {
         trusted.map(|found| (found.path, found.text_hash)).collect()
     }
 
-    /// Folders without a skill. A skill that is written there gets supporting files that its writer has not seen.
+    /// Folders without a skill that are not empty. A skill that is written there gets supporting files that its writer has not seen.
     fn folders_without_skill(&self) -> Result<BTreeSet<PathBuf>> {
         let root = self.0.0.store.folder.below(OWN_SKILLS);
         let skills: BTreeSet<PathBuf> =
             self.own().into_iter().filter_map(|found| Some(found.path.parent()?.to_owned())).collect();
-        let folders = root.list(Name::TOP)?.into_iter().map(|name| root.path_of(name.as_os_str()));
+        let is_empty = |name: &OsString| root.list(name.as_os_str()).is_ok_and(|names| names.is_empty());
+        let names = root.list(Name::TOP)?.into_iter().filter(|name| !is_empty(name));
+        let folders = names.map(|name| root.path_of(name.as_os_str()));
         Ok(folders.filter(|folder| !skills.contains(folder)).collect())
     }
 }

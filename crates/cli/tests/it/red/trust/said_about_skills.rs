@@ -150,3 +150,59 @@ fn a_restore_does_not_lift_the_removal_of_a_lesson() {
         ground.is_silent(&ground.user, &team.ours, "put back");
     })]);
 }
+
+/// The user applies proposed skills, and undoes that.
+fn applies_and_undoes(ground: &Ground, team: &Team<'_>, promotes: &[&str]) {
+    let texts: Vec<_> = [SKILL, "quagga-more"]
+        .map(|name| {
+            put_skill(&team.our_memory().join(".inbox"), name, HOSTILE);
+            let file = team.our_memory().join(".inbox/skills").join(name).join("SKILL.md");
+            (name, fs::read(file).unwrap())
+        })
+        .into();
+    let applied = ground.does(&ground.user, &team.ours, &["inbox", "apply", "--all", "--json"]);
+    for name in promotes {
+        ground.does(&ground.user, &team.ours, &["skills", "promote", name]);
+    }
+    ground.claim(is_shown(ground, team), "what was applied is not shown");
+    let change = applied.out.lines().find_map(|line| {
+        let object: serde_json::Value = serde_json::from_str(line).unwrap();
+        object["change"].as_str().map(str::to_owned)
+    });
+    ground.does(&ground.user, &team.ours, &["inbox", "undo", &change.unwrap()]);
+    ground.is_silent(&ground.user, &team.ours, "undone");
+    team.share_ours();
+    for (name, text) in texts {
+        write(&team.their_memory().join("skills").join(name).join("SKILL.md"), text);
+    }
+}
+
+#[test]
+fn an_undo_ends_what_it_had_admitted() {
+    check(&[
+        attack("applied skills are undone, and pushed by a team mate", |ground| {
+            let team = Team::trusted(ground);
+            applies_and_undoes(ground, &team, &[]);
+            team.push();
+            team.pull();
+            ground.is_silent(&ground.user, &team.ours, "pushed");
+            let shown = ground.user.adage(&team.ours, &["trust", "--show"]);
+            ground.claim(shown.says(HOSTILE), format!("it does not wait: {}", shown.brief()));
+            ground.does(&ground.user, &team.ours, &["trust"]);
+            ground.claim(is_shown(ground, &team), "trusted again, and silent");
+        }),
+        attack("one of them was promoted in between", |ground| {
+            let team = Team::trusted(ground);
+            applies_and_undoes(ground, &team, &[SKILL]);
+            team.push();
+            team.pull();
+            ground.is_silent(&ground.user, &team.ours, "pushed");
+        }),
+        attack("an honest user applies again what was undone", |ground| {
+            let team = Team::trusted(ground);
+            applies_and_undoes(ground, &team, &[]);
+            ground.does(&ground.user, &team.ours, &["inbox", "apply", "--all"]);
+            ground.claim(is_shown(ground, &team), "applied again, and silent");
+        }),
+    ]);
+}
