@@ -8,6 +8,7 @@ use std::sync::Arc;
 use adage_redact::written_out;
 use serde::Serialize;
 
+use crate::learn::Verification;
 use crate::lesson::{TextHash, Trust};
 use crate::proposal::hidden_in_prompts;
 use crate::skill::{Quality, Skill, SkillName, SkillNote};
@@ -179,6 +180,25 @@ pub(super) fn is_withdrawn(text: TextHash, guard: &Guard) -> bool {
     guard.is_withdrawn(|| withdrawal_of(text))
 }
 
+/// The hash under which the user's state records that a check of the text passed, or failed.
+pub(super) fn check_of(text: TextHash, result: Verification) -> TextHash {
+    let word = match result {
+        Verification::Passed => "skill passed",
+        Verification::Failed => "skill failed",
+    };
+    TextHash::of(&[word, &text.to_string()])
+}
+
+/// The last check of a text. Where others write too, only the user's own counts: a pull would take back a failed one.
+fn last_check(text: TextHash, state: &SkillState, guard: &Guard) -> Option<Verification> {
+    if guard.is_recording() && guard.awaits_others() {
+        let results = [Verification::Failed, Verification::Passed];
+        return results.into_iter().find(|result| guard.has(check_of(text, *result)));
+    }
+    let result = |passed| if passed { Verification::Passed } else { Verification::Failed };
+    state.checked.get(&text).map(|checked| result(checked.passed))
+}
+
 /// The listing of a skill. In a folder that version control writes to, the folder's own records of promotions are ignored.
 pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState, guard: &Guard) -> ListedSkill {
     let FoundSkill { path, mut skill, notes, files, not_covered, text_hash } = found;
@@ -187,11 +207,11 @@ pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState, g
     let is_admitted = place == SkillPlace::Extra || (is_whole && guard.admits(|| text_hash)) || is_promoted;
     let is_withdrawn = is_withdrawn(text_hash, guard);
     let is_foreign = !is_admitted || is_withdrawn;
-    let check = state.checked.get(&text_hash).map(|checked| checked.passed);
+    let check = last_check(text_hash, state, guard);
     let quality = match check {
         _ if is_foreign => skill.quality.min(Quality::Draft),
-        Some(true) => Quality::Verified,
-        Some(false) if skill.quality == Quality::Verified => Quality::Draft,
+        Some(Verification::Passed) => Quality::Verified,
+        Some(Verification::Failed) if skill.quality == Quality::Verified => Quality::Draft,
         _ => skill.quality,
     };
     let is_untrusted = place == SkillPlace::Project || skill.provenance.trust == Trust::Tainted;
@@ -200,7 +220,7 @@ pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState, g
         Arc::make_mut(&mut skill).quality = quality;
     }
     let needs_review = is_foreign || (is_untrusted && !is_promoted);
-    let has_failed = check == Some(false);
+    let has_failed = check == Some(Verification::Failed);
     ListedSkill {
         skill,
         place,

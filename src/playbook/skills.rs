@@ -2,7 +2,7 @@
 
 use super::Playbook;
 use super::skill_listing::{
-    ListedSkill, ShadowedSkill, SkillListing, SkillPlace, listed, promotion_of, shadowed_by, withdrawal_of,
+    ListedSkill, ShadowedSkill, SkillListing, SkillPlace, check_of, listed, promotion_of, shadowed_by, withdrawal_of,
 };
 use crate::error::{FolderError, Result, skills};
 use crate::learn::Verification;
@@ -150,13 +150,20 @@ impl Skills {
     }
 
     /// Records a check of a skill. After a passed check, the skill is verified until its text changes. A failed check removes
-    /// that and hides the skill from tasks until a check passes or its text changes.
+    /// that and hides the skill from tasks until a check passes or its text changes. Where others write too, only the user's own
+    /// checks count.
     ///
     /// # Errors
     /// [`skills::Error::NoSuch`]; the errors of a write.
     pub fn verify(&self, name: &str, verification: Verification) -> Result<ListedSkill> {
         let listed = self.get(name)?;
         let checked = Checked { note: self.note(&listed), passed: verification == Verification::Passed };
+        let opposite = match verification {
+            Verification::Passed => Verification::Failed,
+            Verification::Failed => Verification::Passed,
+        };
+        self.0.0.store.guard.note(&[check_of(listed.text_hash, verification)])?;
+        self.0.0.store.guard.withdraw(&[check_of(listed.text_hash, opposite)])?;
         self.state().change(|state| state.checked.insert(listed.text_hash, checked))?;
         self.get(name)
     }

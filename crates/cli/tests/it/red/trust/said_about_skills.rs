@@ -206,3 +206,46 @@ fn an_undo_ends_what_it_had_admitted() {
         }),
     ]);
 }
+
+#[test]
+fn a_pull_does_not_turn_over_a_failed_check() {
+    let brings = |record: fn(&str) -> serde_json::Value| {
+        move |ground: &Ground| {
+            let team = promoted(ground);
+            let checked = ground.does(&ground.user, &team.ours, &["skills", "verify", SKILL, "failed", "--json"]);
+            ground.is_silent(&ground.user, &team.ours, "failed");
+            team.share_ours();
+            let row: serde_json::Value = serde_json::from_str(checked.out.lines().next().unwrap()).unwrap();
+            write(&team.their_memory().join("skills.json"), record(row["text_hash"].as_str().unwrap()).to_string());
+            team.push_with(&["skills.json"]);
+            team.pull();
+            ground.is_silent(&ground.user, &team.ours, "pulled");
+            ground.does(&ground.user, &team.ours, &["trust"]);
+            ground.is_silent(&ground.user, &team.ours, "trusted");
+            ground.does(&ground.user, &team.ours, &["skills", "verify", SKILL, "passed"]);
+            ground.claim(is_shown(ground, &team), "passed, and not shown");
+        }
+    };
+    check(&[
+        attack("an empty record", brings(|_| json!({}))),
+        attack("a record of a newer kind without checks", brings(|_| json!({"schema": 1, "checked": {}, "more": 1}))),
+        attack(
+            "a record that says that it passed",
+            brings(|hash| {
+                let at = "2026-03-02T12:00:00Z";
+                json!({"schema": 1, "checked": {hash: {"name": SKILL, "at": at, "passed": true}}})
+            }),
+        ),
+        attack("a failed check of the team mate does not hide what the user lets in", |ground| {
+            let team = promoted(ground);
+            let listed = ground.does(&ground.user, &team.ours, &["skills", "show", SKILL, "--json"]);
+            let row: serde_json::Value = serde_json::from_str(listed.out.lines().next().unwrap()).unwrap();
+            let hash = row["text_hash"].as_str().unwrap();
+            let checked = json!({hash: {"name": SKILL, "at": "2026-03-02T12:00:00Z", "passed": false}});
+            write(&team.their_memory().join("skills.json"), json!({"schema": 1, "checked": checked}).to_string());
+            team.push_with(&["skills.json"]);
+            team.pull();
+            ground.claim(is_shown(ground, &team), "hidden by a pull");
+        }),
+    ]);
+}
