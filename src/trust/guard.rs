@@ -11,7 +11,7 @@ use super::for_git::{self, ATTRIBUTES, IGNORE};
 use super::identity::{self, FolderId, FolderIdentity};
 use super::{Reach, Sharing, Standing, Tracking, TrustRecord, TrustStore};
 use crate::error::folder::{FolderError, Result};
-use crate::folder::disk::Disk;
+use crate::folder::disk::{Disk, RealDisk};
 use crate::folder::{Access, Entry, Folder, Name, OwnEdits, Stamp};
 use crate::hash::TextHash;
 use crate::user_key::{Codes, ExportKey};
@@ -218,6 +218,17 @@ impl TrustRequest {
         identity::write(folder, identity.id)?;
         Ok(identity)
     }
+}
+
+/// True if the store has a record of the folder at this path: its user created or trusted it. Nothing is changed.
+///
+/// # Errors
+/// [`FolderError`] when the folder's id or the record cannot be read.
+pub fn is_on_record(store: &dyn TrustStore, path: &Path) -> std::result::Result<bool, FolderError> {
+    let folder = Folder::open(path, Box::new(RealDisk), Access::ReadOnly)?;
+    let id = identity::read(folder.files())?;
+    let record = id.map(|id| store.find(&FolderIdentity::of(id, &folder))).transpose()?;
+    Ok(record.flatten().is_some())
 }
 
 fn look(folder: &Folder) -> Found {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use adage::playbook::{AwaitingTrust, lesson_for_person};
 use adage::skills::RefusedFile;
-use adage::trust::{FileTrustStore, Sharing, Standing, Tracking, TrustStore};
+use adage::trust::{FileTrustStore, Sharing, Standing, Tracking, TrustStore, is_on_record};
 use adage::{FolderError, LessonId, Playbook, PlaybookBuilder};
 use clap::Args;
 use serde_json::json;
@@ -38,18 +38,23 @@ enum Word {
     State,
     /// The user, for this call or this folder.
     User,
-    /// The environment, for all folders; the user's state is not read.
+    /// The environment, for all folders; the user's state is used only for folders that it knows.
     Environment,
 }
 
 /// A builder with the user's trust decision for the folder.
 pub(crate) fn ask(global: &Global, dir: &Path, builder: PlaybookBuilder) -> PlaybookBuilder {
-    let word = word(global, dir);
-    if word == Word::Environment {
-        return builder.trusted();
+    match word(global, dir) {
+        Word::State => with_state(builder),
+        Word::User => with_state(builder).trusted(),
+        // What the user removes in a folder of theirs is recorded, so that no pull brings it back.
+        Word::Environment => match private_store().ok().flatten() {
+            Some(store) if is_on_record(store.as_ref(), dir).unwrap_or(false) => {
+                builder.tracked_by(tracking).trust_store(store).trusted()
+            }
+            _ => builder.trusted(),
+        },
     }
-    let builder = with_state(builder);
-    if word == Word::User { builder.trusted() } else { builder }
 }
 
 /// A builder with the user's state; without one, no folder is trusted.
@@ -90,16 +95,23 @@ pub(crate) fn is_own_by_state(global: &Global) -> bool {
 
 /// The user's decisions; none if there is no private folder for them.
 fn store() -> Option<Arc<dyn TrustStore>> {
-    let folder = user_state::folder()?;
+    private_store().unwrap_or_else(|fault| {
+        say(&fault);
+        None
+    })
+}
+
+/// The same, or why what is there is not used.
+fn private_store() -> Result<Option<Arc<dyn TrustStore>>, String> {
+    let Some(folder) = user_state::folder() else { return Ok(None) };
     let fault = user_state::fault(&folder).or_else(|| {
         let is_tracked = folder.exists() && tracking(&folder) == Tracking::Tracked;
         is_tracked.then(|| "version control writes there".to_owned())
     });
-    if let Some(fault) = fault {
-        say(&format!("{} is not used, so no folder is trusted: {fault}", folder.display()));
-        return None;
+    match fault {
+        Some(fault) => Err(format!("{} is not used, so no folder is trusted: {fault}", folder.display())),
+        None => Ok(Some(Arc::new(FileTrustStore::new(folder)))),
     }
-    Some(Arc::new(FileTrustStore::new(folder)))
 }
 
 /// Refuses a playbook of an unknown folder.
@@ -147,6 +159,7 @@ pub(crate) fn trust(global: &Global, asked: &Trust, out: &mut Output) -> Done {
     let object = json!({
         "trusted": folder.path, "lessons": waiting.lessons.len(), "skills": waiting.skills.len(),
         "config": waiting.config.is_some(), "edits_set_aside": waiting.edits.len(),
+        "withdrawn": waiting.withdrawn.iter().map(|listed| listed.skill.name.as_str()).collect::<Vec<_>>(),
     });
     out.both(&object, &format!("trusted: {}, {}", folder.path.display(), in_words(&waiting)))?;
     if !waiting.edits.is_empty() {
@@ -155,11 +168,14 @@ pub(crate) fn trust(global: &Global, asked: &Trust, out: &mut Output) -> Done {
             counted(waiting.edits.len(), "journal")
         ));
     }
+    for listed in &waiting.withdrawn {
+        let name = &listed.skill.name;
+        out.message(&format!("{name} was withdrawn and stays so until `adage skills promote {name}`"));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 fn admit(playbook: &Playbook, ids: &[String], out: &mut Output) -> Done {
-        "withdrawn": waiting.withdrawn.iter().map(|listed| listed.skill.name.as_str()).collect::<Vec<_>>(),
     let parse = |id: &String| id.parse::<LessonId>().map_err(|_| format!("{id:?} is not the id of a lesson"));
     let ids: Vec<LessonId> = ids.iter().map(parse).collect::<Result<_, _>>()?;
     for lesson in playbook.admit_lessons(&ids)? {
@@ -168,10 +184,6 @@ fn admit(playbook: &Playbook, ids: &[String], out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-    for listed in &waiting.withdrawn {
-        let name = &listed.skill.name;
-        out.message(&format!("{name} was withdrawn and stays so until `adage skills promote {name}`"));
-    }
 /// Why a lesson awaits admission although it was in use once.
 const REMOVED_BEFORE: &str = "this text was removed or replaced here before, and somebody put it back";
 
@@ -199,6 +211,14 @@ fn show(playbook: &Playbook, out: &mut Output) -> Done {
         out.object(&json!({ "skill": listed, "text": listed.for_person() }))?;
         out.text(&format!("skill {}, {}\n{}", listed.skill.name, listed.path.display(), listed.for_person()))?;
     }
+    for listed in &waiting.withdrawn {
+        let (name, path) = (&listed.skill.name, on_a_line(&listed.path));
+        out.object(&json!({ "skill": listed, "text": listed.for_person(), "withdrawn": true }))?;
+        out.line(&format!(
+            "skill {name}, {path}: withdrawn; `adage trust` leaves it out, `adage skills promote {name}` lets it in"
+        ))?;
+        out.text(&listed.for_person())?;
+    }
     for RefusedFile { path, reason, .. } in &waiting.refused {
         out.object(&json!({ "path": path, "refused": reason.to_string() }))?;
         out.line(&format!("not a skill: {}: {reason}", path.display()))?;
@@ -210,14 +230,6 @@ fn show(playbook: &Playbook, out: &mut Output) -> Done {
     if let Some(config) = &waiting.config {
         out.object(&json!({ "config": config }))?;
         out.text(&format!("config.json\n{config}\n"))?;
-    }
-    for listed in &waiting.withdrawn {
-        let (name, path) = (&listed.skill.name, on_a_line(&listed.path));
-        out.object(&json!({ "skill": listed, "text": listed.for_person(), "withdrawn": true }))?;
-        out.line(&format!(
-            "skill {name}, {path}: withdrawn; `adage trust` leaves it out, `adage skills promote {name}` lets it in"
-        ))?;
-        out.text(&listed.for_person())?;
     }
     out.message(&format!("{}: {} would be let in by `adage trust`", playbook.folder().display(), in_words(&waiting)));
     Ok(ExitCode::SUCCESS)
