@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use adage_redact::{mask, written_out};
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use super::Playbook;
 use super::WaitingLesson;
@@ -191,8 +192,10 @@ impl AwaitingTrust {
 pub fn lesson_for_person(lesson: &Lesson, why: &str) -> String {
     let (lesson, n_hidden) = &lesson.masked();
     let mut text = lesson_as_text(lesson, why);
-    let rest = mask(&serde_json::json!(lesson.extra).to_string()).text;
-    let further = [("source", lesson.source.as_str()), ("further keys", &rest)];
+    let keys = |extra: &Map<String, Value>| mask(&json!(extra).to_string()).text;
+    let (rest, of_origin) = (keys(&lesson.extra), keys(&lesson.provenance.extra));
+    let further =
+        [("source", lesson.source.as_str()), ("further keys", &rest), ("further keys of its origin", &of_origin)];
     for (name, value) in further.into_iter().filter(|(_, value)| !matches!(*value, "" | "{}")) {
         let _ = writeln!(text, "{name}: {}", value.replace('\n', "\n  "));
     }
