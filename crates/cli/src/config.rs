@@ -125,6 +125,7 @@ fn rows(global: &Global) -> Result<Vec<Row>, Box<dyn Error>> {
         settings.into_iter().map(|(key, value)| Row { origin: origin(&key), key, value }).collect();
     let user = &global.user;
     let further = [
+        ("agent_sessions", json!(user.agent_sessions)),
         ("extra_skills", json!(user.extra_skills)),
         ("onnxruntime", json!(user.onnxruntime)),
         ("trust", json!(user.trust)),
