@@ -274,8 +274,8 @@ impl Store {
         Ok(file)
     }
 
-    /// Complete lessons of quarantined playbook files that are found nowhere else: neither in the playbook, nor removed by a
-    /// recorded change.
+    /// Complete lessons that are found nowhere but in quarantined playbook files, and in the states that a file from elsewhere replaced:
+    /// neither in the playbook, nor removed by a recorded change.
     pub(crate) fn quarantined_lessons(&self, snapshot: &Snapshot) -> Result<Vec<(PathBuf, crate::Lesson)>> {
         let book = snapshot.book();
         let mut known: std::collections::BTreeSet<LessonId> = book.lessons.iter().map(|lesson| lesson.id).collect();
@@ -286,8 +286,24 @@ impl Store {
             known.extend(change.edits.iter().filter_map(|edit| Some(edit.incoming.as_ref()?.id)));
         }
         let mut texts: std::collections::BTreeSet<TextHash> =
-            book.lessons.iter().map(|lesson| lesson.text_hash()).collect();
+            book.lessons.iter().chain(&book.foreign).map(|lesson| lesson.text_hash()).collect();
         let mut found = Vec::new();
+        for (path, lesson) in self.lessons_elsewhere(snapshot)? {
+            let is_usable = !book.removed.matches_text(&lesson);
+            if is_usable && known.insert(lesson.id) && texts.insert(lesson.text_hash()) {
+                found.push((path, crate::Lesson::clone(&lesson)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The complete lessons of quarantined playbook files and of replaced states.
+    fn lessons_elsewhere(&self, snapshot: &Snapshot) -> Result<Vec<(PathBuf, Arc<Lesson>)>> {
+        let mut found = Vec::new();
+        let mut add = |path: PathBuf, book: &Book, is_whole: &dyn Fn(&Lesson) -> bool| {
+            let whole = book.lessons.iter().filter(|lesson| is_whole(lesson));
+            found.extend(whole.map(|lesson| (path.clone(), Arc::clone(lesson))));
+        };
         for name in self.files().list(crate::folder::QUARANTINE)? {
             if !name.to_string_lossy().starts_with("skills_playbook") {
                 continue;
@@ -295,13 +311,11 @@ impl Store {
             let name = Name::from(crate::folder::QUARANTINE).join(name);
             let bytes = self.files().read_or_empty(&name, 0)?;
             let Some(playbook_file::Parsed { file, seals, .. }) = self.parse_leniently(&bytes) else { continue };
-            for lesson in file.book.lessons.iter() {
-                let is_whole = seals.written.is_none() || !seals.foreign.contains(&lesson.id);
-                let is_usable = is_whole && !book.removed.matches_text(lesson);
-                if is_usable && known.insert(lesson.id) && texts.insert(lesson.text_hash()) {
-                    found.push((self.files().path_of(&name), crate::Lesson::clone(lesson)));
-                }
-            }
+            let is_whole = |lesson: &Lesson| seals.written.is_none() || !seals.foreign.contains(&lesson.id);
+            add(self.files().path_of(&name), &file.book, &is_whole);
+        }
+        for (path, file) in self.replaced_states(snapshot)? {
+            add(path, &file.book, &|_| true);
         }
         Ok(found)
     }

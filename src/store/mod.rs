@@ -32,6 +32,7 @@ mod random_histories;
 mod recall_file;
 mod receipts;
 mod recover;
+mod replaced;
 mod salvage;
 pub(crate) mod sections;
 pub(crate) mod skill_cache;
