@@ -21,13 +21,13 @@ use crate::store::{BackupRecord, Restored};
 pub struct Repair {
     /// What the open did about a broken playbook file. For a read-only handle: what a writing open would do.
     pub recovery: Option<Recovery>,
-    /// Lessons that are found only in quarantined files.
+    /// Lessons that are found only in quarantined files, or in the log and the backup after a pull or an editor wrote a file without them.
     pub from_quarantine: Vec<FromQuarantine>,
     /// True if the archive had the marks of a merge: it has the lines of both branches, without the marks.
     pub is_archive_merged: bool,
 }
 
-/// A lesson found in a quarantined file.
+/// A lesson found in a file that is not in use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FromQuarantine {
@@ -35,7 +35,7 @@ pub struct FromQuarantine {
     pub lesson: LessonId,
     /// Its trigger.
     pub trigger: String,
-    /// The quarantined file.
+    /// That file.
     #[serde(serialize_with = "crate::path_text::shown")]
     pub path: PathBuf,
 }
@@ -128,7 +128,8 @@ impl Playbook {
         })
     }
 
-    /// Takes back the lessons that are found only in quarantined files, as they were, and the marks of a merge out of the archive. A
+    /// Takes back the lessons that are found only in quarantined files, or in the log and the backup after a pull or an editor wrote a file
+    /// without them, as they were, and the marks of a merge out of the archive. A
     /// broken playbook file was repaired when the folder was opened; the result names that too.
     ///
     /// # Errors

@@ -80,14 +80,32 @@ impl Home {
     fn below<'n, 'p>(&self, names: &'n [&'p str]) -> Option<&'n [&'p str]> {
         let n_folders = self.folders.len();
         // The last one counts: the folder of another agent can be a project of this one.
-        let at = names.windows(n_folders).rposition(|window| {
-            window.iter().zip(self.folders).enumerate().all(|(part, (name, folder))| {
-                let suffix = name.strip_prefix(*folder).filter(|_| part == 0 && folder.starts_with('.'));
-                name == folder || suffix.is_some_and(|suffix| suffix.starts_with(['-', '_', '.']))
-            })
-        })?;
+        let at = names.windows(n_folders).rposition(|window| self.is_path(window))?;
         names.get(at + n_folders..).filter(|below| !below.is_empty())
     }
+
+    /// True if these names, as many as the folder has, are its path.
+    fn is_path(&self, names: &[&str]) -> bool {
+        names.iter().zip(self.folders).enumerate().all(|(part, (name, folder))| {
+            let suffix = name.strip_prefix(*folder).filter(|_| part == 0 && folder.starts_with('.'));
+            name == folder || suffix.is_some_and(|suffix| suffix.starts_with(['-', '_', '.']))
+        })
+    }
+}
+
+/// True for the path of an agent's folder of sessions, relative to a user's home folder or to the `.config` in it.
+///
+/// ```
+/// use adage::sessions::is_agent_folder;
+/// use std::path::Path;
+/// assert!(is_agent_folder(Path::new(".claude-work/projects")) && is_agent_folder(Path::new(".codex/sessions")));
+/// assert!(!is_agent_folder(Path::new("archive/.claude/projects")) && !is_agent_folder(Path::new(".claude")));
+/// ```
+#[must_use]
+pub fn is_agent_folder(below_home: &Path) -> bool {
+    let names: Option<Vec<&str>> = below_home.iter().map(OsStr::to_str).collect();
+    let is_one = |names: Vec<&str>| HOMES.iter().any(|home| names.len() == home.folders.len() && home.is_path(&names));
+    names.is_some_and(is_one)
 }
 
 fn owner(path: &Path) -> PathOwner<'_> {

@@ -152,7 +152,7 @@ impl Skills {
     pub fn undo_curation(&self, change: ChangeId) -> Result<ChangeId> {
         let shared = &self.shared;
         let (files, at) = (CurationFiles::new(&shared.store.folder), shared.clock.now());
-        let (undone, restored) = files.undo(change, at)?;
+        let (undone, restored) = self.noted(|| files.undo(change, at))?;
         self.state().change(|state| {
             for skill in restored {
                 state.kept.insert(skill.text_hash(), Note { name: skill.name.to_string(), at });

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use adage_redact::{path_text, written_out};
 use serde::Serialize;
 
+use crate::learn::Verification;
 use crate::lesson::{TextHash, Trust};
 use crate::proposal::hidden_in_prompts;
 use crate::skill::{Quality, Skill, SkillName, SkillNote};
@@ -56,9 +57,11 @@ pub struct ListedSkill {
     /// Repairs that were made while it was read.
     pub notes: Vec<SkillNote>,
     /// True if the skill has to be promoted before a model sees it, and nobody has promoted exactly this text with these files.
-    /// This applies to skills of the project, to tainted ones, to those from version control that are not admitted, and to
-    /// drafts that one session suggested and whose lesson is not admitted. They are listed, but never shown to a model.
+    /// This applies to skills of the project, to tainted ones, to those from version control that are not admitted, to withdrawn ones,
+    /// and to drafts that one session suggested and whose lesson is not admitted. They are listed, but never shown to a model.
     pub needs_review: bool,
+    /// True if the user withdrew exactly this text with these files. Only a promotion lifts that.
+    pub is_withdrawn: bool,
     /// True if the last check of this text failed. The skill is listed, but not shown to a model until a check passes or the
     /// text changes.
     pub has_failed: bool,
@@ -156,7 +159,7 @@ pub(super) fn shadowed_by(all: &[ListedSkill]) -> Vec<Option<PathBuf>> {
 /// Whether the promotion of a text is recorded.
 pub(super) fn is_recorded(text: TextHash, state: &SkillState, guard: &Guard) -> bool {
     match guard.standing() {
-        _ if guard.is_withdrawn(|| text) => false,
+        _ if is_withdrawn(text, guard) => false,
         Standing::Trusted => state.promoted.contains_key(&text),
         _ => guard.has(promotion_of(text)),
     }
@@ -167,18 +170,49 @@ pub(super) fn promotion_of(text: TextHash) -> TextHash {
     TextHash::of(&["promoted", &text.to_string()])
 }
 
+/// The hash under which the user's state records that the text was withdrawn. It is apart from that of the text, which a `trust` of the
+/// whole folder, a restored backup and an applied proposal admit: only a promotion lifts it.
+pub(super) fn withdrawal_of(text: TextHash) -> TextHash {
+    TextHash::of(&["skill withdrawn", &text.to_string()])
+}
+
+/// True if the user withdrew this text, and has not promoted it since.
+pub(super) fn is_withdrawn(text: TextHash, guard: &Guard) -> bool {
+    guard.is_withdrawn(|| withdrawal_of(text))
+}
+
+/// The hash under which the user's state records that a check of the text passed, or failed.
+pub(super) fn check_of(text: TextHash, result: Verification) -> TextHash {
+    let word = match result {
+        Verification::Passed => "skill passed",
+        Verification::Failed => "skill failed",
+    };
+    TextHash::of(&[word, &text.to_string()])
+}
+
+/// The last check of a text. Where others write too, only the user's own counts: a pull would take back a failed one.
+fn last_check(text: TextHash, state: &SkillState, guard: &Guard) -> Option<Verification> {
+    if guard.is_recording() && guard.awaits_others() {
+        let results = [Verification::Failed, Verification::Passed];
+        return results.into_iter().find(|result| guard.has(check_of(text, *result)));
+    }
+    let result = |passed| if passed { Verification::Passed } else { Verification::Failed };
+    state.checked.get(&text).map(|checked| result(checked.passed))
+}
+
 /// The listing of a skill. In a folder that version control writes to, the folder's own records of promotions are ignored.
 pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState, guard: &Guard) -> ListedSkill {
     let FoundSkill { path, mut skill, notes, files, not_covered, text_hash } = found;
     let is_promoted = not_covered.is_none() && is_recorded(text_hash, state, guard);
     let is_whole = guard.standing() == Standing::Trusted || not_covered.is_none();
     let is_admitted = place == SkillPlace::Extra || (is_whole && guard.admits(|| text_hash)) || is_promoted;
-    let is_foreign = !is_admitted || guard.is_withdrawn(|| text_hash);
-    let check = state.checked.get(&text_hash).map(|checked| checked.passed);
+    let is_withdrawn = is_withdrawn(text_hash, guard);
+    let is_foreign = !is_admitted || is_withdrawn;
+    let check = last_check(text_hash, state, guard);
     let quality = match check {
         _ if is_foreign => skill.quality.min(Quality::Draft),
-        Some(true) => Quality::Verified,
-        Some(false) if skill.quality == Quality::Verified => Quality::Draft,
+        Some(Verification::Passed) => Quality::Verified,
+        Some(Verification::Failed) if skill.quality == Quality::Verified => Quality::Draft,
         _ => skill.quality,
     };
     let is_untrusted = place == SkillPlace::Project || skill.provenance.trust == Trust::Tainted;
@@ -187,6 +221,18 @@ pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState, g
         Arc::make_mut(&mut skill).quality = quality;
     }
     let needs_review = is_foreign || (is_untrusted && !is_promoted);
-    let has_failed = check == Some(false);
-    ListedSkill { skill, place, path, notes, needs_review, has_failed, files, not_covered, text_hash, used }
+    let has_failed = check == Some(Verification::Failed);
+    ListedSkill {
+        skill,
+        place,
+        path,
+        notes,
+        needs_review,
+        is_withdrawn,
+        has_failed,
+        files,
+        not_covered,
+        text_hash,
+        used,
+    }
 }

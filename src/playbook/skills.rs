@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::skill_listing::{ListedSkill, ShadowedSkill, SkillListing, SkillPlace, listed, promotion_of, shadowed_by};
+use super::skill_listing::{
+    ListedSkill, ShadowedSkill, SkillListing, SkillPlace, check_of, listed, promotion_of, shadowed_by, withdrawal_of,
+};
 use super::{OpenPlaybook, Playbook};
 use crate::error::{FolderError, Result, skills};
 use crate::learn::Verification;
@@ -125,10 +127,12 @@ impl Skills {
         }
         if listed.needs_review {
             let note = self.note(&listed);
-            self.shared.store.guard.note(&[text_hash, promotion_of(text_hash)])?;
+            let withdrawal = Some(withdrawal_of(text_hash)).filter(|_| listed.is_withdrawn);
+            let texts: Vec<TextHash> = [text_hash, promotion_of(text_hash)].into_iter().chain(withdrawal).collect();
+            self.shared.store.guard.note(&texts)?;
             self.state().change(|state| state.promoted.insert(listed.text_hash, note))?;
         }
-        Ok(ListedSkill { needs_review: false, ..listed })
+        Ok(ListedSkill { needs_review: false, is_withdrawn: false, ..listed })
     }
 
     /// Withdraws a skill: it is not shown any more, whoever promoted or wrote it, until a person promotes it again. That holds for
@@ -143,19 +147,27 @@ impl Skills {
         if !guard.is_recording() {
             return Err(FolderError::NoTrustStore { path: self.shared.store.folder.path().to_owned() }.into());
         }
-        guard.withdraw(&[listed.text_hash, promotion_of(listed.text_hash)])?;
+        let text = listed.text_hash;
+        guard.withdraw(&[text, promotion_of(text), withdrawal_of(text)])?;
         self.state().change(|state| state.promoted.remove(&listed.text_hash))?;
-        Ok(ListedSkill { needs_review: true, ..listed })
+        Ok(ListedSkill { needs_review: true, is_withdrawn: true, ..listed })
     }
 
     /// Records a check of a skill. After a passed check, the skill is verified until its text changes. A failed check removes
-    /// that and hides the skill from tasks until a check passes or its text changes.
+    /// that and hides the skill from tasks until a check passes or its text changes. Where others write too, only the user's own
+    /// checks count.
     ///
     /// # Errors
     /// [`skills::Error::NoSuch`]; the errors of a write.
     pub fn verify(&self, name: &str, verification: Verification) -> Result<ListedSkill> {
         let listed = self.get(name)?;
         let checked = Checked { note: self.note(&listed), passed: verification == Verification::Passed };
+        let opposite = match verification {
+            Verification::Passed => Verification::Failed,
+            Verification::Failed => Verification::Passed,
+        };
+        self.shared.store.guard.note(&[check_of(listed.text_hash, verification)])?;
+        self.shared.store.guard.withdraw(&[check_of(listed.text_hash, opposite)])?;
         self.state().change(|state| state.checked.insert(listed.text_hash, checked))?;
         self.get(name)
     }

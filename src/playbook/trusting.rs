@@ -1,17 +1,19 @@
 //! Admission of content written by others: a whole folder, or texts from version control.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use adage_redact::{mask, written_out};
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use super::Playbook;
 use super::WaitingLesson;
 use super::own_config::own_config;
-use super::skill_listing::{ListedSkill, SkillPlace};
+use super::skill_listing::{ListedSkill, SkillPlace, promotion_of};
 use super::skills::Skills;
 use crate::error::{Error, Result};
 use crate::folder::Name;
@@ -33,6 +35,8 @@ pub struct AwaitingTrust {
     pub in_review: Vec<WaitingLesson>,
     /// The memory's own skills.
     pub skills: Vec<ListedSkill>,
+    /// Those that the user withdrew, in any folder. Trusting the folder leaves them out: only a promotion admits them.
+    pub withdrawn: Vec<ListedSkill>,
     /// Skill files that could not be read, with the reason.
     pub refused: Vec<RefusedSkill>,
     /// Lessons of an unknown folder that are only in its quarantine. A repair takes them back.
@@ -59,8 +63,10 @@ impl Playbook {
     pub fn awaiting_trust(&self) -> Result<AwaitingTrust> {
         let (view, store) = (self.shared.view()?, &self.shared.store);
         let (book, guard) = (view.snapshot.book(), &store.guard);
+        let (withdrawn, skills): (Vec<_>, Vec<_>) =
+            self.own_skills()?.into_iter().partition(|listed| listed.is_withdrawn);
         if !guard.awaits(TextHash::of::<&str>(&[])) {
-            return Ok(AwaitingTrust::default());
+            return Ok(AwaitingTrust { withdrawn, ..AwaitingTrust::default() });
         }
         let is_listed = |lesson: &Lesson| book.removed.matches_id(lesson.id);
         let awaits = |lesson: &&Arc<Lesson>| store.awaits(lesson) || is_listed(lesson);
@@ -70,7 +76,7 @@ impl Playbook {
                 || guard.is_withdrawn(|| lesson.admission_hash())
                 || guard.is_withdrawn(|| lesson.text_hash())
         };
-        let skills = self.own_skills()?.into_iter().filter(|listed| guard.awaits(listed.text_hash));
+        let skills = skills.into_iter().filter(|listed| guard.awaits(listed.text_hash));
         let is_known = guard.is_recording();
         let quarantined = || -> Result<Vec<Arc<Lesson>>> {
             let found = store.quarantined_lessons(&view.snapshot)?;
@@ -83,13 +89,15 @@ impl Playbook {
             in_review: if is_known { Vec::new() } else { self.waiting_lessons()? },
             quarantined: if is_known { Vec::new() } else { quarantined()? },
             skills: skills.collect(),
+            withdrawn,
             refused: self.skills().list()?.refused,
             config: config.map(|own| own.text),
             edits: store.folder.edits().foreign()?,
         })
     }
 
-    /// Trusts the folder and everything in it now: a person has looked at it. Lessons in review stay there. In a folder that is
+    /// Trusts the folder and everything in it now: a person has looked at it. Lessons in review stay there, and skills that
+    /// were withdrawn stay withdrawn. In a folder that is
     /// [tracked](crate::trust::Tracking::Tracked), later changes and additions have to be admitted again. Journals of edits that
     /// somebody else wrote are never followed: they are renamed to `edits/ID.broken`.
     ///
@@ -102,7 +110,8 @@ impl Playbook {
         let book = view.snapshot.book();
         let lessons: Vec<Arc<Lesson>> = book.lessons.iter().chain(&book.foreign).cloned().collect();
         let hashes = self.hashes_to_admit(&lessons);
-        let skills = self.own_skills()?.into_iter().filter(|listed| listed.not_covered.is_none());
+        let skills =
+            self.own_skills()?.into_iter().filter(|listed| listed.not_covered.is_none() && !listed.is_withdrawn);
         let skills = skills.filter(|listed| listed.skill.provenance.trust == Trust::Trusted);
         let store = &self.shared.store;
         let config = own_config(&store.folder).map(|own| own.hash);
@@ -171,7 +180,7 @@ impl Playbook {
 }
 
 impl AwaitingTrust {
-    /// True when nothing awaits admission.
+    /// True when nothing awaits admission. A skill that was withdrawn does not.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lessons.is_empty() && self.skills.is_empty() && self.config.is_none()
@@ -184,8 +193,10 @@ impl AwaitingTrust {
 pub fn lesson_for_person(lesson: &Lesson, why: &str) -> String {
     let (lesson, n_hidden) = &lesson.masked();
     let mut text = lesson_as_text(lesson, why);
-    let rest = mask(&serde_json::json!(lesson.extra).to_string()).text;
-    let further = [("source", lesson.source.as_str()), ("further keys", &rest)];
+    let keys = |extra: &Map<String, Value>| mask(&json!(extra).to_string()).text;
+    let (rest, of_origin) = (keys(&lesson.extra), keys(&lesson.provenance.extra));
+    let further =
+        [("source", lesson.source.as_str()), ("further keys", &rest), ("further keys of its origin", &of_origin)];
     for (name, value) in further.into_iter().filter(|(_, value)| !matches!(*value, "" | "{}")) {
         let _ = writeln!(text, "{name}: {}", value.replace('\n', "\n  "));
     }
@@ -197,13 +208,15 @@ pub fn lesson_for_person(lesson: &Lesson, why: &str) -> String {
 
 impl Skills {
     /// Records as admitted the memory's own skills that `write` creates or changes. A skill from others that was not admitted
-    /// stays so when it is changed: nobody has read all of it.
+    /// stays so when it is changed: nobody has read all of it. Texts that `write` replaces or removes, or whose creation it undoes, are
+    /// no longer admitted.
     pub(super) fn noted<T>(&self, write: impl FnOnce() -> Result<T>) -> Result<T> {
         let guard = &self.shared.store.guard;
         if !guard.is_recording() {
             return write();
         }
         let (before, folders_without_skill) = (self.own_texts(), self.folders_without_skill()?);
+        let all_before: BTreeSet<TextHash> = self.own().into_iter().map(|found| found.text_hash).collect();
         let written = write()?;
         let is_own = |path: &PathBuf| match before.get(path) {
             Some(text) => guard.admits(|| *text),
@@ -212,6 +225,10 @@ impl Skills {
         let after = self.own_texts().into_iter().filter(|(path, text)| before.get(path) != Some(text) && is_own(path));
         let texts: Vec<TextHash> = after.map(|(_, text)| text).collect();
         guard.note(&texts)?;
+        let all_after: BTreeSet<TextHash> = self.own().into_iter().map(|found| found.text_hash).collect();
+        let gone: Vec<TextHash> =
+            all_before.difference(&all_after).flat_map(|text| [*text, promotion_of(*text)]).collect();
+        guard.withdraw(&gone)?;
         Ok(written)
     }
 
@@ -222,12 +239,14 @@ impl Skills {
         trusted.map(|found| (found.path, found.text_hash)).collect()
     }
 
-    /// Folders without a skill. A skill that is written there gets supporting files that its writer has not seen.
+    /// Folders without a skill that are not empty. A skill that is written there gets supporting files that its writer has not seen.
     fn folders_without_skill(&self) -> Result<BTreeSet<PathBuf>> {
         let root = self.shared.store.folder.below(OWN_SKILLS);
         let skills: BTreeSet<PathBuf> =
             self.own().into_iter().filter_map(|found| Some(found.path.parent()?.to_owned())).collect();
-        let folders = root.list(Name::TOP)?.into_iter().map(|name| root.path_of(name.as_os_str()));
+        let is_empty = |name: &OsString| root.list(name.as_os_str()).is_ok_and(|names| names.is_empty());
+        let names = root.list(Name::TOP)?.into_iter().filter(|name| !is_empty(name));
+        let folders = names.map(|name| root.path_of(name.as_os_str()));
         Ok(folders.filter(|folder| !skills.contains(folder)).collect())
     }
 }

@@ -204,9 +204,11 @@ impl Store {
         let snapshot = self.newest(known)?;
         self.refuse_newer(&snapshot)?;
         let mut file = self.file_of(&source)?;
-        let n_waiting = file.book.foreign.len();
-        let n_before = file.book.lessons.len();
+        let n_rows = |file: &PlaybookFile| file.book.lessons.len() + file.book.foreign.len();
+        let n_before = n_rows(&file);
         keep_removed(Arc::make_mut(&mut file.book), snapshot.book());
+        self.admit_replaced(Arc::make_mut(&mut file.book), record.admitted.as_deref().unwrap_or_default())?;
+        let (n_waiting, n_kept_removed) = (file.book.foreign.len(), n_before - n_rows(&file));
         let n_lessons = file.book.lessons.len();
         file.generation = file.generation.max(snapshot.file.generation).saturating_add(1);
         let bytes = self.files().read_or_empty(PLAYBOOK, 0)?;
@@ -217,16 +219,24 @@ impl Store {
         file.usage = self.usage_files().end()?.unwrap_or_default();
         let snapshot = self.make_newest(snapshot, file, Extent::Needed)?;
         drop(lock);
-        let restored = Restored {
-            n_lessons,
-            n_kept_removed: n_before - n_lessons,
-            n_files,
-            n_files_kept,
-            previous,
-            is_own: true,
-            n_waiting,
-        };
+        let restored = Restored { n_lessons, n_kept_removed, n_files, n_files_kept, previous, is_own: true, n_waiting };
         Ok((snapshot, restored))
+    }
+
+    /// Admits again the rows of a restored backup whose text was replaced here since, but not removed: the user puts the earlier text back.
+    fn admit_replaced(&self, book: &mut Book, admitted: &[TextHash]) -> Result<()> {
+        let is_admitted = |lesson: &Arc<Lesson>| {
+            admitted.contains(&lesson.admission_hash()) && !book.removed.matches_text_or_id(lesson)
+        };
+        let (back, foreign): (Vec<_>, Vec<_>) = std::mem::take(&mut book.foreign).into_iter().partition(is_admitted);
+        book.foreign = foreign;
+        let texts: Vec<TextHash> =
+            back.iter().flat_map(|lesson| [lesson.admission_hash(), lesson.text_hash()]).collect();
+        self.guard.note(&texts)?;
+        for lesson in back {
+            book.put(Arc::unwrap_or_clone(lesson));
+        }
+        Ok(())
     }
 
     /// Copies the files of a backup that are missing here, except the playbook file and usage. Returns how many were copied, and how
@@ -267,8 +277,8 @@ impl Store {
         Ok(file)
     }
 
-    /// Complete lessons of quarantined playbook files that are found nowhere else: neither in the playbook, nor removed by a
-    /// recorded change.
+    /// Complete lessons that are found nowhere but in quarantined playbook files, and in the states that a file from elsewhere replaced:
+    /// neither in the playbook, nor removed by a recorded change.
     pub(crate) fn quarantined_lessons(&self, snapshot: &Snapshot) -> Result<Vec<(PathBuf, crate::Lesson)>> {
         let book = snapshot.book();
         let mut known: std::collections::BTreeSet<LessonId> = book.lessons.iter().map(|lesson| lesson.id).collect();
@@ -279,8 +289,24 @@ impl Store {
             known.extend(change.edits.iter().filter_map(|edit| Some(edit.incoming.as_ref()?.id)));
         }
         let mut texts: std::collections::BTreeSet<TextHash> =
-            book.lessons.iter().map(|lesson| lesson.text_hash()).collect();
+            book.lessons.iter().chain(&book.foreign).map(|lesson| lesson.text_hash()).collect();
         let mut found = Vec::new();
+        for (path, lesson) in self.lessons_elsewhere(snapshot)? {
+            let is_usable = !book.removed.matches_text(&lesson);
+            if is_usable && known.insert(lesson.id) && texts.insert(lesson.text_hash()) {
+                found.push((path, crate::Lesson::clone(&lesson)));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The complete lessons of quarantined playbook files and of replaced states.
+    fn lessons_elsewhere(&self, snapshot: &Snapshot) -> Result<Vec<(PathBuf, Arc<Lesson>)>> {
+        let mut found = Vec::new();
+        let mut add = |path: PathBuf, book: &Book, is_whole: &dyn Fn(&Lesson) -> bool| {
+            let whole = book.lessons.iter().filter(|lesson| is_whole(lesson));
+            found.extend(whole.map(|lesson| (path.clone(), Arc::clone(lesson))));
+        };
         for name in self.files().list(crate::folder::QUARANTINE)? {
             if !name.to_string_lossy().starts_with("skills_playbook") {
                 continue;
@@ -288,13 +314,11 @@ impl Store {
             let name = Name::from(crate::folder::QUARANTINE).join(name);
             let bytes = self.files().read_or_empty(&name, 0)?;
             let Some(playbook_file::Parsed { file, seals, .. }) = self.parse_leniently(&bytes) else { continue };
-            for lesson in file.book.lessons.iter() {
-                let is_whole = seals.written.is_none() || !seals.foreign.contains(&lesson.id);
-                let is_usable = is_whole && !book.removed.matches_text(lesson);
-                if is_usable && known.insert(lesson.id) && texts.insert(lesson.text_hash()) {
-                    found.push((self.files().path_of(&name), crate::Lesson::clone(lesson)));
-                }
-            }
+            let is_whole = |lesson: &Lesson| seals.written.is_none() || !seals.foreign.contains(&lesson.id);
+            add(self.files().path_of(&name), &file.book, &is_whole);
+        }
+        for (path, file) in self.replaced_states(snapshot)? {
+            add(path, &file.book, &|_| true);
         }
         Ok(found)
     }
@@ -304,6 +328,7 @@ impl Store {
 fn keep_removed(book: &mut Book, present: &Book) {
     let is_removed = |lesson: &Lesson| present.removed.matches_text_or_id(lesson);
     book.lessons = book.lessons.iter().filter(|lesson| !is_removed(lesson)).cloned().collect();
+    book.foreign.retain(|lesson| !is_removed(lesson));
     book.waiting.retain(|waiting| !is_removed(&waiting.lesson));
     let more = present.removed.iter().filter(|removed| !book.removed.matches_id(removed.id));
     let more: Vec<_> = more.cloned().collect();

@@ -36,6 +36,7 @@ mod random_histories;
 mod recall_file;
 mod receipts;
 mod recover;
+mod replaced;
 mod replaced_file;
 mod salvage;
 pub(crate) mod sections;

@@ -103,7 +103,7 @@ fn migrate(book: &mut Book) {
 /// too. What a policy evicts stays admitted.
 fn withdrawn(before: &Book, after: &Book, changes: &[Change], forgotten: Option<&Forgotten>) -> Vec<TextHash> {
     let edits = changes.iter().flat_map(|change| &change.edits);
-    let is_persons = |edit: &&Edit| !matches!(edit.why, Why::Evicted | Why::Pruned | Why::Unreviewed | Why::Edited);
+    let is_persons = |edit: &&Edit| !matches!(edit.why, Why::Evicted | Why::Pruned | Why::Unreviewed);
     let versions = edits.filter(is_persons).flat_map(|edit| before.any_with(edit.id).chain(&edit.before));
     let gone: Vec<&Arc<Lesson>> =
         versions.chain(forgotten.into_iter().flat_map(|forgotten| &forgotten.texts)).collect();

@@ -11,7 +11,7 @@ use super::for_git::{self, ATTRIBUTES, IGNORE};
 use super::identity::{self, FolderId, FolderIdentity};
 use super::{Reach, Sharing, Standing, Tracking, TrustRecord, TrustStore};
 use crate::error::folder::{FolderError, Result};
-use crate::folder::disk::Disk;
+use crate::folder::disk::{Disk, RealDisk};
 use crate::folder::{Access, Folder, Name, OwnEdits, Stamp};
 use crate::hash::TextHash;
 use crate::user_key::{Codes, ExportKey};
@@ -219,6 +219,17 @@ impl TrustRequest {
         identity::write(folder, identity.id)?;
         Ok(identity)
     }
+}
+
+/// True if the store has a record of the folder at this path: its user created or trusted it. Nothing is changed.
+///
+/// # Errors
+/// [`FolderError`] when the folder's id or the record cannot be read.
+pub fn is_on_record(store: &dyn TrustStore, path: &Path) -> std::result::Result<bool, FolderError> {
+    let folder = Folder::open(path, Box::new(RealDisk), Access::ReadOnly)?;
+    let id = identity::read(folder.files())?;
+    let record = id.map(|id| store.find(&FolderIdentity::of(id, &folder))).transpose()?;
+    Ok(record.flatten().is_some())
 }
 
 fn look(folder: &Folder) -> Found {
@@ -435,9 +446,10 @@ impl Guard {
     /// From now on, others count as writing to the folder, and of what is there, these texts are used.
     pub(crate) fn limit_to(&self, texts: &[TextHash]) -> Result<()> {
         let (Some(store), Some(folder)) = (&self.store, self.known.read().clone()) else { return Ok(()) };
-        store.admit(&folder, Reach::Texts, texts)?;
+        let withdrawn = self.withdrawn.read().clone();
+        let texts: Vec<TextHash> = texts.iter().copied().filter(|text| !withdrawn.contains(text)).collect();
+        store.admit(&folder, Reach::Texts, &texts)?;
         self.admitted.write().extend(texts);
-        self.withdrawn.write().retain(|text| !texts.contains(text));
         *self.judged.write() = self.judged_by(Reach::Texts, Tracking::Tracked);
         self.n_judged.fetch_add(1, Ordering::AcqRel);
         Ok(())

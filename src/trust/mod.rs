@@ -45,6 +45,7 @@ use crate::hash::TextHash;
 use crate::user_key::ExportKey;
 
 pub use file_store::FileTrustStore;
+pub use guard::is_on_record;
 pub use identity::{FolderId, FolderIdentity};
 pub use memory_store::MemoryTrustStore;
 

@@ -126,6 +126,7 @@ fn rows(global: &Global) -> Result<Vec<Row>, Box<dyn Error>> {
         settings.into_iter().map(|(key, value)| Row { origin: origin(&key), key, value }).collect();
     let user = &global.user;
     let further = [
+        ("agent_sessions", json!(user.agent_sessions.iter().map(path_text).collect::<Vec<_>>())),
         ("extra_skills", json!(user.extra_skills.iter().map(path_text).collect::<Vec<_>>())),
         ("onnxruntime", json!(user.onnxruntime.as_ref().map(path_text))),
         ("trust", json!(user.trust.iter().map(path_text).collect::<Vec<_>>())),

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use crate::global::{self, Access, Global};
 use crate::output::{Output, counted, masked, progress, say, say_failure, with};
 use crate::result::{Done, Failure, Usage, chain, exit_code};
-use crate::session_source::{FoundBy, doubt};
+use crate::session_source::{FoundBy, OwnSessions};
 
 /// The exit code after an interrupt.
 const INTERRUPTED: u8 = 130;
@@ -98,6 +98,7 @@ enum Input {
 struct Miner<'a> {
     playbook: Playbook,
     model: Option<Box<dyn LanguageModel>>,
+    own: OwnSessions,
     is_dry: bool,
     cancel: CancelToken,
     bar: ProgressBar,
@@ -124,6 +125,7 @@ pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
     let mut miner = Miner {
         playbook,
         model: asked.model()?,
+        own: OwnSessions::with(&global.user.agent_sessions),
         is_dry,
         cancel,
         bar: ProgressBar::hidden(),
@@ -212,7 +214,9 @@ impl Miner<'_> {
                 run.finish(RunEnd::Cancelled)?;
                 return Ok(());
             }
-            let outcome = run.read_next(|reading| self.one(&path, FoundBy::Search, reading))?;
+            let is_scanned = scan.entries.iter().any(|entry| entry.path == path);
+            let found_by = if is_scanned { FoundBy::Search } else { FoundBy::Queue };
+            let outcome = run.read_next(|reading| self.one(&path, found_by, reading))?;
             if let Some(sessions::SessionResult::Failed { error }) = outcome.map(|outcome| outcome.result) {
                 let error = Failure::of_item(format!("{}: {error}", path_line(path)));
                 self.bar.suspend(|| say_failure(&error));
@@ -227,7 +231,7 @@ impl Miner<'_> {
     /// Reads one session and returns how many lessons it suggests. When the model fails, the other suggestions are printed before
     /// the error is returned.
     fn one(&mut self, file: &Path, found_by: FoundBy, reading: &Reading) -> Result<usize, Box<dyn Error>> {
-        let doubted = doubt(file, found_by, reading).map(|why| {
+        let doubted = self.own.doubt(file, found_by, reading).map(|why| {
             self.bar.suspend(|| say(&format!("{}: its suggestions wait for review: {why}", path_line(file))));
             let mut doubted = reading.clone();
             doubted.transcript.source = Source::Others;

@@ -1,34 +1,70 @@
 //! Who can have written a session file: what others can write is not the person's word (docs/spec/capture.md, 1.7).
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-use adage::sessions::source_of_named;
+use adage::sessions::{is_agent_folder, source_of_named};
 use adage::transcript::{Reading, Source};
 use adage::trust::Tracking;
 
 use crate::tracked::tracking;
 use crate::writers::other_writers;
 
+/// The ends of the paths of agents' folders of sessions, below the folder of the agent.
+const FOLDERS: [&str; 5] = ["projects", "sessions", "archived_sessions", "tmp", "agent/sessions"];
+
 /// How a session file came to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FoundBy {
     /// A person named it.
     Name,
-    /// It is in a folder that is looked through, or was queued when an agent's session ended.
+    /// It is in a folder that is looked through.
     Search,
+    /// An agent gave its path when the session ended.
+    Queue,
 }
 
-/// Why the text in a session is not evidence of what a person said; none if it is.
-pub(crate) fn doubt(file: &Path, found_by: FoundBy, reading: &Reading) -> Option<String> {
-    let is_named = found_by == FoundBy::Name;
-    if reading.transcript.source != Source::Agent
-        || (is_named && source_of_named(file, reading.report.format) != Source::Agent)
-    {
-        return Some("it is not in an agent's own format and place".to_owned());
+/// The folders in which agents keep this user's sessions, without links.
+pub(crate) struct OwnSessions(Vec<PathBuf>);
+
+impl OwnSessions {
+    /// Those in the home folder, and those that the user's settings name.
+    pub(crate) fn with(named: &[PathBuf]) -> Self {
+        let home = std::env::home_dir().filter(|home| home.is_absolute());
+        let bases = home.into_iter().flat_map(|home| [home.join(".config"), home]);
+        let found = bases.flat_map(|base| agent_folders(&base));
+        Self(named.iter().cloned().chain(found).filter_map(|folder| folder.canonicalize().ok()).collect())
     }
-    if tracking(file) != Tracking::Untracked {
-        return Some("version control tracks it".to_owned());
+
+    fn contain(&self, file: &Path) -> bool {
+        file.canonicalize().is_ok_and(|file| self.0.iter().any(|folder| file.starts_with(folder)))
     }
-    // A person who names a file knows whose it is.
-    if is_named { None } else { other_writers(file) }
+
+    /// Why the text in a session is not evidence of what a person said; none if it is.
+    pub(crate) fn doubt(&self, file: &Path, found_by: FoundBy, reading: &Reading) -> Option<String> {
+        let is_named = found_by == FoundBy::Name;
+        if reading.transcript.source != Source::Agent
+            || (is_named && source_of_named(file, reading.report.format) != Source::Agent)
+        {
+            return Some("it is not in an agent's own format and place".to_owned());
+        }
+        // Whoever made an archive or a package can put a session of their own into it.
+        if found_by == FoundBy::Search && !self.contain(file) {
+            return Some(
+                "its folder is no agent's in your home folder; if it is yours, list it in agent_sessions".to_owned(),
+            );
+        }
+        if tracking(file) != Tracking::Untracked {
+            return Some("version control tracks it".to_owned());
+        }
+        // A person who names a file knows whose it is.
+        if is_named { None } else { other_writers(file) }
+    }
+}
+
+/// The agents' folders of sessions below a home folder, or the `.config` in it.
+fn agent_folders(base: &Path) -> Vec<PathBuf> {
+    let names = fs::read_dir(base).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.file_name()));
+    let below = names.flat_map(|name| FOLDERS.map(|folder| Path::new(&name).join(folder)));
+    below.filter(|below| is_agent_folder(below)).map(|below| base.join(below)).collect()
 }

@@ -2,7 +2,8 @@
 //! `APPDATA`.
 //!
 //! Besides the library's sections, which a folder's own `config.toml` may contain too, it has settings that only the user may
-//! set: the ONNX Runtime library, further folders of skills, and trusted folders.
+//! set: the ONNX Runtime library, further folders of skills, folders of
+//! sessions, and trusted folders.
 
 use std::fmt;
 use std::fs;
@@ -41,6 +42,8 @@ pub(crate) struct UserSettings {
     pub(crate) extra_skills: Vec<PathBuf>,
     /// The trusted folders.
     pub(crate) trust: Vec<PathBuf>,
+    /// Further folders in which agents keep the user's sessions.
+    pub(crate) agent_sessions: Vec<PathBuf>,
 }
 
 /// Why the settings cannot be used.
@@ -293,15 +296,22 @@ fn parse(text: &str, path: &Path) -> Result<UserSettings, SettingsError> {
         Some(Json::Array(paths)) => paths.iter().map(absolute).collect::<Option<Vec<_>>>().ok_or(key),
         Some(_) => Err(key),
     };
-    let lists = [folders("extra_skills"), folders("trust")];
+    let lists = [folders("extra_skills"), folders("trust"), folders("agent_sessions")];
     let library = keys.remove("onnxruntime").map(|value| absolute(&value).ok_or("onnxruntime")).transpose();
-    let [extra_skills, trust] = lists.map(|list| {
+    let [extra_skills, trust, agent_sessions] = lists.map(|list| {
         list.map_err(|key| SettingsError::Value { path: path.to_path_buf(), key, expected: "a list of absolute paths" })
     });
     let onnxruntime =
         library.map_err(|key| SettingsError::Value { path: path.to_path_buf(), key, expected: "an absolute path" })?;
     let config = Config::from_json(&Json::Object(keys).to_string()).map_err(config)?;
-    Ok(UserSettings { text: text.to_owned(), config, onnxruntime, extra_skills: extra_skills?, trust: trust? })
+    Ok(UserSettings {
+        text: text.to_owned(),
+        config,
+        onnxruntime,
+        extra_skills: extra_skills?,
+        trust: trust?,
+        agent_sessions: agent_sessions?,
+    })
 }
 
 fn absolute(value: &Json) -> Option<PathBuf> {
@@ -336,6 +346,7 @@ mod tests {
         check("", Ok("50 None [] []"));
         check("trust = ['/a']\n[retention]\ncapacity = 7", Ok(r#"7 None [] ["/a"]"#));
         check("onnxruntime = '/l.so'\nextra_skills = ['/s']", Ok(r#"50 Some("/l.so") ["/s"] []"#));
+        check("agent_sessions = ['a']", Err("/home/config.toml: agent_sessions must be a list of absolute paths"));
         check("trust = 'all'", Err("/home/config.toml: trust must be a list of absolute paths"));
         check("trust = ['a']", Err("/home/config.toml: trust must be a list of absolute paths"));
         check("onnxruntime = 'l.so'", Err("/home/config.toml: onnxruntime must be an absolute path"));

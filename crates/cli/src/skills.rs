@@ -102,12 +102,7 @@ fn list(skills: &Skills, out: &mut Output) -> Done {
                 skill.name.to_string(),
                 listed.place.name().to_owned(),
                 skill.quality.name().to_owned(),
-                match (listed.needs_review, listed.has_failed) {
-                    (true, _) => "awaits review",
-                    (_, true) => "no: failed",
-                    _ => "yes",
-                }
-                .to_owned(),
+                shown(listed).to_owned(),
                 listed.used.count.to_string(),
                 one_line(&mask(&skill.description).text, 60),
             ]
@@ -127,11 +122,25 @@ fn list(skills: &Skills, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Whether a skill is shown to a model, or why not.
+fn shown(listed: &skills::Listed) -> &'static str {
+    match listed {
+        skills::Listed { is_withdrawn: true, .. } => "no: withdrawn",
+        skills::Listed { needs_review: true, .. } => "awaits review",
+        skills::Listed { has_failed: true, .. } => "no: failed",
+        _ => "yes",
+    }
+}
+
 fn show(skills: &Skills, name: &str, out: &mut Output) -> Done {
     let listed = skills.get(name)?;
     out.object(&with(row(&listed), json!({ "text": listed.masked_text() })))?;
     out.text(listed.for_person().trim_end())?;
-    let waits = if listed.needs_review { "; it awaits review: adage skills promote" } else { "" };
+    let waits = match &listed {
+        skills::Listed { is_withdrawn: true, .. } => "; it was withdrawn, until adage skills promote",
+        skills::Listed { needs_review: true, .. } => "; it awaits review: adage skills promote",
+        _ => "",
+    };
     let (file, from) = (path_line(&listed.path), listed.place.name());
     out.message(&format!("{file}, from {from}, text hash {}{waits}", listed.text_hash));
     for note in &listed.notes {
@@ -189,7 +198,7 @@ fn row(listed: &skills::Listed) -> Value {
     let not_covered = listed.not_covered.as_ref().map(ToString::to_string);
     masked(json!({
         "name": skill.name.as_str(), "place": listed.place.name(), "path": path_text(&listed.path), "description": skill.description,
-        "quality": skill.quality.name(), "trust": trust, "needs_review": listed.needs_review, "has_failed": listed.has_failed, "auto_load": skill.auto_load,
+        "quality": skill.quality.name(), "trust": trust, "needs_review": listed.needs_review, "is_withdrawn": listed.is_withdrawn, "has_failed": listed.has_failed, "auto_load": skill.auto_load,
         "topics": skill.topics, "actions": skill.actions, "lessons": skill.provenance.lessons, "sources": skill.provenance.sources,
         "used": listed.used, "files": listed.files.as_slice(), "not_covered": not_covered, "text_hash": listed.text_hash, "notes": notes,
     }))

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use adage::playbook::{AwaitingTrust, lesson_for_person};
 use adage::redact::{path_line, path_text, printable_line};
 use adage::skills::RefusedFile;
-use adage::trust::{FileTrustStore, Sharing, Standing, Tracking, TrustStore};
+use adage::trust::{FileTrustStore, Sharing, Standing, Tracking, TrustStore, is_on_record};
 use adage::{FolderError, LessonId, Playbook, PlaybookBuilder};
 use clap::Args;
 use serde_json::{Value, json, to_value};
@@ -38,18 +38,23 @@ enum Word {
     State,
     /// The user, for this call or this folder.
     User,
-    /// The environment, for all folders; the user's state is not read.
+    /// The environment, for all folders; the user's state is used only for folders that it knows.
     Environment,
 }
 
 /// A builder with the user's trust decision for the folder.
 pub(crate) fn ask(global: &Global, dir: &Path, builder: PlaybookBuilder) -> PlaybookBuilder {
-    let word = word(global, dir);
-    if word == Word::Environment {
-        return builder.trusted();
+    match word(global, dir) {
+        Word::State => with_state(builder),
+        Word::User => with_state(builder).trusted(),
+        // What the user removes in a folder of theirs is recorded, so that no pull brings it back.
+        Word::Environment => match private_store().ok().flatten() {
+            Some(store) if is_on_record(store.as_ref(), dir).unwrap_or(false) => {
+                builder.tracked_by(tracking).trust_store(store).trusted()
+            }
+            _ => builder.trusted(),
+        },
     }
-    let builder = with_state(builder);
-    if word == Word::User { builder.trusted() } else { builder }
 }
 
 /// A builder with the user's state; without one, no folder is trusted.
@@ -90,16 +95,23 @@ pub(crate) fn is_own_by_state(global: &Global) -> bool {
 
 /// The user's decisions; none if there is no private folder for them.
 fn store() -> Option<Arc<dyn TrustStore>> {
-    let folder = user_state::folder()?;
+    private_store().unwrap_or_else(|fault| {
+        say(&fault);
+        None
+    })
+}
+
+/// The same, or why what is there is not used.
+fn private_store() -> Result<Option<Arc<dyn TrustStore>>, String> {
+    let Some(folder) = user_state::folder() else { return Ok(None) };
     let fault = user_state::fault(&folder).or_else(|| {
         let is_tracked = folder.exists() && tracking(&folder) == Tracking::Tracked;
         is_tracked.then(|| "version control writes there".to_owned())
     });
-    if let Some(fault) = fault {
-        say(&format!("{} is not used, so no folder is trusted: {fault}", path_line(folder)));
-        return None;
+    match fault {
+        Some(fault) => Err(format!("{} is not used, so no folder is trusted: {fault}", path_line(folder))),
+        None => Ok(Some(Arc::new(FileTrustStore::new(folder)))),
     }
-    Some(Arc::new(FileTrustStore::new(folder)))
 }
 
 /// Refuses a playbook of an unknown folder.
@@ -149,6 +161,7 @@ pub(crate) fn trust(global: &Global, asked: &Trust, out: &mut Output) -> Done {
     let object = json!({
         "trusted": path_text(&folder.path), "lessons": waiting.lessons.len(), "skills": waiting.skills.len(),
         "config": waiting.config.is_some(), "edits_set_aside": waiting.edits.len(),
+        "withdrawn": waiting.withdrawn.iter().map(|listed| listed.skill.name.as_str()).collect::<Vec<_>>(),
     });
     out.both(&object, &format!("trusted: {}, {}", path_line(&folder.path), in_words(&waiting)))?;
     if !waiting.edits.is_empty() {
@@ -156,6 +169,10 @@ pub(crate) fn trust(global: &Global, asked: &Trust, out: &mut Output) -> Done {
             "{} of edits set aside, which you did not write",
             counted(waiting.edits.len(), "journal")
         ));
+    }
+    for listed in &waiting.withdrawn {
+        let name = &listed.skill.name;
+        out.message(&format!("{name} was withdrawn and stays so until `adage skills promote {name}`"));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -225,6 +242,14 @@ fn review_files(waiting: &AwaitingTrust, all: &mut Vec<Reviewed>) -> Result<(), 
         all.push(Reviewed {
             object: json!({ "skill": to_value(listed)?, "text": text }),
             text: format!("skill {}, {}\n{text}", listed.skill.name, path_line(&listed.path)),
+        });
+    }
+    for listed in &waiting.withdrawn {
+        let (name, path, text) = (&listed.skill.name, path_line(&listed.path), listed.for_person());
+        let why = format!("withdrawn; `adage trust` leaves it out, `adage skills promote {name}` lets it in");
+        all.push(Reviewed {
+            object: json!({ "skill": to_value(listed)?, "text": text, "withdrawn": true }),
+            text: format!("skill {name}, {path}: {why}\n{text}"),
         });
     }
     for RefusedFile { path, reason, .. } in &waiting.refused {

@@ -288,8 +288,8 @@ impl Inbox {
         Ok(changes.collect())
     }
 
-    /// Undoes an apply or a dismissal: every file gets its former content, and the proposal returns to the inbox. The last 32
-    /// changes of the last 30 days can be undone.
+    /// Undoes an apply or a dismissal: every file gets its former content, and the proposal returns to the inbox. A skill that goes is
+    /// no longer admitted. The last 32 changes of the last 30 days can be undone.
     ///
     /// # Errors
     /// [`Error::NoSuchChange`]; [`Error::FileChanged`] with both hashes when a file was edited since;
@@ -306,7 +306,8 @@ impl Inbox {
                 .collect(),
             files: roots.global.into_iter().map(|global| global.resolved).collect(),
         };
-        let (change, journal) = undo_within(&shared.store.folder, change, shared.clock.now(), |_| Ok(reach))?;
+        let undo = || undo_within(&shared.store.folder, change, shared.clock.now(), |_| Ok(reach));
+        let (change, journal) = self.playbook.skills().noted(undo)?;
         Ok(UndoneFiles { change, files: journal.files.into_iter().map(|file| file.path).collect() })
     }
 

@@ -20,6 +20,7 @@ mod repositories;
 mod repository_traps;
 mod restored;
 mod rows;
+mod said_about_skills;
 mod served;
 mod sessions;
 mod settings;

@@ -201,3 +201,68 @@ fn a_withdrawn_skill_stays_withdrawn() {
         }),
     ]);
 }
+
+/// The user gets rid of an admitted text as `act` does, and the team mate puts its row back in two ways.
+fn put_back_after(ground: &Ground, act: impl Fn(&Team<'_>)) {
+    let team = Team::trusted(ground);
+    team.bring();
+    ground.does(&ground.user, &team.ours, &["trust"]);
+    ground.speaks(&ground.user, &team.ours, HOSTILE, "admitted");
+    let row = rows(&team).into_iter().find(|row| row.to_string().contains(HOSTILE)).unwrap();
+    act(&team);
+    ground.is_silent(&ground.user, &team.ours, "gone");
+    team.share_ours();
+    for id in [row["id"].clone(), json!("019c0000-0000-7000-8000-000000000077")] {
+        let mut row = row.clone();
+        row["id"] = id;
+        puts_back(&team, |file| {
+            file["removed"] = json!([]);
+            file["lessons"].as_array_mut().unwrap().retain(|known| known["id"] != row["id"]);
+            add(file, row);
+        });
+        ground.is_silent(&ground.user, &team.ours, "put back");
+    }
+    waits_until_trusted(ground, &team, "put back");
+}
+
+#[test]
+fn what_is_removed_while_all_folders_are_trusted_stays_removed() {
+    let attacks: Vec<_> = WAYS
+        .into_iter()
+        .flat_map(|(name, way)| {
+            [("ADAGE_TRUST=all", true), ("--trust", false)].map(|(how, by_environment)| {
+                attack(format!("the user {name} it under {how}"), move |ground| {
+                    put_back_after(ground, |team| {
+                        let all = ground.user.with("ADAGE_TRUST", "all");
+                        let person = if by_environment { &all } else { &ground.user };
+                        let options: &[&str] = if by_environment { &[] } else { &["--trust"] };
+                        ground.does(person, &team.ours, &[options, way].concat());
+                    });
+                })
+            })
+        })
+        .chain([
+            attack("a skill is withdrawn, and another fails its check", |ground| {
+                let team = Team::trusted(ground);
+                for name in ["quagga-docs", "quagga-more"] {
+                    put_skill(&team.their_memory(), name, HOSTILE);
+                }
+                team.push();
+                team.pull();
+                ground.does(&ground.user, &team.ours, &["trust"]);
+                ground.speaks(&ground.user, &team.ours, HOSTILE, "admitted");
+                let all = ground.user.with("ADAGE_TRUST", "all");
+                ground.does(&all, &team.ours, &["skills", "withdraw", "quagga-docs"]);
+                ground.does(&all, &team.ours, &["skills", "verify", "quagga-more", "failed"]);
+                ground.is_silent(&ground.user, &team.ours, "withdrawn and failed");
+            }),
+            attack("what the user learns so is the user's own later", |ground| {
+                let team = Team::trusted(ground);
+                let all = ground.user.with("ADAGE_TRUST", "all");
+                ground.does(&all, &team.ours, &["learn", "--trigger", TASK, "--solution", "call okapi first"]);
+                ground.speaks(&ground.user, &team.ours, OWN, "learned under ADAGE_TRUST=all");
+            }),
+        ])
+        .collect();
+    check(&attacks);
+}

@@ -136,6 +136,50 @@ fn the_users_own_backup_gives_back_no_more_than_was_admitted() {
     })]);
 }
 
+/// The user's own lesson is not committed, and a pull replaces the file; a repair takes the lesson back, and nothing of the pull.
+fn repaired(ground: &Ground, before: impl Fn(&Team<'_>), after: impl Fn(&Team<'_>)) {
+    let team = Team::trusted(ground);
+    before(&team);
+    ground.does(&ground.user, &team.ours, &["learn", "--trigger", "zip a folder", "--solution", "call okapi first"]);
+    team.bring();
+    after(&team);
+    let said = ground.does(&ground.user, &team.ours, &["repair", "--dry-run"]);
+    ground.claim(said.says("zip a folder"), format!("it is not found: {}", said.brief()));
+    ground.does(&ground.user, &team.ours, &["repair"]);
+    let listed = ground.does(&ground.user, &team.ours, &["list"]);
+    ground.claim(listed.out.contains("zip a folder"), format!("it is lost: {}", listed.brief()));
+    team.only_the_team_speaks("repaired");
+    let said = ground.does(&ground.user, &team.ours, &["repair"]);
+    ground.claim(said.says("nothing to repair"), format!("it is taken back twice: {}", said.brief()));
+    // Removed by a command, it does not come back.
+    ground.does(&ground.user, &team.ours, &["remove", "zip a folder"]);
+    ground.does(&ground.user, &team.ours, &["repair"]);
+    let listed = ground.does(&ground.user, &team.ours, &["list"]);
+    ground.claim(!listed.out.contains("zip a folder"), format!("it is back: {}", listed.brief()));
+}
+
+#[test]
+fn a_repair_takes_back_what_a_pull_left_out() {
+    let learn = |ground: &Ground, team: &Team<'_>, trigger: &str| {
+        ground.does(&ground.user, &team.ours, &["learn", "--trigger", trigger, "--solution", "on Mondays"]);
+    };
+    check(&[
+        attack("right after the pull", |ground| repaired(ground, |_| {}, |_| {})),
+        attack("after another lesson was learned", move |ground| {
+            repaired(ground, |_| {}, |team| learn(ground, team, "water the plants"));
+        }),
+        attack("after two pulls", move |ground| {
+            repaired(
+                ground,
+                |team| learn(ground, team, "feed the cat"),
+                |team| {
+                    team.bring_rows(|rows| rows.push(super::rows::row(24, "paint the wall", "twice")));
+                },
+            );
+        }),
+    ]);
+}
+
 #[test]
 fn a_pulled_file_with_fewer_lessons_leaves_the_others_to_a_repair() {
     check(&[attack("its generation is far ahead, and the user learns a lesson", |ground| {

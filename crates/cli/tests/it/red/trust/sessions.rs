@@ -73,13 +73,20 @@ fn beside(name: &'static str, text: fn(&str) -> String) -> impl Fn(&Ground) + 's
     }
 }
 
-/// The same in a folder that nobody knows to be an agent's, which is looked through as `mine` does.
+/// The user's settings name a folder of agents' sessions.
+fn name_in_settings(ground: &Ground, folder: &Path) {
+    write(&ground.user.home.join("config/adage/config.toml"), format!("agent_sessions = ['{}']\n", folder.display()));
+    set_mode(&ground.user.home.join("config/adage"), 0o700);
+}
+
+/// The same in a folder that only the user's settings name, which is looked through as `mine` does.
 fn in_a_copy(name: &'static str, text: fn(&str) -> String) -> impl Fn(&Ground) + 'static {
     move |ground| {
         let project = project(ground);
         let home = ground.path("copy");
         put(&home.join("-srv-shop/3f2a.jsonl"), &claude_code("kudu"));
         put(&home.join(name), &text(HOSTILE));
+        name_in_settings(ground, &home);
         let said = ground.user.adage(&project, &["mine", home.to_str().unwrap()]);
         only_the_own(ground, &project, &said, name);
     }
@@ -153,9 +160,58 @@ fn a_file_that_a_person_names_waits_if_the_repository_has_it_or_a_sub_agent_made
         attack("folders of the repository are looked through", |ground| {
             let project = project(ground);
             tracked(ground, &project, &claude_code(HOSTILE));
-            put(&project.join("own/3f2a.jsonl"), &claude_code("kudu"));
-            let said = ground.user.adage(&project, &["mine", "docs", "own"]);
+            let own = ground.path("home-of-user/.claude/projects");
+            put(&own.join("-srv-shop/3f2a.jsonl"), &claude_code("kudu"));
+            let said = ground.user.adage(&project, &["mine", "docs", own.to_str().unwrap()]);
             only_the_own(ground, &project, &said, "looked through");
+        }),
+    ]);
+}
+
+/// A folder with a session that somebody else made is looked through, besides the user's own.
+fn looked_through(file: &'static str, arguments: &'static [&'static str]) -> impl Fn(&Ground) + 'static {
+    move |ground| {
+        let project = project(ground);
+        let own = ground.path("home-of-user/.claude/projects");
+        put(&own.join("-srv-shop/3f2a.jsonl"), &claude_code("kudu"));
+        put(&project.join(file), &claude_code(HOSTILE));
+        ground.does(&ground.user, &project, &["mine", own.to_str().unwrap()]);
+        let said = ground.user.adage(&project, arguments);
+        only_the_own(ground, &project, &said, file);
+        let waits = ground.user.adage(&project, &["inbox", "list", "--json"]);
+        ground.claim(waits.says(HOSTILE), format!("{file}: it does not wait: {}", waits.brief()));
+    }
+}
+
+#[test]
+fn a_session_in_a_folder_that_is_no_agents_in_the_home_folder_waits() {
+    check(&[
+        attack(
+            "an unpacked archive has the folder of an agent",
+            looked_through("archive/.claude/projects/p/1.jsonl", &["mine", "archive"]),
+        ),
+        attack("the same, further down", looked_through("a/b/.claude-x/projects/p/1.jsonl", &["mine", "a"])),
+        attack("a package's files", looked_through("node_modules/left/1.jsonl", &["mine", "node_modules"])),
+        attack(
+            "its sessions are due",
+            looked_through("node_modules/left/1.jsonl", &["mine", "--sessions", "node_modules"]),
+        ),
+        attack("the folder is below the home folder, and not the agent's there", |ground| {
+            let project = project(ground);
+            let folder = ground.path("home-of-user/Downloads/.claude/projects");
+            put(&folder.join("p/1.jsonl"), &claude_code(HOSTILE));
+            ground.does(&ground.user, &project, &["mine", folder.to_str().unwrap()]);
+            ground.is_silent(&ground.user, &project, "below the home folder");
+        }),
+        attack("an honest user's agents in the home folder, also behind a link", |ground| {
+            let project = project(ground);
+            let kept = ground.folder("kept");
+            put(&kept.join("projects/-srv-shop/3f2a.jsonl"), &claude_code("kudu"));
+            let home = ground.folder("home-of-user/.config");
+            symlink(&kept, home.join("claude")).unwrap();
+            let folder = home.join("claude/projects");
+            let said = ground.user.adage(&project, &["mine", "--sessions", folder.to_str().unwrap()]);
+            only_the_own(ground, &project, &said, "behind a link");
         }),
     ]);
 }

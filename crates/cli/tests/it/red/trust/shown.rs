@@ -47,6 +47,12 @@ fn everything_that_would_be_shown_is_shown_first() {
             shows("correct_pattern", |word| json!(format!("{word}\rfine"))),
         ),
         attack("the domains", shows("domains", |word| json!([word]))),
+        attack("an unknown key", shows("remark", |word| json!({"deep": [word]}))),
+        attack(
+            "an unknown key of its origin",
+            shows("provenance", |word| json!({"origin": "hand", "trust": "trusted", "remark": {"deep": [word]}})),
+        ),
+        attack("an origin that nobody knows", shows("provenance", |word| json!({"origin": word}))),
         attack("a lesson that is only in quarantine, which a repair would take back", |ground| {
             let hostile = ground.folder("hostile");
             plant(&ground.other, &hostile);
