@@ -138,6 +138,11 @@ impl Session {
         self.is_changed = true;
     }
 
+    /// Records that the last check has a result that is not known.
+    pub(super) fn doubt_check(&mut self) {
+        self.is_changed |= self.known.has_passed.take().is_some();
+    }
+
     /// The result of the last check, and the receipts before it; none if there was no check.
     pub(super) fn take_outcome(&mut self) -> Option<(bool, Vec<ReceiptId>)> {
         let has_passed = self.known.has_passed.take()?;
