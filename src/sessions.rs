@@ -28,7 +28,7 @@ pub use crate::playbook::mining::{Mined, SkipSelection};
 pub use crate::playbook::session_files::{
     LeftOut, LeftOutReason, SessionFile as File, SessionFiles as Files, files, open,
 };
-pub use crate::playbook::session_place::{is_agent_folder, source_of_named};
+pub use crate::playbook::session_place::{is_agent_folder, source_of_named, source_of_queued};
 pub use crate::playbook::session_run::{RunOutcome, SessionRun as Run};
 pub use crate::playbook::sessions::{DueSessions, NotDue, SessionScan as Scan, Sessions};
 pub use crate::state::book::SkippedSuggestion;

@@ -15,16 +15,35 @@ pub(crate) fn agreement(ours: &Lesson, theirs: &Lesson) -> f32 {
     if n_shared == 0 { 0.0 } else { n_shared as f32 / n_all as f32 }
 }
 
+/// At most this share of a lesson's terms may be missing in another one that says the same. Chosen.
+const MAX_OWN_TERMS: f32 = 0.25;
+
+/// True if nearly all terms of the first lesson's advice, mistake and code are in the other one.
+pub(crate) fn says_the_same(ours: &Lesson, theirs: &Lesson) -> bool {
+    let said = |lesson: &Lesson| -> BTreeSet<String> {
+        let mistakes = [&lesson.mistake, &lesson.anti_pattern];
+        let advice = [&lesson.solution, &lesson.correct_pattern, &lesson.code_example];
+        mistakes.into_iter().chain(advice).flat_map(|text| terms_of(text)).collect()
+    };
+    let (ours, mut known) = (said(ours), said(theirs));
+    known.extend([&theirs.task, &theirs.trigger].into_iter().flat_map(|text| terms_of(text)));
+    let n_own = ours.difference(&known).count();
+    n_own as f32 <= MAX_OWN_TERMS * ours.len() as f32
+}
+
 /// The terms of the first sentences of a lesson's trigger and advice.
 fn first_terms(lesson: &Lesson) -> BTreeSet<String> {
+    [&lesson.trigger, &lesson.correct_pattern].into_iter().flat_map(|text| terms_of(first_sentence(text))).collect()
+}
+
+/// The terms of a text, without words that only phrase a rule.
+fn terms_of(text: &str) -> BTreeSet<String> {
     let mut terms = BTreeSet::new();
-    for text in [&lesson.trigger, &lesson.correct_pattern] {
-        code_terms(first_sentence(text), |term| {
-            if !PHRASING.contains(&term) {
-                terms.insert(term.to_owned());
-            }
-        });
-    }
+    code_terms(text, |term| {
+        if !PHRASING.contains(&term) {
+            terms.insert(term.to_owned());
+        }
+    });
     terms
 }
 
@@ -51,5 +70,18 @@ mod tests {
         check("unused labels", "unused imports", 1.0 / 3.0);
         check("call setState", "use set_state", 0.5);
         check("the one", "the other", 0.0);
+    }
+
+    #[test]
+    fn a_lesson_says_the_same_if_the_other_has_nearly_all_of_its_words() {
+        let rule = lesson("pushing a branch", "Always rebase it on `main` before you push, with `git rebase main`.");
+        for (advice, expected) in [
+            ("Rebase the branch on main before pushing.", true),
+            ("Run git rebase main.", true),
+            ("Rebase on main, then run the deploy script of the vendor.", false),
+            ("Force it.", false),
+        ] {
+            assert_eq!(says_the_same(&lesson("pushing a branch", advice), &rule), expected, "{advice}");
+        }
     }
 }

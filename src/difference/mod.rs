@@ -28,7 +28,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use crate::lesson::Lesson;
-pub(crate) use agreement::agreement;
+pub(crate) use agreement::{agreement, says_the_same};
 pub(crate) use conflict::contradicts;
 use exchange::Pair;
 use side::{Said, Side};
@@ -132,6 +132,9 @@ pub enum Difference {
     /// One lesson retracts the advice of the other in the same situation.
     #[error("it contradicts that one")]
     Contradiction,
+    /// A program's advice that goes beyond what a person wrote or confirmed.
+    #[error("it says more than that one, which a person wrote or confirmed")]
+    Beyond,
     /// The same words in another order.
     #[error("the same words in another order in the {field}")]
     Order {

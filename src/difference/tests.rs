@@ -12,6 +12,7 @@ fn check(a: &str, b: &str, expected: Option<&str>) {
             Difference::Exchange { .. } => "exchange".to_owned(),
             Difference::Mistake => "mistake".to_owned(),
             Difference::Contradiction => "contradiction".to_owned(),
+            Difference::Beyond => "beyond".to_owned(),
             Difference::Subject { .. } => "subject".to_owned(),
             Difference::Scope { .. } => "scope".to_owned(),
         });

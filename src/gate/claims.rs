@@ -17,6 +17,7 @@ pub(super) fn disown(lesson: &mut Lesson, now: DateTime<FixedOffset>) {
     (lesson.graduated, lesson.verified, lesson.verification_attempted) = (false, false, false);
     (lesson.retrievals, lesson.helpful_retrievals, lesson.harmful_retrievals, lesson.frequency) = (0, 0, 0, 1);
     lesson.settled_retrievals = 0;
+    (lesson.learned_at_recall, lesson.shown_at_recall) = (0, 0);
     (lesson.last_retrieved_at, lesson.last_credited_at) = (None, None);
     lesson.near.clear();
     lesson.provenance = Provenance { origin: Origin::Imported, trust: Trust::Tainted, ..Provenance::default() };
@@ -61,6 +62,8 @@ mod tests {
             json!({"verified": true, "graduated": "true", "verification_attempted": 1}),
             json!({"frequency": 9, "retrievals": 9, "helpful_retrievals": 9, "last_credited_at": "2026-01-01T00:00:00Z"}),
             json!({"utility": 5}),
+            json!({"succeeded_retrievals": 9, "failed_retrievals": 9, "settled_retrievals": 9}),
+            json!({"learned_at_recall": 9, "shown_at_recall": 9}),
             json!({"provenance": {"promoted": "0".repeat(32), "supersedes": "019ac61f-0000-7000-8000-000000000001"}}),
             json!({"provenance": {"evidence": [{"quote": "q", "turn": 0, "range": [0, 1]}]}}),
             json!({"timestamp": "2999-01-01T00:00:00Z", "near": ["019ac61f-0000-7000-8000-000000000001"]}),

@@ -3,6 +3,7 @@
 
 mod claims;
 mod quality;
+mod specific;
 
 use adage_redact::{Redactor, strip_invisible, strip_terminal};
 use adage_transcript::{ToolCall, Transcript, Turn};
@@ -58,6 +59,9 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
         DraftOrigin::File => claims::disown(&mut lesson, clock.now()),
         DraftOrigin::Program => claims::doubt(&mut lesson),
         DraftOrigin::Host | DraftOrigin::Moved | DraftOrigin::OwnExport => {}
+    }
+    if matches!(origin, DraftOrigin::Host | DraftOrigin::Program) {
+        specific::check(&lesson)?;
     }
     if lesson.is_read_back(clock) { Ok(lesson) } else { Err(Refusal::NotReadBack) }
 }

@@ -12,8 +12,8 @@ use super::retention::Trim;
 use super::review_capacity::ReviewCapacity;
 use super::{merge, retention};
 use crate::config::DedupPolicy;
-use crate::difference::{Difference, difference};
-use crate::lesson::{Backing, Lesson, LessonId, Refusal, TextHash};
+use crate::difference::{Difference, difference, says_the_same};
+use crate::lesson::{Approval, Backing, Lesson, LessonId, Refusal, TextHash};
 use crate::state::{Ranking, ReviewReason, Waiting};
 
 /// What becomes of a lesson.
@@ -108,7 +108,8 @@ impl Learner<'_> {
         let mut distinct_from = None;
         for duplicate in duplicates {
             let difference = match self.config.learn.dedup {
-                DedupPolicy::Guarded | DedupPolicy::Classic => difference(&checked.lesson, &duplicate.lesson),
+                DedupPolicy::Guarded | DedupPolicy::Classic => difference(&checked.lesson, &duplicate.lesson)
+                    .or_else(|| goes_beyond(&checked.lesson, &duplicate.lesson)),
                 DedupPolicy::Plain | DedupPolicy::Off => None,
             };
             match difference {
@@ -208,6 +209,13 @@ impl Learner<'_> {
         lesson.near.extend(near.filter(|near| !lesson.near.contains(near)));
         Decision::AwaitReview(Box::new(Review { lesson, mined_text, reason, near, same }))
     }
+}
+
+/// What nobody confirmed is merged into a lesson that a person wrote or confirmed only if it says the same: otherwise what it says
+/// would be lost, and it would count for a text that it does not repeat.
+fn goes_beyond(lesson: &Lesson, existing: &Lesson) -> Option<Difference> {
+    let is_less_approved = lesson.approval() == Approval::Nobody && existing.approval() != Approval::Nobody;
+    (is_less_approved && !says_the_same(lesson, existing)).then_some(Difference::Beyond)
 }
 
 /// Why a lesson has to await review; none if it does not.

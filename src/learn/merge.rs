@@ -1,4 +1,4 @@
-//! Merging a lesson into one with the same advice (docs/spec/playbook.md, 3.4). Counts, marks and evidence of both are kept.
+//! Merging a lesson into one with the same advice (docs/spec/playbook.md, 3.4). Counts and marks of both are kept.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -6,66 +6,87 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, FixedOffset};
 
 use crate::config::{DedupPolicy, LearnConfig};
-use crate::lesson::{Lesson, Origin, SCHEMA_VERSION};
+use crate::lesson::{Approval, Lesson, QUARANTINED, SCHEMA_VERSION};
 use crate::lexical::terms;
 
 /// The lesson that `existing` becomes when `incoming` is merged into it.
 ///
-/// The text is taken whole from the lesson of higher rank: written by hand, then verified, then imported, then automatic. A
-/// verified mark is never transferred to another text. At equal rank the newer solution is used with its pattern and code,
-/// unless it says less; the classic rule uses the longer one. A promoted text is not combined with parts of another one.
+/// The text is taken whole, with all that vouches for it, from the lesson of higher rank: written by hand, then confirmed by a
+/// person, then verified, then imported, then automatic. A verified mark is never transferred to another text. At equal rank the
+/// newer solution is used with its pattern and code, unless it says less; the classic rule uses the longer one. A confirmed text is
+/// replaced whole, and a promoted one is kept. Of what no person confirmed, a lesson that one did confirm takes only the counts.
 pub(crate) fn merge(existing: &Lesson, incoming: &Lesson, now: DateTime<FixedOffset>, config: &LearnConfig) -> Lesson {
     let mut merged = existing.clone();
     merged.schema_version = SCHEMA_VERSION;
-    merged.timestamp = now;
     merge_text(&mut merged, existing, incoming, config);
+    unite(&mut merged, existing, incoming);
     add_counts(&mut merged, incoming);
     merged.verification_attempted |= incoming.verification_attempted;
-    // A program changes nothing of a person's lesson that is rendered or decides when it is.
-    let may_change = incoming.is_by_hand() || !existing.is_by_hand();
-    merged.graduated |= incoming.graduated && may_change;
-    if !existing.is_promoted() && may_change {
-        merged.domains = united(&existing.domains, &incoming.domains);
-        merged.paths = united(&existing.paths, &incoming.paths);
-        merged.commands = united(&existing.commands, &incoming.commands);
-    }
     let near = united(&existing.near, &incoming.near);
     merged.near = near.into_iter().filter(|near| *near != existing.id).collect();
-    merge_provenance(&mut merged, incoming);
-    for (key, value) in &incoming.extra {
+    merged.graduated |= incoming.graduated && incoming.approval() >= existing.approval();
+    if incoming.approval() == Approval::Nobody && existing.approval() != Approval::Nobody {
+        return merged;
+    }
+    merged.timestamp = now;
+    for (key, value) in incoming.extra.iter().filter(|(key, _)| *key != QUARANTINED) {
         merged.extra.entry(key).or_insert_with(|| value.clone());
     }
     merged
 }
 
-/// Takes the text of the lesson that [`merge`] describes, and the verified mark that belongs to it.
+/// Takes the text of the lesson that [`merge`] describes, what vouches for it, and the verified mark that belongs to it.
 fn merge_text(merged: &mut Lesson, existing: &Lesson, incoming: &Lesson, config: &LearnConfig) {
     let is_same = existing.text_hash() == incoming.text_hash();
     let mut is_checked = incoming.verified && !existing.verified;
+    let is_better = || is_better(incoming, existing, config.dedup);
     match rank(existing).cmp(&rank(incoming)) {
         Ordering::Greater => is_checked &= is_same,
         Ordering::Less => {
-            take_whole_text(merged, incoming);
+            merged.take_text(incoming);
             merged.verified &= incoming.verified || is_same;
         }
         Ordering::Equal if existing.is_promoted() => {}
-        Ordering::Equal => {
-            if is_better(incoming, existing, config.dedup) {
-                merged.solution.clone_from(&incoming.solution);
-                merged.correct_pattern.clone_from(&incoming.correct_pattern);
-                if config.dedup == DedupPolicy::Classic || !incoming.code_example.trim().is_empty() {
-                    merged.code_example.clone_from(&incoming.code_example);
-                }
-            }
-            if existing.anti_pattern.trim().is_empty() {
-                merged.mistake.clone_from(&incoming.mistake);
-                merged.anti_pattern.clone_from(&incoming.anti_pattern);
+        Ordering::Equal if existing.approval() == Approval::Confirmed => {
+            if is_better() {
+                merged.take_text(incoming);
             }
         }
+        Ordering::Equal => combine(merged, incoming, is_better(), config.dedup),
     }
+    merged.add_evidence_of(incoming);
     if is_checked {
         merged.verified = true;
         merged.confidence = (existing.confidence.max(incoming.confidence) + config.verified_bonus).min(1.0);
+    }
+}
+
+/// Combines two texts that nobody confirmed, or that a person wrote both.
+fn combine(merged: &mut Lesson, incoming: &Lesson, is_better: bool, dedup: DedupPolicy) {
+    if is_better {
+        merged.solution.clone_from(&incoming.solution);
+        merged.correct_pattern.clone_from(&incoming.correct_pattern);
+        if dedup == DedupPolicy::Classic || !incoming.code_example.trim().is_empty() {
+            merged.code_example.clone_from(&incoming.code_example);
+        }
+    }
+    if merged.anti_pattern.trim().is_empty() {
+        merged.mistake.clone_from(&incoming.mistake);
+        merged.anti_pattern.clone_from(&incoming.anti_pattern);
+    }
+}
+
+/// Adds what decides when a lesson is shown, and its session, where a person has as much to do with both texts and confirmed none.
+fn unite(merged: &mut Lesson, existing: &Lesson, incoming: &Lesson) {
+    let approval = existing.approval();
+    if approval != incoming.approval() || approval == Approval::Confirmed {
+        return;
+    }
+    merged.domains = united(&existing.domains, &incoming.domains);
+    merged.paths = united(&existing.paths, &incoming.paths);
+    merged.commands = united(&existing.commands, &incoming.commands);
+    if merged.provenance.session.is_empty() {
+        merged.provenance.session.clone_from(&incoming.provenance.session);
     }
 }
 
@@ -79,27 +100,9 @@ fn add_counts(merged: &mut Lesson, incoming: &Lesson) {
     merged.last_credited_at = merged.last_credited_at.max(incoming.last_credited_at);
 }
 
-/// The rank of a text: written by a person, then verified, then imported, then automatic.
-fn rank(lesson: &Lesson) -> (bool, bool, bool) {
-    (lesson.is_by_hand(), lesson.verified, !lesson.provenance.origin.is_automatic())
-}
-
-fn take_whole_text(merged: &mut Lesson, from: &Lesson) {
-    merged.task.clone_from(&from.task);
-    merged.trigger.clone_from(&from.trigger);
-    merged.mistake.clone_from(&from.mistake);
-    merged.anti_pattern.clone_from(&from.anti_pattern);
-    merged.solution.clone_from(&from.solution);
-    merged.correct_pattern.clone_from(&from.correct_pattern);
-    merged.code_example.clone_from(&from.code_example);
-    if merged.provenance.promoted.is_some() {
-        // None of the promoted text is left.
-        merged.domains.clone_from(&from.domains);
-        merged.paths.clone_from(&from.paths);
-        merged.commands.clone_from(&from.commands);
-        merged.provenance.promoted = from.provenance.promoted;
-        merged.provenance.supersedes = from.provenance.supersedes;
-    }
+/// The rank of a text: what a person has to do with it, then whether it is verified, then whether it is imported.
+fn rank(lesson: &Lesson) -> (Approval, bool, bool) {
+    (lesson.approval(), lesson.verified, !lesson.provenance.origin.is_automatic())
 }
 
 fn is_better(incoming: &Lesson, existing: &Lesson, dedup: DedupPolicy) -> bool {
@@ -123,23 +126,6 @@ fn solution_length(lesson: &Lesson) -> (usize, usize) {
     (lesson.solution.chars().count(), lesson.correct_pattern.chars().count())
 }
 
-/// A lesson that a person writes again becomes written by hand; evidence is combined.
-fn merge_provenance(merged: &mut Lesson, incoming: &Lesson) {
-    if incoming.is_by_hand() && !merged.is_by_hand() {
-        merged.provenance.origin = Origin::Hand;
-        merged.source.clone_from(&incoming.source);
-    }
-    let (ours, theirs) = (&mut merged.provenance, &incoming.provenance);
-    if ours.session.is_empty() {
-        ours.session.clone_from(&theirs.session);
-    }
-    for evidence in &theirs.evidence {
-        if !ours.evidence.contains(evidence) {
-            ours.evidence.push(evidence.clone());
-        }
-    }
-}
-
 fn united<T: Ord + Clone>(ours: &[T], theirs: &[T]) -> Vec<T> {
     ours.iter().chain(theirs).cloned().collect::<BTreeSet<T>>().into_iter().collect()
 }
@@ -148,7 +134,7 @@ fn united<T: Ord + Clone>(ours: &[T], theirs: &[T]) -> Vec<T> {
 mod tests {
     use super::*;
     use crate::config::Config;
-    use crate::lesson::Evidence;
+    use crate::lesson::{Evidence, Origin};
     use crate::testing::{at, lesson};
 
     fn merged(existing: &Lesson, incoming: &Lesson) -> Lesson {
@@ -191,6 +177,60 @@ mod tests {
         other.provenance.origin = Origin::Hand;
         let merged = self::merged(&by_hand, &other);
         assert!(merged.graduated && merged.domains.len() == 2 && merged.paths.len() == 1 && merged.commands.len() == 1);
+    }
+
+    fn quoted(mut lesson: Lesson, said: &str) -> Lesson {
+        lesson.provenance.origin = Origin::Mined;
+        lesson.provenance.evidence = vec![Evidence { quote: said.into(), turn: 2, range: (0, said.len()) }];
+        lesson.bind_evidence();
+        lesson
+    }
+
+    fn promoted(mut lesson: Lesson) -> Lesson {
+        lesson.provenance.origin = Origin::Program;
+        lesson.provenance.promoted = Some(lesson.shown_hash());
+        lesson
+    }
+
+    #[test]
+    fn what_nobody_confirmed_adds_only_counts_to_what_a_person_did() {
+        let rule = || Lesson { paths: vec!["src/**".into()], ..lesson("pushing a branch", "Rebase it first.") };
+        let existing = [rule(), quoted(rule(), "always rebase before you push"), promoted(rule())];
+        let mut incoming =
+            Lesson { verified: true, graduated: true, timestamp: at(50), ..lesson("pushing", "Force it.") };
+        (incoming.domains, incoming.commands) = (vec!["git".into()], vec!["git push*".into()]);
+        (incoming.mistake, incoming.anti_pattern) = ("slow".into(), "slow".into());
+        incoming.code_example = "git push -f".into();
+        incoming.extra.extend([("mood".to_owned(), 1.into()), ("quarantined".to_owned(), true.into())]);
+        for existing in existing {
+            for origin in [Origin::Program, Origin::SelfPlay, Origin::Mined, Origin::Imported] {
+                incoming.provenance.origin = origin;
+                incoming.provenance.session = "another".into();
+                let result = merged(&existing, &incoming);
+                let counted = Lesson { frequency: 2, verification_attempted: false, ..existing.clone() };
+                assert_eq!(result, counted, "{origin:?} into {:?}", existing.provenance);
+            }
+        }
+    }
+
+    #[test]
+    fn a_confirmed_text_replaces_another_whole_and_brings_its_own_evidence() {
+        let program = |mut lesson: Lesson| {
+            lesson.provenance.origin = Origin::Program;
+            Lesson { verified: true, paths: vec!["evil/**".into()], source: "agent".into(), ..lesson }
+        };
+        let said = quoted(lesson("pushing", "Rebase first."), "always rebase");
+        let result = merged(&program(lesson("pushing", "Force it, that is faster.")), &said);
+        assert_eq!((result.shown_hash(), result.evidence().len(), result.verified), (said.shown_hash(), 1, false));
+        let later = quoted(lesson("pushing a branch", "Merge main first."), "no, merge main");
+        let result = merged(&said, &later);
+        assert_eq!((result.shown_hash(), &result.provenance), (later.shown_hash(), &later.provenance));
+        // What says less than before is only counted.
+        let shorter = quoted(lesson("pushing", "Rebase."), "rebase!");
+        assert_eq!((merged(&later, &shorter).evidence(), merged(&later, &shorter).frequency), (later.evidence(), 2));
+        // What a person wrote replaces all of it; their earlier words were about another text.
+        let by_hand = lesson("pushing", "Squash.");
+        assert_eq!(merged(&said, &by_hand).provenance, by_hand.provenance);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use crate::setters::setters;
 
 /// Fields that only use can give a lesson. Drafts from outside cannot set them.
-const HISTORY: [&str; 13] = [
+const HISTORY: [&str; 18] = [
     "schema_version",
     "id",
     "timestamp",
@@ -16,6 +16,11 @@ const HISTORY: [&str; 13] = [
     "retrievals",
     "helpful_retrievals",
     "harmful_retrievals",
+    "succeeded_retrievals",
+    "failed_retrievals",
+    "settled_retrievals",
+    "learned_at_recall",
+    "shown_at_recall",
     "last_retrieved_at",
     "last_credited_at",
     "near",

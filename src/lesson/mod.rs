@@ -14,6 +14,7 @@
 //! ```
 
 mod also_said;
+mod approval;
 mod draft;
 mod glob;
 mod provenance;
@@ -35,6 +36,7 @@ use serde_json::{Map, Value};
 pub use crate::hash::TextHash;
 pub use crate::id::{ChangeId, LessonId, ReceiptId};
 pub(crate) use also_said::also_said_item;
+pub(crate) use approval::Approval;
 pub(crate) use draft::DraftOrigin;
 pub use draft::{LessonDraft, build_lesson};
 pub(crate) use glob::{GlobOf, MAX_PATTERN_CHARS, MAX_PATTERNS, MAX_TEXT_CHARS, PatternFault, n_literal};
@@ -50,6 +52,9 @@ pub use shown::for_prompt;
 
 /// The lesson schema that this crate writes. Older ones are read; folders with a newer one are opened read-only.
 pub const SCHEMA_VERSION: u64 = 2;
+
+/// The unknown key by which an earlier system disabled a lesson.
+pub(crate) const QUARANTINED: &str = "quarantined";
 
 /// Where a lesson applies: a project and a role. If both are empty, it is the global realm, which every request sees.
 ///
@@ -231,7 +236,7 @@ impl Lesson {
     /// True if an earlier system disabled the lesson: its row is kept, but it is never shown.
     #[must_use]
     pub fn is_disabled(&self) -> bool {
-        match self.extra.get("quarantined") {
+        match self.extra.get(QUARANTINED) {
             None | Some(Value::Null | Value::Bool(false)) => false,
             Some(Value::Number(number)) => number.as_f64() != Some(0.0),
             Some(Value::String(word)) => !word.is_empty() && !word.eq_ignore_ascii_case("false"),
@@ -264,7 +269,7 @@ impl Lesson {
     /// True if it was mined from a transcript, is not confirmed by anything the user said, and was not promoted with its
     /// present text.
     pub(crate) fn is_unevidenced(&self) -> bool {
-        self.provenance.origin == Origin::Mined && self.provenance.evidence.is_empty() && !self.is_promoted()
+        self.provenance.origin == Origin::Mined && !self.has_evidence() && !self.is_promoted()
     }
 
     /// True if it was mined by a rule with low confidence, and was not promoted with its present text.
@@ -285,12 +290,14 @@ impl Lesson {
     /// True for a mined lesson that the user's words confirm, which is learned without review.
     pub(crate) fn is_confirmed(&self) -> bool {
         let is_trusted = self.provenance.trust == Trust::Trusted;
-        is_trusted && !self.provenance.evidence.is_empty() && !self.is_unsure()
+        is_trusted && self.has_evidence() && !self.is_unsure()
     }
 
-    /// True if this lesson may replace `old` automatically: both have the same realm, and `old` is mined and not verified.
+    /// True if this lesson may replace `old` automatically: both have the same realm, `old` is mined and not verified, and no person
+    /// has more to do with its text than with this one.
     pub(crate) fn may_supersede(&self, old: &Self) -> bool {
-        old.provenance.origin == Origin::Mined && !old.verified && old.realm == self.realm
+        let is_automatic = old.provenance.origin == Origin::Mined && !old.verified;
+        is_automatic && old.realm == self.realm && old.approval() <= self.approval()
     }
 
     /// When it was learned; none if its row in an earlier file had no time, so that it counts as older than all others.

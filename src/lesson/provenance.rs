@@ -100,6 +100,10 @@ pub struct Provenance {
     /// The user's words that it is based on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
+    /// The hash of the text that the evidence was given for: the lesson's [`shown_hash`](super::Lesson::shown_hash) at that time. A row
+    /// of an earlier version has none; its evidence counts for the text that it has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmed: Option<TextHash>,
     /// The passages of the session that prove a recovery, if a model proposed it. They confirm nothing: it awaits review.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<RecoveryEvidence>,
@@ -115,8 +119,8 @@ pub struct Provenance {
 }
 
 /// The keys of a provenance.
-pub(crate) const PROVENANCE_KEYS: [&str; 7] =
-    ["origin", "session", "trust", "evidence", "recovery", "promoted", "supersedes"];
+pub(crate) const PROVENANCE_KEYS: [&str; 8] =
+    ["origin", "session", "trust", "evidence", "confirmed", "recovery", "promoted", "supersedes"];
 
 impl Provenance {
     /// Reads a row's `provenance`; if there is none, it follows from the source.
@@ -144,6 +148,7 @@ impl Provenance {
                 Some(_) => Trust::Tainted,
             },
             evidence: read_evidence(row),
+            confirmed: text("confirmed").and_then(|hash| hash.parse().ok()),
             recovery: row.get("recovery").and_then(|value| RecoveryEvidence::deserialize(value).ok()),
             promoted: text("promoted").and_then(|hash| hash.parse().ok()),
             supersedes: text("supersedes").and_then(|id| id.parse().ok()),

@@ -34,6 +34,16 @@ pub enum Refusal {
         /// The trigger.
         trigger: String,
     },
+    /// It is a program's, and its trigger or task has so many words that it names no situation: it would match everything.
+    #[error("its {field} has {n_words} different words, at most {max}: name one situation")]
+    Unspecific {
+        /// The name of the field.
+        field: &'static str,
+        /// The number of different words, without stop words.
+        n_words: usize,
+        /// The maximum.
+        max: usize,
+    },
     /// It names no mistake, and its advice is not a rule. Checked if `learn.quality_gate` is set.
     #[error(
         "it names no mistake, and {advice:?} is not a rule: say what to do in 12 to 600 characters, or what went wrong"

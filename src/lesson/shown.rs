@@ -137,6 +137,7 @@ impl Lesson {
     /// what it let in; a row that somebody else wrote into the file never passed it.
     pub(crate) fn as_shown(&self) -> Self {
         let mut lesson = self.clone();
+        lesson.drop_stale_evidence();
         lesson.rendered().filter(|text| !text.is_empty()).for_each(|text| *text = for_prompt(text));
         lesson
     }
@@ -144,6 +145,7 @@ impl Lesson {
     /// The lesson as a person reads it before letting it in, with the masks that a prompt has; how many characters they hide.
     pub(crate) fn masked(&self) -> (Self, usize) {
         let (mut lesson, mut n_hidden) = (self.clone(), 0);
+        lesson.drop_stale_evidence();
         let mut hide = |text: &mut String| {
             let masked = mask(text);
             n_hidden += masked.n_hidden;

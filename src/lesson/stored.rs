@@ -149,7 +149,7 @@ fn lesson_of(fields: Fields) -> Option<Lesson> {
 }
 
 fn provenance_fields(provenance: &Provenance) -> (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, String) {
-    let Provenance { origin, session, trust, evidence, recovery, promoted, supersedes, extra } = provenance;
+    let Provenance { origin, session, trust, evidence, confirmed, recovery, promoted, supersedes, extra } = provenance;
     let quote =
         |Evidence { quote, turn, range }: &Evidence| (quote.clone(), *turn as u64, range.0 as u64, range.1 as u64);
     (
@@ -159,18 +159,23 @@ fn provenance_fields(provenance: &Provenance) -> (u8, String, u8, Vec<Quote>, Op
         evidence.iter().map(quote).collect(),
         promoted.map(|hash| *hash.as_bytes()),
         supersedes.map(|id| *id.as_bytes()),
-        json_with_recovery(extra, recovery.as_ref()),
+        json_with(extra, *confirmed, recovery.as_ref()),
     )
 }
 
-/// Few lessons have a recovery: it is written beside the unknown keys, under its key in the file, which is never one of these.
-fn json_with_recovery(extra: &Map<String, Value>, recovery: Option<&RecoveryEvidence>) -> String {
-    let Some(recovery) = recovery else { return json_of(extra) };
+/// Few lessons have evidence or a recovery: what belongs to these is written beside the unknown keys, under its key in the file, which is
+/// never one of these.
+fn json_with(extra: &Map<String, Value>, confirmed: Option<TextHash>, recovery: Option<&RecoveryEvidence>) -> String {
+    if confirmed.is_none() && recovery.is_none() {
+        return json_of(extra);
+    }
     let mut keys = extra.clone();
-    keys.insert(RECOVERY.to_owned(), json!(recovery));
+    keys.extend(confirmed.map(|hash| (CONFIRMED.to_owned(), json!(hash))));
+    keys.extend(recovery.map(|recovery| (RECOVERY.to_owned(), json!(recovery))));
     json_of(&keys)
 }
 
+const CONFIRMED: &str = "confirmed";
 const RECOVERY: &str = "recovery";
 
 fn provenance_of(fields: (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, String)) -> Option<Provenance> {
@@ -181,7 +186,9 @@ fn provenance_of(fields: (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, St
     };
     let mut extra = map_of(&extra)?;
     let recovery = extra.remove(RECOVERY).map(|value| RecoveryEvidence::deserialize(&value)).transpose().ok()?;
+    let confirmed = extra.remove(CONFIRMED).map(|value| TextHash::deserialize(&value)).transpose().ok()?;
     Some(Provenance {
+        confirmed,
         origin: *ORIGINS.get(usize::from(origin))?,
         session,
         trust: if trust == 0 { Trust::Trusted } else { Trust::Tainted },
@@ -312,6 +319,7 @@ mod tests {
                 session: "session".into(),
                 trust: Trust::Tainted,
                 evidence: vec![Evidence { quote: "never \u{fc}ber".into(), turn: 9, range: (1, 2) }],
+                confirmed: Some(TextHash::of(&["said"])),
                 promoted: Some(TextHash::of(&["shown"])),
                 supersedes: Some(lesson("old", "s").id),
                 recovery: Some(RecoveryEvidence {

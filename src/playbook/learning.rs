@@ -126,6 +126,9 @@ impl OpenPlaybook {
             lesson.realm.project.clear();
         }
         lesson.provenance.supersedes = supersedes.or(lesson.provenance.supersedes);
+        if arrival == Arrival::New {
+            lesson.bind_evidence();
+        }
         Ok(Newcomer { lesson, arrival, supersedes })
     }
 

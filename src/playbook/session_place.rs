@@ -148,7 +148,7 @@ pub(super) fn is_beside_sessions(path: &Path, folder: &Path) -> bool {
     }
 }
 
-/// Who can have written a file in this format that was found in a folder or queued by an agent. No agent writes its own sessions
+/// Who can have written a file in this format that was found in a folder, or that a host queued. No agent writes its own sessions
 /// as messages of an API.
 pub(super) fn source_of_found(path: &Path, format: Format) -> Source {
     let is_own = match owner(path) {
@@ -176,6 +176,25 @@ pub(super) fn source_of_found(path: &Path, format: Format) -> Source {
 pub fn source_of_named(path: &Path, format: Format) -> Source {
     let names: Vec<&str> = path.iter().filter_map(OsStr::to_str).collect();
     if is_of_other_agent(&names, format) { Source::Others } else { Source::Agent }
+}
+
+/// Who can have written a file that an agent's hook named: nobody checked the path, so only an agent's own format in its own place is the
+/// person's session.
+///
+/// ```
+/// use adage::sessions::source_of_queued;
+/// use adage::transcript::{Format, Source};
+/// use std::path::Path;
+/// let source = |path| source_of_queued(Path::new(path), Format::ClaudeCode);
+/// assert_eq!(source("/home/u/.claude/projects/-srv-shop/3f2a.jsonl"), Source::Agent);
+/// assert_eq!(source("/srv/shop/docs/3f2a.jsonl"), Source::Others);
+/// ```
+#[must_use]
+pub fn source_of_queued(path: &Path, format: Format) -> Source {
+    match owner(path) {
+        PathOwner::Session(home) if home.format == format => Source::Agent,
+        PathOwner::Session(_) | PathOwner::Beside | PathOwner::Unknown(_) => Source::Others,
+    }
 }
 
 /// True for a sub-agent's session, by its name or its folder.
@@ -259,6 +278,25 @@ mod tests {
                 format,
                 &[("/home/u/.claude/projects/-srv-shop/3f2a.jsonl", Others), ("/srv/backup/chat.json", Others)],
             );
+        }
+    }
+
+    #[test]
+    fn what_a_hook_names_is_the_persons_only_in_the_agents_own_place() {
+        for (format, path, expected) in [
+            (Format::ClaudeCode, "/home/u/.claude/projects/-srv-shop/3f2a.jsonl", Source::Agent),
+            (Format::ClaudeCode, "/home/u/.claude-work/projects/-srv-shop/3f2a.jsonl.gz", Source::Agent),
+            (Format::Codex, "/home/u/.codex/sessions/2026/01/31/rollout-x.jsonl", Source::Agent),
+            (Format::Gemini, "/home/u/.gemini/tmp/shop/chats/session-1.json", Source::Agent),
+            (Format::Pi, "/home/u/.pi/agent/sessions/1_2.jsonl", Source::Agent),
+            (Format::ClaudeCode, "/tmp/3f2a.jsonl", Source::Others),
+            (Format::ClaudeCode, "/srv/shop/docs/chat.jsonl", Source::Others),
+            (Format::ClaudeCode, "/srv/shop/projects/-srv-shop/3f2a.jsonl", Source::Others),
+            (Format::ClaudeCode, "/home/u/.codex/sessions/rollout-x.jsonl", Source::Others),
+            (Format::ClaudeCode, "/home/u/.claude/projects/-srv-shop/agent-3f2a.jsonl", Source::Others),
+            (Format::Codex, "rollout-x.jsonl", Source::Others),
+        ] {
+            assert_eq!(source_of_queued(Path::new(path), format), expected, "{format} {path}");
         }
     }
 

@@ -49,7 +49,7 @@ pub(crate) fn lesson_as_text(lesson: &Lesson, why: &str) -> String {
     fields.push(("role", lesson.realm.role.clone()));
     fields.push(("session", lesson.provenance.session.clone()));
     // The lines of an item are its quotes.
-    let quotes = lesson.provenance.evidence.iter().filter(|_| !is_item);
+    let quotes = lesson.evidence().iter().filter(|_| !is_item);
     fields.extend(quotes.map(|evidence| ("a person said", evidence.quote.clone())));
     fields.extend(lesson.provenance.recovery.iter().flat_map(passages));
     let lines = fields.into_iter().filter(|(_, value)| !value.trim().is_empty());

@@ -41,9 +41,9 @@ fn is_shown(lesson: &Lesson, realm: &Realm) -> bool {
     lesson.is_admitted() && realm.sees(&lesson.realm)
 }
 
-/// True if the first lesson prevails: a person's over a program's, otherwise the newer one.
+/// True if the first lesson prevails: what a person wrote over what they confirmed, that over a program's, otherwise the newer one.
 fn counts_more(one: &Lesson, other: &Lesson) -> bool {
-    one.is_by_hand().cmp(&other.is_by_hand()).then_with(|| other.newest_first(one)).is_gt()
+    one.approval().cmp(&other.approval()).then_with(|| other.newest_first(one)).is_gt()
 }
 
 fn says_otherwise(one: &Lesson, other: &Lesson) -> bool {

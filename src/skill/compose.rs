@@ -154,7 +154,7 @@ impl Source<'_> {
             "- A session, by a rule; no lesson was learned from it yet".to_owned()
         }];
         // A promotion does not cover the quotes.
-        let quotes = lesson.provenance.evidence.iter().filter(|_| !lesson.is_promoted());
+        let quotes = lesson.evidence().iter().filter(|_| !lesson.is_promoted());
         for evidence in quotes {
             let quote = &evidence.quote;
             parts.push(if self.is_tainted() { fenced(quote, "text") } else { quotation(quote) });

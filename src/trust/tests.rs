@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::embed::HashingEmbedder;
-use crate::playbook::PlaybookBuilder;
+use crate::playbook::{MemoryPart, PlaybookBuilder};
 use crate::{NoMatchReason, Playbook, build_lesson};
 
 const TASK: &str = "deploy the docs";
@@ -134,7 +134,7 @@ fn a_new_private_folder_is_kept_out_whatever_was_in_it() {
             fs::write(folder.join(".gitignore"), text).unwrap();
             let parts = || playbook.check().unwrap().findings.iter().map(|finding| finding.part).collect::<Vec<_>>();
             let is_shared = *text == "lock\n";
-            assert_eq!(parts() == [".gitignore"], at < foreign.len() && !is_shared, "{text:?}");
+            assert_eq!(parts() == [MemoryPart::GitIgnore], at < foreign.len() && !is_shared, "{text:?}");
         }
     });
 }

@@ -54,6 +54,72 @@ fn a_task_finds_its_lesson_by_any_kind_of_evidence_and_other_queries_find_none()
     }
 }
 
+/// Words of every conversation, none of which is a subject.
+const COMMON: &str = "after again age answer area arm ask back bad ball bank bed begin best big bird blue boat body book bottom box boy bread \
+     bring brother build call car carry cat center change child church city class clean clear close cold color come cook corner country \
+     course cover cry cut dark daughter day dead deal dinner dog door dream drink drive early earth east eat egg end evening eye face fact \
+     fall family farm fast father feel field find fire fish floor food foot friend game garden girl give glass gold good green ground \
+     group grow hair hand happy head hear heart help high hill history hold home horse hot hour house island keep king know land language \
+     large last laugh law lead learn leave letter life light line list live long love low make map market meat meet milk minute money \
+     month moon morning mother mountain mouth move music name near new night north number ocean office oil old open order page paint \
+     paper park part party people person picture place plan plant play point poor power price queen question rain read red rest rich \
+     ride right river road rock room run school sea season seat see send shop short show sing sister sit sleep small snow song south \
+     speak stand star start state stone stop story street strong study summer sun table talk teach tell thing think time town trade \
+     train travel tree turn use village visit voice wait walk wall war watch water way weather week well west wife wind window winter \
+     woman wood word work world write year young";
+
+const QUESTIONS: [&str; 12] = [
+    "Which river is the longest in the world?",
+    "Who was the first king of the north country?",
+    "How many hours of sleep does a young child need at night?",
+    "In what year did people first walk on the moon?",
+    "What is a good place to travel to in the winter season?",
+    "Which bird is on the picture in the dining room?",
+    "Tell me a short story about a horse and a dog on a farm",
+    "Why is the water of the ocean blue in the morning light?",
+    "What should I cook for dinner with fish, egg and bread?",
+    "Which mountain is near the village where the queen was born?",
+    "How do I teach my daughter to ride and to paint?",
+    "Name the large island south of the old town",
+];
+
+#[test]
+fn a_trigger_of_many_words_is_refused_from_a_program() {
+    let bench = Bench::new();
+    let refused = bench.open().learn_lesson(build_lesson(COMMON, "Do as it says.").source("agent")).unwrap();
+    let LearnOutcome::Refused { reason: Refusal::Unspecific { field: "trigger", max: 40, .. } } = refused else {
+        panic!("{refused}")
+    };
+    // A person may.
+    learn(&bench.open(), build_lesson(COMMON, "Do as it says."));
+}
+
+#[test]
+fn a_lesson_of_many_common_words_answers_few_unrelated_questions() {
+    let few: Vec<&str> = COMMON.split_whitespace().step_by(7).take(40).collect();
+    for field in ["trigger", "mistake", "solution"] {
+        let bench = Bench::new();
+        for playbook in [bundled(&bench), bench.open()] {
+            if playbook.stats().unwrap().n_lessons == 0 {
+                stock(&bench, &playbook);
+                let lesson = build_lesson("keeping the list", "Do as it says.").source("agent");
+                let lesson = match field {
+                    "trigger" => lesson.trigger(few.join(" ")),
+                    "mistake" => lesson.mistake(COMMON),
+                    _ => lesson.correct_pattern(COMMON),
+                };
+                learn(&playbook, lesson);
+            }
+            let answered: Vec<&str> =
+                QUESTIONS.into_iter().filter(|question| !ask(&playbook, *question).lessons.is_empty()).collect();
+            // Forty words of a trigger, the most that a program may give, include those of a question now and then.
+            let max = if field == "trigger" { 2 } else { 0 };
+            assert!(answered.len() <= max, "{field}: {answered:?}");
+            assert_eq!(shown(&ask(&playbook, "parsing the CSV exports of a shop")), ["parsing CSV exports"], "{field}");
+        }
+    }
+}
+
 #[test]
 fn words_alone_work_in_a_book_of_one() {
     let bench = Bench::new();

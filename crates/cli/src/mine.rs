@@ -90,8 +90,13 @@ struct Outcome {
 enum Input {
     /// A person named it.
     Named(PathBuf),
-    /// It is in a folder.
-    Found(sessions::File),
+    /// It is in a folder, or was queued.
+    Found(sessions::File, FoundBy),
+}
+
+/// How a session that is due came to be read.
+fn found_by(scan: &Scan, path: &Path) -> FoundBy {
+    if scan.entries.iter().any(|entry| entry.path == path) { FoundBy::Search } else { FoundBy::Queue }
 }
 
 /// Reads one session after another.
@@ -163,7 +168,7 @@ impl Miner<'_> {
             for left in found.left_out {
                 say(&format!("left out: {}: {}", path_line(&left.path), left.reason));
             }
-            named.extend(found.files.into_iter().map(Input::Found));
+            named.extend(found.files.into_iter().map(|file| Input::Found(file, FoundBy::Search)));
         }
         Ok(named)
     }
@@ -192,8 +197,8 @@ impl Miner<'_> {
             match sessions.due(scan)? {
                 DueSessions::NotDue(waiting) => say(&why(&waiting)),
                 DueSessions::Sessions(due) => {
-                    let files = due.iter().map(|entry| sessions::File::look(&entry.path).map(Input::Found));
-                    let files: Vec<Input> = files.collect::<io::Result<_>>()?;
+                    let input = |path: &Path| Ok(Input::Found(sessions::File::look(path)?, found_by(scan, path)));
+                    let files: Vec<Input> = due.iter().map(|entry| input(&entry.path)).collect::<io::Result<_>>()?;
                     self.read_files(&files, Format::default());
                 }
             }
@@ -214,9 +219,7 @@ impl Miner<'_> {
                 run.finish(RunEnd::Cancelled)?;
                 return Ok(());
             }
-            let is_scanned = scan.entries.iter().any(|entry| entry.path == path);
-            let found_by = if is_scanned { FoundBy::Search } else { FoundBy::Queue };
-            let outcome = run.read_next(|reading| self.one(&path, found_by, reading))?;
+            let outcome = run.read_next(|reading| self.one(&path, found_by(scan, &path), reading))?;
             if let Some(sessions::SessionResult::Failed { error }) = outcome.map(|outcome| outcome.result) {
                 let error = Failure::of_item(format!("{}: {error}", path_line(path)));
                 self.bar.suspend(|| say_failure(&error));
@@ -382,14 +385,14 @@ impl Input {
     fn named(&self) -> (&Path, FoundBy) {
         match self {
             Self::Named(path) => (path, FoundBy::Name),
-            Self::Found(file) => (&file.path, FoundBy::Search),
+            Self::Found(file, found_by) => (&file.path, *found_by),
         }
     }
 
     fn read(&self, format: Format, config: &SessionsConfig) -> Result<Reading, Box<dyn Error>> {
         match self {
             Self::Named(path) => Ok(TranscriptReader::new().read(sessions::open(path)?, format)?),
-            Self::Found(file) => Ok(file.read(format, config)?),
+            Self::Found(file, _) => Ok(file.read(format, config)?),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use adage::sessions::{is_agent_folder, source_of_named};
+use adage::sessions::{is_agent_folder, source_of_named, source_of_queued};
 use adage::transcript::{Reading, Source};
 use adage::trust::Tracking;
 
@@ -20,7 +20,7 @@ pub(crate) enum FoundBy {
     Name,
     /// It is in a folder that is looked through.
     Search,
-    /// An agent gave its path when the session ended.
+    /// A hook was given its path when a session ended.
     Queue,
 }
 
@@ -42,10 +42,14 @@ impl OwnSessions {
 
     /// Why the text in a session is not evidence of what a person said; none if it is.
     pub(crate) fn doubt(&self, file: &Path, found_by: FoundBy, reading: &Reading) -> Option<String> {
-        let is_named = found_by == FoundBy::Name;
-        if reading.transcript.source != Source::Agent
-            || (is_named && source_of_named(file, reading.report.format) != Source::Agent)
-        {
+        let format = reading.report.format;
+        let is_in_place = match found_by {
+            FoundBy::Name => source_of_named(file, format) == Source::Agent,
+            // Nobody checked the path that a hook was given.
+            FoundBy::Queue => self.contain(file) || source_of_queued(file, format) == Source::Agent,
+            FoundBy::Search => true,
+        };
+        if reading.transcript.source != Source::Agent || !is_in_place {
             return Some("it is not in an agent's own format and place".to_owned());
         }
         // Whoever made an archive or a package can put a session of their own into it.
@@ -58,7 +62,7 @@ impl OwnSessions {
             return Some("version control tracks it".to_owned());
         }
         // A person who names a file knows whose it is.
-        if is_named { None } else { other_writers(file) }
+        if found_by == FoundBy::Name { None } else { other_writers(file) }
     }
 }
 

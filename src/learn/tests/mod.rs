@@ -1,5 +1,6 @@
 //! The learning stage, rule by rule, with vectors placed at the limits of the rules.
 
+mod approval;
 mod refusing;
 mod undoing;
 

@@ -12,6 +12,10 @@ use crate::sorted_blocks::{SortedBlocks, StoredBytes};
 const K1: f32 = 1.2;
 const B: f32 = 0.5;
 
+/// A field of more than so many usual lengths is a list of words rather than a situation or an advice, and each of its terms counts less in
+/// proportion. Chosen: usual lessons are shorter.
+const MAX_LENGTHS: f32 = 4.0;
+
 /// The usual number of grams of a field for each of its terms.
 const GRAMS_PER_TERM: f32 = 12.0;
 
@@ -242,14 +246,14 @@ impl Document {
 }
 
 /// The saturated weight of each hash that `hashes` finds in the fields, in the order of hashes:
-/// `tf = Σ weight·count/(1 − b + b·length/usual length)`, then `tf·(k1 + 1)/(k1 + tf)`.
+/// `tf = Σ weight·count/((1 − b + b·l)·max(1, l/4))` with `l` = length/usual length, then `tf·(k1 + 1)/(k1 + tf)`.
 fn weights(fields: &[Field<'_>], usual_factor: f32, mut hashes: impl FnMut(&str, &mut Vec<u32>)) -> Vec<(u32, f32)> {
     let (mut found, mut of_field, mut shares) = (Vec::<u64>::new(), Vec::new(), Vec::new());
     for (place, field) in (0_u64..).zip(fields) {
         of_field.clear();
         hashes(field.text, &mut of_field);
         let length = of_field.len() as f32 / (field.usual_terms * usual_factor);
-        shares.push(field.weight / (1.0 - B + B * length));
+        shares.push(field.weight / ((1.0 - B + B * length) * (length / MAX_LENGTHS).max(1.0)));
         found.extend(of_field.iter().map(|hash| u64::from(*hash) << 32 | place));
     }
     // Sorted by hash, then by field: the parts are added in the order of fields, so that the same text gives the same bits.
@@ -327,6 +331,22 @@ mod tests {
         check(scores[1].words, 0.47 * 1.69231);
         check(scores[1].mass, 0.47 / 1.45083);
         assert_eq!(scores[2], WordScore::default());
+    }
+
+    #[test]
+    fn in_a_field_of_more_than_four_usual_lengths_each_word_counts_less_in_proportion() {
+        let of = |n_terms: usize| {
+            vec!["apple"].into_iter().chain(std::iter::repeat_n("pear", n_terms - 1)).collect::<Vec<_>>()
+        };
+        let weight = |n_terms: usize| {
+            let text = of(n_terms).join(" ");
+            let index = FieldIndex::of([(0, words(&[field(&text, 3.0)])), (1, words(&[field("fig", 3.0)]))]);
+            WordQuery::new("apple", &[&index]).scores(&index, 9)[0].words / 0.693_15
+        };
+        // Eight terms where two are usual: norm 2.5, tf = 1.2; 1.2·2.2/2.4 = 1.1.
+        check(weight(8), 1.1);
+        // Forty: norm 10.5 five times, tf = 0.05714; 0.05714·2.2/1.25714 = 0.1.
+        check(weight(40), 0.1);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
-use adage::redact::{path_line, printable};
+use adage::redact::{path_line, printable_line};
 use adage::retrieve::TierChoice;
 use adage::transcript::CommandLine;
 use adage::{Feedback, Request, TextHash};
@@ -74,8 +74,8 @@ pub(crate) fn hook(mut global: Global, asked: &Hook, out: &mut Output) -> Done {
         Some(Err(error)) => Answer { message: format!("adage: {}", chain(error.as_ref())), ..Answer::default() },
         None => Answer { message: format!("adage: there is no hook {:?}", asked.event), ..Answer::default() },
     };
-    // The agent shows it in its terminal: names of folders and causes of errors are in it.
-    let message = printable(&answer.message);
+    // The agent shows it in its terminal: names of folders and causes of errors are in it, and none of them may begin a line.
+    let message = printable_line(&answer.message);
     let object = event.map_or_else(|| json!({}), |event| agent.form(event, &answer.context, &message));
     out.json = true;
     out.foreign_object(&object)?;
@@ -211,8 +211,11 @@ fn note(global: &Global, payload: &Payload, session: &mut Session) -> Result<(),
     let Some(has_failed) = payload.has_failed() else { return Ok(()) };
     let call = payload.call();
     session.note(call.hash(), has_failed);
-    if call.commands.iter().any(|command| check::is_check(command)) {
-        session.record_check(!has_failed);
+    let is_check = call.commands.iter().any(|command| check::is_check(command));
+    match (is_check, payload.is_unfinished()) {
+        (true, true) => session.doubt_check(),
+        (true, false) => session.record_check(!has_failed),
+        (false, _) => {}
     }
     let failure = payload.output();
     if has_failed && !failure.trim().is_empty() {

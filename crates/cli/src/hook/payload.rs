@@ -49,6 +49,11 @@ const PATHS: [&str; 6] = ["file_path", "path", "notebook_path", "absolute_path",
 const COMMANDS: [&str; 2] = ["command", "cmd"];
 /// Words in the names of tools that only look at files.
 const READING: [&str; 8] = ["view", "grep", "glob", "ls", "list", "search", "find", "notebookread"];
+/// The keys by which tools give the exit status.
+const EXIT_CODES: [&str; 3] = ["exit_code", "exitCode", "returncode"];
+/// How a tool says that a command goes on running.
+const RUNNING: [&str; 4] =
+    ["running in background", "running in the background", "backgrounded", "process running with session"];
 /// The maximum characters of a text that are compared with lessons.
 const MAX_WORDS: usize = 600;
 /// The maximum characters of the output of a call that are read.
@@ -206,6 +211,21 @@ impl Payload {
         own.into_iter().chain(inner).collect::<Vec<_>>().join("\n").chars().take(MAX_OUTPUT).collect()
     }
 
+    /// True if the command was still running when the tool returned, so that its status is not known: the agent's call or the tool's answer
+    /// says that it is in the background.
+    pub(super) fn is_unfinished(&self) -> bool {
+        let answers = ["tool_response", "tool_output"].iter().filter_map(|key| self.0.get(*key));
+        let values: Vec<Value> = answers
+            .chain(self.0.get("tool_input"))
+            .map(|value| {
+                value.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| value.clone())
+            })
+            .collect();
+        let has_code =
+            values.iter().any(|value| EXIT_CODES.iter().any(|key| value.get(*key).is_some_and(Value::is_i64)));
+        values.iter().any(says_background) || (!has_code && values.iter().any(names_running))
+    }
+
     /// Whether the tool failed; none if the payload does not say.
     pub(super) fn has_failed(&self) -> Option<bool> {
         let name = self.text("hook_event_name");
@@ -216,7 +236,7 @@ impl Payload {
         let inner = parsed.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
         let response = inner.as_ref().unwrap_or(parsed);
         let is = |key: &str, value: bool| response.get(key).and_then(Value::as_bool) == Some(value);
-        let code = ["exit_code", "exitCode", "returncode"].iter().find_map(|key| response.get(*key)?.as_i64());
+        let code = EXIT_CODES.iter().find_map(|key| response.get(*key)?.as_i64());
         let has_error = response.get("error").is_some_and(|error| !error.is_null() && error.as_str() != Some(""));
         let has_failed = is("is_error", true) || is("isError", true) || is("success", false) || is("interrupted", true);
         Some(has_failed || has_error || code.is_some_and(|code| code != 0))
@@ -225,7 +245,9 @@ impl Payload {
     /// True if the tool ran this line and it is known not to have failed. Where the line hides the status of a command, such as before
     /// a pipe, its output must not have an error.
     pub(super) fn has_passed(&self, line: &CommandLine) -> bool {
-        self.has_failed() == Some(false) && !(line.hides_status() && error_line(&self.output()).is_some())
+        self.has_failed() == Some(false)
+            && !self.is_unfinished()
+            && !(line.hides_status() && error_line(&self.output()).is_some())
     }
 }
 
@@ -248,6 +270,34 @@ impl Call {
         let texts = self.commands.iter().chain(&self.paths).map(String::as_str).chain([self.description.as_str()]);
         texts.collect::<Vec<_>>().join(" ").chars().take(MAX_WORDS).collect()
     }
+}
+
+/// True if a field says that a command is in the background: `run_in_background`, `is_background`, `backgroundTaskId`.
+fn says_background(value: &Value) -> bool {
+    let Value::Object(fields) = value else { return false };
+    let is_said = |value: &Value| match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty() && !text.eq_ignore_ascii_case("false"),
+        Value::Array(list) => !list.is_empty(),
+        Value::Bool(true) | Value::Number(_) | Value::Object(_) => true,
+    };
+    fields.iter().any(|(key, value)| key.to_ascii_lowercase().contains("background") && is_said(value))
+}
+
+/// True if a tool's answer begins with a sentence that says that the command goes on running.
+fn names_running(value: &Value) -> bool {
+    const MAX_SAID: usize = 200;
+    let texts = match value {
+        Value::String(text) => vec![text.as_str()],
+        Value::Object(fields) => {
+            ["output", "stdout", "content"].iter().filter_map(|key| fields.get(*key)?.as_str()).collect()
+        }
+        _ => Vec::new(),
+    };
+    texts.into_iter().any(|text| {
+        let start: String = text.chars().take(MAX_SAID).collect::<String>().to_ascii_lowercase();
+        RUNNING.iter().any(|said| start.contains(said))
+    })
 }
 
 /// True for the name of a tool that reads, lists or searches files: `Read`, `read_file`, `Grep`.

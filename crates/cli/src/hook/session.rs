@@ -146,6 +146,11 @@ impl Session {
         });
     }
 
+    /// Records that the last check has a result that is not known.
+    pub(super) fn doubt_check(&mut self) {
+        self.change(|known| known.has_passed = None);
+    }
+
     /// The result of the last check, and the receipts before it; none if there was no check.
     pub(super) fn take_outcome(&mut self) -> Option<(bool, Vec<ReceiptId>)> {
         let has_passed = self.known.has_passed?;

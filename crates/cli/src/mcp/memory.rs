@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use adage::redact::printable;
+use adage::redact::printable_line;
 use adage::{ChangeId, FolderError, Playbooks};
 
 use crate::global::{Access, Global};
@@ -43,7 +43,7 @@ impl Memory {
             let books = self.global.books_if_any(Access::Write)?;
             Open { books: books.all, silent: books.silent, has_user }
         };
-        let warning = |path: &PathBuf| printable(&FolderError::NotTrusted { path: path.clone() }.to_string());
+        let warning = |path: &PathBuf| printable_line(&FolderError::NotTrusted { path: path.clone() }.to_string());
         let warnings = known.silent.iter().map(warning).collect();
         let books = known.books.clone();
         // A folder may be trusted or created while the server runs.

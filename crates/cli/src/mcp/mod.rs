@@ -10,7 +10,7 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use adage::redact::{mask, one_line, printable};
+use adage::redact::{mask, one_line, printable_line};
 use adage::transcript::without_harness_tags;
 use clap::Args;
 use rmcp::model::{
@@ -125,5 +125,5 @@ fn without_tags(value: Value) -> Value {
 
 /// The text of an error with its causes, safe for terminals and prompts: it may quote what was given.
 fn error_text(error: &(dyn Error + 'static)) -> String {
-    printable(&mask(&chain(error)).text)
+    printable_line(&mask(&chain(error)).text)
 }

@@ -29,7 +29,7 @@ const SPELLINGS: [&str; 4] =
 
 /// The user's session ends, and all that is queued is read.
 fn ends_a_session(ground: &Ground, person: &Person, repository: &Path, word: &str) {
-    let file = ground.path(&format!("sessions-{word}.jsonl"));
+    let file = ground.path(&format!("home-of-user/.claude/projects/-srv-docs/{word}.jsonl"));
     write(&file, session(word));
     let payload = json!({"session_id": word, "transcript_path": file, "cwd": repository,
         "hook_event_name": "SessionEnd"});

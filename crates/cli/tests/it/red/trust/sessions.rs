@@ -304,6 +304,30 @@ fn a_queued_path_leads_to_no_file_of_others_and_is_read_without_end_by_nobody() 
                 file
             }),
         ),
+        attack(
+            "a file of nobody's place",
+            queued(|ground, _| {
+                let file = ground.path("downloads/3f2b.jsonl");
+                put(&file, &claude_code(HOSTILE));
+                file
+            }),
+        ),
+        attack(
+            "a file of the project that git does not track",
+            queued(|_, project| {
+                let file = project.join("docs/untracked.jsonl");
+                put(&file, &claude_code(HOSTILE));
+                file
+            }),
+        ),
+        attack(
+            "another agent's format",
+            queued(|ground, _| {
+                let file = ground.path("home-of-user/.codex/sessions/2026/02/01/rollout-1.jsonl");
+                put(&file, &claude_code(HOSTILE));
+                file
+            }),
+        ),
         attack("the log of the kernel", queued(|_, _| PathBuf::from("/proc/kmsg"))),
         attack("a device", queued(|_, _| PathBuf::from("/dev/zero"))),
     ]);
