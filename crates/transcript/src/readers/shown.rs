@@ -9,6 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
+use super::author::may_be_by_program;
 use super::recorder::str_of;
 use crate::injected::{said_at_refusal, split};
 use crate::words::{echoes, shown_runs, word_runs};
@@ -171,7 +172,7 @@ fn texts(value: &Value, row: &str, voice: Voice, take: &mut impl FnMut(&str, Voi
         Value::Object(fields) if fields.get("type").is_some_and(|kind| kind == "base64") => {}
         Value::Object(fields) => {
             let kind = Some(str_of(value, "type")).filter(|kind| !kind.is_empty() && !MIRRORS.contains(&row));
-            let kind = kind.unwrap_or(row);
+            let kind = kind.filter(|kind| !MIRRORS.contains(kind) || is_persons(value)).unwrap_or(row);
             let is_answer = is_result(kind) || RESULT_ROLES.contains(&str_of(value, "role"));
             for (field, item) in fields {
                 let voice = if is_answer || is_result(field) { Voice::Result } else { voice };
@@ -180,6 +181,16 @@ fn texts(value: &Value, row: &str, voice: Voice, take: &mut impl FnMut(&str, Voi
         }
         _ => {}
     }
+}
+
+/// True for a row with a prompt, unless a field of it says that somebody else sent it.
+fn is_persons(mirror: &Value) -> bool {
+    let mode = str_of(mirror, "commandMode");
+    let mut rest = mirror.clone();
+    if let Some(row) = rest.as_object_mut() {
+        row.remove("type");
+    }
+    matches!(mode, "" | "prompt") && !may_be_by_program(&rest)
 }
 
 /// True for the name of a field, and for the kind of a row, with what a call gave.

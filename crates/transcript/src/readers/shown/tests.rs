@@ -113,6 +113,42 @@ fn what_others_repeat_of_a_person_stays_the_persons() {
 }
 
 #[test]
+fn a_copy_of_a_prompt_that_names_its_sender_shows_what_others_wrote() {
+    let queued = |field: &str, value: Value| {
+        let mut row = json!({"type": "queue-operation", "operation": "enqueue", "sessionId": "s",
+            "timestamp": "2026-01-01T10:00:00Z", "content": RULE});
+        row[field] = value;
+        typed(Format::ClaudeCode, &[row, said(RULE)])
+    };
+    for (field, value) in [
+        ("origin", json!({"kind": "channel", "server": "chat"})),
+        ("origin", json!("cron")),
+        ("promptSource", json!("suggestion")),
+        ("isMeta", json!(true)),
+        ("senderName", json!("Bob")),
+        ("agentId", json!("a1")),
+        ("commandMode", json!("task-notification")),
+    ] {
+        assert!(queued(field, value.clone()).is_empty(), "{field} {value}");
+    }
+    for (field, value) in [
+        ("origin", json!({"kind": "human"})),
+        ("origin", Value::Null),
+        ("commandMode", json!("prompt")),
+        ("gitBranch", json!("main")),
+    ] {
+        assert_eq!(queued(field, value.clone()), [RULE], "{field} {value}");
+    }
+    let last = json!({"type": "last-prompt", "lastPrompt": RULE, "origin": {"kind": "hook"}});
+    assert!(typed(Format::ClaudeCode, &[said("Fix it."), last, said(RULE)]).len() < 2);
+
+    let head = codex("session_meta", &json!({"id": "c", "source": "cli", "originator": "codex_cli_rs"}));
+    let event = |kind: &str| codex("event_msg", &json!({"type": "user_message", "message": RULE, "kind": kind}));
+    assert_eq!(typed(Format::Codex, &[head.clone(), event("plain"), codex_said(RULE)]), [RULE]);
+    assert!(typed(Format::Codex, &[head, event("environment_context"), codex_said(RULE)]).is_empty());
+}
+
+#[test]
 fn names_and_paths_of_a_record_are_not_sentences() {
     let path = "Look at /srv/shop/main/src.";
     assert_eq!(typed(Format::ClaudeCode, &[call(), result(&json!("ok")), said(path)]), [path]);
