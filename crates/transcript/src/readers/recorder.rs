@@ -184,6 +184,20 @@ impl Recorder {
         }
     }
 
+    /// Notes what turns showed that are kept no longer.
+    pub(super) fn show_turns(&mut self, turns: &[Turn]) {
+        for turn in turns {
+            match turn {
+                Turn::User(_) => {}
+                Turn::Assistant(text) | Turn::System(text) => self.shown.show(text, Voice::Any),
+                Turn::ToolCall(call) => {
+                    call.input_texts().into_iter().for_each(|text| self.shown.show(text, Voice::Any));
+                    self.shown.show(call.result.as_deref().unwrap_or_default(), Voice::Result);
+                }
+            }
+        }
+    }
+
     pub(super) fn assistant(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.follows_command = false;
