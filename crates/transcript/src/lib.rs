@@ -35,7 +35,7 @@ pub use outcome::error_line;
 pub use readers::{Broken, BrokenReason, Format, Owner, ReadLimits, ReadReport, Reading, TranscriptReader};
 pub use tool_call::ToolCall;
 pub use transcript::{Source, Status, Transcript, Turn};
-pub use words::{is_echo, shown_runs, word_runs};
+pub use words::{SaidWords, ShownWords, is_echo, shown_runs, word_runs};
 
 /// The README's example is a test.
 #[cfg(doctest)]
