@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::author::{ContentPart, has_results, parts};
 use super::clip::clip;
-use super::shown::{Shown, Voice};
+use super::shown::{ENDS, Shown, Voice};
 use super::{Owner, ReadLimits, ReadReport};
 use crate::injected::{ends_command, is_command, is_not_made, said_at_refusal, split};
 use crate::outcome::{Recorded, error_span, status_of};
@@ -161,7 +161,7 @@ impl Recorder {
 
     /// Records what a person typed, clipped to [`ReadLimits::max_user_bytes`], without what they repeat of a text that was cut.
     fn typed(&mut self, text: &str) {
-        let parts = text.split_inclusive(['\n', '.', '!', '?']);
+        let parts = text.split_inclusive(ENDS);
         let (again, typed): (Vec<&str>, Vec<&str>) = parts.partition(|part| self.shown.has(part));
         self.system(&again.concat());
         let typed = typed.concat();
@@ -267,7 +267,7 @@ impl Recorder {
         let max = self.limits.max_kept_bytes;
         let cut = clip(output, max, keep);
         self.report.n_cut += u64::from(cut.is_some());
-        if cut.is_some() {
+        if cut.is_some() || is_overprinted(output) {
             self.shown.show(output, Voice::Result);
         }
         if let Some(Turn::ToolCall(call)) = self.transcript.turns.get_mut(place) {
@@ -302,7 +302,7 @@ impl Recorder {
                 self.transcript.turns.push(turn);
                 continue;
             };
-            let parts = text.split_inclusive(['\n', '.', '!', '?']);
+            let parts = text.split_inclusive(ENDS);
             let (brought, own): (Vec<&str>, Vec<&str>) = parts.partition(|part| self.shown.has_brought(part));
             let (brought, own) = (brought.concat(), own.concat());
             let brought = Some(Turn::System(brought.trim().to_owned())).filter(|_| !brought.is_empty());
@@ -315,7 +315,7 @@ impl Recorder {
         self.shown.keeps(text);
         let cut = clip(text, max, None);
         self.report.n_cut += u64::from(cut.is_some());
-        if cut.is_some() {
+        if cut.is_some() || is_overprinted(text) {
             self.shown.show(text, Voice::Any);
         }
         cut.unwrap_or_else(|| text.to_owned())
@@ -331,6 +331,11 @@ impl Recorder {
             _ => {}
         }
     }
+}
+
+/// True for a text whose letters are printed over each other: once its control characters are removed, no word of it is left.
+fn is_overprinted(text: &str) -> bool {
+    text.contains('\u{8}')
 }
 
 /// True for a call that runs a command, by its input, otherwise by its name.
