@@ -46,6 +46,7 @@ impl Codex {
                 }
                 recorder.has_person &= recorder.report.owner == Owner::Person && is_attended(payload);
                 recorder.header(payload.get("id"), payload.get("cwd"), record.get("timestamp"));
+                recorder.came_from(str_of(payload, "forked_from_id"));
             }
             "turn_context" => recorder.header(None, payload.get("cwd"), record.get("timestamp")),
             "response_item" => self.item(payload, recorder),

@@ -63,6 +63,7 @@ impl Gemini {
 
     fn message(&mut self, message: &Value, recorder: &mut Recorder) {
         let before = recorder.kept;
+        recorder.begin(message);
         let content = message.get("displayContent").or(message.get("content")).unwrap_or(&Value::Null);
         match str_of(message, "type") {
             "user" if may_be_by_program(message) => recorder.say(content, Recorder::system),

@@ -12,6 +12,7 @@ use super::clip::clip;
 use super::shown::{ENDS, Shown, Voice};
 use super::{Owner, ReadLimits, ReadReport};
 use crate::injected::{ends_command, is_command, is_not_made, said_at_refusal, split};
+use crate::marks::{RecordMark, millis};
 use crate::outcome::{Recorded, error_span, status_of};
 use crate::tool_call::texts_in;
 use crate::{Status, ToolCall, Transcript, Turn};
@@ -33,6 +34,8 @@ pub(super) struct Recorder {
     seen: HashSet<u64>,
     /// What the records show in addition to the turns. A person who repeats it has pasted it.
     shown: Shown,
+    /// The id and time of the record at hand.
+    record: (String, Option<i64>),
     /// True if the record at hand repeats an earlier one.
     is_repeated: bool,
     /// What is kept so far.
@@ -58,6 +61,7 @@ impl Recorder {
             open: HashMap::new(),
             seen: HashSet::new(),
             shown: Shown::default(),
+            record: Default::default(),
             is_repeated: false,
             kept: Kept::default(),
         }
@@ -96,9 +100,27 @@ impl Recorder {
         self.seen.insert(hasher.finish())
     }
 
+    /// Begins a record, or a message within one: its id and time mark what was typed and called.
+    pub(super) fn begin(&mut self, record: &Value) {
+        let ids = ["uuid", "id"].into_iter().map(|key| str_of(record, key)).find(|id| !id.is_empty());
+        self.record = (ids.unwrap_or_default().to_owned(), millis(record.get("timestamp")).or(self.record.1));
+    }
+
+    fn record_mark(&self) -> RecordMark<'_> {
+        RecordMark { id: &self.record.0, time: self.record.1 }
+    }
+
+    /// Notes a session that this one came from.
+    pub(super) fn came_from(&mut self, session: &str) {
+        self.transcript.marks.add_session(session);
+    }
+
     /// Sets session, project and start from the first record that gives each.
     pub(super) fn header(&mut self, session: Option<&Value>, project: Option<&Value>, time: Option<&Value>) {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).map(|text| text.chars().take(1_024).collect());
+        if let Some(id) = session.and_then(Value::as_str) {
+            self.transcript.marks.add_session(id);
+        }
         if self.transcript.session.is_empty() {
             self.transcript.session = text(session).unwrap_or_default();
         }
@@ -166,12 +188,21 @@ impl Recorder {
         self.system(&again.concat());
         let typed = typed.concat();
         self.shown.said(&typed);
+        self.mark_typed(&typed);
         if !typed.trim().is_empty() {
             let text = clip(&typed, self.limits.max_user_bytes, None);
             self.report.n_cut += u64::from(text.is_some());
             let text = text.unwrap_or(typed);
             let n_bytes = text.len();
             self.keep(Turn::User(text), n_bytes);
+        }
+    }
+
+    fn mark_typed(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            let mut marks = std::mem::take(&mut self.transcript.marks);
+            marks.add_typed(text, self.record_mark());
+            self.transcript.marks = marks;
         }
     }
 
@@ -230,6 +261,9 @@ impl Recorder {
             self.shown.wrote(text);
             self.shown.keeps(text);
         }
+        let mut marks = std::mem::take(&mut self.transcript.marks);
+        marks.add_call(id, &input.to_string(), self.record_mark());
+        self.transcript.marks = marks;
         self.clip_strings(&mut input);
         // A call in a folder outside of the project says so: its paths are not the project's.
         if !Path::new(&self.folder).starts_with(&self.transcript.project)
@@ -291,6 +325,7 @@ impl Recorder {
         let calls = self.transcript.turns.iter().filter_map(Turn::as_call);
         self.report.n_unanswered = calls.filter(|call| call.result.is_none()).count() as u64;
         self.take_back();
+        self.transcript.marks.add_start(self.transcript.started);
         (self.transcript, self.report)
     }
 
