@@ -149,7 +149,7 @@ fn lesson_of(fields: Fields) -> Option<Lesson> {
 }
 
 fn provenance_fields(provenance: &Provenance) -> (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, String) {
-    let Provenance { origin, session, trust, evidence, recovery, promoted, supersedes, extra } = provenance;
+    let Provenance { origin, session, copy_of, trust, evidence, recovery, promoted, supersedes, extra } = provenance;
     let quote =
         |Evidence { quote, turn, range }: &Evidence| (quote.clone(), *turn as u64, range.0 as u64, range.1 as u64);
     (
@@ -159,19 +159,24 @@ fn provenance_fields(provenance: &Provenance) -> (u8, String, u8, Vec<Quote>, Op
         evidence.iter().map(quote).collect(),
         promoted.map(|hash| *hash.as_bytes()),
         supersedes.map(|id| *id.as_bytes()),
-        json_with_recovery(extra, recovery.as_ref()),
+        json_with_rare(extra, copy_of, recovery.as_ref()),
     )
 }
 
-/// Few lessons have a recovery: it is written beside the unknown keys, under its key in the file, which is never one of these.
-fn json_with_recovery(extra: &Map<String, Value>, recovery: Option<&RecoveryEvidence>) -> String {
-    let Some(recovery) = recovery else { return json_of(extra) };
+/// Few lessons have a recovery, or come from a copy of a session: these are written beside the unknown keys, under their keys in the
+/// file, which are never among those.
+fn json_with_rare(extra: &Map<String, Value>, copy_of: &str, recovery: Option<&RecoveryEvidence>) -> String {
+    if copy_of.is_empty() && recovery.is_none() {
+        return json_of(extra);
+    }
     let mut keys = extra.clone();
-    keys.insert(RECOVERY.to_owned(), json!(recovery));
+    keys.extend(recovery.map(|recovery| (RECOVERY.to_owned(), json!(recovery))));
+    keys.extend(Some(copy_of).filter(|id| !id.is_empty()).map(|id| (COPY_OF.to_owned(), json!(id))));
     json_of(&keys)
 }
 
 const RECOVERY: &str = "recovery";
+const COPY_OF: &str = "copy_of";
 
 fn provenance_of(fields: (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, String)) -> Option<Provenance> {
     let (origin, session, trust, evidence, promoted, supersedes, extra) = fields;
@@ -181,9 +186,15 @@ fn provenance_of(fields: (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, St
     };
     let mut extra = map_of(&extra)?;
     let recovery = extra.remove(RECOVERY).map(|value| RecoveryEvidence::deserialize(&value)).transpose().ok()?;
+    let copy_of = match extra.remove(COPY_OF) {
+        None => String::new(),
+        Some(Value::String(id)) => id,
+        Some(_) => return None,
+    };
     Some(Provenance {
         origin: *ORIGINS.get(usize::from(origin))?,
         session,
+        copy_of,
         trust: if trust == 0 { Trust::Trusted } else { Trust::Tainted },
         evidence: evidence.into_iter().map(quote).collect::<Option<_>>()?,
         promoted: promoted.map(TextHash::from_bytes),
@@ -310,6 +321,7 @@ mod tests {
             provenance: Provenance {
                 origin: Origin::Mined,
                 session: "session".into(),
+                copy_of: "its origin".into(),
                 trust: Trust::Tainted,
                 evidence: vec![Evidence { quote: "never \u{fc}ber".into(), turn: 9, range: (1, 2) }],
                 promoted: Some(TextHash::of(&["shown"])),
