@@ -127,9 +127,8 @@ fn many_copies_count_once_and_another_session_with_the_same_words_counts() {
 
 #[test]
 fn a_fork_does_not_say_in_other_words_what_its_origin_said() {
-    const SAID: &str = "We usually prefer the internal mirror over the public registry for the packages here.";
-    const AGAIN: &str =
-        "In this project packages come from the internal mirror, we prefer it over the public registry.";
+    const SAID: &str = "pages in the tests are compared by their text, not by snapshots";
+    const AGAIN: &str = "pages in our tests are compared by their text, not by snapshots";
     let n_learned = |second: &[Value]| {
         let desk = Desk::new();
         desk.read(&read(&session("one", 1, "", &["Fix the page.", SAID], &[])));
