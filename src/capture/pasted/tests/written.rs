@@ -45,13 +45,13 @@ fn what_a_browser_shows_of_a_page_is_not_the_persons_word() {
 fn what_a_person_says_of_a_page_is_theirs() {
     for page in pages() {
         for said in [
-            "Never publish the package from a laptop, always use the nightly job of the pipeline.",
+            "Never publish the package from a laptop, always use the nightly task of the pipeline.",
             "Always publish the package from a laptop, never use the release job of the pipeline.",
-            "Use the release job.",
+            "Use that one job.",
         ] {
             assert_eq!(own(tool(&page), said), [said], "{page}");
         }
     }
-    let said = "Use port 3001 for the server, not the other one.";
-    assert_eq!(own(Turn::Assistant("I use port 3000 for the server, not the other one.".into()), said), [said]);
+    let said = "Use port 3001 for the server.";
+    assert_eq!(own(Turn::Assistant("I use port 3000 for the server.".into()), said), [said]);
 }
