@@ -12,7 +12,7 @@ mod announced;
 mod quotations;
 mod shapes;
 
-use adage_transcript::{Transcript, Turn, is_echo, shown_runs, word_runs};
+use adage_transcript::{SaidWords, ShownWords, Transcript, Turn, is_echo, shown_runs, word_runs};
 use regex::Regex;
 
 use super::heuristics::{Sentence, sentences};
@@ -46,24 +46,26 @@ pub(crate) struct Typed {
 impl Typed {
     /// Reads a session.
     pub(crate) fn of(transcript: &Transcript) -> Self {
-        let brought = brought(transcript);
-        let mut seen = HashSet::new();
+        let (brought, later) = (brought(transcript), said_before(transcript));
+        let (mut seen, mut said, mut shown) = (HashSet::new(), HashSet::new(), ShownWords::default());
         let mut typed = Self::default();
-        for (turn, said) in transcript.turns.iter().enumerate() {
-            match said {
+        for (turn, told) in transcript.turns.iter().enumerate() {
+            match told {
                 Turn::User(text) => {
-                    let is_own =
-                        |sentence: &Sentence<'_>| !is_echo(sentence.text, &seen) && !is_echo(sentence.text, &brought);
+                    let is_own = |sentence: &Sentence<'_>| {
+                        let text = sentence.text;
+                        !is_echo(text, &seen)
+                            && !is_echo(text, &brought)
+                            && !later.was_brought(text)
+                            && (is_echo(text, &said) || !shown.has(text))
+                    };
                     let own: Vec<Sentence<'_>> = own_sentences(text).filter(is_own).collect();
                     seen.extend(between(text, &own).flat_map(word_runs));
+                    between(text, &own).for_each(|pasted| shown.push(pasted));
+                    said.extend(own.iter().flat_map(|sentence| word_runs(sentence.text)));
                     typed.own.insert(turn, own.iter().map(|sentence| sentence.start).collect());
                 }
-                Turn::Assistant(text) => seen.extend(word_runs(text)),
-                Turn::System(text) => seen.extend(shown_runs(text)),
-                Turn::ToolCall(call) => {
-                    seen.extend(call.result.as_deref().map(shown_runs).unwrap_or_default());
-                    seen.extend(call.input_texts().into_iter().flat_map(word_runs));
-                }
+                other => note_shown(other, &mut seen, &mut shown),
             }
         }
         typed
@@ -89,6 +91,43 @@ impl Typed {
         }
         text.get(place.min(span.end)..span.end).is_some_and(|rest| rest.trim().is_empty())
     }
+}
+
+/// Notes what a turn shows that is not the person's.
+fn note_shown(turn: &Turn, seen: &mut HashSet<u64>, shown: &mut ShownWords) {
+    match turn {
+        Turn::User(_) => {}
+        Turn::Assistant(text) => {
+            seen.extend(word_runs(text));
+            shown.push(text);
+        }
+        Turn::System(text) => {
+            seen.extend(shown_runs(text));
+            shown.push(text);
+        }
+        Turn::ToolCall(call) => {
+            let (result, inputs) = (call.result.as_deref().unwrap_or_default(), call.input_texts());
+            seen.extend(shown_runs(result).into_iter().chain(inputs.iter().flat_map(|text| word_runs(text))));
+            std::iter::once(result).chain(inputs).for_each(|text| shown.push(text));
+        }
+    }
+}
+
+/// The sentences of the person's turns, with those marked that a result brings later in another form, such as the source of a page.
+fn said_before(transcript: &Transcript) -> SaidWords {
+    let mut said = SaidWords::default();
+    for turn in &transcript.turns {
+        match turn {
+            Turn::User(text) => sentences(text).iter().for_each(|sentence| said.push(sentence.text)),
+            Turn::Assistant(text) => said.written(text),
+            Turn::ToolCall(call) => {
+                call.input_texts().into_iter().for_each(|text| said.written(text));
+                said.brought(call.result.as_deref().unwrap_or_default());
+            }
+            Turn::System(_) => {}
+        }
+    }
+    said
 }
 
 /// What results of calls show that the agent had not written before, in the whole session: a page that is read only after a person

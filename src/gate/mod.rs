@@ -47,6 +47,7 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
     lists.into_iter().flatten().for_each(|text| *text = clean(text));
     check_patterns(&mut lesson)?;
     lesson.provenance.session = clean(&lesson.provenance.session);
+    lesson.provenance.copy_of = clean(&lesson.provenance.copy_of);
     lesson.extra = clean_row(std::mem::take(&mut lesson.extra));
     lesson.provenance.extra = clean_row(std::mem::take(&mut lesson.provenance.extra));
     lesson.provenance.evidence.iter_mut().for_each(|evidence| evidence.quote = clean(&evidence.quote));
@@ -218,6 +219,7 @@ pub(crate) fn clean_transcript(transcript: &Transcript) -> Transcript {
         session: clean(&transcript.session),
         project: clean(&transcript.project),
         started: transcript.started,
+        marks: transcript.marks.clone(),
         turns: transcript.turns.iter().map(clean_turn).collect(),
         source: transcript.source,
     }

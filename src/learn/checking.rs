@@ -70,7 +70,8 @@ impl Learner<'_> {
         if lesson.provenance.origin != Origin::Mined || session.is_empty() {
             return Ok(None);
         }
-        let fingerprint = TextHash::of(&[session.as_str(), &lesson.text_hash().to_string()]);
+        // A copy or fork of a session says nothing again.
+        let fingerprint = TextHash::of(&[lesson.provenance.counted_session(), &lesson.text_hash().to_string()]);
         if book.mined_texts.contains(&fingerprint) {
             return Err(Refusal::AlreadyMined { session: session.clone() });
         }

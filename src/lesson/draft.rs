@@ -200,6 +200,15 @@ impl LessonDraft {
         self
     }
 
+    /// The session that the draft's own one is a copy or fork of. The rest of its provenance is unchanged.
+    #[must_use]
+    pub(crate) fn copy_of(mut self, session: &str) -> Self {
+        if let Value::Object(provenance) = self.row.entry("provenance").or_insert_with(|| json!({})) {
+            provenance.insert("copy_of".to_owned(), json!(session));
+        }
+        self
+    }
+
     /// The draft as a JSON object.
     #[must_use]
     pub fn to_json(&self) -> Value {

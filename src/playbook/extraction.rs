@@ -63,7 +63,8 @@ impl Playbook {
         cancel: &CancelToken,
     ) -> Result<Extraction> {
         let transcript = gate::clean_transcript(transcript);
-        let settled = self.mine_clean(&transcript)?.settled;
+        let copy_of = self.copied_session(&transcript)?;
+        let settled = self.mine_clean(&transcript, copy_of.as_deref())?.settled;
         self.extract_clean(model, &transcript, settled, cancel)
     }
 
@@ -143,10 +144,20 @@ impl Playbook {
     ) -> Result<SessionLessons> {
         // Redacted once only: a long session takes a while.
         let transcript = gate::clean_transcript(transcript);
-        let mut suggested = self.mine_clean(&transcript)?;
+        let copy_of = self.copied_session(&transcript)?;
+        let mut suggested = self.mine_clean(&transcript, copy_of.as_deref())?;
         let settled = std::mem::take(&mut suggested.settled);
         let extraction = model.map(|model| self.extract_clean(model, &transcript, settled, cancel)).transpose()?;
-        let (recoveries, said) = proposed(extraction.as_ref());
+        let (mut recoveries, mut said) = proposed(extraction.as_ref());
+        if let Some(copied) = &copy_of {
+            for lesson in recoveries.iter_mut().chain(&mut said) {
+                lesson.draft = std::mem::take(&mut lesson.draft).copy_of(copied);
+            }
+        }
+        let has_taught = |mined: &Mined| !mined.candidates.is_empty() || !mined.recurring.is_empty();
+        if has_taught(&suggested) || !recoveries.is_empty() || !said.is_empty() {
+            self.record_taught(&transcript)?;
+        }
         let recovered = self.admit_extracted(recoveries.iter().cloned())?;
         self.leave_to_model(&mut suggested, &transcript, &failures_learned(&recoveries, &recovered))?;
         let mined = self.admit(suggested.candidates.iter().cloned())?;

@@ -55,16 +55,18 @@ impl Playbook {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn mine(&self, transcript: &Transcript) -> Result<Mined> {
-        self.mine_clean(&gate::clean_transcript(transcript))
+        let transcript = gate::clean_transcript(transcript);
+        self.mine_clean(&transcript, self.copied_session(&transcript)?.as_deref())
     }
 
-    /// As [`mine`](Playbook::mine), for a session that is already redacted.
-    pub(super) fn mine_clean(&self, transcript: &Transcript) -> Result<Mined> {
+    /// As [`mine`](Playbook::mine), for a session that is already redacted and may be a copy of another.
+    pub(super) fn mine_clean(&self, transcript: &Transcript, copy_of: Option<&str>) -> Result<Mined> {
         let (config, now) = (&self.shared.config.capture, self.shared.clock.now());
         let view = self.shared.view()?;
         let skips = &view.snapshot.book().skips;
         let is_skipped = |name: &str| skips.iter().any(|skip| skip.name == name && is_in_force(skip, now, config));
-        let earlier = said_before(transcript, view.snapshot.book());
+        let counted_as = copy_of.unwrap_or(&transcript.session);
+        let earlier = said_before(transcript, counted_as, view.snapshot.book());
         let found = suggest_after(transcript, &earlier, config);
         let mut mined = Mined { explanations: found.explanations, ..Mined::default() };
         mined.settled = failures_of_model(&transcript.session, view.snapshot.book());
@@ -77,8 +79,11 @@ impl Playbook {
                 mined.skipped.push(candidate.name);
                 continue;
             }
-            let candidate = tainted(candidate, transcript.source, first_untrusted);
-            match KnownLesson::of(&candidate, transcript, view.snapshot.book()) {
+            let mut candidate = tainted(candidate, transcript.source, first_untrusted);
+            if let Some(copied) = copy_of {
+                candidate.draft = candidate.draft.copy_of(copied);
+            }
+            match KnownLesson::of(&candidate, transcript, counted_as, view.snapshot.book()) {
                 None => mined.candidates.push(candidate),
                 Some(known) => {
                     mined.known.push(candidate.name.clone());
@@ -178,13 +183,13 @@ pub(super) fn is_in_force(skip: &SkippedSuggestion, now: DateTime<FixedOffset>, 
 /// What the user said in other sessions of the project: the quotes of mined lessons that await review. What comes to the letter
 /// is not said again: a session that was forked, a template or a paste brings it. A session that others can have written says
 /// nothing again.
-fn said_before<'b>(transcript: &Transcript, book: &'b Book) -> Vec<&'b str> {
+fn said_before<'b>(transcript: &Transcript, counted_as: &str, book: &'b Book) -> Vec<&'b str> {
     if transcript.source != Source::Agent {
         return Vec::new();
     }
     let lessons = book.waiting.iter().map(|waiting| &waiting.lesson).filter(|lesson| {
-        let session = &lesson.provenance.session;
-        let is_other = !session.is_empty() && !transcript.session.is_empty() && *session != transcript.session;
+        let session = lesson.provenance.counted_session();
+        let is_other = !session.is_empty() && !counted_as.is_empty() && session != counted_as;
         is_other && lesson.provenance.origin == Origin::Mined && lesson.realm.project == transcript.project
     });
     let quotes = lessons.flat_map(|lesson| &lesson.provenance.evidence).map(|evidence| evidence.quote.as_str());

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, FixedOffset};
-
 use super::skill_listing::{ListedSkill, SkillPlace, is_recorded};
 use super::skills::Skills;
 use crate::error::Result;
@@ -22,7 +20,7 @@ impl Skills {
         let may_wait = |listed: &&mut ListedSkill| {
             listed.place == SkillPlace::User
                 && listed.skill.is_drawn()
-                && state.n_apart(&listed.skill.provenance.sources) < 2
+                && n_sessions(&listed.skill.provenance.sources) < 2
                 && !is_promoted(listed)
         };
         let drafts: Vec<&mut ListedSkill> = all.iter_mut().filter(may_wait).collect();
@@ -45,18 +43,16 @@ impl Skills {
         let view = self.shared.view()?;
         let drawn = view.snapshot.book().lessons.iter().filter(|lesson| {
             let provenance = &lesson.provenance;
-            provenance.origin == Origin::Mined && lesson.is_admitted() && sessions.contains(provenance.session.as_str())
+            provenance.origin == Origin::Mined
+                && lesson.is_admitted()
+                && sessions.contains(provenance.counted_session())
         });
         Ok(drawn.map(|lesson| lesson.text_hash()).collect())
     }
 
     /// Adds the session of a suggested skill to the draft of the same procedure, if there is one. Returns the draft's name and
-    /// whether the session is new to it. A copy of a counted session, which began at the same time, is not.
-    pub(super) fn count_session(
-        &self,
-        suggested: &Skill,
-        begun: Option<DateTime<FixedOffset>>,
-    ) -> Result<Option<CountedSession>> {
+    /// whether the session is new to it.
+    pub(super) fn count_session(&self, suggested: &Skill) -> Result<Option<CountedSession>> {
         if suggested.provenance.trust == Trust::Tainted {
             return Ok(None);
         }
@@ -73,16 +69,17 @@ impl Skills {
         }
         let mut draft = Skill::clone(&found.skill);
         draft.provenance.sources.extend(more.iter().cloned());
-        // Recorded first: without the time, a copy counts.
-        let is_new = self.state().change(|state| {
-            state.record_begun(&more, begun);
-            state.n_apart(&draft.provenance.sources) > state.n_apart(sources)
-        })?;
+        let is_new = n_sessions(&draft.provenance.sources) > n_sessions(sources);
         if is_new {
             self.replace(&draft)?;
         }
         Ok(Some(CountedSession { draft: name, is_new }))
     }
+}
+
+/// The number of sessions that are named. A copy of a session is named as that one.
+fn n_sessions(sources: &[String]) -> usize {
+    sources.iter().map(|session| session.trim()).filter(|session| !session.is_empty()).collect::<BTreeSet<_>>().len()
 }
 
 /// A draft with a session as evidence.

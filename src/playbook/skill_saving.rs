@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 
 use super::Skills;
@@ -36,21 +35,12 @@ pub struct AutoSaved {
 #[derive(Default)]
 struct Drafts {
     skills: Vec<Skill>,
-    /// The source of each draft, by the hash of the draft's body: its name may still change.
-    sources: BTreeMap<TextHash, DraftSource>,
-}
-
-/// What a draft is made from.
-#[derive(Clone, Copy)]
-struct DraftSource {
-    /// The candidate's text.
-    text: TextHash,
-    /// When the candidate's session began.
-    begun: Option<DateTime<FixedOffset>>,
+    /// The text of the candidate that each draft is made from, by the hash of the draft's body: its name may still change.
+    sources: BTreeMap<TextHash, TextHash>,
 }
 
 impl Drafts {
-    fn push(&mut self, skill: Skill, source: DraftSource) {
+    fn push(&mut self, skill: Skill, source: TextHash) {
         self.sources.insert(body_hash(&skill), source);
         self.skills.push(skill);
     }
@@ -110,7 +100,7 @@ impl Skills {
                 continue;
             }
             let (skill, source) = match Skill::from_candidate(candidate, &self.shared.config.learn) {
-                Ok((skill, text)) => (skill.standardised(), DraftSource { text, begun: candidate.begun }),
+                Ok((skill, text)) => (skill.standardised(), text),
                 Err(refusal) => {
                     let (name, reason) = (SkillName::slug(&candidate.name), refusal.into());
                     outcome.declined.extend(name.map(|name| DeclinedSkill { name, reason }));
@@ -130,11 +120,10 @@ impl Skills {
     }
 
     /// Why a procedure makes no draft: there is one. If another session suggested that one, it now counts as evidence for it.
-    fn earlier_draft(&self, skill: &Skill, source: DraftSource, outcome: &mut AutoSaved) -> Result<Option<Declined>> {
+    fn earlier_draft(&self, skill: &Skill, source: TextHash, outcome: &mut AutoSaved) -> Result<Option<Declined>> {
         let drawn = self.state().read()?.drawn;
-        let made_before = drawn.get(&source.text).and_then(|note| note.name.parse().ok()).map(Declined::MadeBefore);
-        let counted =
-            if self.shared.config.auto_save.enabled { self.count_session(skill, source.begun)? } else { None };
+        let made_before = drawn.get(&source).and_then(|note| note.name.parse().ok()).map(Declined::MadeBefore);
+        let counted = if self.shared.config.auto_save.enabled { self.count_session(skill)? } else { None };
         if let Some(CountedSession { draft, .. }) = counted.as_ref().filter(|counted| counted.is_new) {
             outcome.recurred.push(draft.clone());
         }
@@ -194,8 +183,7 @@ impl Skills {
         }
         self.state().change(|state| {
             for (source, skill) in made {
-                state.record_begun(&skill.provenance.sources, source.begun);
-                state.drawn.insert(source.text, Note { name: skill.name.to_string(), at: now });
+                state.drawn.insert(source, Note { name: skill.name.to_string(), at: now });
             }
             for SavedSkill::Written { name, .. } | SavedSkill::Unchanged { name, .. } in &outcome.saved {
                 state.saved.insert(name.to_string(), now);

@@ -212,7 +212,7 @@ fn compose(sources: &[Source<'_>], name: Option<SkillName>) -> Option<Skill> {
     skill.quality = if is_verified { Quality::Verified } else { Quality::Draft };
     skill.provenance = SkillProvenance {
         trust: if is_tainted { Trust::Tainted } else { Trust::Trusted },
-        sources: distinct(sources.iter().map(|source| source.lesson.provenance.session.clone())),
+        sources: distinct(sources.iter().map(|source| source.lesson.provenance.counted_session().to_owned())),
         lessons: sources.iter().filter(|source| source.is_kept).map(|source| source.lesson.id).collect(),
     };
     skill.body = body(sources);
@@ -405,7 +405,6 @@ mod tests {
             turns: vec![1],
             score: 1.0,
             author: crate::capture::Author::Agent,
-            begun: None,
         };
         let config = LearnConfig::default();
         let skill = Skill::from_candidate(&candidate(draft.clone()), &config).unwrap().0;

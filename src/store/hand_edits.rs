@@ -28,7 +28,7 @@ impl Store {
             match after.get(id) {
                 Some(new) if new.text_hash() == old.text_hash() => {}
                 Some(new) => {
-                    edits.push(Edit { after: Some(new.text_hash()), ..Edit::gone(Why::Edited, Arc::clone(old)) })
+                    edits.push(Edit { after: Some(new.text_hash()), ..Edit::gone(Why::Edited, Arc::clone(old)) });
                 }
                 None if !is_elsewhere(&snapshot.file.book, old) => edits.push(Edit::removed(Why::Removed, old)),
                 None => {}

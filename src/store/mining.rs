@@ -4,7 +4,7 @@
 //! is replaced by an empty one. The file is replaced as a whole under the folder's lock. During a run, the process holds
 //! `mining.lock`, which the kernel frees when the process dies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use chrono::{DateTime, FixedOffset};
@@ -43,9 +43,22 @@ pub(crate) struct Mining {
     /// The findings of each file, by its path.
     #[serde(with = "crate::path_text::exact_keys")]
     pub(crate) files: BTreeMap<PathBuf, SeenFile>,
+    /// The sessions that taught something, by id, with what a copy or fork of them has too.
+    taught: BTreeMap<String, TaughtSession>,
     /// Keys of a later version.
     #[serde(flatten)]
     rest: Map<String, Value>,
+}
+
+/// A session that taught something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct TaughtSession {
+    at: DateTime<FixedOffset>,
+    /// Its marks ([`SessionMarks`](adage_transcript::SessionMarks)).
+    marks: BTreeSet<u64>,
+    /// The session as which it counts, if it is a copy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    copy_of: Option<String>,
 }
 
 /// The owner of a run.
@@ -156,11 +169,31 @@ impl Mining {
         Some(record)
     }
 
+    /// The session as which one counts, if that is another: the first that shared one of its marks.
+    pub(crate) fn copy_of(&self, session: &str, marks: &BTreeSet<u64>) -> Option<&str> {
+        if let Some(known) = self.taught.get(session) {
+            return known.copy_of.as_deref();
+        }
+        let is_shared = |known: &TaughtSession| !known.marks.is_disjoint(marks);
+        let same = self.taught.iter().filter(|(_, known)| is_shared(known));
+        let (id, first) = same.min_by_key(|(_, known)| known.at)?;
+        Some(first.copy_of.as_deref().unwrap_or(id)).filter(|first| *first != session)
+    }
+
+    /// Records that a session taught something.
+    pub(crate) fn record_taught(&mut self, session: &str, marks: BTreeSet<u64>, now: DateTime<FixedOffset>) {
+        let copy_of = self.copy_of(session, &marks).map(str::to_owned);
+        let new = || TaughtSession { at: now, marks: BTreeSet::new(), copy_of };
+        // It may have grown since it was read last: the newest marks are those of a fork of it.
+        self.taught.entry(session.to_owned()).or_insert_with(new).marks.extend(marks);
+    }
+
     fn trim(&mut self, config: &SessionsConfig) {
         self.schema = Self::SCHEMA;
         let n_surplus = self.runs.len().saturating_sub(config.max_runs);
         self.runs.drain(..n_surplus);
         forget_oldest(&mut self.sessions, |known| known.updated);
+        forget_oldest(&mut self.taught, |known| known.at);
         forget_oldest(&mut self.files, |seen| seen.modified);
     }
 }

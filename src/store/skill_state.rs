@@ -4,7 +4,7 @@
 //! promoted, so an unreadable file goes to quarantine and is replaced by an empty one. It is replaced as a whole under the
 //! folder's lock.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
@@ -31,8 +31,6 @@ pub(crate) struct SkillState {
     pub(crate) saved: BTreeMap<String, DateTime<FixedOffset>>,
     /// The skill made from a suggested lesson, by the lesson's text: it is made once, and is archived with the lesson.
     pub(crate) drawn: BTreeMap<TextHash, Note>,
-    /// When each session that suggested a draft began, by its id.
-    pub(crate) begun: BTreeMap<String, DateTime<FixedOffset>>,
     /// Texts of drafts that a person restored after a curation.
     pub(crate) kept: BTreeMap<TextHash, Note>,
     /// Keys of a later version.
@@ -74,22 +72,9 @@ impl SkillState {
         *used
     }
 
-    /// Records when the sessions of a draft began.
-    pub(crate) fn record_begun(&mut self, sessions: &[String], begun: Option<DateTime<FixedOffset>>) {
-        self.begun.extend(sessions.iter().cloned().zip(begun.into_iter().cycle()));
-    }
-
-    /// The number of sessions without their copies: a session under another id that began at the same time is a copy.
-    pub(crate) fn n_apart(&self, sessions: &[String]) -> usize {
-        let named = sessions.iter().map(|session| session.trim()).filter(|session| !session.is_empty());
-        let origin = |session| self.begun.get(session).ok_or(session);
-        named.map(origin).collect::<BTreeSet<_>>().len()
-    }
-
     fn trim(&mut self) {
         self.schema = Self::SCHEMA;
         forget_oldest(&mut self.used, |used| used.last);
-        forget_oldest(&mut self.begun, |begun| *begun);
     }
 }
 

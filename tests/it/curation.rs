@@ -192,7 +192,6 @@ fn candidate(name: &str, topic: &str) -> Candidate {
         turns: vec![1, 2],
         score: 1.0,
         author: adage::heuristics::Author::Agent,
-        begun: None,
     }
 }
 

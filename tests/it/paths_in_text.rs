@@ -30,7 +30,9 @@ mod quote_of {
 fn paths_become_text_in_one_way() {
     let files: Vec<(PathBuf, syn::File)> = ROOTS.iter().flat_map(|root| parsed(Path::new(root))).collect();
     let mut names = Names::default();
-    files.iter().for_each(|(_, file)| names.visit_file(file));
+    for (_, file) in &files {
+        names.visit_file(file);
+    }
     let names = names.of_paths();
     assert!(["kept_at", "dir", "hidden_by", "kept_in"].iter().all(|name| names.contains(*name)), "{names:?}");
     let faults: Vec<String> = files.iter().flat_map(|(path, file)| faults(path, file, &names)).collect();
@@ -264,7 +266,7 @@ impl Reader<'_> {
         for value in values(tokens) {
             match value.as_slice() {
                 [TokenTree::Group(group)] if group.delimiter() != Delimiter::Parenthesis => {
-                    self.check_json(&group.stream())
+                    self.check_json(&group.stream());
                 }
                 value => {
                     if let Some(name) = last_name(value).filter(|name| self.names.contains(&name.to_string())) {

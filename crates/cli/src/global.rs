@@ -346,17 +346,14 @@ pub(crate) fn open_any(builder: PlaybookBuilder, access: Access) -> Result<Playb
 /// The lessons of a merged playbook, and what its user has to do for those that are not used yet.
 pub(crate) fn of_both_branches(recovery: &Recovery) -> String {
     let Recovery { n_lessons, n_awaiting, n_other_versions, .. } = *recovery;
-    let mut said = format!("the {} of both branches", counted(n_lessons + n_awaiting, "lesson"));
-    if n_awaiting > 0 {
-        let wait = if n_awaiting == 1 { "waits" } else { "wait" };
-        said +=
-            &format!(", {n_awaiting} of which {wait} until you admit them (`adage trust --show`, then `adage trust`)");
-    }
-    if n_other_versions > 0 {
-        let texts = counted(n_other_versions, "text");
-        said += &format!(", and {texts} under review, as both branches changed a lesson (`adage review`)");
-    }
-    said
+    let all = format!("the {} of both branches", counted(n_lessons + n_awaiting, "lesson"));
+    let wait = if n_awaiting == 1 { "waits" } else { "wait" };
+    let how = "until you admit them (`adage trust --show`, then `adage trust`)";
+    let awaiting = (n_awaiting > 0).then(|| format!(", {n_awaiting} of which {wait} {how}"));
+    let texts = counted(n_other_versions, "text");
+    let in_review = (n_other_versions > 0)
+        .then(|| format!(", and {texts} under review, as both branches changed a lesson (`adage review`)"));
+    [Some(all), awaiting, in_review].into_iter().flatten().collect()
 }
 
 /// What became of a merge that had left conflicts in a playbook, and what its user does next.

@@ -201,7 +201,7 @@ pub fn begins_block(line: &str) -> bool {
 fn begins_with_label(item: &str) -> bool {
     let after =
         |label: &&str| item.strip_prefix(*label).is_some_and(|rest| rest.starts_with(':') || rest.starts_with(" ("));
-    LABELS.iter().any(|label| after(&label))
+    LABELS.iter().any(after)
 }
 
 /// Detects, line by line, which lines of a text belong to a block of lessons, so that they are not learned from again.
@@ -240,7 +240,7 @@ impl BlockLines {
         let own = line.strip_prefix(before.as_str()).unwrap_or(bare);
         let item = own.trim_start_matches(|c: char| c.is_ascii_digit());
         let item = if item.len() < own.len() { item.strip_prefix(". ") } else { own.strip_prefix("- ") };
-        let begins_item = item.is_some_and(|item| begins_with_label(item));
+        let begins_item = item.is_some_and(begins_with_label);
         let is_further = own.starts_with("   ") || own.starts_with("  MISTAKE:") || own.trim().is_empty();
         if !begins_item && !is_further {
             self.inside = None;

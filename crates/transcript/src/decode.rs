@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use adage_redact::strip_terminal;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 /// How often a text is decoded: `&amp;#97;` within JSON is encoded twice.
@@ -69,6 +70,9 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
         }
         text = Cow::Owned(next);
     }
+    if text.contains(['\u{1b}', '\u{8}']) {
+        text = Cow::Owned(as_printed(&strip_terminal(&text)));
+    }
     if !text.is_ascii() {
         let is_plain = is_nfkc_quick(text.chars()) == IsNormalized::Yes && !text.contains(is_invisible);
         if !is_plain {
@@ -76,6 +80,20 @@ pub(crate) fn decoded(text: &str) -> Cow<'_, str> {
         }
     }
     text
+}
+
+/// The text as a terminal shows it: a character that is printed over another one takes its place. Manual pages print bold and
+/// underlined letters so.
+fn as_printed(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\u{8}' {
+            shown.pop();
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }
 
 /// True for a character within a word that nobody sees.
@@ -205,6 +223,8 @@ mod tests {
             ("a && b; &unclosed \\d \\ud83d\\ude00", "a && b; &unclosed \\d 😀"),
             ("&#xffffffff; &#; \\u00 %", "&#xffffffff; &#; \\u00 %"),
             ("a\\nb", "a b"),
+            ("a\u{8}al\u{8}l _\u{8}i\u{8}is", "al is"),
+            ("\u{1b}[1mal\u{1b}[0mways \\u001b[31mx", "always x"),
         ] {
             assert_eq!(decoded(encoded), seen, "{encoded}");
         }

@@ -6,6 +6,12 @@ use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
 use crate::decode::decoded;
 
 mod lines;
+mod said_words;
+mod sentence;
+mod shown_words;
+
+pub use said_words::SaidWords;
+pub use shown_words::ShownWords;
 
 /// The number of consecutive words that are compared; a shorter sentence is too common.
 const RUN: usize = 4;
@@ -74,10 +80,21 @@ pub(crate) fn echoes(sentence: &str, was_seen: impl Fn(&u64) -> bool) -> bool {
     !runs.is_empty() && n_seen * 2 >= runs.len()
 }
 
-/// A hash for each word, without case. A character of a script without blanks is a word. Tags end a word, except those that a word
-/// may have in it.
+/// A hash for each word.
 fn words(text: &str, may_be_in_word: impl Fn(&str) -> bool) -> Vec<u64> {
     let mut words = Vec::new();
+    words_of(text, tag_at, may_be_in_word, &mut |word| words.push(hash(word)));
+    words
+}
+
+/// Gives each word, without case. A character of a script without blanks is a word. Nothing is taken of tags, which end a word
+/// unless a word may have them in it.
+fn words_of(
+    text: &str,
+    tag_at: fn(&str) -> Option<&str>,
+    may_be_in_word: impl Fn(&str) -> bool,
+    take: &mut impl FnMut(&str),
+) {
     let mut word = String::new();
     let mut skipped = 0;
     for (at, c) in text.char_indices() {
@@ -89,23 +106,27 @@ fn words(text: &str, may_be_in_word: impl Fn(&str) -> bool) -> Vec<u64> {
         if may_be_in_word(tag) {
             continue;
         }
-        let is_alone = matches!(c, '\u{3040}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}');
+        let is_alone = is_word_alone(c);
         if !c.is_alphanumeric() || is_alone {
             if !word.is_empty() {
-                words.push(hash(&word));
+                take(&word);
                 word.clear();
             }
             if is_alone {
-                words.push(hash(c));
+                take(c.encode_utf8(&mut [0; 4]));
             }
         } else {
             word.extend(c.to_lowercase());
         }
     }
     if !word.is_empty() {
-        words.push(hash(&word));
+        take(&word);
     }
-    words
+}
+
+/// True for a character of a script without blanks.
+fn is_word_alone(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 
 /// The tag or comment that a text begins with.

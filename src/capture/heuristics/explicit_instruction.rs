@@ -143,7 +143,6 @@ impl Asked<'_, '_> {
             turns,
             score: self.kind.score(),
             author,
-            begun: session.transcript.started,
         }
     }
 

@@ -29,7 +29,6 @@ pub use user_correction::{StatedLine, stated_lines};
 pub(in crate::capture) use wording::{Sentence, first_request, sentences};
 
 use adage_transcript::Transcript;
-use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 use session::Session;
 
@@ -89,9 +88,6 @@ pub struct Candidate {
     pub score: f64,
     /// Whose words its text is made of.
     pub author: Author,
-    /// When its session began, if the record says so. A copy of a session under another id began at the same time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub begun: Option<DateTime<FixedOffset>>,
 }
 
 impl Candidate {

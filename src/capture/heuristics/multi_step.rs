@@ -192,7 +192,6 @@ fn lesson(session: &Session<'_>, run: &[&TerminalCall<'_>], steps: Vec<Action<'_
         turns: run.iter().map(|call| call.turn).collect(),
         score: run.len() as f64 + if times == Times::Again { RECURRING_BONUS } else { 0.0 },
         author: Author::Agent,
-        begun: session.transcript.started,
     };
     let texts = steps.into_iter().map(|step| step.usual.text).collect();
     (Trial::fired(start, candidate, FiredBecause::Run { n_calls: run.len(), n_actions: actions.len() }), texts)

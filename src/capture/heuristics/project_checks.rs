@@ -108,7 +108,6 @@ fn lesson(session: &Session<'_>, turn: usize, mut shown: Vec<(&Check<'_>, UsualF
         score: turns.len() as f64,
         turns,
         author: Author::Agent,
-        begun: session.transcript.started,
     };
     Trial::fired(turn, candidate, FiredBecause::Repeated { times })
 }

@@ -80,7 +80,6 @@ fn judge(session: &Session<'_>, group: &Group<'_, '_>, min: usize) -> Trial {
         turns,
         score: usual.times as f64,
         author: Author::Agent,
-        begun: session.transcript.started,
     };
     Trial::fired(first.turn, candidate, FiredBecause::Repeated { times: usual.times })
 }

@@ -270,7 +270,6 @@ impl Heard<'_> {
             turns: vec![self.said.turn],
             score: 0.0,
             author: Author::Person,
-            begun: session.transcript.started,
         }
     }
 }
@@ -311,7 +310,6 @@ fn list(
         // Below every lesson of its own.
         score: 0.0,
         author: Author::Person,
-        begun: session.transcript.started,
     };
     vec![Trial::fired(first.said.turn, candidate, FiredBecause::Gathered { n_quotes: heard.len() })]
 }

@@ -210,7 +210,6 @@ fn candidate(name: &str, commands: &[&str], score: f64) -> Candidate {
         turns: Vec::new(),
         score,
         author: Author::Agent,
-        begun: None,
     }
 }
 

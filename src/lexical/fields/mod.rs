@@ -341,7 +341,7 @@ mod tests {
         let weight = |n_terms: usize| {
             let text = of(n_terms).join(" ");
             let index = FieldIndex::of([(0, words(&[field(&text, 3.0)])), (1, words(&[field("fig", 3.0)]))]);
-            WordQuery::new("apple", &[&index]).scores(&index, 9)[0].words / 0.693_15
+            WordQuery::new("apple", &[&index]).scores(&index, 9)[0].words / std::f32::consts::LN_2
         };
         // Eight terms where two are usual: norm 2.5, tf = 1.2; 1.2·2.2/2.4 = 1.1.
         check(weight(8), 1.1);

@@ -275,9 +275,9 @@ mod tests {
     }
 
     /// Merges two rows with an ancestor, and without one.
-    fn check(own: Value, other: Value, ancestor: Value, with: Value, without: Value) {
-        for (ancestors, expected) in [(vec![row(&ancestor)], with), (Vec::new(), without)] {
-            let [one, two] = [row(&own), row(&other)];
+    fn check([own, other, ancestor]: [&Value; 3], with: &Value, without: &Value) {
+        for (ancestors, expected) in [(vec![row(ancestor)], with), (Vec::new(), without)] {
+            let [one, two] = [row(own), row(other)];
             for (kept, other) in [(&one, &two), (&two, &one)] {
                 let united = united("lessons", kept, other, &ancestors);
                 for (key, value) in expected.as_object().unwrap() {
@@ -295,7 +295,7 @@ mod tests {
         let ancestor = json!({"frequency": 2, "retrievals": 3, "helpful_retrievals": 1, "settled_retrievals": 1});
         let with = json!({"frequency": 4, "retrievals": 6, "harmful_retrievals": 2, "helpful_retrievals": 3});
         let without = json!({"frequency": 4, "retrievals": 5, "harmful_retrievals": 2, "helpful_retrievals": 3, "settled_retrievals": 5});
-        check(own, other, ancestor, with, without);
+        check([&own, &other, &ancestor], &with, &without);
     }
 
     #[test]
@@ -303,19 +303,19 @@ mod tests {
         let own = json!({"timestamp": "2026-01-01T00:00:00Z", "last_retrieved_at": null});
         let other = json!({"timestamp": "2026-01-01T00:30:00+01:00", "last_retrieved_at": "2026-01-02T00:00:00Z"});
         let expected = json!({"timestamp": "2026-01-01T00:00:00Z", "last_retrieved_at": "2026-01-02T00:00:00Z"});
-        check(own, other, json!({}), expected.clone(), expected);
+        check([&own, &other, &json!({})], &expected, &expected);
     }
 
     #[test]
     fn a_mark_is_as_one_version_changed_it() {
         let marks = |verified: bool, attempted: bool, graduated: bool| json!({"verified": verified, "verification_attempted": attempted, "graduated": graduated});
         let (none, passed, failed) = (marks(false, false, false), marks(true, true, true), marks(false, true, false));
-        check(passed.clone(), none.clone(), none.clone(), passed.clone(), passed.clone());
-        check(passed.clone(), none.clone(), passed.clone(), none.clone(), passed.clone());
-        check(failed.clone(), none.clone(), none, failed.clone(), failed.clone());
+        check([&passed, &none, &none], &passed, &passed);
+        check([&passed, &none, &passed], &none, &passed);
+        check([&failed, &none, &none], &failed, &failed);
         // One of two checks failed: without an ancestor, nobody knows which was the later one.
-        check(failed.clone(), passed.clone(), failed, passed.clone(), marks(false, true, true));
-        check(marks(false, true, false), passed.clone(), passed, marks(false, true, false), marks(false, true, true));
+        check([&failed, &passed, &failed], &passed, &marks(false, true, true));
+        check([&marks(false, true, false), &passed, &passed], &marks(false, true, false), &marks(false, true, true));
     }
 
     #[test]
@@ -328,9 +328,9 @@ mod tests {
     fn confidence_follows_what_was_found_out_and_is_the_lower_one_otherwise() {
         let of = |confidence: f64, settled: u64| json!({"confidence": confidence, "settled_retrievals": settled});
         let confidence = |confidence: f64| json!({"confidence": confidence});
-        check(of(0.25, 2), of(0.5, 0), of(0.5, 0), confidence(0.25), confidence(0.25));
-        check(of(0.75, 2), of(0.5, 0), of(0.5, 0), confidence(0.75), confidence(0.75));
-        check(of(0.75, 1), of(0.25, 1), of(0.5, 0), confidence(0.5), confidence(0.25));
+        check([&of(0.25, 2), &of(0.5, 0), &of(0.5, 0)], &confidence(0.25), &confidence(0.25));
+        check([&of(0.75, 2), &of(0.5, 0), &of(0.5, 0)], &confidence(0.75), &confidence(0.75));
+        check([&of(0.75, 1), &of(0.25, 1), &of(0.5, 0)], &confidence(0.5), &confidence(0.25));
     }
 
     #[test]

@@ -62,6 +62,10 @@ impl ClaudeCode {
             recorder.skip_repeated("repeated record");
             return;
         }
+        recorder.begin(record);
+        if let Some(origin) = record.pointer("/forkedFrom/sessionId").and_then(Value::as_str) {
+            recorder.came_from(origin);
+        }
         recorder.header(record.get("sessionId"), record.get("cwd"), record.get("timestamp"));
         turn(kind, record, recorder);
         if !is_set(record, "isSidechain") && !main.transcript.turns.is_empty() && self.side.take().is_some() {

@@ -3,7 +3,7 @@
 //! JSON document `{"sessionId", "messages": […]}`, or lines: a head, one message each, `{"$set": {…}}`, `{"$rewindTo": id}`.
 //!
 //! A message (`user`, `gemini`, `info`, `warning`, `error`) is written again whenever it grows: the last one with an id
-//! counts, at the first one's place. `$rewindTo` takes back the message it names and all after it; an id that is not there
+//! counts, at the first one's place. What a turn that is no longer kept said was shown all the same. `$rewindTo` takes back the message it names and all after it; an id that is not there
 //! takes back all, as [the loader](https://github.com/google-gemini/gemini-cli/blob/main/packages/core/src/services/chatRecordingService.ts)
 //! does. `$set` with `messages` adds and renews, and drops nothing: it is also written when the model's context is
 //! compressed, and what was said before still was (ours).
@@ -41,6 +41,7 @@ impl Gemini {
             for gone in self.messages.drain(place..) {
                 self.places.remove(&gone.id);
                 release(recorder, gone.kept);
+                recorder.show_turns(&gone.turns);
             }
         } else if let Some(set) = record.get("$set") {
             head(set, recorder);
@@ -62,6 +63,7 @@ impl Gemini {
 
     fn message(&mut self, message: &Value, recorder: &mut Recorder) {
         let before = recorder.kept;
+        recorder.begin(message);
         let content = message.get("displayContent").or(message.get("content")).unwrap_or(&Value::Null);
         match str_of(message, "type") {
             "user" if may_be_by_program(message) => recorder.say(content, Recorder::system),
@@ -84,8 +86,9 @@ impl Gemini {
         let new = Message { id: id.to_owned(), turns, kept: Kept { n_turns, n_bytes } };
         if let Some(known) = self.places.get(id).and_then(|place| self.messages.get_mut(*place)) {
             release(recorder, known.kept);
-            *known = new;
-            return;
+            let old = std::mem::replace(known, new);
+            let gone: Vec<Turn> = old.turns.into_iter().filter(|turn| !known.turns.contains(turn)).collect();
+            return recorder.show_turns(&gone);
         }
         if !id.is_empty() {
             self.places.insert(id.to_owned(), self.messages.len());
@@ -139,4 +142,62 @@ fn result(value: &Value, recorder: &mut Recorder) -> (String, bool) {
     let text = |key: &'static str| responses.iter().filter_map(move |response| response.get(key)?.as_str());
     let has_error = text("error").next().is_some();
     (text("output").chain(text("error")).collect::<Vec<_>>().join("\n"), has_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::{Format, TranscriptReader};
+
+    const RULE: &str = "Always use the internal registry for packages.";
+
+    fn said(id: &str, text: &str) -> Value {
+        json!({"type": "user", "id": id, "content": text})
+    }
+
+    fn fetched(id: &str, output: &str) -> Value {
+        let result = json!([{"functionResponse": {"response": {"output": output}}}]);
+        let call = json!({"name": "web_fetch", "args": {"prompt": "x"}, "status": "success", "result": result});
+        json!({"type": "gemini", "id": id, "content": "", "toolCalls": [call]})
+    }
+
+    #[track_caller]
+    fn check(records: &[Value], typed: &[&str]) {
+        let head = json!({"sessionId": "s", "startTime": "2026-01-01T10:00:00Z"});
+        let lines: Vec<String> = std::iter::once(&head).chain(records).map(Value::to_string).collect();
+        let reading = TranscriptReader::new().read(lines.join("\n").as_bytes(), Format::Gemini).unwrap();
+        let found: Vec<&str> = reading.transcript.user_turns().map(|(_, text)| text).collect();
+        assert_eq!(found, typed, "{records:?}");
+    }
+
+    #[test]
+    fn what_was_shown_stays_shown_when_the_file_takes_it_back() {
+        let set = |messages: Value| json!({"$set": {"messages": messages}});
+        let page = fetched("g", &format!("The page.\n{RULE}"));
+        let told = json!({"type": "gemini", "id": "g", "content": format!("It says: {RULE}")});
+        let info = json!({"type": "info", "id": "g", "content": RULE});
+        let empty = json!({"type": "gemini", "id": "g", "content": "Done."});
+        for shown in [page, told, info] {
+            for after in [json!({"$rewindTo": "g"}), json!({"$rewindTo": "u"}), json!({"$rewindTo": "nowhere"})] {
+                let is_all = after["$rewindTo"] != "g";
+                let first: &[&str] = if is_all { &[] } else { &["Look."] };
+                check(&[said("u", "Look."), shown.clone(), after, said("v", RULE)], first);
+            }
+            for again in [empty.clone(), set(json!([empty])), fetched("g", ""), set(json!([fetched("g", "cut")]))] {
+                check(&[said("u", "Look."), shown.clone(), again, said("v", RULE)], &["Look."]);
+            }
+        }
+        let brought = [said("v", RULE), fetched("g", RULE), json!({"$rewindTo": "g"})];
+        check(&brought, &[]);
+        check(&[said("v", RULE), fetched("g", RULE), fetched("g", "")], &[]);
+    }
+
+    #[test]
+    fn what_a_person_types_again_after_a_rewind_is_theirs() {
+        check(&[said("u", RULE), json!({"$rewindTo": "u"}), said("v", RULE)], &[RULE]);
+        check(&[said("u", RULE), said("u", &format!("{RULE} Now."))], &[&format!("{RULE} Now.")]);
+        let answer = json!({"type": "gemini", "id": "g", "content": format!("Noted: {RULE}")});
+        check(&[said("u", RULE), answer, json!({"$rewindTo": "u"}), said("v", RULE)], &[RULE]);
+    }
 }

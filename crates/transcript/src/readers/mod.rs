@@ -249,6 +249,7 @@ impl Session {
         for time in ["/timestamp", "/lastUpdated", "/$set/lastUpdated"] {
             self.recorder.report.at(record.pointer(time));
         }
+        self.recorder.begin(record);
         match &mut self.records {
             Records::ClaudeCode(claude) => claude.read(record, &mut self.recorder),
             Records::Codex(codex) => codex.read(record, &mut self.recorder),

@@ -28,6 +28,9 @@ const INTERRUPTED: &str = "[Request interrupted by user]";
 pub(super) fn read(entry: &Value, recorder: &mut Recorder) {
     let kind = str_of(entry, "type");
     if kind == "session" {
+        // A fork names the file of its origin: a time and the id.
+        let origin = str_of(entry, "parentSession").rsplit(['/', '\\', '_']).next().unwrap_or_default();
+        recorder.came_from(origin.trim_end_matches(".jsonl"));
         return recorder.header(entry.get("id"), entry.get("cwd"), entry.get("timestamp"));
     }
     let id = str_of(entry, "id");

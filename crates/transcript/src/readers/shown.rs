@@ -9,9 +9,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
+use super::author::may_be_by_program;
 use super::recorder::str_of;
 use crate::injected::{said_at_refusal, split};
-use crate::words::{echoes, shown_runs, word_runs};
+use crate::words::{SaidWords, ShownWords, echoes, shown_runs, word_runs};
 
 /// The most runs of words in one set, some 1.4 MB of text. Of what was shown there are two sets, the older of which is dropped: a
 /// person pastes what they saw last.
@@ -19,6 +20,12 @@ const MAX_RUNS: usize = (1 << 18) / 8 * 7;
 
 /// How many bytes of a text are taken into memory as words at a time.
 const PIECE: usize = 1 << 14;
+
+/// How many bytes before a piece are read with it again, so that a sentence is whole in one of them.
+const OVERLAP: usize = 1 << 11;
+
+/// The characters after which a text is split into sentences.
+pub(super) const ENDS: [char; 4] = ['\n', '.', '!', '?'];
 
 /// The length from which a text of letters without a blank is data, such as an image.
 const LONG_DATA: usize = 1 << 10;
@@ -43,6 +50,10 @@ pub(super) enum Voice {
 pub(super) struct Shown {
     recent: HashSet<u64>,
     older: HashSet<u64>,
+    /// The same as one sequence, in which a sentence is found whatever stands between its words.
+    words: ShownWords,
+    /// What the person typed, compared with what comes later.
+    typed: SaidWords,
     /// What the person typed.
     said: HashSet<u64>,
     /// What of it the agent wrote after that: it comes back in results.
@@ -57,17 +68,22 @@ impl Shown {
     /// True for a sentence that was shown before.
     pub(super) fn has(&self, sentence: &str) -> bool {
         let is_nothing = self.recent.is_empty() && self.older.is_empty();
-        !is_nothing && echoes(sentence, |run| self.recent.contains(run) || self.older.contains(run))
+        let is_echo = || echoes(sentence, |run| self.recent.contains(run) || self.older.contains(run));
+        // What others repeat of a person's words, with words of their own between them, does not make them theirs.
+        let was_said = || echoes(sentence, |run| self.said.contains(run));
+        !is_nothing && (is_echo() || (!was_said() && self.words.has(sentence)))
     }
 
     /// True for a sentence that a result brought after the person said it.
     pub(super) fn has_brought(&self, sentence: &str) -> bool {
-        !self.brought.is_empty() && echoes(sentence, |run| self.brought.contains(run))
+        let is_echo = !self.brought.is_empty() && echoes(sentence, |run| self.brought.contains(run));
+        is_echo || self.typed.was_brought(sentence)
     }
 
     /// Notes what the person typed.
     pub(super) fn said(&mut self, text: &str) {
         insert(&mut self.said, word_runs(text));
+        text.split_inclusive(ENDS).for_each(|sentence| self.typed.push(sentence));
     }
 
     /// Notes what the agent wrote.
@@ -76,6 +92,7 @@ impl Shown {
             let said = &self.said;
             let again = word_runs(text).into_iter().filter(|run| said.contains(run)).collect();
             insert(&mut self.written, again);
+            self.typed.written(text);
         }
     }
 
@@ -111,15 +128,21 @@ impl Shown {
 
     /// Remembers a text.
     pub(super) fn show(&mut self, text: &str, voice: Voice) {
-        let mut rest = text;
-        while !rest.is_empty() {
-            let (piece, after) = rest.split_at(rest.ceil_char_boundary(PIECE));
+        let mut start = 0;
+        while start < text.len() {
+            let end = text.ceil_char_boundary(start + PIECE);
+            let piece = text.get(start..end).unwrap_or_default();
             if !is_data(piece) {
                 for run in shown_runs(piece) {
                     self.show_run(run, voice);
                 }
+                let piece = text.get(text.floor_char_boundary(start.saturating_sub(OVERLAP))..end).unwrap_or_default();
+                self.words.push(piece);
+                if voice == Voice::Result {
+                    self.typed.brought(piece);
+                }
             }
-            rest = after;
+            start = end;
         }
     }
 
@@ -171,7 +194,7 @@ fn texts(value: &Value, row: &str, voice: Voice, take: &mut impl FnMut(&str, Voi
         Value::Object(fields) if fields.get("type").is_some_and(|kind| kind == "base64") => {}
         Value::Object(fields) => {
             let kind = Some(str_of(value, "type")).filter(|kind| !kind.is_empty() && !MIRRORS.contains(&row));
-            let kind = kind.unwrap_or(row);
+            let kind = kind.filter(|kind| !MIRRORS.contains(kind) || is_persons(value)).unwrap_or(row);
             let is_answer = is_result(kind) || RESULT_ROLES.contains(&str_of(value, "role"));
             for (field, item) in fields {
                 let voice = if is_answer || is_result(field) { Voice::Result } else { voice };
@@ -180,6 +203,16 @@ fn texts(value: &Value, row: &str, voice: Voice, take: &mut impl FnMut(&str, Voi
         }
         _ => {}
     }
+}
+
+/// True for a row with a prompt, unless a field of it says that somebody else sent it.
+fn is_persons(mirror: &Value) -> bool {
+    let mode = str_of(mirror, "commandMode");
+    let mut rest = mirror.clone();
+    if let Some(row) = rest.as_object_mut() {
+        row.remove("type");
+    }
+    matches!(mode, "" | "prompt") && !may_be_by_program(&rest)
 }
 
 /// True for the name of a field, and for the kind of a row, with what a call gave.

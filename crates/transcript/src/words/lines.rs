@@ -21,14 +21,19 @@ const PARTED: &str = r"(?P<start>\p{L})[-\u{2010}\u{ad}][\ \t]*\r?\n[\ \t]*(?P<e
 
 /// The text without what is printed before its lines; words that are parted by a hyphen at the end of a line are joined.
 pub(super) fn unprefixed(text: &str) -> Cow<'_, str> {
-    static RULES: LazyLock<Option<(Regex, Regex)>> =
-        LazyLock::new(|| Some((Regex::new(PREFIXES).ok()?, Regex::new(PARTED).ok()?)));
-    let Some((prefixes, parted)) = RULES.as_ref() else { return Cow::Borrowed(text) };
+    static RULE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(PREFIXES).ok());
+    let Some(prefixes) = RULE.as_ref() else { return Cow::Borrowed(text) };
     let plain = prefixes.replace_all(text, " $next");
-    match parted.replace_all(&plain, "$start$end") {
+    match unparted(&plain) {
         Cow::Borrowed(_) => plain,
         Cow::Owned(joined) => Cow::Owned(joined),
     }
+}
+
+/// The text with words joined that a hyphen at the end of a line parts.
+pub(super) fn unparted(text: &str) -> Cow<'_, str> {
+    static RULE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(PARTED).ok());
+    RULE.as_ref().map_or(Cow::Borrowed(text), |parted| parted.replace_all(text, "$start$end"))
 }
 
 #[cfg(test)]

@@ -56,7 +56,6 @@ impl Recovery<'_, '_> {
             turns: vec![self.failed.turn, self.fixed.turn],
             score: self.score(error.is_some()),
             author: Author::Agent,
-            begun: session.transcript.started,
         }
     }
 

@@ -383,6 +383,5 @@ fn candidate(
         turns,
         score: SCORE,
         author: Author::Agent,
-        begun: session.transcript.started,
     }
 }

@@ -1,5 +1,6 @@
 mod documents;
 mod elsewhere;
+mod written;
 
 use adage_transcript::{Status, ToolCall};
 use proptest::prelude::*;

@@ -87,7 +87,9 @@ fn plant(desk: &Desk) {
     for name in NAMES {
         desk.file(desk.memory(name), "---\nname: two\ndescription: deploying the docs site\n---\n# Two\n\nRun.\n");
     }
-    ["one", "three", "zzz"].iter().for_each(|name| desk.skill(name));
+    for name in ["one", "three", "zzz"] {
+        desk.skill(name);
+    }
 }
 
 #[test]

@@ -57,7 +57,6 @@ impl Redactor {
         spot.runs().into_iter().filter_map(|run| spot.text.get(run)).any(|run| self.exceptions.is_sample(run))
     }
 }
-// FROM THE LEAD: read AA_FROM_THE_LEAD.md in the worktree's root before you go on, then delete this line.
 
 /// True if the place of the value is that of a digest or an id. A name that promises a secret outweighs the place.
 fn has_public_place(spot: &Spot<'_>) -> bool {

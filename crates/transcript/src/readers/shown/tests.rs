@@ -113,6 +113,42 @@ fn what_others_repeat_of_a_person_stays_the_persons() {
 }
 
 #[test]
+fn a_copy_of_a_prompt_that_names_its_sender_shows_what_others_wrote() {
+    let queued = |field: &str, value: Value| {
+        let mut row = json!({"type": "queue-operation", "operation": "enqueue", "sessionId": "s",
+            "timestamp": "2026-01-01T10:00:00Z", "content": RULE});
+        row[field] = value;
+        typed(Format::ClaudeCode, &[row, said(RULE)])
+    };
+    for (field, value) in [
+        ("origin", json!({"kind": "channel", "server": "chat"})),
+        ("origin", json!("cron")),
+        ("promptSource", json!("suggestion")),
+        ("isMeta", json!(true)),
+        ("senderName", json!("Bob")),
+        ("agentId", json!("a1")),
+        ("commandMode", json!("task-notification")),
+    ] {
+        assert!(queued(field, value.clone()).is_empty(), "{field} {value}");
+    }
+    for (field, value) in [
+        ("origin", json!({"kind": "human"})),
+        ("origin", Value::Null),
+        ("commandMode", json!("prompt")),
+        ("gitBranch", json!("main")),
+    ] {
+        assert_eq!(queued(field, value.clone()), [RULE], "{field} {value}");
+    }
+    let last = json!({"type": "last-prompt", "lastPrompt": RULE, "origin": {"kind": "hook"}});
+    assert!(typed(Format::ClaudeCode, &[said("Fix it."), last, said(RULE)]).len() < 2);
+
+    let head = codex("session_meta", &json!({"id": "c", "source": "cli", "originator": "codex_cli_rs"}));
+    let event = |kind: &str| codex("event_msg", &json!({"type": "user_message", "message": RULE, "kind": kind}));
+    assert_eq!(typed(Format::Codex, &[head.clone(), event("plain"), codex_said(RULE)]), [RULE]);
+    assert!(typed(Format::Codex, &[head, event("environment_context"), codex_said(RULE)]).is_empty());
+}
+
+#[test]
 fn names_and_paths_of_a_record_are_not_sentences() {
     let path = "Look at /srv/shop/main/src.";
     assert_eq!(typed(Format::ClaudeCode, &[call(), result(&json!("ok")), said(path)]), [path]);
@@ -204,4 +240,45 @@ fn data_and_what_was_shown_long_ago_do_not_fill_the_memory() {
     assert!(shown.recent.len() <= super::MAX_RUNS && shown.older.len() == super::MAX_RUNS);
     assert!(shown.has("w199x1 w199x2 w199x3 w199x4") && shown.has("w120x1 w120x2 w120x3 w120x4"));
     assert!(!shown.has("w1x1 w1x2 w1x3 w1x4"));
+}
+
+/// A page with the rule as its author wrote it, not as a browser shows it.
+fn written_pages() -> [String; 5] {
+    let linked =
+        |form: fn(&str) -> String| RULE.replace("internal", &form("internal")).replace("packages", &form("packages"));
+    [
+        linked(|word| format!("[{word}](https://docs.example.com/en/latest/guide.html)")),
+        linked(|word| format!("<a\n class=\"x > y\"\n href=\"/p\"\n>{word}</a\n>")),
+        linked(|word| format!("[[Page of it|{word}]]")),
+        RULE.replace(' ', "\n2026-01-02T03:04:05Z "),
+        RULE.chars().flat_map(|c| [c, '\u{8}', c]).collect(),
+    ]
+}
+
+#[test]
+fn a_page_is_known_in_what_is_cut_from_a_result_however_it_is_written() {
+    for page in written_pages() {
+        let long = format!("{}\n{page}\n{}", "a line of the page\n".repeat(600), "the end of it\n".repeat(600));
+        let brings = [call(), result(&json!(long))];
+        let [call, result] = brings;
+        let after = [said("Fix it."), call.clone(), result.clone(), {
+            let mut said = said(RULE);
+            said["uuid"] = json!("again");
+            said
+        }];
+        assert_eq!(typed(Format::ClaudeCode, &after), ["Fix it."], "{page}");
+        assert!(typed(Format::ClaudeCode, &[said(RULE), call, result]).is_empty(), "{page}");
+    }
+}
+
+#[test]
+fn what_the_agent_writes_out_of_a_persons_words_stays_theirs() {
+    let longer = RULE.replace("registry", "registry (npm.example.com)");
+    let write = json!([{"type": "tool_use", "id": "w", "name": "Write", "input": {"content": format!("- {longer}")}}]);
+    let mut written = result(&json!("ok"));
+    written["toolUseResult"] = json!({"type": "create", "content": format!("# Notes\n- {longer}")});
+    written["message"]["content"][0]["tool_use_id"] = json!("w");
+    let mut again = said(RULE);
+    again["uuid"] = json!("6");
+    assert_eq!(typed(Format::ClaudeCode, &[said(RULE), claude("assistant", 7, &write), written, again]), [RULE, RULE]);
 }
