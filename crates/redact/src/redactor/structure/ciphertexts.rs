@@ -63,7 +63,10 @@ fn is_sealed(spot: &Spot<'_>) -> bool {
     let is_of_kms = |run: &str| run.starts_with("AQICAH") || run.starts_with("AQECAH");
     let is_kms = spot.runs().into_iter().filter_map(|run| spot.text.get(run)).any(is_of_kms);
     let lead = || spot.lead(HEAD);
-    let is_of_cluster = || lead().contains("SealedSecret") && lead().contains("encryptedData");
+    let is_of_cluster = || {
+        let document = lead().rsplit("\n---").next().unwrap_or_default();
+        document.contains("SealedSecret") && document.contains("encryptedData")
+    };
     spot.decoded().any(|(_, bytes)| bytes.len() >= MIN_SEALED && (is_kms || is_of_cluster()))
 }
 
@@ -113,6 +116,7 @@ mod tests {
             (format!("key:\n{hex}"), &hex, false),
             (format!("kind: SealedSecret\nspec:\n  encryptedData:\n    password: {sealed}"), &sealed, true),
             (format!("kind: Secret\ndata:\n    password: {sealed}"), &sealed, false),
+            (format!("kind: SealedSecret\nencryptedData: x\n---\nkind: Secret\ndata: {sealed}"), &sealed, false),
             (format!("kind: SealedSecret\nspec:\n  encryptedData:\n    password: {}", key(12)), &key(12), false),
         ] {
             check(&text, value, expected);
