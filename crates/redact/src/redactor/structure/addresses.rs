@@ -1,6 +1,7 @@
 //! Parts of addresses: the slug of a page, and the name of a file in a folder of the system.
 
 use super::spot::{Spot, is_hex_of};
+use crate::redactor::promise::promises_value;
 use crate::shape::is_uuid;
 
 /// Hosts of pages whose address ends with the page's title and id.
@@ -58,7 +59,8 @@ pub(super) fn is_of_page(spot: &Spot<'_>) -> bool {
 pub(super) fn is_part_of_address(spot: &Spot<'_>) -> bool {
     let before = spot.before();
     let whole = before.rsplit([' ', '"', '\'', '`', '<', '(', '[', '\t', '=']).next().unwrap_or_default();
-    is_of_page(spot) || is_file_name(whole, spot.value())
+    let lead = before.get(..before.len() - whole.len()).unwrap_or_default();
+    is_of_page(spot) || (is_file_name(whole, spot.value()) && !promises_value(lead))
 }
 
 /// True for the last part of a page's path: a title and 32 hexadecimal digits (12 at Medium). False in a query.
@@ -130,6 +132,9 @@ mod tests {
             ("key=¶", false),
             ("C:\\¶", false),
             ("POST /hooks/¶", false),
+            ("the api key is ./keys/x/¶", false),
+            ("the credential is /tmp/a/¶", false),
+            ("API_KEY=~/x/y/¶", false),
         ] {
             check(&text.replace('¶', hex), hex, expected);
         }
