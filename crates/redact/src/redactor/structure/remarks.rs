@@ -22,6 +22,8 @@ const OTHERS: [&str; 14] = [
     "before",
     "leaked",
 ];
+/// What such a remark calls public.
+const THINGS: [&str; 8] = ["key", "one", "half", "part", "value", "id", "on", "by"];
 /// The greatest number of words in such a remark.
 const MAX_WORDS: usize = 8;
 /// The lengths of public keys in bytes: of Curve25519, and of a compressed and a plain point of P-256.
@@ -33,7 +35,9 @@ pub(super) fn is_called_public(spot: &Spot<'_>) -> bool {
     let rest = spot.behind().trim_start_matches(['"', '\'', '`', ',', ';', '=', ' ', '\t']);
     let Some(remark) = OPENERS.iter().find_map(|opener| rest.strip_prefix(opener)) else { return false };
     let words = lower_words(remark);
-    let is_public = words.iter().any(|word| word == "public" || word == "publishable");
+    let place = words.iter().position(|word| word == "public" || word == "publishable");
+    // The word is the last, or of the value: not of a beta or a bucket.
+    let is_public = place.is_some_and(|at| words.get(at + 1).is_none_or(|next| THINGS.contains(&next.as_str())));
     let has_form =
         is_hex_of(spot.value(), &[32, 40, 64]) || spot.decoded().any(|(_, bytes)| KEYS.contains(&bytes.len()));
     is_public
@@ -66,6 +70,9 @@ mod tests {
             ("key = §  # not public", false),
             ("key = §  # of the public repo", false),
             ("key = § public", false),
+            ("key = §  # public beta", false),
+            ("key = §  // of the public site", false),
+            ("key = §  # signs the public feed", false),
         ] {
             let text = text.replace('§', &key);
             assert_eq!(is_called_public(&Spot::last(&text, &key)), expected, "{text}");
