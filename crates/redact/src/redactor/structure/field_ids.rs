@@ -125,7 +125,7 @@ fn is_labelled(spot: &Spot<'_>) -> bool {
     let is_url_base64 = |id: &str| id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
     let is_hex_32 = |id: &str| is_hex_of(id, &[32]);
     let is_job = |id: &str| id.bytes().all(|b| b.is_ascii_hexdigit() || b == b'_');
-    let is_license = |id: &str| id.split(['-', '.']).all(|word| is_of_license(word));
+    let is_license = |id: &str| id.split(['-', '.']).all(is_of_license);
     id("mrk-").is_some_and(is_hex_32)
         || id("[$LATEST]").is_some_and(is_hex_32)
         || id("bquxjob_").is_some_and(is_job)
