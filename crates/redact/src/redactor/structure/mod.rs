@@ -66,9 +66,9 @@ fn has_public_place(spot: &Spot<'_>) -> bool {
         .or_else(|| field_ids::field_id(spot))
         .or_else(|| object_ids::object_id(spot))
         .or_else(|| lookup_keys::lookup_key(spot))
+        .or_else(|| addresses::part_of_address(spot))
+        .or_else(|| printed::printed(spot))
+        .or_else(|| remarks::called_public(spot))
+        .or_else(|| asset_files::part_of_asset(spot))
         .is_some()
-        || addresses::is_part_of_address(spot)
-        || printed::is_printed(spot)
-        || remarks::is_called_public(spot)
-        || asset_files::is_of_asset(spot)
 }

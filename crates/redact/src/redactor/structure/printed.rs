@@ -1,5 +1,6 @@
 //! Values that a command prints on a line of their own, where the command prints nothing secret.
 
+use super::proof::{Form, Public};
 use super::spot::{Spot, is_hex_of};
 use crate::redactor::promise::promises_within;
 use crate::shape::is_uuid;
@@ -46,9 +47,11 @@ const IDENTIFYING: [[&str; 2]; 8] = [
     ["dvc", "status"],
 ];
 
-/// True for a digest, a public key or an id at the start of a line below the command that printed it.
-pub(super) fn is_printed(spot: &Spot<'_>) -> bool {
-    spot.before().is_empty() && command_above(spot).is_some_and(|command| prints(command, spot))
+/// The proof for a digest, a public key or an id at the start of a line below the command that printed it.
+pub(super) fn printed(spot: &Spot<'_>) -> Option<Public> {
+    const FORMS: [Form; 4] = [Form::Hex(&DIGESTS), Form::Hex(&[12]), Form::Uuid, Form::Bytes(&[KEY_LEN])];
+    let command = command_above(spot).filter(|_| spot.before().is_empty())?;
+    prints(command, spot).then(|| Public::proven(spot, &FORMS, "")).flatten()
 }
 
 /// The nearest line above that is a command, up to other values that it printed.
@@ -92,7 +95,7 @@ mod tests {
     use crate::redactor::structure::spot::some_bytes;
 
     fn check(text: &str, value: &str, expected: bool) {
-        assert_eq!(is_printed(&Spot::last(text, value)), expected, "{text}");
+        assert_eq!(printed(&Spot::last(text, value)).is_some(), expected, "{text}");
     }
 
     #[test]
