@@ -31,7 +31,7 @@ const SECRETS: [&str; 17] = [
     "accesskey",
 ];
 /// Words before `key` in names of secrets.
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 19] = [
     "api",
     "access",
     "secret",
@@ -49,6 +49,8 @@ const KEYS: [&str; 17] = [
     "hmac",
     "decryption",
     "session",
+    "node",
+    "wallet",
 ];
 /// Words before `token` and `secret` in names of public values.
 const OTHERS: [&str; 27] = [
@@ -107,6 +109,14 @@ pub(crate) fn promises_value(before: &str) -> bool {
         return (0..rest.len().min(N_WORDS)).any(|n_between| is_secret_name(rest.get(..rest.len() - n_between)));
     }
     is_secret_name(Some(&clause))
+}
+
+/// True if a name of a secret is anywhere in the text, whatever is before or behind it.
+pub(crate) fn promises_within(text: &str) -> bool {
+    let words: Vec<String> = words(text).map(str::to_lowercase).collect();
+    let is_key = |pair: &[String]| matches!(pair, [kind, key] if KEYS.contains(&kind.as_str()) && ["key", "keys"].contains(&key.as_str()));
+    words.windows(2).any(is_key)
+        || words.iter().any(|word| SECRETS.contains(&word.trim_end_matches('s')) || SECRETS.contains(&word.as_str()))
 }
 
 /// True if the last words are those of the name of a secret.

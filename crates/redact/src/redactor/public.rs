@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use crate::rules::touches;
+use crate::score::names_a_password;
 use crate::shape::{claims_nothing, encodes_a_name, entropy, is_path_like, is_uuid, looks_random, repeats_a_group};
 
 use super::surroundings::{line_before, name_at_end};
@@ -190,13 +191,18 @@ pub(super) fn is_marked_fake(value: &str) -> bool {
         && ["FAKE", "EXAMPLE", "DUMMY", "NOTREAL", "NOT-REAL", "DO-NOT-USE"].iter().any(|mark| value.contains(mark))
 }
 
-/// True for the start of a value, with three dots in place of the rest, as in `gho_psT9...`.
+/// True for the start of a value, with three dots in place of the rest, as in `gho_psT9...`. After a word for a password, which is
+/// short, the start may be all of it.
 pub(super) fn is_cut_short(text: &str, at: &Range<usize>) -> bool {
     let value = text.get(at.clone()).unwrap_or_default();
     let rest = text.get(at.end..).unwrap_or_default();
     let is_cut = value.ends_with("...") || rest.starts_with("...") || rest.starts_with('…');
     let start = value.trim_end_matches('.');
-    is_cut && start.len() <= 20 && start.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
+    let is_password = || names_a_password(line_before(text, at.start));
+    is_cut
+        && !is_password()
+        && start.len() <= 20
+        && start.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b))
 }
 
 /// True for the table of an encoding, such as base64 (RFC 4648): all upper-case letters, all lower-case letters and all digits,

@@ -1,6 +1,8 @@
 //! Parts of addresses: the slug of a page, and the name of a file in a folder of the system.
 
+use super::proof::Public;
 use super::spot::{Spot, is_hex_of};
+use crate::redactor::promise::promises_value;
 use crate::shape::is_uuid;
 
 /// Hosts of pages whose address ends with the page's title and id.
@@ -54,11 +56,13 @@ pub(super) fn is_of_page(spot: &Spot<'_>) -> bool {
     is_slug(url, spot) || is_heading(url, spot.value())
 }
 
-/// True for a part of the address of a page, or of the path of a file.
-pub(super) fn is_part_of_address(spot: &Spot<'_>) -> bool {
+/// The proof for a part of the address of a page, or of the path of a file.
+pub(super) fn part_of_address(spot: &Spot<'_>) -> Option<Public> {
     let before = spot.before();
     let whole = before.rsplit([' ', '"', '\'', '`', '<', '(', '[', '\t', '=']).next().unwrap_or_default();
-    is_of_page(spot) || is_file_name(whole, spot.value())
+    let lead = before.get(..before.len() - whole.len()).unwrap_or_default();
+    let is_part = is_of_page(spot) || (is_file_name(whole, spot.value()) && !promises_value(lead));
+    is_part.then(|| Public::of_form(spot)).flatten()
 }
 
 /// True for the last part of a page's path: a title and 32 hexadecimal digits (12 at Medium). False in a query.
@@ -100,7 +104,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, value: &str, expected: bool) {
-        assert_eq!(is_part_of_address(&Spot::first(text, value)), expected, "{text}");
+        assert_eq!(part_of_address(&Spot::first(text, value)).is_some(), expected, "{text}");
     }
 
     #[test]
@@ -130,6 +134,9 @@ mod tests {
             ("key=¶", false),
             ("C:\\¶", false),
             ("POST /hooks/¶", false),
+            ("the api key is ./keys/x/¶", false),
+            ("the credential is /tmp/a/¶", false),
+            ("API_KEY=~/x/y/¶", false),
         ] {
             check(&text.replace('¶', hex), hex, expected);
         }

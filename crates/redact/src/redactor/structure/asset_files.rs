@@ -1,5 +1,6 @@
 //! Digests in the names of files that a bundler wrote.
 
+use super::proof::Public;
 use super::spot::{Spot, is_hex_of};
 
 /// The ends of such names.
@@ -10,13 +11,13 @@ const ENDS: [&str; 22] = [
 /// The lengths of digests in such names, in hexadecimal digits.
 const LENGTHS: [usize; 6] = [8, 12, 16, 20, 32, 40];
 
-/// True for a digest between a name with a joint and the end of a file's name, as in `login.<digest>.chunk.js`.
-pub(super) fn is_of_asset(spot: &Spot<'_>) -> bool {
+/// The proof for a digest between a name with a joint and the end of a file's name, as in `login.<digest>.chunk.js`.
+pub(super) fn part_of_asset(spot: &Spot<'_>) -> Option<Public> {
     let is_end = |c: char| !c.is_ascii_alphanumeric() && !"._-~@".contains(c);
     let lead = spot.before().rsplit(is_end).next().unwrap_or_default();
     let rest = spot.behind().split(is_end).next().unwrap_or_default();
     if lead.is_empty() && rest.is_empty() {
-        return false;
+        return None;
     }
     let name = [lead, spot.value(), rest].concat();
     let mut parts = name.split('.');
@@ -26,7 +27,8 @@ pub(super) fn is_of_asset(spot: &Spot<'_>) -> bool {
     // The digest is the last part of the stem, or the part behind it.
     let digest = [stem.rsplit(['-', '_', '~']).next(), ends.first().copied()];
     let is_digest = digest.iter().flatten().any(|part| is_hex_of(part, &LENGTHS) && spot.value().contains(part));
-    is_asset && is_digest && stem.contains(|c: char| c.is_ascii_alphabetic()) && !spot.value().starts_with(stem)
+    let is_named = stem.contains(|c: char| c.is_ascii_alphabetic()) && !spot.value().starts_with(stem);
+    (is_asset && is_digest && is_named).then(|| Public::of_form(spot)).flatten()
 }
 
 #[cfg(test)]
@@ -48,9 +50,9 @@ mod tests {
             ("key.§ main.js", false),
             ("https://ann:§@cdn.test/a.js", false),
         ] {
-            assert_eq!(is_of_asset(&Spot::last(&text.replace('§', hex), hex)), expected, "{text}");
+            assert_eq!(part_of_asset(&Spot::last(&text.replace('§', hex), hex)).is_some(), expected, "{text}");
         }
         let random = "q7RtZ2mWx9LkB4vNs8Yd1HcJ";
-        assert!(!is_of_asset(&Spot::last(&format!("api-token.{random}.js"), random)));
+        assert!(part_of_asset(&Spot::last(&format!("api-token.{random}.js"), random)).is_none());
     }
 }

@@ -42,17 +42,25 @@ fn is_body(spot: &Spot<'_>) -> bool {
     let Some((kind, body)) = block.split_once("-----") else { return false };
     let first = spot.decoded().next().map(|(_, bytes)| bytes).unwrap_or_default();
     let is_private = first.first() == Some(&0x30) && is_version_first(&first);
-    KINDS.contains(&kind) && is_encoded(body) && is_encoded(spot.value()) && !is_private
+    KINDS.contains(&kind) && is_encoded(body) && is_encoded(spot.value().trim_end()) && !is_private
 }
 
-/// True for lines of base64, with line breaks as escapes or without, after the headers of `OpenPGP`. Any other text ends the block.
+/// True for lines of base64, with line breaks as escapes or without, after the headers of `OpenPGP`. Any other text ends the block, and so
+/// does an empty line, a blank within a line, padding, and a line of another length than the first.
 fn is_encoded(body: &str) -> bool {
     let is_header = |line: &&str| HEADERS.iter().any(|header| line.starts_with(header));
-    let is_of_line = |b: u8| b.is_ascii_alphanumeric() || b"+/=\\ \t\r".contains(&b);
-    body.split('\n')
-        .skip_while(|line| line.trim().is_empty())
+    let is_of_line = |b: u8| b.is_ascii_alphanumeric() || b"+/=\\".contains(&b);
+    let mut lines: Vec<&str> = body
+        .split('\n')
+        .map(str::trim)
+        .skip_while(|line| line.is_empty())
         .skip_while(is_header)
-        .all(|line| line.bytes().all(is_of_line))
+        .skip_while(|line| line.is_empty())
+        .collect();
+    let last = lines.pop().unwrap_or_default();
+    let length = lines.first().map_or(0, |line| line.len());
+    last.bytes().all(is_of_line)
+        && lines.iter().all(|line| line.len() == length && !line.ends_with('=') && line.bytes().all(is_of_line))
 }
 
 /// True for a sequence in DER whose first element is a number of one byte.
@@ -92,6 +100,11 @@ mod tests {
             (format!("{}\n{body}", head("EC PRIVATE KEY")), body, false),
             (format!("{}\nx\n-----END PUBLIC KEY-----\nkey: {body}", head("PUBLIC KEY")), body, false),
             (format!("{}\nx\nkey: {body}", head("PUBLIC KEY")), body, false),
+            (format!("{}\n{body}\nthe api token is {body}", head("PUBLIC KEY")), body, false),
+            (format!("{}\n{body}\n\n{body}", head("CERTIFICATE")), body, false),
+            (format!("{}\n{body}\nq7RtZ2==\n{body}", head("CERTIFICATE")), body, false),
+            (format!("{}\n{body}\nq7RtZ2\n{body}", head("CERTIFICATE")), body, false),
+            (format!("{}\n{body}\n{body}", head("CERTIFICATE")), body, true),
             (format!("{}\nVersion: 2\n\nx\n{body}", head("PGP MESSAGE")), body, true),
             (format!("{}\n{private}", head("PUBLIC KEY")), &private, false),
             (format!("url(data:font/woff2;base64,{body})"), body, true),

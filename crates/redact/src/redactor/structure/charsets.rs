@@ -9,9 +9,20 @@ const MIN_TABLE: [usize; 2] = [26, 48];
 /// True for a table of characters of which each occurs once, and for a class with ranges, as in `[A-Za-z0-9_]{43}`.
 pub(super) fn is_charset(spot: &Spot<'_>) -> bool {
     let value = spot.value();
-    let n_ranges =
-        ["A-Z", "a-z", "0-9", "A-F", "a-f", "\\d", "\\w"].iter().filter(|range| value.contains(**range)).count();
-    n_ranges >= 2 || (is_table(value) && !counts_up_or_down(value))
+    is_class(value) || (is_table(value) && !counts_up_or_down(value))
+}
+
+/// True for two or more ranges, and nothing else but marks and a count of repetitions: other letters and digits may be a secret.
+fn is_class(value: &str) -> bool {
+    let (class, count) = value.split_once('{').unwrap_or((value, ""));
+    let mut rest = class.to_owned();
+    let mut n_ranges = 0;
+    for range in ["A-Z", "a-z", "0-9", "A-F", "a-f", "\\d", "\\w"] {
+        n_ranges += usize::from(rest.contains(range));
+        rest = rest.replace(range, "");
+    }
+    let is_mark = |c: char| !c.is_alphanumeric();
+    n_ranges >= 2 && rest.chars().all(is_mark) && count.chars().all(|c| c.is_ascii_digit() || is_mark(c))
 }
 
 /// True for six characters in a row that follow each other in the alphabet: people write those in the place of a secret.
@@ -49,6 +60,9 @@ mod tests {
             ("^[A-Za-z0-9_-]{43}$", true),
             ("A-Za-z0-9!#$%&", true),
             ("Cedar-A-Z74!", false),
+            ("A-Za-z9!Lamp74", false),
+            ("0-9A-Zq7RtZ2mWx9LkB4vNs8", false),
+            ("[A-Za-z0-9]{43}q7RtZ2mWx9", false),
         ] {
             assert_eq!(is_charset(&Spot::of(value, &(0..value.len()))), expected, "{value}");
         }

@@ -1,6 +1,7 @@
 //! Encrypted values in the notations of tools that store them beside code: without their key they disclose nothing.
 
 use super::spot::Spot;
+use crate::shape::decode;
 
 /// The starts of an encrypted value of SOPS and of Hiera, which a `]` ends.
 const OPENINGS: [&str; 2] = ["ENC[AES256_GCM,data:", "ENC[PKCS7,"];
@@ -8,6 +9,8 @@ const OPENINGS: [&str; 2] = ["ENC[AES256_GCM,data:", "ENC[PKCS7,"];
 const LABELS: [&str; 3] = ["vault:v1:", "vault:v2:", "vault:v3:"];
 /// The least number of encrypted bytes: a nonce of 12 and a tag of 16.
 const MIN_BYTES: usize = 28;
+/// The length of a tag in bytes.
+const MIN_TAG: usize = 16;
 /// The least number of bytes of a value that a public key of RSA encrypts, or AWS KMS.
 const MIN_SEALED: usize = 96;
 /// Bytes before a value that are searched for the head of its document.
@@ -18,24 +21,32 @@ pub(super) fn is_encrypted(spot: &Spot<'_>) -> bool {
     is_in_brackets(spot) || is_labelled(spot) || is_of_vault_file(spot) || is_sealed(spot)
 }
 
-/// True for a part of `ENC[…]`, of the start of it, or of what follows it in the brackets.
+/// True for a part of `ENC[…]`, whose brackets contain no blank and are closed.
 fn is_in_brackets(spot: &Spot<'_>) -> bool {
-    let line = spot.line();
-    let open = line.rfind("ENC[").and_then(|at| line.get(at..)).unwrap_or_default();
+    let before = spot.before();
+    let (line, value) = (spot.line(), spot.value());
+    let open = line.rfind("ENC[").filter(|at| *at <= before.len()).and_then(|at| line.get(at..)).unwrap_or_default();
     let is_of_tool = OPENINGS.iter().any(|opening| open.starts_with(opening));
-    let lead = open.get(..open.len().saturating_sub(spot.value().len())).unwrap_or_default();
-    is_of_tool && !lead.contains(']')
+    let lead = open.get(..open.len().saturating_sub(value.len())).unwrap_or_default();
+    let rest = if value.ends_with(']') { Some("") } else { spot.rest().split_once(']').map(|(rest, _)| rest) };
+    let is_closed = rest.is_some_and(|rest| !rest.contains(char::is_whitespace) && !rest.contains('['));
+    is_of_tool && is_closed && !open.contains(char::is_whitespace) && !lead.contains(']')
 }
 
 /// True for base64 behind the label of a tool; with Pulumi a nonce, a colon and the encrypted bytes.
 fn is_labelled(spot: &Spot<'_>) -> bool {
     let is_label = |before: &str| LABELS.iter().any(|label| before.ends_with(label));
-    let line = spot.line();
-    let of_pulumi = line.rsplit_once("secure: v1:").and_then(|(_, value)| value.split(':').next());
-    let is_nonce = of_pulumi.is_some_and(|nonce| {
-        nonce.len() == 16 && nonce.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/".contains(&b))
-    });
-    is_nonce || spot.decoded().any(|(before, bytes)| bytes.len() >= MIN_BYTES && is_label(before))
+    is_of_pulumi(spot) || spot.decoded().any(|(before, bytes)| bytes.len() >= MIN_BYTES && is_label(before))
+}
+
+/// True for a part of `secure: v1:nonce:bytes`, where both have their length and nothing else is between the label and the value.
+fn is_of_pulumi(spot: &Spot<'_>) -> bool {
+    let Some((_, lead)) = spot.line().rsplit_once("secure: v1:") else { return false };
+    let rest = spot.behind().split(|c: char| c.is_whitespace() || "\"',;".contains(c)).next().unwrap_or_default();
+    let whole = [lead, rest].concat();
+    let Some((nonce, sealed)) = whole.split_once(':') else { return false };
+    let is_base64 = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
+    nonce.len() == 16 && is_base64(nonce) && is_base64(sealed) && decode(sealed).is_some_and(|it| it.len() >= MIN_TAG)
 }
 
 /// True for a line of hexadecimal digits of a file or a value that Ansible Vault has encrypted.
@@ -52,7 +63,10 @@ fn is_sealed(spot: &Spot<'_>) -> bool {
     let is_of_kms = |run: &str| run.starts_with("AQICAH") || run.starts_with("AQECAH");
     let is_kms = spot.runs().into_iter().filter_map(|run| spot.text.get(run)).any(is_of_kms);
     let lead = || spot.lead(HEAD);
-    let is_of_cluster = || lead().contains("SealedSecret") && lead().contains("encryptedData");
+    let is_of_cluster = || {
+        let document = lead().rsplit("\n---").next().unwrap_or_default();
+        document.contains("SealedSecret") && document.contains("encryptedData")
+    };
     spot.decoded().any(|(_, bytes)| bytes.len() >= MIN_SEALED && (is_kms || is_of_cluster()))
 }
 
@@ -81,6 +95,13 @@ mod tests {
             (format!("token: vault:v1:{short}"), &short, false),
             (format!("secure: v1:{short}:{long}"), &long, true),
             (format!("secure: {long}"), &long, false),
+            // Secrets behind the start of such a value.
+            (format!("secret: ENC[AES256_GCM,data:abc and password: {long}"), &long, false),
+            (format!("secret: ENC[AES256_GCM,data:{long}"), &long, false),
+            (format!("ENC[PKCS7,x token {long}]"), &long, false),
+            (format!("secure: v1:{short}:abc, password: {long}"), &long, false),
+            (format!("secure: v1:{short}:abc"), &short, false),
+            (format!("secure: v1:{long}:{long}"), &long, false),
         ] {
             check(&text, value, expected);
         }
@@ -95,6 +116,7 @@ mod tests {
             (format!("key:\n{hex}"), &hex, false),
             (format!("kind: SealedSecret\nspec:\n  encryptedData:\n    password: {sealed}"), &sealed, true),
             (format!("kind: Secret\ndata:\n    password: {sealed}"), &sealed, false),
+            (format!("kind: SealedSecret\nencryptedData: x\n---\nkind: Secret\ndata: {sealed}"), &sealed, false),
             (format!("kind: SealedSecret\nspec:\n  encryptedData:\n    password: {}", key(12)), &key(12), false),
         ] {
             check(&text, value, expected);

@@ -1,6 +1,7 @@
 //! Digests and signatures, by the name right before them and their length.
 
-use super::spot::{Spot, is_hex_of};
+use super::proof::{Form, Public};
+use super::spot::{Spot, is_hex_of, lower_words};
 use crate::score::names_a_password;
 
 /// The lengths of digests in bytes: MD5, SHA-1, SHA-224 to SHA-512.
@@ -30,14 +31,22 @@ const MIN_SIGNATURE: usize = 64;
 /// Words from the name of a digest to it.
 const N_WORDS: usize = 8;
 
-/// True for a digest, a signature, or a validator of a response (RFC 9110).
-pub(super) fn is_digest_or_signature(spot: &Spot<'_>) -> bool {
-    is_labelled(spot)
-        || is_named_digest(spot)
-        || is_result_of_call(spot)
-        || is_validator(spot)
-        || is_signature(spot)
-        || is_challenge(spot)
+/// The proof for a digest, a signature, or a validator of a response (RFC 9110).
+pub(super) fn digest_or_signature(spot: &Spot<'_>) -> Option<Public> {
+    let bytes = [Form::Hex(&HEX_LENGTHS), Form::Bytes(&LENGTHS)];
+    if let Some(gap) = gap_of_named_digest(spot) {
+        return Public::proven(spot, &bytes, gap);
+    }
+    if is_result_of_call(spot) {
+        return Public::proven(spot, &[Form::Hex(&HEX_LENGTHS), Form::Digits(1)], "");
+    }
+    if is_validator(spot) {
+        return Public::proven(spot, &[Form::Mark(1)], "");
+    }
+    // The bytes of these are a part of what they check.
+    (is_labelled(spot) || is_signature(spot) || is_challenge(spot))
+        .then(|| Public::proven(spot, &[Form::Mark(1)], ""))
+        .flatten()
 }
 
 /// True for a part of a digest in base64 with the label of its kind, as in `sha512-…`, of the length of this kind.
@@ -46,23 +55,15 @@ fn is_labelled(spot: &Spot<'_>) -> bool {
     spot.decoded().any(|(before, bytes)| KINDS.iter().any(|(kind, n)| before.ends_with(kind) && bytes.len() == *n))
 }
 
-/// True for a digest after its name, as in `thumbprint (RFC 7638) of our key is …`. The digest of a password does not count.
-fn is_named_digest(spot: &Spot<'_>) -> bool {
-    if !has_length(spot) {
-        return false;
-    }
-    let (before, words) = (spot.before(), spot.words_before());
-    let near = words.get(words.len().saturating_sub(N_WORDS)..).unwrap_or_default();
-    let is_near = near.iter().any(|word| PRINTS.iter().any(|print| word.ends_with(print)));
-    let is_last = words.last().is_some_and(|last| last == "hash" || last.ends_with("_hash"));
-    let is_of_certificate = before.contains("X.509") && is_hex_of(spot.value(), &[40]);
-    let is_assigned = near.iter().any(|word| ["password", "secret", "token", "apikey", "api"].contains(&word.as_str()));
-    ((is_near && !is_assigned) || is_last || is_of_certificate) && !names_a_password(before)
-}
-
-fn has_length(spot: &Spot<'_>) -> bool {
-    let hex = spot.value().strip_prefix("0x").unwrap_or(spot.value());
-    is_hex_of(hex, &HEX_LENGTHS) || spot.decoded().any(|(_, bytes)| LENGTHS.contains(&bytes.len()))
+/// The text between the name of a digest and the value, as in `thumbprint (RFC 7638) of our key is …`; `None` without such a name, and
+/// for the digest of a password.
+fn gap_of_named_digest<'t>(spot: &Spot<'t>) -> Option<&'t str> {
+    let last = spot.last_word();
+    let is_last = last == "hash" || last.ends_with("_hash");
+    let of_certificate = || spot.gap_after(&["x.509"]).filter(|_| is_hex_of(spot.value(), &[40]));
+    let near = || spot.gap_after(&PRINTS).filter(|gap| lower_words(gap).len() < N_WORDS);
+    let gap = if is_last { Some("") } else { near().or_else(of_certificate) };
+    gap.filter(|_| !names_a_password(spot.before()))
 }
 
 /// True for the result of a call, as in `keccak256("ADMIN") = 0x…`, and for the salt of an address of Ethereum.
@@ -80,8 +81,11 @@ fn is_result_of_call(spot: &Spot<'_>) -> bool {
     is_salt || (is_result && is_call && (is_number || is_hex_of(hex, &HEX_LENGTHS)))
 }
 
-/// True for the value of `ETag`, `If-Match` or `If-None-Match`.
+/// True for the value of `ETag`, `If-Match` or `If-None-Match` between its two quotes.
 fn is_validator(spot: &Spot<'_>) -> bool {
+    if !spot.before().ends_with('"') || !spot.behind().starts_with(['"', '\\']) {
+        return false;
+    }
     let before = spot.before().trim_end_matches('"').to_ascii_lowercase();
     let name = before.trim_end_matches("w/").trim_end_matches(['"', '\\', ' ', ':', '=']);
     before.len() > name.len() && ["etag", "if-none-match", "if-match"].iter().any(|field| name.ends_with(field))
@@ -112,7 +116,7 @@ mod tests {
     use crate::redactor::structure::spot::some_bytes;
 
     fn check(text: &str, value: &str, expected: bool) {
-        assert_eq!(is_digest_or_signature(&Spot::last(text, value)), expected, "{text}");
+        assert_eq!(digest_or_signature(&Spot::last(text, value)).is_some(), expected, "{text}");
     }
 
     fn key(n_bytes: u8) -> String {
@@ -129,6 +133,9 @@ mod tests {
             (format!("the thumbprint of our key is {}", key(31)), &key(31), false),
             (format!("the fingerprint of the api token {digest}"), &digest, false),
             (format!("password hash: {digest}"), &digest, false),
+            (format!("if the digest differs, use the encryption key {hex}"), &hex, false),
+            (format!("the checksum is signed with the hmac key {hex}"), &hex, false),
+            (format!("fingerprint mismatch, credential {hex}"), &hex, false),
             (format!("keccak256(\"ADMIN_TOKEN\") = 0x{hex}"), &hex, true),
             (format!("decrypt(\"ADMIN_TOKEN\") = {hex}"), &hex, false),
             (format!("code_challenge={digest}"), &digest, true),
@@ -148,6 +155,9 @@ mod tests {
             (format!("ETag: W/\"{tag}\""), tag, true),
             (format!("If-None-Match: \"{tag}\""), tag, true),
             (format!("X-Auth: \"{tag}\""), tag, false),
+            (format!("ETag: {tag}"), tag, false),
+            (format!("ETag: \"{tag}"), tag, false),
+            (format!("ETag mismatch, password \"{tag}\""), tag, false),
             (format!("\"signatures\":[{{\"sig\":\"{signature}\"}}]"), &signature, true),
             (format!("\"sig\":\"{signature}\""), &signature, false),
             (format!("\"signatures\":[{{\"sig\":\"{}\"}}]", key(32)), &key(32), false),

@@ -1,5 +1,6 @@
 //! Ids by their field, their column, their label or their unit.
 
+use super::proof::{Form, Public};
 use super::spot::{Spot, is_hex_of, lower_words};
 use crate::score::promises_a_secret;
 use crate::shape::is_uuid;
@@ -73,23 +74,27 @@ const PAYMENTS: [&str; 12] = [
     "payouts",
     "sent",
 ];
-/// Labels of ids within a value.
-const ID_LABELS: [&str; 5] = ["LicenseRef-", "amq.gen-", "bquxjob_", "mrk-", "/[$LATEST]"];
+/// Tables whose ids are credentials, by a part of their name.
+const SECRET_TABLES: [&str; 6] = ["session", "token", "key", "secret", "credential", "invite"];
 
-/// True for the id of a thing that is not a credential.
-pub(super) fn is_field_id(spot: &Spot<'_>) -> bool {
-    is_of_thing(spot)
+/// The proof for the id of a thing that is not a credential. Each structure checks the exact form of its id; an SQL column has those of
+/// any id.
+pub(super) fn field_id(spot: &Spot<'_>) -> Option<Public> {
+    if is_of_id_column(spot) {
+        return Public::proven(spot, &[Form::Uuid, Form::Hex(&[24, 32]), Form::Digits(1)], "");
+    }
+    let has_form = is_of_thing(spot)
         || is_labelled(spot)
         || is_symbol(spot)
         || is_of_cloud(spot)
-        || is_of_id_column(spot)
         || is_amount(spot)
         || is_of_legal_entity(spot)
         || is_of_firebase(spot)
         || is_site_key(spot)
         || is_playlist(spot)
         || is_after_noun(spot)
-        || is_of_ledger(spot)
+        || is_of_ledger(spot);
+    has_form.then(|| Public::of_form(spot)).flatten()
 }
 
 /// True for a UUID or a digest in a field whose name is a thing and `id`, as `x-amzn-requestid`, `runId` and `JOB_ID`.
@@ -112,10 +117,26 @@ fn is_of_thing(spot: &Spot<'_>) -> bool {
     line.len() > name.len() && is_field
 }
 
-/// True for a value with the label of an id.
+/// True for a value whose label is a part of it or right before it, with the form of this label's ids.
 fn is_labelled(spot: &Spot<'_>) -> bool {
-    let whole = [spot.before().rsplit([' ', '"', '\'']).next().unwrap_or_default(), spot.value()].concat();
-    ID_LABELS.iter().any(|label| whole.contains(label))
+    let lead = spot.before().rsplit([' ', '"', '\'']).next().unwrap_or_default();
+    let whole = [lead, spot.value()].concat();
+    let id = |label: &str| whole.rsplit_once(label).map(|(_, id)| id);
+    let is_url_base64 = |id: &str| id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    let is_hex_32 = |id: &str| is_hex_of(id, &[32]);
+    let is_job = |id: &str| id.bytes().all(|b| b.is_ascii_hexdigit() || b == b'_');
+    let is_license = |id: &str| id.split(['-', '.']).all(is_of_license);
+    id("mrk-").is_some_and(is_hex_32)
+        || id("[$LATEST]").is_some_and(is_hex_32)
+        || id("bquxjob_").is_some_and(is_job)
+        || id("amq.gen-").is_some_and(|id| (15..=22).contains(&id.len()) && is_url_base64(id))
+        || id("LicenseRef-").is_some_and(is_license)
+}
+
+/// True for a part of a license's name: at most 16 letters, a number, or a digest of eight digits.
+fn is_of_license(word: &str) -> bool {
+    let is_word = |is_of: fn(&u8) -> bool| word.len() <= 16 && word.as_bytes().iter().all(is_of);
+    is_word(u8::is_ascii_alphabetic) || is_word(u8::is_ascii_digit) || is_hex_of(word, &[8])
 }
 
 /// True for the digest at the end of a symbol of Rust, as in `name::h<16 digits>`.
@@ -137,14 +158,32 @@ fn is_of_cloud(spot: &Spot<'_>) -> bool {
     })
 }
 
-/// True for a value of an SQL statement in the place of a column whose name ends with `id`.
+/// True for a value of an SQL statement in the place of a column whose name ends with `id`, unless the rows of the table are credentials.
 fn is_of_id_column(spot: &Spot<'_>) -> bool {
     let Some((head, values)) = spot.before().rsplit_once("VALUES (") else { return false };
-    let columns = head.trim_end().strip_suffix(')').and_then(|head| head.rsplit_once('('));
-    let column = columns.and_then(|(_, columns)| columns.split(',').nth(values.matches(',').count()));
+    let Some((table, columns)) = head.trim_end().strip_suffix(')').and_then(|head| head.rsplit_once('(')) else {
+        return false;
+    };
+    let table = table.trim_end().rsplit(' ').next().unwrap_or_default().to_ascii_lowercase();
+    let column = n_commas(values).and_then(|n_commas| columns.split(',').nth(n_commas));
     let name = column.unwrap_or_default().trim().to_ascii_lowercase();
-    let is_credential = ["secret_id", "session_id"].contains(&name.as_str());
-    !values.contains(')') && (name == "id" || name.ends_with("_id")) && !is_credential
+    let is_credential = ["secret_id", "session_id", "credential_id"].contains(&name.as_str())
+        || SECRET_TABLES.iter().any(|part| table.contains(part));
+    (name == "id" || name.ends_with("_id")) && !is_credential
+}
+
+/// The number of commas outside of quotes; `None` if a bracket closes outside of them.
+fn n_commas(values: &str) -> Option<usize> {
+    let (mut is_quoted, mut n_commas) = (false, 0);
+    for c in values.chars() {
+        match c {
+            '\'' => is_quoted = !is_quoted,
+            ',' if !is_quoted => n_commas += 1,
+            ')' if !is_quoted => return None,
+            _ => {}
+        }
+    }
+    Some(n_commas)
 }
 
 /// True for digits with a unit of an amount behind them.
@@ -218,7 +257,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, value: &str, expected: bool) {
-        assert_eq!(is_field_id(&Spot::last(text, value)), expected, "{text}");
+        assert_eq!(field_id(&Spot::last(text, value)).is_some(), expected, "{text}");
     }
 
     #[test]
@@ -232,7 +271,14 @@ mod tests {
             ("key: h4b640c815da37556", "h4b640c815da37556", false),
             ("key pair key-04b640c815da37556", "04b640c815da37556", true),
             ("api key 04b640c815da37556", "04b640c815da37556", false),
-            ("INSERT INTO passkeys (credential_id, n) VALUES ('UnH2-1LcOKt', 7)", "UnH2-1LcOKt", true),
+            ("INSERT INTO orders (note, user_id) VALUES ('a, b', '¶')", uuid, true),
+            ("INSERT INTO passkeys (credential_id, n) VALUES ('UnH2-1LcOKt', 7)", "UnH2-1LcOKt", false),
+            ("INSERT INTO sessions (id, user_id) VALUES ('¶', 7)", uuid, false),
+            ("INSERT INTO users (name, password, user_id) VALUES ('Doe, J', '¶', 7)", uuid, false),
+            ("INSERT INTO users (id, n) VALUES ('q7RtZ2mWx9LkB4vNs8', 7)", "q7RtZ2mWx9LkB4vNs8", false),
+            ("https://api.test/?k=mrk-1&token=q7RtZ2mWx9LkB4vN", "q7RtZ2mWx9LkB4vN", false),
+            ("amq.gen-x password q7RtZ2mWx9LkB4vN", "q7RtZ2mWx9LkB4vN", false),
+            ("key LicenseRef-q7RtZ2mWx9LkB4vN", "LicenseRef-q7RtZ2mWx9LkB4vN", false),
             ("INSERT INTO users (id, password) VALUES (7, 'UnH2-1LcOKt')", "UnH2-1LcOKt", false),
             ("sum(token_supply) = 852991736206089692942334439 wei", "852991736206089692942334439", true),
             ("token = 852991736206089692942334439", "852991736206089692942334439", false),

@@ -17,6 +17,9 @@ const REPORTED: [&str; 10] = [
     "already exists",
 ];
 
+/// The greatest length of the end of a value that a mask shows, in bytes.
+const MAX_END: usize = 4;
+
 /// True for a label, a masked value, or the name of an object.
 pub(super) fn is_label(spot: &Spot<'_>) -> bool {
     is_of_form(spot) || is_masked(spot.value()) || is_of_object(spot)
@@ -45,16 +48,13 @@ fn is_of_form(spot: &Spot<'_>) -> bool {
         && names_a_password(&whole)
 }
 
-/// True for the start and the end of a value with a mask between them, at most eight characters each.
+/// True for a mask alone, or with an end of at most [`MAX_END`] letters and digits. A start before a mask may be the whole value.
 fn is_masked(value: &str) -> bool {
-    ["...", "…", "***", "•••", "xxxx", "XXXX"].iter().any(|mask| {
-        let Some((start, rest)) = value.split_once(mask) else { return false };
-        let last = mask.chars().next_back().unwrap_or_default();
-        let end = rest.trim_start_matches(last);
-        start.len() <= 8
-            && end.len() <= 6
-            && [start, end].iter().all(|part| part.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b)))
-    })
+    let end = value.trim_start_matches(['.', '…', '*', '•', 'x', 'X']);
+    let mask = value.get(..value.len() - end.len()).unwrap_or_default();
+    let is_one_mask = mask.chars().next().is_some_and(|first| mask.chars().all(|c| c == first));
+    let is_long = mask.chars().count() >= 3 || mask.starts_with('…');
+    is_one_mask && is_long && end.len() <= MAX_END && end.bytes().all(|b| b.is_ascii_alphanumeric())
 }
 
 /// True for the name of a secret in a report of a cluster's tool: `secret "name" deleted`.
@@ -78,7 +78,11 @@ mod tests {
             ("password: \"Bekräfta lampan\"", "Bekräfta", false),
             ("password: \"lösenord Zeytin55\"", "Zeytin55", false),
             ("password: Bekräfta lösenord", "Bekräfta", false),
-            ("API_KEY=\"Kd8s...9QxT\"", "Kd8s...9QxT", true),
+            ("API_KEY=\"****9QxT\"", "****9QxT", true),
+            ("API_KEY=\"Kd8s...9QxT\"", "Kd8s...9QxT", false),
+            ("password: a7xxxxK9", "a7xxxxK9", false),
+            ("password: Ab1***xyz9", "Ab1***xyz9", false),
+            ("password: ***Cedar74", "***Cedar74", false),
             ("API_KEY=\"Kd8sq7RtZ2mWx...9QxT\"", "Kd8sq7RtZ2mWx...9QxT", false),
             ("secret \"sh.helm.release.v1.app.v3\" deleted", "sh.helm.release.v1.app.v3", true),
             ("secret \"Cedar74!lamp\" is set", "Cedar74!lamp", false),

@@ -1,11 +1,13 @@
 //! Keys by which something is looked up: in a cache, a table, a list. The word `key` promises no secret there.
 
+use super::proof::{Form, Public};
 use super::spot::{Spot, is_hex_of, lower_words};
+use crate::redactor::promise::promises_within;
 use crate::score::promises_a_secret;
 use crate::shape::{is_uuid, words};
 
 /// What a key looks up, by the word before `key`.
-const KINDS: [&str; 32] = [
+const KINDS: [&str; 30] = [
     "dedup",
     "dedupe",
     "deduplication",
@@ -35,8 +37,6 @@ const KINDS: [&str; 32] = [
     "layer",
     "entry",
     "item",
-    "node",
-    "kms",
     "discovery",
 ];
 /// What a key of a message, an event or a row identifies, by the word before `key`.
@@ -69,7 +69,7 @@ const MAX_MARK: usize = 40;
 /// The least length of a mark of a page, in bytes.
 const MIN_PLACE: usize = 12;
 /// What a mark such as `page_token` continues.
-const PAGES: [&str; 14] = [
+const PAGES: [&str; 12] = [
     "skip",
     "page",
     "next",
@@ -81,9 +81,7 @@ const PAGES: [&str; 14] = [
     "sync",
     "scroll",
     "nextpage",
-    "previous",
     "delta",
-    "after",
 ];
 /// Names of a place in a list, which need no other word.
 const PLACES: [&str; 21] = [
@@ -179,14 +177,13 @@ const PROMISES: [&str; 18] = [
     "admin",
 ];
 
-/// True for the key of a cache, a row or another entry, and for the mark of a page of a list.
-pub(super) fn is_lookup_key(spot: &Spot<'_>) -> bool {
-    is_named_key(spot)
-        || is_page_mark(spot)
-        || is_place_in_list(spot)
-        || is_of_event(spot)
-        || is_of_command(spot)
-        || is_attribute(spot)
+/// The proof for the key of a cache, a row or another entry, and for the mark of a page of a list.
+pub(super) fn lookup_key(spot: &Spot<'_>) -> Option<Public> {
+    if is_page_mark(spot) || is_place_in_list(spot) {
+        return Public::proven(spot, &[Form::Mark(8)], "");
+    }
+    let has_form = is_named_key(spot) || is_of_event(spot) || is_of_command(spot) || is_attribute(spot);
+    has_form.then(|| Public::of_form(spot)).flatten()
 }
 
 /// True for a digest or an id that a key's name is before, perhaps with words between the two as in `linux-cargo-<digest>`.
@@ -212,7 +209,13 @@ fn is_named_key(spot: &Spot<'_>) -> bool {
     let kind = words.last().map(String::as_str).unwrap_or_default();
     let is_name = ["rowkey", "dedupkey", "dedupekey", "cachekey", "shardkey", "sortkey"].contains(&last.as_str());
     let is_of_partition = || line.to_ascii_lowercase().contains("partition key ") && is_uuid(spot.value());
-    is_name || is_of_partition() || (is_key && (KINDS.contains(&kind) || is_on_line_of_cache(spot, words)))
+    // A path announces nothing.
+    let prose: Vec<&str> = name.split(' ').filter(|word| !word.contains('/')).collect();
+    let prose = prose.join(" ");
+    let is_promised =
+        promises_within(&prose) || lower_words(&prose).iter().any(|word| PROMISES.contains(&word.as_str()));
+    !is_promised
+        && (is_name || is_of_partition() || (is_key && (KINDS.contains(&kind) || is_on_line_of_cache(spot, words))))
 }
 
 /// True if the line ends with a joint of words, as in `cargo-` and `user:`, and not with a name and its colon.
@@ -227,14 +230,19 @@ fn is_idempotent(spot: &Spot<'_>) -> bool {
     [spot.before(), spot.behind()].iter().any(|part| part.to_ascii_lowercase().contains("idempoten"))
 }
 
-/// True for the mark of a page of a list: after `page_token=`, `ContinueToken:` or `--starting-token`.
+/// True for the mark of a page of a list that a query, a call or a flag names: `page_token=`, `ContinueToken:`, `--starting-token`. In
+/// prose a token of these names can be any.
 fn is_page_mark(spot: &Spot<'_>) -> bool {
-    let name = spot.before().trim_end_matches(|c: char| !c.is_alphanumeric());
-    let tail = name.get(name.floor_char_boundary(name.len().saturating_sub(MAX_MARK))..).unwrap_or_default();
-    let words: Vec<String> = words(tail).map(str::to_lowercase).collect();
+    let name = spot.before().trim_end_matches(['"', '\'', ' ', '\\']);
+    let assigned = name.strip_suffix([':', '=']).map(|name| name.trim_end_matches(['"', '\'', ' ', '\\']));
+    let tail = assigned.unwrap_or(name);
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let tail = tail.get(tail.floor_char_boundary(tail.len().saturating_sub(MAX_MARK))..).unwrap_or_default();
+    let name = tail.rsplit(|c| !is_of_name(c)).next().unwrap_or_default();
+    let words: Vec<String> = words(name).map(str::to_lowercase).collect();
     let [thing, last] = words.last_chunk().map_or(["", ""], |[thing, last]| [thing.as_str(), last.as_str()]);
-    let is_mark = spot.before().len() > name.len() && ["token", "cursor"].contains(&last);
-    is_mark && PAGES.contains(&thing)
+    let is_named = assigned.is_some() || name.starts_with("--");
+    is_named && ["token", "cursor"].contains(&last) && PAGES.contains(&thing)
 }
 
 /// True for a value that a name of a place in a list is assigned to, as in `?after=` and `"endCursor": "`. A word that promises a secret
@@ -268,7 +276,14 @@ fn is_of_command(spot: &Spot<'_>) -> bool {
     let command = line.rsplit_once("> ").map_or(line, |(_, command)| command);
     let Some((verb, argument)) = command.split_once(' ') else { return false };
     let is_key = argument.contains(':') && !argument.contains([' ', '"']);
-    COMMANDS.contains(&verb) && is_key && is_id(spot.value())
+    let is_promised = || {
+        argument
+            .trim_end_matches(':')
+            .rsplit(':')
+            .next()
+            .is_some_and(|part| promises_within(part) && !part.ends_with("-list"))
+    };
+    COMMANDS.contains(&verb) && is_key && is_id(spot.value()) && !is_promised()
 }
 
 /// True within a quoted path of at least three words and numbers with colons between them.
@@ -285,14 +300,23 @@ pub(super) fn is_path_of_words(spot: &Spot<'_>) -> bool {
     whole.split(':').count() >= 4 && whole.split(':').all(is_word)
 }
 
-/// True for a key of an entry of `DynamoDB`: the attribute `pk` or `sk` with a kind, `#` and an id.
+/// True for a key of an entry of `DynamoDB`: the attribute `pk` or `sk` with a kind, `#` and an id. The kind must not promise a secret.
 fn is_attribute(spot: &Spot<'_>) -> bool {
-    let is_field =
-        spot.words_before().iter().rev().take(3).any(|word| ["pk", "sk", "gsi1pk", "gsi1sk"].contains(&word.as_str()));
     let line = spot.line();
     let value = line.rsplit(['"', ' ', '\'']).next().unwrap_or_default();
-    let is_kind = |kind: &str| kind.len() >= 2 && kind.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
-    is_field && value.split_once('#').is_some_and(|(kind, _)| is_kind(kind))
+    let names = lower_words(line.get(..line.len() - value.len()).unwrap_or_default());
+    let field = names.iter().rev().find(|name| *name != "s").map(String::as_str).unwrap_or_default();
+    let is_kind = |kind: &str| {
+        let lower = kind.to_ascii_lowercase();
+        kind.len() >= 2
+            && kind.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
+            && !lower.ends_with("key")
+            && lower != "session"
+            && !promises_within(&lower)
+    };
+    let is_id = |id: &str| id.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    ["pk", "sk", "gsi1pk", "gsi1sk"].contains(&field)
+        && value.split_once('#').is_some_and(|(kind, id)| is_kind(kind) && is_id(id))
 }
 
 /// True for hexadecimal digits of at least the length of a short digest or a UUID, at the end of the value.
@@ -332,7 +356,7 @@ mod tests {
             ("event key ¶ was dropped", random, false),
         ] {
             let text = text.replace('¶', value);
-            assert_eq!(is_lookup_key(&Spot::last(&text, value)), expected, "{text}");
+            assert_eq!(lookup_key(&Spot::last(&text, value)).is_some(), expected, "{text}");
         }
     }
 
@@ -342,11 +366,18 @@ mod tests {
             ("GET /items?page_token=cGFnZT0z&limit=1", "cGFnZT0z", true),
             ("ListOpts{ContinueToken: \"c3RhcnQ9cG9kcw\"}", "c3RhcnQ9cG9kcw", true),
             ("statuspage_token=cGFnZT0z", "cGFnZT0z", false),
+            ("the previous token q7RtZ2mWx9Lk was revoked", "q7RtZ2mWx9Lk", false),
+            ("resume token: q7RtZ2mWx9Lk", "q7RtZ2mWx9Lk", false),
+            ("next token q7RtZ2mWx9Lk", "q7RtZ2mWx9Lk", false),
+            ("page_token=q7RtZ!mWx9Lk", "q7RtZ!mWx9Lk", false),
+            ("sk = \"TOKEN#q7RtZ2mWx9Lk\"", "q7RtZ2mWx9Lk", false),
+            ("sk = \"API_KEY#q7RtZ2mWx9Lk\"", "q7RtZ2mWx9Lk", false),
+            ("pk = 1, note = \"ORG#q7RtZ2mWx9Lk\"", "q7RtZ2mWx9Lk", false),
             ("GET /items?access_token=cGFnZT0z&limit=1", "cGFnZT0z", false),
             ("{\"pk\": {\"S\": \"ORG#AFSrZ7YWsX3IMngn\"}}", "ORG#AFSrZ7YWsX3IMngn", true),
             ("{\"pw\": {\"S\": \"ORG#AFSrZ7YWsX3IMngn\"}}", "ORG#AFSrZ7YWsX3IMngn", false),
         ] {
-            assert_eq!(is_lookup_key(&Spot::first(text, value)), expected, "{text}");
+            assert_eq!(lookup_key(&Spot::first(text, value)).is_some(), expected, "{text}");
         }
         for (text, value, expected) in [
             ("map.get(\"user:password:changedAt:276393\")", "changedAt", true),
@@ -377,11 +408,15 @@ mod tests {
             ("redis> GET cache:token-list:¶", true),
             ("redis> SET cache:token ¶", false),
             ("dedup key q7RtZ2mWx9LkB4vNs8Yd1HcJ", false),
+            ("the node key ¶", false),
+            ("kms key: ¶", false),
+            ("the api secret of the service: job key: ¶", false),
+            ("redis> GET api:token:¶", false),
         ] {
             let text = text.replace('¶', hex);
             let at = text.find("node-3f").or(text.find(hex)).or(text.find("q7Rt")).unwrap_or_default();
             let end = text.get(at..).and_then(|rest| rest.find(' ')).map_or(text.len(), |end| at + end);
-            assert_eq!(is_lookup_key(&Spot::of(&text, &(at..end))), expected, "{text}");
+            assert_eq!(lookup_key(&Spot::of(&text, &(at..end))).is_some(), expected, "{text}");
         }
     }
 }

@@ -17,6 +17,7 @@ mod labels;
 mod lookup_keys;
 mod object_ids;
 mod printed;
+mod proof;
 mod public_keys;
 mod remarks;
 mod spot;
@@ -60,12 +61,13 @@ impl Redactor {
 
 /// True if the place of the value is that of a digest or an id. A name that promises a secret outweighs the place.
 fn has_public_place(spot: &Spot<'_>) -> bool {
-    digests::is_digest_or_signature(spot)
-        || field_ids::is_field_id(spot)
-        || object_ids::is_object_id(spot)
-        || lookup_keys::is_lookup_key(spot)
-        || addresses::is_part_of_address(spot)
-        || printed::is_printed(spot)
-        || remarks::is_called_public(spot)
-        || asset_files::is_of_asset(spot)
+    digests::digest_or_signature(spot)
+        .or_else(|| field_ids::field_id(spot))
+        .or_else(|| object_ids::object_id(spot))
+        .or_else(|| lookup_keys::lookup_key(spot))
+        .or_else(|| addresses::part_of_address(spot))
+        .or_else(|| printed::printed(spot))
+        .or_else(|| remarks::called_public(spot))
+        .or_else(|| asset_files::part_of_asset(spot))
+        .is_some()
 }

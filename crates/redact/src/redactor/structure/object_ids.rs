@@ -1,5 +1,6 @@
 //! Ids of objects: commits of git, keys of `OpenPGP`, what Nix prints.
 
+use super::proof::{Form, Public};
 use super::spot::{Spot, is_hex_of};
 
 /// Commands of git that print ids of objects, one per line.
@@ -72,13 +73,24 @@ const GIT_SETTINGS: [&str; 5] = ["user.signingkey", "gpgsign", "[user]", "[commi
 /// Words that promise a secret beside an id.
 const PROMISES: [&str; 9] = ["password", "passphrase", "passwd", "secret", "token", "apikey", "api", "pin", "private"];
 
-/// True for the id of an object of git, of a key of `OpenPGP`, or of a path of Nix.
-pub(super) fn is_object_id(spot: &Spot<'_>) -> bool {
-    let value = spot.value();
-    let is_commit = is_hex_of(value, &[40, 64]) && !value.bytes().any(|b| b.is_ascii_uppercase());
-    (is_commit && (is_printed_by_git(spot) || is_pinned(spot) || is_of_a_change(spot)))
-        || is_of_openpgp(spot)
-        || is_printed_by_nix(spot)
+/// The proof for the id of an object of git, of a key of `OpenPGP`, or of a path of Nix.
+pub(super) fn object_id(spot: &Spot<'_>) -> Option<Public> {
+    const COMMIT: [Form; 1] = [Form::Hex(&[40, 64])];
+    let is_lower = !spot.value().bytes().any(|b| b.is_ascii_uppercase());
+    if is_lower && (is_printed_by_git(spot) || is_pinned(spot)) {
+        return Public::proven(spot, &COMMIT, "");
+    }
+    if is_lower && is_of_a_change(spot) {
+        return Public::proven(spot, &COMMIT, gap_of_change(spot));
+    }
+    let is_key_or_path = is_of_openpgp(spot) || is_printed_by_nix(spot);
+    is_key_or_path.then(|| Public::proven(spot, &[Form::Mark(16)], "")).flatten()
+}
+
+/// The text between the name of a commit and the value: nothing right after `commit`, and the whole line in other sentences, as any
+/// word of them may be the name.
+fn gap_of_change<'t>(spot: &Spot<'t>) -> &'t str {
+    if ["commit", "commits", "revision"].contains(&spot.last_word()) { "" } else { spot.before() }
 }
 
 /// True for a line that begins with the value, below a command that prints ids or below other ids that it printed.
@@ -148,7 +160,7 @@ mod tests {
     const COMMIT: &str = "3f9a0c7be15d24683f9a0c7be15d24683f9a0c7b";
 
     fn check(text: &str, value: &str, expected: bool) {
-        assert_eq!(is_object_id(&Spot::last(text, value)), expected, "{text}");
+        assert_eq!(object_id(&Spot::last(text, value)).is_some(), expected, "{text}");
     }
 
     #[test]
@@ -166,6 +178,10 @@ mod tests {
             (format!("fix: the api key {COMMIT}"), false),
             (format!("fixed, api_key={COMMIT}"), false),
             (format!("the token that landed is {COMMIT}"), false),
+            (format!("fixed the deploy by replacing the token with {COMMIT}"), false),
+            (format!("pushed the signing key again ({COMMIT})"), false),
+            (format!("merged; use the credentials from {COMMIT}"), false),
+            (format!("fixed the token in commit {COMMIT}"), true),
         ] {
             check(&text, COMMIT, expected);
         }

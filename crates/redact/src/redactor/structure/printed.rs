@@ -1,6 +1,8 @@
 //! Values that a command prints on a line of their own, where the command prints nothing secret.
 
+use super::proof::{Form, Public};
 use super::spot::{Spot, is_hex_of};
+use crate::redactor::promise::promises_within;
 use crate::shape::is_uuid;
 
 /// Lines above a value in which the command counts.
@@ -45,9 +47,11 @@ const IDENTIFYING: [[&str; 2]; 8] = [
     ["dvc", "status"],
 ];
 
-/// True for a digest, a public key or an id at the start of a line below the command that printed it.
-pub(super) fn is_printed(spot: &Spot<'_>) -> bool {
-    spot.before().is_empty() && command_above(spot).is_some_and(|command| prints(command, spot))
+/// The proof for a digest, a public key or an id at the start of a line below the command that printed it.
+pub(super) fn printed(spot: &Spot<'_>) -> Option<Public> {
+    const FORMS: [Form; 4] = [Form::Hex(&DIGESTS), Form::Hex(&[12]), Form::Uuid, Form::Bytes(&[KEY_LEN])];
+    let command = command_above(spot).filter(|_| spot.before().is_empty())?;
+    prints(command, spot).then(|| Public::proven(spot, &FORMS, "")).flatten()
 }
 
 /// The nearest line above that is a command, up to other values that it printed.
@@ -69,8 +73,20 @@ fn prints(command: &str, spot: &Spot<'_>) -> bool {
     let is_digest = is_hex_of(value, &DIGESTS) && DIGESTING.iter().any(|program| words.contains(program));
     let is_of_dgst = is_hex_of(value, &DIGESTS) && runs(&["openssl", "dgst"]) && !command.contains("-hmac");
     let is_key = || PUBLISHING.iter().any(runs) && spot.decoded().any(|(_, bytes)| bytes.len() == KEY_LEN);
-    let is_id = || (is_uuid(value) || is_hex_of(value, &[12, 64])) && IDENTIFYING.iter().any(runs);
+    let is_id = || {
+        (is_uuid(value) || is_hex_of(value, &[12, 64]))
+            && IDENTIFYING.iter().any(runs)
+            && prints_id(&words)
+            && !promises_within(command)
+    };
     !is_other && (is_digest || is_of_dgst || is_key() || is_id())
+}
+
+/// False for a container that runs in the foreground, which can print anything, and for a field of one other than its id.
+fn prints_id(words: &[&str]) -> bool {
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
+    let is_of_id = || words.iter().any(|word| word.contains(".Id}}") || word.contains(".Image}}"));
+    (!has(&["run"]) || has(&["-d", "--detach", "-dit", "-itd", "-td", "-id"])) && (!has(&["inspect"]) || is_of_id())
 }
 
 #[cfg(test)]
@@ -79,7 +95,7 @@ mod tests {
     use crate::redactor::structure::spot::some_bytes;
 
     fn check(text: &str, value: &str, expected: bool) {
-        assert_eq!(is_printed(&Spot::last(text, value)), expected, "{text}");
+        assert_eq!(printed(&Spot::last(text, value)).is_some(), expected, "{text}");
     }
 
     #[test]
@@ -104,6 +120,10 @@ mod tests {
             (format!("$ cat md5.key\n{digest}"), &digest, false),
             (format!("$ docker exec app cat /run/secrets/key\n{digest}"), &digest, false),
             (format!("$ docker exec ps cat key\n{digest}"), &digest, false),
+            (format!("$ docker run -d app\n{digest}"), &digest, true),
+            (format!("$ docker run --rm app keygen\n{digest}"), &digest, false),
+            (format!("$ docker inspect -f '{{{{.Config.Env}}}}' app\n{digest}"), &digest, false),
+            (format!("$ docker inspect -f '{{{{.Id}}}}' app\n{digest}"), &digest, true),
             (format!("$ vault token create -field=id\n{uuid}"), uuid, false),
         ] {
             check(&text, value, expected);

@@ -100,13 +100,24 @@ fn field(before: &str) -> &str {
 fn is_in_web_key(spot: &Spot<'_>) -> bool {
     if !spot.lead(OBJECT).contains('{') {
         let around = [spot.lead(NEAR), spot.behind()].concat();
-        return ["kty", "crv:", "alg=ES", "alg=EdDSA", "alg=RS"].iter().any(|mark| around.contains(mark));
+        let has_algorithm = ["crv:", "alg=ES", "alg=EdDSA", "alg=RS"].iter().any(|mark| around.contains(mark));
+        return has_algorithm || is_of_public_kind(&around);
     }
     let lead = spot.lead(OBJECT);
     let rest = spot.text.get(spot.at.end..spot.text.floor_char_boundary((spot.at.end + OBJECT).min(spot.text.len())));
     let before = lead.rfind('{').and_then(|at| lead.get(at..)).unwrap_or_default();
     let behind = rest.and_then(|rest| rest.split('}').next()).unwrap_or_default();
-    before.contains("kty") || behind.contains("kty")
+    !before.contains('}') && (is_of_public_kind(before) || is_of_public_kind(behind))
+}
+
+/// True if the text has a `kty` of a pair of keys. The kind `oct` is a secret as a whole.
+fn is_of_public_kind(text: &str) -> bool {
+    text.split("kty").skip(1).any(|rest| {
+        let kind = rest.trim_start_matches(|c: char| !c.is_ascii_alphanumeric());
+        ["EC", "RSA", "OKP"]
+            .iter()
+            .any(|it| kind.strip_prefix(it).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))
+    })
 }
 
 /// True after the label of `OpenSSH`'s fingerprints: a SHA-256 digest.
@@ -173,6 +184,9 @@ mod tests {
         check(&format!(r#""x5t#S256": "{x}""#), &x, true);
         check(&format!("kty: EC\ncrv: P-256\nx: {x}\ny: {x}"), &x, true);
         check(&format!("x: {x}\ny: {x}"), &x, false);
+        check(&format!(r#"{{"kty":"oct","x":"{x}"}}"#), &x, false);
+        check(&format!(r#"{{"kty":"EC"}} secret x: "{x}""#), &x, false);
+        check(&format!(r#"password x: "{x}", kty: "x""#), &x, false);
         check(&format!("alg=ES256 x={x} d={y}"), &x, true);
         check(&format!("alg=ES256 x={x} d={y}"), &y, false);
         check(&format!("DecodingKey::from_ec_components(\"{x}\", \"{y}\")"), &x, true);

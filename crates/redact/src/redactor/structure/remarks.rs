@@ -1,6 +1,7 @@
 //! Remarks behind a value which say that it is public.
 
-use super::spot::{Spot, is_hex_of, lower_words};
+use super::proof::{Form, Public};
+use super::spot::{Spot, lower_words};
 use crate::score::promises_a_secret;
 
 /// What begins a remark.
@@ -22,25 +23,27 @@ const OTHERS: [&str; 14] = [
     "before",
     "leaked",
 ];
+/// What such a remark calls public.
+const THINGS: [&str; 8] = ["key", "one", "half", "part", "value", "id", "on", "by"];
 /// The greatest number of words in such a remark.
 const MAX_WORDS: usize = 8;
 /// The lengths of public keys in bytes: of Curve25519, and of a compressed and a plain point of P-256.
 const KEYS: [usize; 3] = [32, 33, 65];
 
-/// True for a key or a digest with a remark behind it that calls it public, as in `'…', // VAPID public`. A name that promises a
+/// The proof for a key or a digest with a remark behind it that calls it public, as in `'…', // VAPID public`. A name that promises a
 /// secret outweighs the remark.
-pub(super) fn is_called_public(spot: &Spot<'_>) -> bool {
+pub(super) fn called_public(spot: &Spot<'_>) -> Option<Public> {
     let rest = spot.behind().trim_start_matches(['"', '\'', '`', ',', ';', '=', ' ', '\t']);
-    let Some(remark) = OPENERS.iter().find_map(|opener| rest.strip_prefix(opener)) else { return false };
+    let remark = OPENERS.iter().find_map(|opener| rest.strip_prefix(opener))?;
     let words = lower_words(remark);
-    let is_public = words.iter().any(|word| word == "public" || word == "publishable");
-    let has_form =
-        is_hex_of(spot.value(), &[32, 40, 64]) || spot.decoded().any(|(_, bytes)| KEYS.contains(&bytes.len()));
-    is_public
-        && has_form
+    let place = words.iter().position(|word| word == "public" || word == "publishable");
+    // The word is the last, or of the value: not of a beta or a bucket.
+    let is_public = place.is_some_and(|at| words.get(at + 1).is_none_or(|next| THINGS.contains(&next.as_str())));
+    let is_believed = is_public
         && words.len() <= MAX_WORDS
         && !words.iter().any(|word| OTHERS.contains(&word.as_str()))
-        && !promises_more_than_a_key(spot.before())
+        && !promises_more_than_a_key(spot.before());
+    is_believed.then(|| Public::proven(spot, &[Form::Hex(&[32, 40, 64]), Form::Bytes(&KEYS)], "")).flatten()
 }
 
 /// True if the name before the value promises a secret. The word `key` and a salt alone do not.
@@ -66,10 +69,13 @@ mod tests {
             ("key = §  # not public", false),
             ("key = §  # of the public repo", false),
             ("key = § public", false),
+            ("key = §  # public beta", false),
+            ("key = §  // of the public site", false),
+            ("key = §  # signs the public feed", false),
         ] {
             let text = text.replace('§', &key);
-            assert_eq!(is_called_public(&Spot::last(&text, &key)), expected, "{text}");
+            assert_eq!(called_public(&Spot::last(&text, &key)).is_some(), expected, "{text}");
         }
-        assert!(!is_called_public(&Spot::last("key = q7RtZ2mWx9  # public", "q7RtZ2mWx9")));
+        assert!(called_public(&Spot::last("key = q7RtZ2mWx9  # public", "q7RtZ2mWx9")).is_none());
     }
 }

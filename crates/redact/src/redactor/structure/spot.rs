@@ -61,6 +61,21 @@ impl<'t> Spot<'t> {
         rest.split('\n').next().unwrap_or_default()
     }
 
+    /// What follows the value without a blank, at most [`MAX_RUN`] bytes.
+    pub(super) fn rest(&self) -> &'t str {
+        let end = self.text.floor_char_boundary((self.at.end + MAX_RUN).min(self.text.len()));
+        let rest = self.text.get(self.at.end..end).unwrap_or_default();
+        rest.split(char::is_whitespace).next().unwrap_or_default()
+    }
+
+    /// The text from the last place of a name, in lower case, to the value; `None` if the line before it has none of the names.
+    pub(super) fn gap_after(&self, names: &[&str]) -> Option<&'t str> {
+        let before = self.before();
+        let lower = before.to_ascii_lowercase();
+        let ends = names.iter().filter_map(|name| lower.rfind(name).map(|at| at + name.len()));
+        ends.max().and_then(|end| before.get(end..))
+    }
+
     /// At most `n_bytes` bytes before the value, of any line.
     pub(super) fn lead(&self, n_bytes: usize) -> &'t str {
         self.text

@@ -51,7 +51,7 @@ fn keys_of_lookups_stay_and_keys_of_services_are_removed() {
         digest,
     );
     check_pair(&format!("dedup key {digest} seen"), &format!("api key {digest} seen"), digest);
-    check_pair(&format!("pagination token {}", random()), &format!("deploy token {}", random()), &random());
+    check_pair(&format!("pagination_token={}", random()), &format!("deploy_token={}", random()), &random());
 }
 
 #[test]
