@@ -1,6 +1,7 @@
 //! How the naive model learns, evicts and prunes.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use adage::learn::ReviewReason;
 use adage::lesson::Refusal;
@@ -11,6 +12,15 @@ use super::coverage::Seen;
 use super::naive::{Change, Edit, Model, Row, Text};
 use super::operations::Style;
 use super::{CAPACITY, Checked, plain};
+
+/// True if more than a quarter of the words of an advice are not in another one.
+fn says_more(advice: &str, other: &str) -> bool {
+    let words = |text: &str| {
+        text.split(' ').filter(|word| !["the", "with"].contains(word)).map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let (own, known) = (words(advice), words(other));
+    4 * own.difference(&known).count() > own.len()
+}
 
 impl Model {
     /// docs/spec/playbook.md, 3.
@@ -34,8 +44,10 @@ impl Model {
             self.removed.retain(|removed| !is_same(&removed.row));
             self.tally.count(Seen::LearnedAgain, n_before - self.removed.len());
         }
+        // What no person wrote is merged into what one did only if it says the same.
+        let goes_beyond = |row: &Row| style.is_imported && row.is_by_hand && says_more(solution, &row.solution);
         let twins: Vec<LessonId> = (self.rows.iter())
-            .filter(|row| row.project == project && plain(&row.trigger) == plain(trigger))
+            .filter(|row| row.project == project && plain(&row.trigger) == plain(trigger) && !goes_beyond(row))
             .map(|row| row.id)
             .collect();
         let (head, mut edits) = match learned {
@@ -103,10 +115,12 @@ impl Model {
             row.is_verified = true;
             row.confidence = (row.confidence + 0.2).min(1.0);
         }
+        if !(style.is_imported && row.is_by_hand) {
+            row.timestamp = now;
+        }
         row.is_by_hand |= !style.is_imported;
         row.was_checked |= style.is_verified;
         row.frequency += 1;
-        row.timestamp = now;
         Edit { id: into, after: Some(row.text()), before: Some(before), is_removal: false }
     }
 

@@ -45,8 +45,8 @@ fn what_a_browser_shows_of_a_page_is_not_the_persons_word() {
 fn what_a_person_says_of_a_page_is_theirs() {
     for page in pages() {
         for said in [
-            "Never publish the package from a laptop, always use the nightly task of the pipeline.",
-            "Always publish the package from a laptop, never use the release job of the pipeline.",
+            "Never publish the crate from this machine, always use the nightly task of the queue.",
+            "The release job of the pipeline may publish a package, a laptop never may.",
             "Use that one job.",
         ] {
             assert_eq!(own(tool(&page), said), [said], "{page}");
