@@ -14,7 +14,7 @@ impl Playbook {
             return Ok(None);
         }
         let known = self.sessions().log().read()?;
-        Ok(known.copy_of(&transcript.session, &marks(transcript)).map(str::to_owned))
+        Ok(known.copy_of(&transcript.session, &marks(transcript), transcript.source).map(str::to_owned))
     }
 
     /// Records that a session taught something. This comes before what it taught: without it, a copy counts.
@@ -24,7 +24,7 @@ impl Playbook {
         }
         let (sessions, now) = (self.sessions(), self.shared.clock.now());
         sessions.log().change(sessions.config(), |known| {
-            known.record_taught(&transcript.session, marks(transcript), now);
+            known.record_taught(&transcript.session, marks(transcript), transcript.source, now);
         })?;
         Ok(())
     }

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use adage_transcript::Source;
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -59,6 +60,9 @@ struct TaughtSession {
     /// The session as which it counts, if it is a copy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     copy_of: Option<String>,
+    /// True if others than the person can have written it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_of_others: bool,
 }
 
 /// The owner of a run.
@@ -169,21 +173,30 @@ impl Mining {
         Some(record)
     }
 
-    /// The session as which one counts, if that is another: the first that shared one of its marks.
-    pub(crate) fn copy_of(&self, session: &str, marks: &BTreeSet<u64>) -> Option<&str> {
+    /// The session as which one counts, if that is another: the first that shared one of its marks. The person's session is no copy of one
+    /// that others can have written.
+    pub(crate) fn copy_of(&self, session: &str, marks: &BTreeSet<u64>, source: Source) -> Option<&str> {
         if let Some(known) = self.taught.get(session) {
             return known.copy_of.as_deref();
         }
-        let is_shared = |known: &TaughtSession| !known.marks.is_disjoint(marks);
+        let may_be_origin = |known: &TaughtSession| source == Source::Others || !known.is_of_others;
+        let is_shared = |known: &TaughtSession| may_be_origin(known) && !known.marks.is_disjoint(marks);
         let same = self.taught.iter().filter(|(_, known)| is_shared(known));
         let (id, first) = same.min_by_key(|(_, known)| known.at)?;
         Some(first.copy_of.as_deref().unwrap_or(id)).filter(|first| *first != session)
     }
 
     /// Records that a session taught something.
-    pub(crate) fn record_taught(&mut self, session: &str, marks: BTreeSet<u64>, now: DateTime<FixedOffset>) {
-        let copy_of = self.copy_of(session, &marks).map(str::to_owned);
-        let new = || TaughtSession { at: now, marks: BTreeSet::new(), copy_of };
+    pub(crate) fn record_taught(
+        &mut self,
+        session: &str,
+        marks: BTreeSet<u64>,
+        source: Source,
+        now: DateTime<FixedOffset>,
+    ) {
+        let copy_of = self.copy_of(session, &marks, source).map(str::to_owned);
+        let is_of_others = source == Source::Others;
+        let new = || TaughtSession { at: now, marks: BTreeSet::new(), copy_of, is_of_others };
         // It may have grown since it was read last: the newest marks are those of a fork of it.
         self.taught.entry(session.to_owned()).or_insert_with(new).marks.extend(marks);
     }

@@ -1,4 +1,4 @@
-use adage_transcript::{Format, Transcript, TranscriptReader};
+use adage_transcript::{Format, Source, Transcript, TranscriptReader};
 use serde_json::{Value, json};
 
 use crate::Playbook;
@@ -139,4 +139,18 @@ fn a_fork_does_not_say_in_other_words_what_its_origin_said() {
     let other = session("two", 9, "-2", &["Do it.", AGAIN], &[]);
     let fork = [session("two", 1, "", &["Fix the page."], &[]), other.clone()].concat();
     assert_eq!((n_learned(&fork), n_learned(&other)), (0, 1));
+}
+
+#[test]
+fn the_persons_session_is_no_copy_of_one_that_others_can_have_written() {
+    for (name, copy) in copies() {
+        let desk = Desk::new();
+        let planted = Transcript { source: Source::Others, ..read(&copy) };
+        desk.read(&planted);
+        assert_eq!(desk.frequency(), 0, "{name}");
+        desk.read(&read(&session("one", 1, "", &TYPED, &COMMANDS)));
+        let view = desk.playbook.shared.view().unwrap();
+        let learned = view.snapshot.book().lessons.iter().find(|lesson| lesson.correct_pattern.contains("linter"));
+        assert_eq!(learned.map(|lesson| lesson.provenance.counted_session()), Some("one"), "{name}");
+    }
 }

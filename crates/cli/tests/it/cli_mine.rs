@@ -16,11 +16,14 @@ fn write_session(folder: &Path, name: &str) -> PathBuf {
     let mut n = 0;
     // One project learns a recovery once: numbered sessions are of projects of their own.
     let project = if name.starts_with('s') { format!("/srv/{name}") } else { "/srv/shop".to_owned() };
+    // Sessions that began at the same time are copies.
+    let begun = name.bytes().fold(0_u32, |sum, byte| (sum * 31 + u32::from(byte)) % 86_400);
+    let begun = format!("{:02}:{:02}:{:02}", begun / 3600, begun / 60 % 60, begun % 60);
     let mut record = |kind: &str, content: Value| {
         n += 1;
         let record = json!({
             "type": kind, "uuid": format!("{name}-{n}"), "sessionId": name, "cwd": project,
-            "timestamp": format!("2026-02-01T10:00:{n:02}Z"), "message": {"role": kind, "content": content},
+            "timestamp": format!("2026-02-01T{begun}.{n:03}Z"), "message": {"role": kind, "content": content},
         });
         writeln!(text, "{record}").unwrap();
     };
