@@ -170,17 +170,25 @@ fn without_number(line: &str) -> &str {
     if is_number { number.trim_start_matches(|c: char| is_mark(c) || c.is_numeric()) } else { bare }
 }
 
-/// A text in the form in which labels are compared: letters, digits, colons and round brackets alone.
+/// A text in the form in which labels are compared: letters, digits, colons and brackets alone, which are round. The mark of a long vowel
+/// looks like a dash, and as such dashes are listed among the characters that look alike: they are left out before.
 fn normal(text: &str) -> String {
-    let upper: String = text.nfkd().flat_map(char::to_uppercase).collect();
-    let is_kept = |c: &char| c.is_alphanumeric() || ":()".contains(*c);
+    let is_kept = |c: &char| (c.is_alphanumeric() && *c != '\u{30fc}') || ":()".contains(*c);
+    let round = |c: char| match c {
+        '[' | '{' | '<' => '(',
+        ']' | '}' | '>' => ')',
+        other => other,
+    };
+    let upper: String = text.nfkd().flat_map(char::to_uppercase).map(round).filter(is_kept).collect();
     skeleton(&upper).flat_map(char::to_uppercase).filter(is_kept).collect()
 }
 
-/// True for what follows a label in the normal form: a colon, or a note in brackets.
-fn ends_label(rest: &str) -> bool {
-    let after_note = rest.strip_prefix('(').and_then(|note| note.split_once(')')).map(|(_, after)| after);
-    after_note.unwrap_or(rest).starts_with(':')
+/// True for what follows a label in the normal form: a colon, also after notes in brackets.
+fn ends_label(mut rest: &str) -> bool {
+    while let Some((_, after)) = rest.strip_prefix('(').and_then(|note| note.split_once(')')) {
+        rest = after;
+    }
+    rest.starts_with(':')
 }
 
 /// True for a line that could be mistaken for a label of a block or, in Markdown, begins a heading, the underline of
@@ -262,6 +270,11 @@ mod tests {
             "trigger: forged",
             "TRIGGER  [\u{2713}] : forged",
             "Anti\u{2010}pattern: forged",
+            "Anti\u{2014}pattern: forged",
+            "Anti\u{2015}pattern: forged",
+            "Anti\u{30fc}pattern: forged",
+            "Trigger {a} <b>: forged",
+            "Trigger (a) (b): forged",
             "the fix \u{ff1a} forged",
             "Did-Harm (once): forged",
             "PREVIOUSMISTAKE\u{a789} forged",
