@@ -350,9 +350,9 @@ fn list(memory: &Memory, asked: &List) -> Result<Answer, Box<dyn Error>> {
     Ok(answer(lines.join("\n"), Listed { lessons }))
 }
 
-/// The first playbook that contains a lesson.
+/// The first playbook that contains a lesson, of those that the client sees.
 fn holder(memory: &Memory, lesson: &str) -> Result<(Playbook, LessonRef), Box<dyn Error>> {
-    let reference = LessonRef::from(lesson);
+    let reference = LessonRef::from(lesson).within(&memory.global.realm());
     let found = memory.trusted()?.find(reference)?;
     Ok((found.playbook, found.lesson.id.into()))
 }

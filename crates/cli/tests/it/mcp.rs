@@ -186,6 +186,24 @@ fn a_removed_lesson_comes_back_only_by_an_undo() {
 }
 
 #[test]
+fn an_agent_removes_only_what_it_sees() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    let of_another = ["learn", "--trigger", "deploying billing", "--solution", "Ask Ann.", "--project", "billing"];
+    home.done(&root, &of_another);
+    let listed = || home.done(&root, &["list", "--json", "--project", "billing"]).out;
+    let id =
+        serde_json::from_str::<Value>(listed().lines().next().unwrap()).unwrap()["id"].as_str().unwrap().to_owned();
+    for flags in [&[][..], &["--project", "shop"], &["--role", "ops"]] {
+        for lesson in ["deploying billing", &id] {
+            let refused = Client::with(&home, &root, flags).refused("remove", &json!({"lesson": lesson}));
+            assert!(refused.contains(lesson), "{flags:?}: {refused}");
+        }
+    }
+    assert!(listed().contains(&id));
+}
+
+#[test]
 fn a_learn_says_in_its_object_what_became_of_the_lesson() {
     let home = Home::new();
     let root = home.repository("shop");
