@@ -1,6 +1,8 @@
 //! The entries for each agent's settings, as documented by the agents (docs/agents.md).
 
-use serde_json::{Value, json};
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
 
 use crate::hook::Agent;
 
@@ -13,7 +15,7 @@ pub(super) struct Entries {
     pub(super) hooks: Vec<(&'static str, Value)>,
     /// The MCP server, under the key `mcpServers`.
     pub(super) server: Option<Value>,
-    /// Everything that adage writes, however it calls its program. Nothing else counts as an entry of adage.
+    /// Everything that adage writes. Nothing else counts as an entry of adage, whatever path the program has.
     written: Vec<Value>,
 }
 
@@ -21,33 +23,80 @@ pub(super) struct Entries {
 const SECONDS: u64 = 10;
 
 impl Entries {
-    /// The hooks of an agent that run the first of these programs; those that run another one were written by adage too.
-    pub(super) fn hooks(agent: Agent, programs: &[String]) -> Self {
+    /// The hooks of an agent that run this program.
+    pub(super) fn hooks(agent: Agent, program: &str) -> Self {
         let version = (agent == Agent::Cursor).then_some(1);
-        let mut all = programs.iter().map(|program| hooks_of(agent, program));
-        let hooks = all.next().unwrap_or_default();
-        let written = hooks.iter().cloned().chain(all.flatten()).map(|(_, hook)| hook).collect();
+        let hooks = hooks_of(agent, program);
+        let written = hooks.iter().map(|(_, hook)| by_name(hook)).collect();
         Self { version, hooks, server: None, written }
     }
 
     /// The same entries with the MCP server.
-    pub(super) fn with_server(mut self, programs: &[String]) -> Self {
-        let servers: Vec<Value> =
-            programs.iter().map(|program| json!({ "command": program, "args": SERVER_ARGUMENTS })).collect();
-        self.server = servers.first().cloned();
-        self.written.extend(servers);
+    pub(super) fn with_server(mut self, program: &str) -> Self {
+        let server = json!({ "command": unquoted(program), "args": SERVER_ARGUMENTS });
+        self.written.push(by_name(&server));
+        self.server = Some(server);
         self
     }
 
-    /// True for an entry as adage writes it.
+    /// True for an entry as adage writes it, from whatever place its program ran. It is replaced, not kept: the program of another place may
+    /// be gone, or somebody else's.
     pub(super) fn wrote(&self, entry: &Value) -> bool {
-        self.written.contains(entry)
+        self.written.contains(&by_name(entry))
     }
 
     /// True for a hook that adage did not write, and that somebody may take for one of adage.
     pub(super) fn is_foreign(&self, hook: &Value) -> bool {
         hook.to_string().contains("adage") && !self.wrote(hook)
     }
+}
+
+/// An entry with its program called by its name, without keys that say no more than their absence.
+fn by_name(entry: &Value) -> Value {
+    match entry {
+        Value::Object(fields) => Value::Object(fields.iter().filter_map(field_by_name).collect::<Map<_, _>>()),
+        Value::Array(values) => values.iter().map(by_name).collect(),
+        other => other.clone(),
+    }
+}
+
+fn field_by_name((key, value): (&String, &Value)) -> Option<(String, Value)> {
+    let is_said_anyway = (key == "type" && value == "stdio") || (key == "env" && *value == json!({}));
+    let value = match value {
+        Value::String(command) if key == "command" => Value::String(command_by_name(command)),
+        other => by_name(other),
+    };
+    (!is_said_anyway).then(|| (key.clone(), value))
+}
+
+fn command_by_name(command: &str) -> String {
+    match command.split_once(" hook ") {
+        Some((program, arguments)) if word(program).is_some_and(|word| is_adage(&word)) => {
+            format!("adage hook {arguments}")
+        }
+        None if is_server(command) => "adage".to_owned(),
+        _ => command.to_owned(),
+    }
+}
+
+fn is_adage(path: &str) -> bool {
+    Path::new(path).file_stem().is_some_and(|name| name == "adage")
+}
+
+/// True for the program of adage's server, which agents start without a shell. Earlier versions wrote it as for a shell.
+pub(super) fn is_server(command: &str) -> bool {
+    is_adage(command) || word(command).is_some_and(|word| is_adage(&word))
+}
+
+/// The single word of a command line.
+fn word(line: &str) -> Option<String> {
+    let [word] = <[String; 1]>::try_from(shlex::split(line)?).ok()?;
+    Some(word)
+}
+
+/// A program as it is called without a shell.
+pub(super) fn unquoted(program: &str) -> String {
+    word(program).unwrap_or_else(|| program.to_owned())
 }
 
 /// The arguments of the MCP server.

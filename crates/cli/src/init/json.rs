@@ -30,8 +30,17 @@ pub(super) fn with_entries(text: &str, entries: &Entries) -> Result<String, Faul
     }
     if let Some(server) = &entries.server {
         let servers = object.object_value_or_create("mcpServers").ok_or("its `mcpServers` are not an object")?;
-        if servers.get("adage").is_none() {
-            servers.append("adage", input(server));
+        match servers.get("adage") {
+            None => {
+                servers.append("adage", input(server));
+            }
+            Some(known) => {
+                let present = known.value().and_then(|value| value.to_serde_value());
+                let is_alone = servers.properties().iter().filter(|known| is_named(known, "adage")).count() == 1;
+                if is_alone && present.is_some_and(|present| present != *server && entries.wrote(&present)) {
+                    known.set_value(input(server));
+                }
+            }
         }
     }
     Ok(root.to_string())

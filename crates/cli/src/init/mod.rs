@@ -46,8 +46,8 @@ pub(crate) struct Init {
 /// The change of one file.
 enum Edit {
     Json(Entries),
-    /// The MCP server, in Codex's format. It runs the first of these programs.
-    Toml(Vec<String>),
+    /// The MCP server, in Codex's format. It runs this program.
+    Toml(String),
 }
 
 /// A settings file of an agent.
@@ -63,10 +63,10 @@ pub(crate) fn init(global: &Global, asked: &Init, out: &mut Output) -> Done {
         trust::init(global, asked.shared, out)?;
     }
     let root = project_root(global)?;
-    let programs = programs()?;
+    let program = program()?;
     let mut is_done = true;
     for agent in &asked.agents {
-        for settings in files(*agent, &root, &programs)? {
+        for settings in files(*agent, &root, &program)? {
             let done = if asked.uninstall { settings.uninstall() } else { settings.install(asked.dry_run) };
             let done =
                 done.map_err(|fault| format!("{}: {fault}; nothing was changed in it", path_line(&settings.path)))?;
@@ -101,14 +101,6 @@ fn project_root(global: &Global) -> Result<PathBuf, Box<dyn Error>> {
     })
 }
 
-/// How agents call this program, and the other ways that an earlier `init` may have written.
-fn programs() -> Result<Vec<String>, String> {
-    let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
-    let own = own.map(|path| path.to_str().map(quoted).ok_or("the path of this program is not UTF-8")).transpose()?;
-    let all = [program()?, "adage".to_owned()].into_iter().chain(own);
-    Ok(all.collect())
-}
-
 fn quoted(path: &str) -> String {
     shlex::try_quote(path).map_or_else(|_| path.to_owned(), std::borrow::Cow::into_owned)
 }
@@ -126,9 +118,9 @@ fn program() -> Result<String, String> {
     }
 }
 
-fn files(agent: Agent, root: &Path, programs: &[String]) -> Result<Vec<Settings>, String> {
-    let hooks = Entries::hooks(agent, programs);
-    let server = Entries::default().with_server(programs);
+fn files(agent: Agent, root: &Path, program: &str) -> Result<Vec<Settings>, String> {
+    let hooks = Entries::hooks(agent, program);
+    let server = Entries::default().with_server(program);
     let in_project = |name: &str, entries: Entries| Settings {
         path: root.join(name),
         within: root.to_owned(),
@@ -136,13 +128,13 @@ fn files(agent: Agent, root: &Path, programs: &[String]) -> Result<Vec<Settings>
     };
     Ok(match agent {
         Agent::ClaudeCode => vec![in_project(".claude/settings.json", hooks), in_project(".mcp.json", server)],
-        Agent::GeminiCli => vec![in_project(".gemini/settings.json", hooks.with_server(programs))],
+        Agent::GeminiCli => vec![in_project(".gemini/settings.json", hooks.with_server(program))],
         Agent::Cursor => vec![in_project(".cursor/hooks.json", hooks), in_project(".cursor/mcp.json", server)],
         Agent::Codex => {
             let home = || std::env::home_dir().map(|home| home.join(".codex"));
             let folder = env_path("CODEX_HOME").or_else(home).ok_or("the environment names no home folder")?;
             let file = |name: &str, edit| Settings { path: folder.join(name), within: folder.clone(), edit };
-            vec![file("hooks.json", Edit::Json(hooks)), file("config.toml", Edit::Toml(programs.to_owned()))]
+            vec![file("hooks.json", Edit::Json(hooks)), file("config.toml", Edit::Toml(program.to_owned()))]
         }
     })
 }
@@ -213,15 +205,15 @@ impl Settings {
     fn with(&self, text: &str) -> Result<String, Fault> {
         match &self.edit {
             Edit::Json(entries) => json::with_entries(text, entries),
-            Edit::Toml(programs) => toml::with_server(text, programs.first().map_or("adage", String::as_str)),
+            Edit::Toml(program) => toml::with_server(text, &entries::unquoted(program)),
         }
     }
 
     fn foreign(&self, text: &str) -> Result<Foreign, Fault> {
         match &self.edit {
             Edit::Json(entries) => json::foreign(text, entries),
-            Edit::Toml(programs) => {
-                let servers = toml::foreign_server(text, programs)?.into_iter().collect();
+            Edit::Toml(_) => {
+                let servers = toml::foreign_server(text)?.into_iter().collect();
                 Ok(Foreign { servers, ..Foreign::default() })
             }
         }
@@ -230,7 +222,7 @@ impl Settings {
     fn without(&self, text: &str) -> Result<String, Fault> {
         match &self.edit {
             Edit::Json(entries) => json::without_entries(text, entries),
-            Edit::Toml(programs) => toml::without_server(text, programs),
+            Edit::Toml(_) => toml::without_server(text),
         }
     }
 

@@ -297,3 +297,33 @@ fn settings_with_a_key_twice_are_not_changed() {
         assert_eq!(fs::read_to_string(root.join(file)).unwrap(), text);
     }
 }
+
+#[test]
+fn entries_of_a_program_that_was_elsewhere_are_replaced_and_removed() {
+    for agent in ["claude-code", "codex", "gemini-cli", "cursor"] {
+        let home = Home::new();
+        let root = home.repository("shop");
+        let files = files(&home, &root, agent);
+        home.done(&root, &["init", "--for", agent]);
+        let now = texts(&files);
+        let program = env!("CARGO_BIN_EXE_adage");
+        for other in ["/opt/old place/adage", "/p1/adage", "./adage"] {
+            for (path, _) in &files {
+                let text = fs::read_to_string(path).unwrap();
+                // In a command line, a blank is within quotes.
+                let other =
+                    if text.contains("hook") && other.contains(' ') { format!("'{other}'") } else { other.to_owned() };
+                fs::write(path, text.replace(program, &other)).unwrap();
+            }
+            let said = home.done(&root, &["init", "--for", agent]);
+            assert!(!said.err.contains("did not write"), "{agent}: {}", said.err);
+            assert_eq!(texts(&files), now, "{agent}: {other}");
+        }
+        for (path, _) in &files {
+            fs::write(path, fs::read_to_string(path).unwrap().replace(program, "/p1/adage")).unwrap();
+        }
+        home.done(&root, &["init", "--for", agent, "--uninstall"]);
+        let left = texts(&files).into_iter().flatten().collect::<String>();
+        assert!(!left.contains("adage"), "{agent}: {left}");
+    }
+}
