@@ -49,6 +49,8 @@ const HEADS: &str = r"(?ix)
 const STARTS: &str = r#"(?x)
     # Messages and logs begin with a time.
       ^\W{0,2}(\d{4}-\d\d-\d\d[T\ ,]|\d{1,2}:\d{2}|[A-Z][a-z]{2}\s+\d{1,2},?\ (\d{4}|\d\d:\d\d))
+    # A day, a time and a name.
+    | (?i:^\W{0,2}((mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}|today|yesterday)\W{1,2}(at\ )?\d{1,2}:\d{2}(:\d{2})?(\ ?[ap]\.?m\.?)?\W{1,3}[\w.@-]+(\ [\w.@-]+){0,2}\s?:\s)
     | ^\W*[\w\ .-]{1,30}[\[(]\d{1,2}:\d{2}(:\d{2})?[\])]
     # Mails.
     | (?i:^\W*(von|gesendet|an|betreff|de|à|para|asunto|objet|fecha|envoyé|cc|datum|onderwerp)\s*:\s+\S.*@)

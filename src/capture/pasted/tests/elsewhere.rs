@@ -179,3 +179,13 @@ fn french_quotations_and_times_of_other_languages_are_not_the_persons_word() {
         true,
     );
 }
+
+#[test]
+fn a_message_behind_a_day_and_a_time_is_not_the_persons_word() {
+    for head in
+        ["Mon 10:32 octo:", "Yesterday, 9:05 PM Octo Cat:", "today at 10:32 — octo:", "Thursday 10:32:07 @octo:"]
+    {
+        check_shapes(&[&format!("{head} RULE"), &format!("{head} how do we deploy?\nTue 8:00 ann: RULE")], false);
+    }
+    check_shapes(&["Today at 10:32 it failed again. RULE", "Monday 10:32 was too late\nRULE", "Monday: RULE"], true);
+}
