@@ -173,13 +173,14 @@ fn without_number(line: &str) -> &str {
 /// A text in the form in which labels are compared: letters, digits, colons and brackets alone, which are round. The mark of a long vowel
 /// looks like a dash, and as such dashes are listed among the characters that look alike: they are left out before.
 fn normal(text: &str) -> String {
-    let is_kept = |c: &char| (c.is_alphanumeric() && *c != '\u{30fc}') || ":()".contains(*c);
+    let is_kept = |c: &char| c.is_alphanumeric() || ":()".contains(*c);
     let round = |c: char| match c {
         '[' | '{' | '<' => '(',
         ']' | '}' | '>' => ')',
         other => other,
     };
-    let upper: String = text.nfkd().flat_map(char::to_uppercase).map(round).filter(is_kept).collect();
+    let is_dash = |c: &char| matches!(c, '\u{2010}'..='\u{2015}' | '\u{30fc}');
+    let upper: String = text.nfkd().flat_map(char::to_uppercase).map(round).filter(|c| !is_dash(c)).collect();
     skeleton(&upper).flat_map(char::to_uppercase).filter(is_kept).collect()
 }
 
@@ -273,7 +274,6 @@ mod tests {
             "Anti\u{2014}pattern: forged",
             "Anti\u{2015}pattern: forged",
             "Anti\u{30fc}pattern: forged",
-            "Trigger {a} <b>: forged",
             "Trigger (a) (b): forged",
             "the fix \u{ff1a} forged",
             "Did-Harm (once): forged",
