@@ -85,9 +85,8 @@ impl Learner<'_> {
                 && other.also_said().is_empty()
                 && kind(other) == own_kind
         };
-        let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
         let max = self.config.learn.max_of_session;
-        let is_full = || book.lessons.iter().chain(waiting).filter(is_of_session).count() >= max;
+        let is_full = || book.used_and_reviewed().filter(is_of_session).count() >= max;
         if lesson.also_said().is_empty() && is_full() {
             return Err(Refusal::TooManyOfSession { session: session.clone(), max });
         }

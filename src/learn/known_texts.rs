@@ -11,9 +11,7 @@ pub(crate) struct KnownTexts(HashMap<(Realm, TextHash), LessonId>);
 
 impl KnownTexts {
     pub(crate) fn of(book: &Book) -> Self {
-        let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
-        let known = book.lessons.iter().chain(waiting);
-        Self(known.map(|known| ((known.realm.clone(), known.text_hash()), known.id)).collect())
+        Self(book.used_and_reviewed().map(|known| ((known.realm.clone(), known.text_hash()), known.id)).collect())
     }
 
     /// The lesson that has the text of this one.

@@ -199,9 +199,8 @@ fn said_before<'b>(transcript: &Transcript, counted_as: &str, book: &'b Book) ->
 
 /// The turns of the failures of a session on which a model proposed a lesson, also one that a person removed.
 fn failures_of_model(session: &str, book: &Book) -> Vec<usize> {
-    let waiting = book.waiting.iter().map(|waiting| &waiting.lesson);
     let removed = book.removed.iter().filter_map(|removed| removed.lesson.as_ref());
-    let lessons = book.lessons.iter().chain(waiting).chain(removed);
+    let lessons = book.used_and_reviewed().chain(removed);
     let own = lessons.map(|lesson| &lesson.provenance).filter(|known| !session.is_empty() && known.session == session);
     own.filter_map(|known| Some(known.recovery.as_ref()?.failure.turn)).collect()
 }

@@ -223,6 +223,16 @@ impl Book {
         self.waiting.iter().map(|waiting| &waiting.lesson).filter(move |lesson| lesson.id == id)
     }
 
+    /// The lessons in use and in review.
+    pub(crate) fn used_and_reviewed(&self) -> impl Iterator<Item = &Arc<Lesson>> {
+        self.lessons.iter().chain(self.waiting.iter().map(|waiting| &waiting.lesson))
+    }
+
+    /// All lessons, also those that nobody has admitted and those in review.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Lesson>> {
+        self.used_and_reviewed().chain(&self.foreign)
+    }
+
     /// Records that a person removed this lesson.
     pub(crate) fn remember_removal(&mut self, lesson: Arc<Lesson>, change: ChangeId, at: DateTime<FixedOffset>) {
         let (id, text) = (lesson.id, RemovedText::of(&lesson));

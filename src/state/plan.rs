@@ -48,6 +48,13 @@ impl Erasure {
             Self::None | Self::Derived => None,
         }
     }
+
+    pub(crate) fn forgotten_mut(&mut self) -> Option<&mut Forgotten> {
+        match self {
+            Self::Everywhere(forgotten) => Some(forgotten),
+            Self::None | Self::Derived => None,
+        }
+    }
 }
 
 /// A lesson that is to be deleted from every file, in all its versions.

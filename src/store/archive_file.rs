@@ -88,7 +88,11 @@ impl ArchiveFile<'_> {
         forgotten: &BTreeSet<LessonId>,
     ) -> Result<u64> {
         let mut kept = archive::without(&self.read_until(length)?, forgotten);
-        kept.extend(archive::render_forgotten(changes, generation));
+        for change in changes {
+            let is_of_these = change.edits.iter().any(|edit| forgotten.contains(&edit.id));
+            let render = if is_of_these { archive::render_forgotten } else { archive::render };
+            kept.extend(render(std::slice::from_ref(change), generation));
+        }
         self.replace(&kept)
     }
 

@@ -183,8 +183,7 @@ impl Store {
     /// The lessons of a backup, those too that await review in it.
     pub(crate) fn lessons_of_backup(&self, path: &Path) -> Result<Vec<Arc<crate::Lesson>>> {
         let file = self.file_of(&self.folder.elsewhere(path))?;
-        let waiting = file.book.waiting.iter().map(|waiting| &waiting.lesson);
-        Ok(file.book.lessons.iter().chain(&file.book.foreign).chain(waiting).cloned().collect())
+        Ok(file.book.all().cloned().collect())
     }
 
     /// Replaces the playbook with that of a backup. Other files are restored only where they are missing. Lessons that were

@@ -17,7 +17,8 @@ impl Store {
         Ok(known.into_iter().filter_map(|(name, file)| Some((self.files().path_of(name), file?))).collect())
     }
 
-    fn is_from_elsewhere(&self, snapshot: &Snapshot) -> bool {
+    /// True if version control or an editor wrote the file, where others write too.
+    pub(super) fn is_from_elsewhere(&self, snapshot: &Snapshot) -> bool {
         !snapshot.on_disk.version.is_ours && self.guard.awaits_others()
     }
 }

@@ -87,7 +87,7 @@ impl Store {
     /// Where others write, the file that they wrote replaces what the log and the backup lead to. If one of these has lessons that this
     /// file neither has nor lists as removed, and whose end no change records, it goes to quarantine first: a repair takes them back.
     pub(super) fn quarantine_newer(&self, snapshot: &Snapshot) -> Result<(), FolderError> {
-        if snapshot.on_disk.version.is_ours || !self.guard.awaits_others() {
+        if !self.is_from_elsewhere(snapshot) {
             return Ok(());
         }
         let book = &snapshot.committed.book;

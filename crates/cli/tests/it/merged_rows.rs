@@ -328,3 +328,38 @@ fn a_conflict_with_a_mark_missing_revives_nothing() {
         }
     }
 }
+
+#[test]
+fn what_a_person_rewrote_in_the_file_before_a_forget_is_in_no_file_after_it() {
+    let [a, _b] = team_in("diff3");
+    a.learn(CSV, "Use the okapi module of the standard library.");
+    a.edit_by_hand("Use the okapi module of the standard library.", "Use the csv module.");
+    a.delete_by_hand("Start postgres.");
+    a.done(&["forget", &id_of(&a, "Use the csv module.")]);
+    for file in ["archive.jsonl", "skills_playbook.json", "skills_playbook.json.bak", "playbook.log"] {
+        let path = a.clone.join(".adage").join(file);
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(!text.contains("okapi"), "{file}: {text}");
+    }
+    // What else the person changed in the file is still recorded, and can be undone.
+    let history = a.done(&["--json", "history"]);
+    let changes = history.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let ids: Vec<String> = changes.map(|change| change["id"].as_str().unwrap().to_owned()).collect();
+    let is_back = |id: &String| {
+        a.home.call(&a.clone, &["undo", id]);
+        a.solutions().contains(&"Start postgres.".to_owned())
+    };
+    assert!(ids.iter().any(is_back), "{history}");
+}
+
+#[test]
+fn a_lesson_that_is_learned_again_after_its_line_was_deleted_is_not_listed_as_removed() {
+    let [a, _b] = team_in("diff3");
+    a.learn(CSV, "Use the csv module.");
+    a.delete_by_hand("Use the csv module.");
+    a.learn(CSV, "Use the csv module.");
+    assert!(a.solutions().contains(&"Use the csv module.".to_owned()));
+    let file: Value = serde_json::from_str(&a.file("skills_playbook.json")).unwrap();
+    assert_eq!(file["removed"].as_array().map_or(0, Vec::len), 0, "{file}");
+    a.assert_in_order();
+}
