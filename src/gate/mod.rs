@@ -44,8 +44,12 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
         *text = clean(text);
     }
     let lists = [&mut lesson.domains, &mut lesson.paths, &mut lesson.commands];
-    lists.into_iter().flatten().for_each(|text| *text = clean(text));
+    lists.into_iter().flatten().chain(lesson.ways_in.texts_mut()).for_each(|text| *text = clean(text));
     check_patterns(&mut lesson)?;
+    if lesson.provenance.origin == Origin::Mined {
+        lesson.ways_in.keep_fit();
+    }
+    lesson.ways_in.check()?;
     lesson.provenance.session = clean(&lesson.provenance.session);
     lesson.provenance.copy_of = clean(&lesson.provenance.copy_of);
     lesson.extra = clean_row(std::mem::take(&mut lesson.extra));
@@ -128,6 +132,7 @@ fn check_lengths(lesson: &Lesson, max: usize) -> Result<(), Refusal> {
     let mut lengths: Vec<(&'static str, usize)> =
         texts(&mut lesson).into_iter().map(|(field, text)| (field, text.len())).collect();
     lengths.extend(lists);
+    lengths.push(("ways in", lesson.ways_in.texts().map(String::len).sum()));
     lengths.push(("unknown keys", total_extra));
     lengths.push(("provenance", total_provenance));
     lengths.push(("near", lesson.near.len() * ID_BYTES));

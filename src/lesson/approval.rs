@@ -69,6 +69,7 @@ impl Lesson {
         self.domains.clone_from(&from.domains);
         self.paths.clone_from(&from.paths);
         self.commands.clone_from(&from.commands);
+        self.ways_in.clone_from(&from.ways_in);
         self.source.clone_from(&from.source);
         self.source_challenge_hash.clone_from(&from.source_challenge_hash);
         self.provenance = from.provenance.clone();
@@ -125,6 +126,9 @@ mod tests {
                 ShownField::Domains => edited.domains = vec![text()],
                 ShownField::Paths => edited.paths = vec![text()],
                 ShownField::Commands => edited.commands = vec![text()],
+                ShownField::Names => edited.ways_in.names = vec![text()],
+                ShownField::Situations => edited.ways_in.situations = vec![text()],
+                ShownField::Signs => edited.ways_in.signs = vec![text()],
                 ShownField::Mistake => edited.mistake = text(),
                 ShownField::AntiPattern => edited.anti_pattern = text(),
                 ShownField::Solution => edited.solution = text(),

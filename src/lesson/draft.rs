@@ -165,24 +165,40 @@ impl LessonDraft {
     /// Its topics.
     #[must_use]
     pub fn domains<T: Into<String>>(self, domains: impl IntoIterator<Item = T>) -> Self {
-        let domains: Vec<String> = domains.into_iter().map(Into::into).collect();
-        self.set("domains", domains)
+        self.set_list("domains", domains)
     }
 
     /// Glob patterns of files: `*` matches within a name, `**` across folders, `?` one character. The lesson is shown first
     /// when a request [touches](crate::Request::touching) a matching file. A pattern that matches everything is refused.
     #[must_use]
     pub fn paths<T: Into<String>>(self, globs: impl IntoIterator<Item = T>) -> Self {
-        let globs: Vec<String> = globs.into_iter().map(Into::into).collect();
-        self.set("paths", globs)
+        self.set_list("paths", globs)
     }
 
     /// Patterns of command lines, in which `*` matches any characters. The lesson is shown first when a request
     /// [runs](crate::Request::running) a matching command. A pattern that matches everything is refused.
     #[must_use]
     pub fn commands<T: Into<String>>(self, globs: impl IntoIterator<Item = T>) -> Self {
-        let globs: Vec<String> = globs.into_iter().map(Into::into).collect();
-        self.set("commands", globs)
+        self.set_list("commands", globs)
+    }
+
+    /// What the lesson is called: short aliases, found where a query contains one whole.
+    #[must_use]
+    pub fn names<T: Into<String>>(self, names: impl IntoIterator<Item = T>) -> Self {
+        self.set_list("names", names)
+    }
+
+    /// How a later task may put the situation, in other words than the trigger. Two or three of them find the lesson about twice as
+    /// often.
+    #[must_use]
+    pub fn situations<T: Into<String>>(self, situations: impl IntoIterator<Item = T>) -> Self {
+        self.set_list("situations", situations)
+    }
+
+    /// By what the situation is recognised: the text of an error, a line of a log, a file, an effect.
+    #[must_use]
+    pub fn signs<T: Into<String>>(self, signs: impl IntoIterator<Item = T>) -> Self {
+        self.set_list("signs", signs)
     }
 
     /// Marks the lesson as verified by an independent check.
@@ -250,6 +266,10 @@ impl LessonDraft {
 
     pub(crate) fn into_lesson(self, clock: &dyn Clock) -> Result<Lesson, Refusal> {
         Lesson::from_row(Value::Object(self.row), clock)
+    }
+
+    fn set_list<T: Into<String>>(self, key: &str, texts: impl IntoIterator<Item = T>) -> Self {
+        self.set(key, texts.into_iter().map(Into::into).collect::<Vec<String>>())
     }
 
     fn set(mut self, key: &str, value: impl Into<Value>) -> Self {

@@ -25,6 +25,7 @@ mod removed_text;
 mod row;
 mod shown;
 mod stored;
+mod ways_in;
 
 use std::cmp::Ordering;
 
@@ -49,6 +50,7 @@ pub(crate) use removed_text::RemovedText;
 pub(crate) use row::{KEYS, time_of};
 pub(crate) use shown::ShownField;
 pub use shown::for_prompt;
+pub use ways_in::WaysIn;
 
 /// The lesson schema that this crate writes. Older ones are read; folders with a newer one are opened read-only.
 pub const SCHEMA_VERSION: u64 = 2;
@@ -159,6 +161,9 @@ pub struct Lesson {
     /// Patterns of command lines: the lesson is shown first when one of them is run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
+    /// How a later task may ask for it.
+    #[serde(flatten)]
+    pub ways_in: WaysIn,
     /// How sure its author was, changed by feedback; in [0, 1].
     pub confidence: f64,
     /// The hash of the self-play challenge it came from; may be empty.

@@ -75,6 +75,28 @@ pub enum Refusal {
         /// The maximum.
         max: usize,
     },
+    /// It has too many ways in: names, situations and signs.
+    #[error("it has {n_ways} names, situations and signs, at most {max} are kept")]
+    TooManyWaysIn {
+        /// The number of ways in.
+        n_ways: usize,
+        /// The maximum.
+        max: usize,
+    },
+    /// One of its ways in is too long.
+    #[error("one of its names, situations and signs has {n_chars} characters, at most {max} are kept")]
+    WayInTooLong {
+        /// The number of characters.
+        n_chars: usize,
+        /// The maximum.
+        max: usize,
+    },
+    /// One of its ways in has only words that are in nearly every question.
+    #[error("its way in {text:?} fits everything: name what is special about the situation")]
+    WayInFitsEverything {
+        /// The way in.
+        text: String,
+    },
     /// Its row is nested too deeply.
     #[error("it is nested {depth} levels deep, at most {max} are kept")]
     TooDeep {

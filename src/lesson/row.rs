@@ -6,7 +6,7 @@ use chrono::{DateTime, FixedOffset, NaiveDateTime};
 use serde_json::{Map, Value};
 
 use super::provenance::Origin;
-use super::{Lesson, LessonId, Provenance, Realm, Refusal, SCHEMA_VERSION, TextHash};
+use super::{Lesson, LessonId, Provenance, Realm, Refusal, SCHEMA_VERSION, TextHash, WaysIn};
 use crate::clock::Clock;
 
 /// First words by which a multi-line text without a fence is recognised as code.
@@ -30,7 +30,7 @@ const CODE_STARTS: [&str; 16] = [
 ];
 
 /// The known keys of a row; all others are kept unchanged.
-pub(crate) const KEYS: [&str; 32] = [
+pub(crate) const KEYS: [&str; 35] = [
     "schema_version",
     "id",
     "timestamp",
@@ -44,6 +44,9 @@ pub(crate) const KEYS: [&str; 32] = [
     "domains",
     "paths",
     "commands",
+    "names",
+    "situations",
+    "signs",
     "confidence",
     "source_challenge_hash",
     "source",
@@ -96,8 +99,13 @@ impl Lesson {
             correct_pattern: take_text(&mut row, "correct_pattern"),
             code_example: take_text(&mut row, "code_example"),
             domains: read_domains(row.remove("domains")),
-            paths: read_globs(row.remove("paths")),
-            commands: read_globs(row.remove("commands")),
+            paths: read_list(row.remove("paths")),
+            commands: read_list(row.remove("commands")),
+            ways_in: WaysIn {
+                names: read_list(row.remove("names")),
+                situations: read_list(row.remove("situations")),
+                signs: read_list(row.remove("signs")),
+            },
             confidence: read_confidence(row.remove("confidence")),
             source_challenge_hash: take_text(&mut row, "source_challenge_hash"),
             realm: Realm { project: take_text(&mut row, "project"), role: take_text(&mut row, "role") },
@@ -219,15 +227,15 @@ fn read_domains(value: Option<Value>) -> Vec<String> {
     }
 }
 
-/// A list of patterns, or one pattern. Blank and repeated ones are removed.
-fn read_globs(value: Option<Value>) -> Vec<String> {
-    let globs = match value {
+/// A list of texts, or one text. Blank and repeated ones are removed.
+fn read_list(value: Option<Value>) -> Vec<String> {
+    let texts = match value {
         Some(Value::String(text)) => vec![text],
         Some(Value::Array(list)) => list.iter().filter_map(|entry| entry.as_str().map(str::to_owned)).collect(),
         _ => Vec::new(),
     };
     let mut seen = BTreeSet::new();
-    let trimmed = globs.iter().map(|glob| glob.trim()).filter(|glob| !glob.is_empty() && seen.insert(*glob));
+    let trimmed = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty() && seen.insert(*text));
     trimmed.map(str::to_owned).collect()
 }
 
@@ -412,7 +420,7 @@ mod tests {
     fn the_known_keys_are_those_that_are_written() {
         let lesson = read(json!({
             "trigger": "t", "solution": "s", "project": "p", "role": "r", "paths": ["*.rs"], "commands": "git *",
-            "settled_retrievals": 1, "learned_at_recall": 2, "shown_at_recall": 3
+            "names": ["n"], "situations": "how", "signs": ["sign"], "settled_retrievals": 1, "learned_at_recall": 2, "shown_at_recall": 3
         }));
         let Value::Object(row) = serde_json::to_value(&lesson).unwrap() else { panic!() };
         let written: BTreeSet<&str> = row.keys().map(String::as_str).collect();

@@ -21,7 +21,7 @@ pub fn for_prompt(text: &str) -> String {
     without_harness_tags(&as_shown(text))
 }
 
-/// A text of a lesson that reaches prompts, or decides when the lesson is shown (`Paths`, `Commands`).
+/// A text of a lesson that reaches prompts, or decides when the lesson is shown (`Paths`, `Commands`, the ways in).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ShownField {
     Trigger,
@@ -29,6 +29,9 @@ pub(crate) enum ShownField {
     Domains,
     Paths,
     Commands,
+    Names,
+    Situations,
+    Signs,
     Mistake,
     AntiPattern,
     Solution,
@@ -38,12 +41,15 @@ pub(crate) enum ShownField {
 
 impl ShownField {
     /// All fields, in the order in which a reviewer reads them.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Trigger,
         Self::Task,
         Self::Domains,
         Self::Paths,
         Self::Commands,
+        Self::Names,
+        Self::Situations,
+        Self::Signs,
         Self::Mistake,
         Self::AntiPattern,
         Self::CorrectPattern,
@@ -62,6 +68,9 @@ impl ShownField {
             Self::Domains => "domains",
             Self::Paths => "paths",
             Self::Commands => "commands",
+            Self::Names => "names",
+            Self::Situations => "situations",
+            Self::Signs => "signs",
             Self::Mistake => "mistake",
             Self::AntiPattern => "anti_pattern",
             Self::Solution => "solution",
@@ -81,6 +90,9 @@ impl ShownField {
             }
             Self::Paths => lesson.paths.join("\n").into(),
             Self::Commands => lesson.commands.join("\n").into(),
+            Self::Names => lesson.ways_in.names.join("\n").into(),
+            Self::Situations => lesson.ways_in.situations.join("\n").into(),
+            Self::Signs => lesson.ways_in.signs.join("\n").into(),
             Self::Mistake => lesson.mistake.as_str().into(),
             Self::AntiPattern => lesson.anti_pattern.as_str().into(),
             Self::Solution => lesson.solution.as_str().into(),
@@ -118,7 +130,7 @@ impl Lesson {
     /// The hash of everything that reaches a prompt or decides when, and of the superseded lesson: all that a reviewer is
     /// shown.
     ///
-    /// Promotions identify a text by this hash. It equals [`text_hash`](Self::text_hash) if domains, paths, commands, task,
+    /// Promotions identify a text by this hash. It equals [`text_hash`](Self::text_hash) if domains, paths, commands, ways in, task,
     /// mistake and solution add nothing to the advice, and the lesson supersedes none.
     #[must_use]
     pub fn shown_hash(&self) -> TextHash {
@@ -174,7 +186,7 @@ impl Lesson {
     fn beside(&mut self) -> impl Iterator<Item = &mut String> {
         let (session, copy_of) = (&mut self.provenance.session, &mut self.provenance.copy_of);
         let texts = [&mut self.source, &mut self.realm.project, &mut self.realm.role, session, copy_of].into_iter();
-        let lists = self.paths.iter_mut().chain(&mut self.commands);
+        let lists = self.paths.iter_mut().chain(&mut self.commands).chain(self.ways_in.texts_mut());
         let quotes = self.provenance.evidence.iter_mut().map(|evidence| &mut evidence.quote);
         let passages = self.provenance.recovery.iter_mut().flat_map(RecoveryEvidence::texts);
         texts.chain(lists).chain(quotes).chain(passages)
@@ -215,6 +227,9 @@ mod tests {
                 ShownField::Domains => changed.domains = vec![text()],
                 ShownField::Paths => changed.paths = vec![text()],
                 ShownField::Commands => changed.commands = vec![text()],
+                ShownField::Names => changed.ways_in.names = vec![text()],
+                ShownField::Situations => changed.ways_in.situations = vec![text()],
+                ShownField::Signs => changed.ways_in.signs = vec![text()],
                 ShownField::Mistake => changed.mistake = text(),
                 ShownField::AntiPattern => changed.anti_pattern = text(),
                 ShownField::Solution => changed.solution = text(),

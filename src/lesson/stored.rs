@@ -6,7 +6,7 @@ use chrono::{DateTime, FixedOffset, TimeZone, Utc};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{Evidence, Lesson, LessonId, Origin, Provenance, Realm, RecoveryEvidence, TextHash, Trust};
+use super::{Evidence, Lesson, LessonId, Origin, Provenance, Realm, RecoveryEvidence, TextHash, Trust, WaysIn};
 use crate::sorted_blocks::{StoredRow, decode_fields, encode_fields};
 
 /// Seconds since 1970, nanoseconds, and the offset from UTC in seconds.
@@ -19,7 +19,7 @@ type Id = [u8; 16];
 pub(crate) type Fields = (
     Id,
     [String; 11],
-    [Vec<String>; 3],
+    [Vec<String>; 6],
     [u64; 9],
     [bool; 3],
     (Time, Option<Time>, Option<Time>),
@@ -60,6 +60,7 @@ fn fields_of(lesson: &Lesson) -> Fields {
         domains,
         paths,
         commands,
+        ways_in: WaysIn { names, situations, signs },
         confidence,
         source_challenge_hash,
         source,
@@ -86,7 +87,7 @@ fn fields_of(lesson: &Lesson) -> Fields {
     (
         *id.as_bytes(),
         std::array::from_fn(|_| texts.next().unwrap_or_default()),
-        [domains.clone(), paths.clone(), commands.clone()],
+        [domains, paths, commands, names, situations, signs].map(Clone::clone),
         [
             *schema_version,
             as_in_json(*confidence).to_bits(),
@@ -107,7 +108,17 @@ fn fields_of(lesson: &Lesson) -> Fields {
 }
 
 fn lesson_of(fields: Fields) -> Option<Lesson> {
-    let (id, texts, [domains, paths, commands], numbers, flags, times, near, provenance, extra) = fields;
+    let (
+        id,
+        texts,
+        [domains, paths, commands, names, situations, signs],
+        numbers,
+        flags,
+        times,
+        near,
+        provenance,
+        extra,
+    ) = fields;
     let [task, trigger, mistake, anti_pattern, solution, correct_pattern, code_example, hash, source, project, role] =
         texts;
     let [schema_version, confidence, retrievals, helpful, harmful, settled, learned_at, shown_at, frequency] = numbers;
@@ -126,6 +137,7 @@ fn lesson_of(fields: Fields) -> Option<Lesson> {
         domains,
         paths,
         commands,
+        ways_in: WaysIn { names, situations, signs },
         confidence: f64::from_bits(confidence),
         source_challenge_hash: hash,
         source,
@@ -284,6 +296,31 @@ impl StoredRow for (u32, LessonId) {
     }
 }
 
+/// One of several rows of a lesson.
+impl StoredRow for ((LessonId, u8), u32) {
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        (self.0.0, self.1).encode(bytes);
+        bytes.push(self.0.1);
+    }
+
+    fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let ((id, number), rest) = StoredRow::decode(bytes)?;
+        let (place, rest) = rest.split_first()?;
+        Some((((id, *place), number), rest))
+    }
+}
+
+impl StoredRow for (u32, (LessonId, u8)) {
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        (self.1, self.0).encode(bytes);
+    }
+
+    fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let ((key, number), rest) = StoredRow::decode(bytes)?;
+        Some(((number, key), rest))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -311,6 +348,11 @@ mod tests {
             domains: vec!["a".into(), "b".into()],
             paths: vec!["src/**".into()],
             commands: vec!["cargo *".into(), String::new()],
+            ways_in: WaysIn {
+                names: vec!["n".into()],
+                situations: vec!["how".into()],
+                signs: vec!["by".into(), "this".into()],
+            },
             confidence: 0.375,
             source_challenge_hash: "hash".into(),
             source: "mined".into(),
