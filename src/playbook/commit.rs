@@ -33,7 +33,7 @@ impl VectorNeeds {
     pub(super) fn of<'l>(lessons: impl Iterator<Item = &'l Lesson>, config: &Config) -> Self {
         let mut needs = Self::default();
         for lesson in lessons {
-            needs.texts.extend(EmbeddedText::searched(config.retrieval.rule).iter().map(|text| text.of(lesson)));
+            needs.texts.extend(EmbeddedText::searched(config.retrieval.rule).iter().flat_map(|text| text.of(lesson)));
             if config.learn.dedup != DedupPolicy::Off {
                 needs.texts.push(lesson.whole_text());
             }

@@ -52,7 +52,7 @@ impl OpenPlaybook {
         embedder.dimension()?;
         let searched = EmbeddedText::searched(self.config.retrieval.rule);
         let lessons = view.recall.book.lessons.iter();
-        let texts: Vec<String> = lessons.flat_map(|lesson| searched.iter().map(|text| text.of(lesson))).collect();
+        let texts: Vec<String> = lessons.flat_map(|lesson| searched.iter().flat_map(|text| text.of(lesson))).collect();
         self.missing(&texts.iter().map(String::as_str).collect::<Vec<_>>())
     }
 

@@ -216,7 +216,7 @@ impl OpenPlaybook {
         let mut nearest: BTreeMap<LessonId, f32> = BTreeMap::new();
         let vectors = embed_units(embedder.as_ref(), said, Role::Query)?;
         if let Some(first) = vectors.first() {
-            let triggers = self.lesson_vectors(view, EmbeddedText::Trigger, first.as_slice().len())?;
+            let triggers = self.lesson_vectors(view, EmbeddedText::WaysIn, first.as_slice().len())?;
             for near in vectors.iter().flat_map(|vector| triggers.nearest(realm, vector, max).0) {
                 nearest.entry(near.id).and_modify(|known| *known = known.min(near.distance)).or_insert(near.distance);
             }

@@ -218,13 +218,13 @@ impl OpenPlaybook {
     ) -> Result<Ranked> {
         let vector = self.query_vector(query, request)?;
         let dimension = vector.as_slice().len();
-        let triggers = pool.vectors(self, EmbeddedText::Trigger, dimension)?;
+        let ways_in = pool.vectors(self, EmbeddedText::WaysIn, dimension)?;
         if let Some(threshold) = classic {
-            return Ok(search.by_vector(&triggers, VectorQuery { text: query, vector: &vector, threshold }));
+            return Ok(search.by_vector(&ways_in, VectorQuery { text: query, vector: &vector, threshold }));
         }
         let wholes = pool.vectors(self, EmbeddedText::Whole, dimension)?;
         let mistakes = pool.vectors(self, EmbeddedText::Mistake, dimension)?;
-        let vectors = QueryVectors { vector: &vector, triggers: &triggers, wholes: &wholes, mistakes: &mistakes };
+        let vectors = QueryVectors { vector: &vector, ways_in: &ways_in, wholes: &wholes, mistakes: &mistakes };
         let fingerprint = self.fingerprint().ok_or(Error::NoEmbedder)?;
         let fit = search.config.calibration.get(&fingerprint.to_string());
         let calibration = Calibration::of(fingerprint).fitted(fit);

@@ -31,7 +31,7 @@ pub(super) enum UsedIndexes {
 impl UsedIndexes {
     /// Those that a recall has built.
     pub(super) fn of(recall: &RecallIndex) -> Self {
-        if recall.has_vectors(EmbeddedText::Trigger) { Self::WordsAndVectors } else { Self::Words }
+        if recall.has_vectors(EmbeddedText::WaysIn) { Self::WordsAndVectors } else { Self::Words }
     }
 }
 

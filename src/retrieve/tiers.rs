@@ -260,7 +260,7 @@ mod tests {
         let (recall, vector_of) = recall(lessons);
         let vector = UnitVector::new(&[1.0, 0.0]).unwrap();
         let known = |_: &[&str]| Ok::<_, Infallible>(());
-        let triggers = recall.vectors(EmbeddedText::Trigger, 2, &IndexConfig::default(), known, &vector_of).unwrap();
+        let triggers = recall.vectors(EmbeddedText::WaysIn, 2, &IndexConfig::default(), known, &vector_of).unwrap();
         let query = VectorQuery { text: query, vector: &vector, threshold };
         let ranked = search(&recall, limit).by_vector(&triggers, query);
         assert_eq!(ranked.index, Some(IndexKind::Exact));
@@ -286,7 +286,7 @@ mod tests {
         let recall = RecallIndex::new(Arc::new(book));
         let vector = UnitVector::new(&[1.0, 0.0]).unwrap();
         let known = |_: &[&str]| Ok::<_, Infallible>(());
-        let triggers = recall.vectors(EmbeddedText::Trigger, 2, &IndexConfig::default(), known, &vector_of).unwrap();
+        let triggers = recall.vectors(EmbeddedText::WaysIn, 2, &IndexConfig::default(), known, &vector_of).unwrap();
         let ask = |text: &str, domain_distance: Option<f32>| {
             let config = RetrievalConfig { domain_distance, ..RetrievalConfig::default() };
             let query = VectorQuery { text, vector: &vector, threshold: 0.45 };

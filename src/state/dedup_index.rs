@@ -77,7 +77,8 @@ impl DedupIndex {
                 self.wholes.take(&before.realm, before.id);
             }
             if let Some(after) = after {
-                self.wholes.put(&after.realm, after.id, vector_of(&after.whole_text()).as_ref());
+                let whole = vector_of(&after.whole_text());
+                self.wholes.put(&after.realm, after.id, whole.as_ref().map(std::slice::from_ref));
             }
         }
     }
@@ -97,7 +98,7 @@ impl DedupIndex {
     pub(crate) fn complete(&mut self, realms: &[Realm], vector_of: &VectorOf<'_>) {
         for lesson in self.unknown(realms) {
             if let Some(vector) = vector_of(&lesson.whole_text()) {
-                self.wholes.put(&lesson.realm, lesson.id, Some(&vector));
+                self.wholes.put(&lesson.realm, lesson.id, Some(&[vector]));
             }
         }
     }

@@ -1,30 +1,34 @@
-//! Small numbers for lessons. The memory of an index depends on the largest number, so freed numbers are reused.
+//! Small numbers for lessons, or for the rows of lessons. The memory of an index depends on the largest number, so freed numbers are reused.
+
+use std::cmp::Ordering;
 
 use super::pieces::{Pieces, StoredPieces};
-use crate::lesson::LessonId;
-use crate::sorted_blocks::SortedBlocks;
+use crate::sorted_blocks::{SortedBlocks, StoredRow};
 
-/// Rows by number and by the id of their lesson. Clones share the rows.
+/// Rows by number and by their key, such as the id of a lesson. Clones share the rows.
 #[derive(Clone, Debug)]
-pub(crate) struct IdMap<T> {
-    numbers: SortedBlocks<(LessonId, u32)>,
+pub(crate) struct IdMap<K, T> {
+    numbers: SortedBlocks<(K, u32)>,
     rows: SortedBlocks<(u32, T)>,
     /// Numbers below `numbers.len() + free.len()` that are not in use.
     free: Vec<u32>,
 }
 
-impl<T> Default for IdMap<T> {
+impl<K, T> Default for IdMap<K, T> {
     fn default() -> Self {
         Self { numbers: SortedBlocks::default(), rows: SortedBlocks::default(), free: Vec::new() }
     }
 }
 
-impl<T: Clone> IdMap<T> {
+impl<K: Copy + Ord, T: Clone> IdMap<K, T>
+where
+    (K, u32): Clone + Ord,
+{
     pub(crate) fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
 
-    pub(crate) fn number(&self, id: LessonId) -> Option<u32> {
+    pub(crate) fn number(&self, id: K) -> Option<u32> {
         self.numbers.find(|row| row.0.cmp(&id)).map(|row| row.1).filter(|number| self.is_number(*number))
     }
 
@@ -42,7 +46,7 @@ impl<T: Clone> IdMap<T> {
     }
 
     /// Adds or replaces the row of a lesson. Returns its number, which does not change until the lesson is removed.
-    pub(crate) fn put(&mut self, id: LessonId, row: T) -> u32 {
+    pub(crate) fn put(&mut self, id: K, row: T) -> u32 {
         let number = self.number(id).unwrap_or_else(|| {
             let number = self.free.pop().unwrap_or_else(|| u32::try_from(self.numbers.len()).unwrap_or(u32::MAX));
             self.numbers.insert((id, number));
@@ -53,7 +57,7 @@ impl<T: Clone> IdMap<T> {
     }
 
     /// Removes a row and frees its number.
-    pub(crate) fn take(&mut self, id: LessonId) -> Option<u32> {
+    pub(crate) fn take(&mut self, id: K) -> Option<u32> {
         let number = self.number(id)?;
         self.numbers.take(|row| row.0.cmp(&id));
         self.rows.take(|row| row.0.cmp(&number));
@@ -62,8 +66,13 @@ impl<T: Clone> IdMap<T> {
     }
 
     /// The ids that have a number.
-    pub(crate) fn ids(&self) -> impl Iterator<Item = &LessonId> {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &K> {
         self.numbers.iter().map(|row| &row.0)
+    }
+
+    /// The keys from the first one on that is not below `order`, with their numbers.
+    pub(super) fn from(&self, order: impl Fn(&K) -> Ordering) -> impl Iterator<Item = (K, u32)> {
+        self.numbers.iter_from(move |row| order(&row.0)).copied().filter(|row| self.is_number(row.1))
     }
 
     /// Every row with its number.
@@ -73,7 +82,11 @@ impl<T: Clone> IdMap<T> {
     }
 }
 
-impl IdMap<LessonId> {
+impl<K: Copy + Ord> IdMap<K, K>
+where
+    (K, u32): StoredRow,
+    (u32, K): StoredRow,
+{
     pub(super) fn write(&self, pieces: &mut Pieces<'_>) {
         pieces.push_rows(&self.numbers);
         pieces.push_rows(&self.rows);
@@ -90,9 +103,10 @@ impl IdMap<LessonId> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lesson::LessonId;
     use crate::testing::lesson;
 
-    fn read(numbers: &[(LessonId, u32)], free: &[u32]) -> Option<IdMap<LessonId>> {
+    fn read(numbers: &[(LessonId, u32)], free: &[u32]) -> Option<IdMap<LessonId, LessonId>> {
         let mut pieces = Pieces::default();
         pieces.push_rows(&SortedBlocks::of(numbers.to_vec()));
         pieces.push_rows(&SortedBlocks::of(numbers.iter().map(|row| (row.1, row.0)).collect()));

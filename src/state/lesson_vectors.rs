@@ -1,4 +1,4 @@
-//! The vectors of one text of each lesson that may be shown, updated from state to state.
+//! The vectors of some texts of each lesson that may be shown, updated from state to state.
 
 use std::sync::Arc;
 
@@ -11,10 +11,11 @@ use super::recall_index::visible_realms;
 use crate::config::RetrievalRule;
 use crate::lesson::{Lesson, LessonId, Realm};
 
-/// The text of a lesson that a query is compared with.
+/// The texts of a lesson that a query is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EmbeddedText {
-    Trigger,
+    /// The trigger, and each situation and sign. The nearest counts.
+    WaysIn,
     Whole,
     Mistake,
 }
@@ -29,21 +30,28 @@ pub(crate) struct LessonVectors {
 }
 
 impl EmbeddedText {
+    pub(crate) const ALL: [Self; 3] = [Self::WaysIn, Self::Whole, Self::Mistake];
+
     /// The texts that a rule compares queries with.
     pub(crate) fn searched(rule: RetrievalRule) -> &'static [Self] {
         match rule {
-            RetrievalRule::Classic => &[Self::Trigger],
-            RetrievalRule::Signals => &[Self::Trigger, Self::Whole, Self::Mistake],
+            RetrievalRule::Classic => &[Self::WaysIn],
+            RetrievalRule::Signals => &Self::ALL,
         }
     }
 
-    pub(crate) fn of(self, lesson: &Lesson) -> String {
+    pub(crate) fn of(self, lesson: &Lesson) -> Vec<String> {
         match self {
-            Self::Trigger => lesson.trigger.clone(),
-            Self::Whole => lesson.searched_text(),
-            Self::Mistake => lesson.searched_mistake(),
+            Self::WaysIn => std::iter::once(&lesson.trigger).chain(lesson.ways_in.embedded()).cloned().collect(),
+            Self::Whole => vec![lesson.searched_text()],
+            Self::Mistake => vec![lesson.searched_mistake()],
         }
     }
+}
+
+/// The vectors of all texts; none if one of them is not known.
+fn all_vectors(texts: &[String], vector_of: &VectorOf<'_>) -> Option<Vec<UnitVector>> {
+    texts.iter().map(|text| vector_of(text)).collect()
 }
 
 impl LessonVectors {
@@ -64,9 +72,9 @@ impl LessonVectors {
         for Changed { before, after } in self.lessons.changed(lessons) {
             let admitted = |lesson: Option<Arc<Lesson>>| lesson.filter(|lesson| lesson.is_admitted());
             let (before, after) = (admitted(before), admitted(after));
-            let text = after.as_ref().map(|after| self.text.of(after));
+            let texts = after.as_ref().map(|after| self.text.of(after));
             let is_same = before.as_ref().zip(after.as_ref()).is_some_and(|(before, after)| {
-                before.realm == after.realm && text.as_deref() == Some(self.text.of(before).as_str())
+                before.realm == after.realm && texts.as_ref() == Some(&self.text.of(before))
             });
             if is_same {
                 continue;
@@ -74,8 +82,8 @@ impl LessonVectors {
             if let Some(before) = before {
                 self.vectors.take(&before.realm, before.id);
             }
-            if let Some((after, text)) = after.zip(text) {
-                self.vectors.put(&after.realm, after.id, vector_of(&text).as_ref());
+            if let Some((after, texts)) = after.zip(texts) {
+                self.vectors.put(&after.realm, after.id, all_vectors(&texts, vector_of).as_deref());
             }
         }
         self.lessons = lessons.clone();
@@ -93,15 +101,15 @@ impl LessonVectors {
 
     /// The texts whose vector is not known.
     pub(super) fn unknown_texts(&self) -> Vec<String> {
-        self.vectors.unknown().filter_map(|id| Some(self.text.of(self.lessons.get(id)?))).collect()
+        self.vectors.unknown().filter_map(|id| Some(self.text.of(self.lessons.get(id)?))).flatten().collect()
     }
 
     /// Adds newly known vectors.
     pub(super) fn complete(&mut self, vector_of: &VectorOf<'_>) {
         let unknown: Vec<LessonId> = self.vectors.unknown().collect();
         for lesson in unknown.into_iter().filter_map(|id| self.lessons.get(id)) {
-            if let Some(vector) = vector_of(&self.text.of(lesson)) {
-                self.vectors.put(&lesson.realm, lesson.id, Some(&vector));
+            if let Some(vectors) = all_vectors(&self.text.of(lesson), vector_of) {
+                self.vectors.put(&lesson.realm, lesson.id, Some(&vectors));
             }
         }
     }
@@ -111,7 +119,7 @@ impl LessonVectors {
         self.vectors.nearest(&visible_realms(realm), query, k)
     }
 
-    /// The distance of a lesson's text from a query, if its vector is known.
+    /// The distance of the nearest of a lesson's texts from a query, if their vectors are known.
     pub(crate) fn distance(&self, lesson: &Lesson, query: &UnitVector) -> Option<f32> {
         self.vectors.distance(&lesson.realm, lesson.id, query)
     }

@@ -1,6 +1,6 @@
-//! One vector per lesson, and nearest-neighbour search: one index per realm, updated from state to state.
+//! The vectors of lessons, one or several of each, and nearest-neighbour search: one index per realm, updated from state to state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use adage_index::snapshot::{Bytes, SectionKind};
@@ -11,7 +11,7 @@ use super::pieces::{Checked, Pieces, StoredPieces};
 use crate::lesson::{LessonId, Realm};
 use crate::sorted_blocks::SortedBlocks;
 
-/// The vector of one text per lesson: its trigger, or its whole text. Clones share the indexes.
+/// The vectors of some texts of each lesson: its ways in, or its whole text. Clones share the indexes.
 ///
 /// Each realm has an index of its own, so that a search does not have to filter out the lessons of other realms.
 #[derive(Clone, Debug)]
@@ -24,14 +24,17 @@ pub(crate) struct RealmVectors {
 
 #[derive(Clone, Debug)]
 struct RealmIndex {
-    ids: IdMap<LessonId>,
+    rows: IdMap<Row, Row>,
     vectors: VectorIndex,
 }
+
+/// A lesson, and which of its texts.
+type Row = (LessonId, u8);
 
 /// Returns the vector of a text, if it is known.
 pub(crate) type VectorOf<'a> = dyn Fn(&str) -> Option<UnitVector> + 'a;
 
-/// A lesson and the cosine distance of its vector.
+/// A lesson and the cosine distance of its nearest vector.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Near {
     pub(crate) id: LessonId,
@@ -48,44 +51,48 @@ impl RealmVectors {
         self.realms.values().find_map(|index| index.vectors.dimension())
     }
 
-    /// Adds a lesson or replaces its vector. Without a vector it is recorded as unknown, and not found.
+    /// Adds a lesson or replaces its vectors. Without them it is recorded as unknown, and not found.
     ///
     /// A vector of another length than the others comes from another model: the others become unknown.
-    pub(crate) fn put(&mut self, realm: &Realm, id: LessonId, vector: Option<&UnitVector>) {
-        let Some(vector) = vector else {
-            self.take(realm, id);
+    pub(crate) fn put(&mut self, realm: &Realm, id: LessonId, vectors: Option<&[UnitVector]>) {
+        self.take(realm, id);
+        let Some(vectors) = vectors else {
             self.unknown.insert(id);
             return;
         };
-        if self.dimension().is_some_and(|dimension| dimension != vector.as_slice().len()) {
-            let known = self.realms.values().flat_map(|index| index.ids.ids());
+        let Some(first) = vectors.first() else { return };
+        if self.dimension().is_some_and(|dimension| dimension != first.as_slice().len()) {
+            let known = self.realms.values().flat_map(|index| index.rows.ids().map(|row| &row.0));
             self.unknown = SortedBlocks::of(self.unknown.iter().chain(known).copied().collect());
             self.realms = Arc::default();
         }
         let realms = Arc::make_mut(&mut self.realms);
         let index = realms.entry(realm.clone()).or_insert_with(|| {
-            Arc::new(RealmIndex { ids: IdMap::default(), vectors: VectorIndex::new(self.config.clone()) })
+            Arc::new(RealmIndex { rows: IdMap::default(), vectors: VectorIndex::new(self.config.clone()) })
         });
         let index = Arc::make_mut(index);
-        let number = index.ids.put(id, id);
-        // The only possible error is another dimension, which was ruled out above.
-        if index.vectors.put(number, vector).is_ok() {
-            self.unknown.remove(&id);
+        for (place, vector) in (0..=u8::MAX).zip(vectors) {
+            let number = index.rows.put((id, place), (id, place));
+            // The only possible error is another dimension, which was ruled out above.
+            if index.vectors.put(number, vector).is_err() {
+                index.rows.take((id, place));
+            }
         }
     }
 
-    /// Removes a lesson, whether its vector is known or not.
+    /// Removes a lesson, whether its vectors are known or not.
     pub(crate) fn take(&mut self, realm: &Realm, id: LessonId) {
         self.unknown.remove(&id);
-        if self.realms.get(realm).is_none_or(|index| index.ids.number(id).is_none()) {
+        if self.realms.get(realm).is_none_or(|index| index.rows_of(id).next().is_none()) {
             return;
         }
         let realms = Arc::make_mut(&mut self.realms);
         let Some(index) = realms.get_mut(realm).map(Arc::make_mut) else { return };
-        if let Some(number) = index.ids.take(id) {
+        for (row, number) in index.rows_of(id).collect::<Vec<_>>() {
+            index.rows.take(row);
             index.vectors.remove(number);
         }
-        if index.ids.is_empty() {
+        if index.rows.is_empty() {
             realms.remove(realm);
         }
     }
@@ -113,14 +120,18 @@ impl RealmVectors {
             }
         }
         found.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance).then(a.id.cmp(&b.id)));
+        // The nearest vector of each lesson counts.
+        let mut met = BTreeSet::new();
+        found.retain(|near| met.insert(near.id));
         found.truncate(k);
         (found, by)
     }
 
-    /// The distance of a lesson's vector, if it is known.
+    /// The distance of the nearest of a lesson's vectors, if they are known.
     pub(crate) fn distance(&self, realm: &Realm, id: LessonId, query: &UnitVector) -> Option<f32> {
         let index = self.realms.get(realm)?;
-        index.vectors.distance(index.ids.number(id)?, query)
+        let distances = index.rows_of(id).filter_map(|(_, number)| index.vectors.distance(number, query));
+        distances.min_by(f32::total_cmp)
     }
 
     /// True when a stored vector was found damaged.
@@ -148,8 +159,8 @@ impl RealmVectors {
     #[cfg(test)]
     pub(crate) fn check_against(&self, fresh: &Self) {
         let (known, expected) = (self.all_vectors(), fresh.all_vectors());
-        let all_ids = |known: &BTreeMap<(Realm, LessonId), Vec<f32>>, vectors: &Self| {
-            SortedBlocks::of(known.keys().map(|key| key.1).chain(vectors.unknown()).collect())
+        let all_ids = |known: &BTreeMap<(Realm, Row), Vec<f32>>, vectors: &Self| {
+            SortedBlocks::of(known.keys().map(|key| key.1.0).chain(vectors.unknown()).collect())
         };
         assert_eq!(all_ids(&known, self), all_ids(&expected, fresh));
         for (key, vector) in expected {
@@ -159,14 +170,14 @@ impl RealmVectors {
 
     /// All known vectors.
     #[cfg(test)]
-    pub(crate) fn all_vectors(&self) -> BTreeMap<(Realm, LessonId), Vec<f32>> {
+    pub(crate) fn all_vectors(&self) -> BTreeMap<(Realm, Row), Vec<f32>> {
         let rows = |(realm, index): (&Realm, &Arc<RealmIndex>)| {
-            assert_eq!(index.ids.iter().count(), index.vectors.len());
-            let row = |(number, id): (u32, &LessonId)| {
-                assert_eq!(index.ids.number(*id), Some(number));
-                ((realm.clone(), *id), index.vectors.vector(number).unwrap().to_vec())
+            assert_eq!(index.rows.iter().count(), index.vectors.len());
+            let row = |(number, row): (u32, &Row)| {
+                assert_eq!(index.rows.number(*row), Some(number));
+                ((realm.clone(), *row), index.vectors.vector(number).unwrap().to_vec())
             };
-            index.ids.iter().map(row).collect::<Vec<_>>()
+            index.rows.iter().map(row).collect::<Vec<_>>()
         };
         self.realms.iter().flat_map(rows).collect()
     }
@@ -179,7 +190,7 @@ pub(super) fn realm_fields(realm: &Realm) -> (String, String) {
 impl RealmIndex {
     fn write<'a>(&'a self, pieces: &mut Pieces<'a>) -> bool {
         let Some(sections) = self.vectors.sections() else { return false };
-        self.ids.write(pieces);
+        self.rows.write(pieces);
         let keys = self.vectors.stored_keys().into_iter().map(|key| key.unwrap_or(u32::MAX));
         pieces.push(keys.flat_map(u32::to_le_bytes).collect());
         pieces.push(self.vectors.head());
@@ -195,12 +206,12 @@ impl RealmIndex {
     }
 
     fn read(config: &IndexConfig, pieces: &mut StoredPieces<'_>) -> Option<Self> {
-        let ids = IdMap::read(pieces)?;
+        let rows: IdMap<Row, Row> = IdMap::read(pieces)?;
         let keys = pieces.next()?;
         let keys = keys.as_ref().as_ref().as_chunks().0.iter().map(|key| u32::from_le_bytes(*key));
         let keys: Vec<Option<u32>> = keys.map(|key| (key != u32::MAX).then_some(key)).collect();
         // The memory of the index depends on the largest key.
-        if !keys.iter().flatten().all(|key| ids.is_number(*key)) {
+        if !keys.iter().flatten().all(|key| rows.is_number(*key)) {
             return None;
         }
         let mut sections: BTreeMap<SectionKind, Bytes> =
@@ -210,26 +221,38 @@ impl RealmIndex {
             sections.insert(*part, pieces.next()?);
         }
         let vectors = VectorIndex::from_sections(config.clone(), |part| sections.get(&part).cloned(), &keys)?;
-        Some(Self { ids, vectors })
+        Some(Self { rows, vectors })
     }
 
-    /// Adds the `k` nearest and, unless a graph was searched, all at the same distance as the last of them.
+    /// The rows of a lesson, with their numbers.
+    fn rows_of(&self, id: LessonId) -> impl Iterator<Item = (Row, u32)> {
+        self.rows.from(move |row| row.0.cmp(&id)).take_while(move |(row, _)| row.0 == id)
+    }
+
+    /// Adds rows of at least the `k` nearest lessons and, unless a graph was searched, all at the same distance as the last of them.
     fn nearest(&self, query: &UnitVector, k: usize, found: &mut Vec<Near>) -> IndexKind {
         let n_all = self.vectors.len();
         let k = k.min(n_all);
         let mut wanted = (k + 1).min(n_all);
         loop {
             let Ok(answer) = self.vectors.search(query, wanted, SearchScope::All) else { return IndexKind::Exact };
-            let nearest = answer.neighbours;
-            let distance = |place: usize| nearest.get(place).map(|neighbour| neighbour.distance);
-            let is_tied = k > 0 && distance(k - 1) == distance(wanted - 1);
-            if is_tied && wanted < n_all && matches!(answer.by, IndexKind::Exact | IndexKind::Coarse) {
+            let near = answer.neighbours.iter().filter_map(|neighbour| {
+                Some(Near { id: self.rows.get(neighbour.key)?.0, distance: neighbour.distance })
+            });
+            let near: Vec<Near> = near.collect();
+            let mut met = BTreeSet::new();
+            let last_of_k = near.iter().filter(|near| met.insert(near.id)).nth(k.saturating_sub(1));
+            let is_exact = matches!(answer.by, IndexKind::Exact | IndexKind::Coarse);
+            let is_cut = match (last_of_k, near.last()) {
+                (Some(last_of_k), Some(last)) => is_exact && last_of_k.distance.total_cmp(&last.distance).is_eq(),
+                (None, Some(_)) => answer.neighbours.len() >= wanted,
+                (_, None) => false,
+            };
+            if k > 0 && is_cut && wanted < n_all {
                 wanted = wanted.saturating_mul(2).min(n_all);
                 continue;
             }
-            found.extend(nearest.into_iter().filter_map(|neighbour| {
-                Some(Near { id: *self.ids.get(neighbour.key)?, distance: neighbour.distance })
-            }));
+            found.extend(near);
             return answer.by;
         }
     }
@@ -260,7 +283,7 @@ mod tests {
     #[test]
     fn a_file_does_not_lead_to_keys_that_take_memory() {
         let mut vectors = RealmVectors::new(IndexConfig::default());
-        vectors.put(&realm("here"), id(1), Some(&unit(&[1.0, 1.0])));
+        vectors.put(&realm("here"), id(1), Some(&[unit(&[1.0, 1.0])]));
         let read = |key: u32| {
             let mut pieces = Pieces::default();
             assert!(vectors.write(&mut pieces));
@@ -276,11 +299,11 @@ mod tests {
         let mut vectors = RealmVectors::new(IndexConfig::default());
         let here = realm("here");
         for number in [5, 3, 9, 1, 7] {
-            vectors.put(&here, id(number), Some(&unit(&[1.0, 1.0])));
+            vectors.put(&here, id(number), Some(&[unit(&[1.0, 1.0])]));
         }
-        vectors.put(&here, id(0), Some(&unit(&[0.0, 1.0])));
+        vectors.put(&here, id(0), Some(&[unit(&[0.0, 1.0])]));
         vectors.take(&here, id(3));
-        vectors.put(&here, id(3), Some(&unit(&[1.0, 1.0])));
+        vectors.put(&here, id(3), Some(&[unit(&[1.0, 1.0])]));
         let query = unit(&[1.0, 0.0]);
         assert_eq!(ids(&vectors.nearest([&here], &query, 2)), [id(1), id(3)]);
         assert_eq!(ids(&vectors.nearest([&here], &query, 9)), [1, 3, 5, 7, 9, 0].map(id));
@@ -293,7 +316,7 @@ mod tests {
         let [one, two, three] = ["1", "2", "3"].map(realm);
         for (place, realm) in [&one, &two, &three, &one].into_iter().enumerate() {
             let number = i64::try_from(place).unwrap();
-            vectors.put(realm, id(number), Some(&unit(&[1.0, 0.1 * place as f32])));
+            vectors.put(realm, id(number), Some(&[unit(&[1.0, 0.1 * place as f32])]));
         }
         let query = unit(&[1.0, 0.0]);
         assert_eq!(ids(&vectors.nearest([&one, &three], &query, 3)), [0, 2, 3].map(id));
@@ -306,12 +329,12 @@ mod tests {
         let mut vectors = RealmVectors::new(IndexConfig::default());
         let here = realm("here");
         vectors.put(&here, id(1), None);
-        vectors.put(&here, id(2), Some(&unit(&[1.0, 0.0])));
+        vectors.put(&here, id(2), Some(&[unit(&[1.0, 0.0])]));
         assert_eq!((vectors.unknown().collect::<Vec<_>>(), vectors.dimension()), (vec![id(1)], Some(2)));
         assert!(vectors.nearest([&here], &unit(&[1.0]), 3).0.is_empty());
-        vectors.put(&here, id(3), Some(&unit(&[1.0, 0.0, 0.0])));
+        vectors.put(&here, id(3), Some(&[unit(&[1.0, 0.0, 0.0])]));
         assert_eq!((vectors.unknown().collect::<Vec<_>>(), vectors.dimension()), (vec![id(1), id(2)], Some(3)));
-        vectors.put(&here, id(1), Some(&unit(&[0.0, 1.0, 0.0])));
+        vectors.put(&here, id(1), Some(&[unit(&[0.0, 1.0, 0.0])]));
         vectors.take(&here, id(2));
         assert_eq!((vectors.unknown().count(), vectors.all_vectors().len()), (0, 2));
     }

@@ -21,7 +21,7 @@ pub(crate) struct RealmWords {
 
 #[derive(Clone, Debug, Default)]
 struct RealmIndex {
-    ids: IdMap<LessonId>,
+    ids: IdMap<LessonId, LessonId>,
     index: FieldIndex,
 }
 
@@ -187,6 +187,11 @@ impl ScoredWords<'_> {
         self.place(lesson).and_then(of_lesson).unwrap_or_default()
     }
 
+    /// How rare the rarest word of a name that the query has is among the lessons that it sees, in [0, 1].
+    pub(crate) fn rarity(&self, name: &str) -> f32 {
+        self.query.rarity(name)
+    }
+
     /// The BM25F score of one lesson over character n-grams.
     pub(crate) fn grams(&self, lesson: &Lesson) -> f32 {
         self.place(lesson).map_or(0.0, |(scored, number)| self.query.grams(&scored.index.index, number))
@@ -200,16 +205,16 @@ impl ScoredWords<'_> {
 
 /// The searched texts of a lesson, larger weights first. A repeated text counts once.
 fn fields(lesson: &Lesson) -> Vec<Field<'_>> {
-    let fields = [
-        (&lesson.trigger, 3.0, 10.0),
-        (&lesson.task, 3.0, 10.0),
+    let ways = lesson.ways_in.texts().map(|text| (text, 1.0, 10.0));
+    let heads = [(&lesson.trigger, 3.0, 10.0), (&lesson.task, 3.0, 10.0)];
+    let bodies = [
         (&lesson.mistake, 1.0, 20.0),
         (&lesson.anti_pattern, 0.5, 15.0),
         (&lesson.solution, 0.5, 20.0),
         (&lesson.correct_pattern, 0.5, 20.0),
     ];
-    let mut texts: Vec<Field<'_>> = Vec::with_capacity(fields.len());
-    for (text, weight, usual_terms) in fields {
+    let mut texts: Vec<Field<'_>> = Vec::new();
+    for (text, weight, usual_terms) in heads.into_iter().chain(ways).chain(bodies) {
         if !texts.iter().any(|known| known.text == text) {
             texts.push(Field { text, weight, usual_terms });
         }

@@ -21,14 +21,12 @@ use crate::lexical::{Hit, LexicalIndex};
 #[derive(Debug, Default)]
 pub(crate) struct RecallIndex {
     pub(crate) book: Arc<Book>,
-    triggers: Lazy<LessonVectors>,
+    ways_in: Lazy<LessonVectors>,
     wholes: Lazy<LessonVectors>,
     mistakes: Lazy<LessonVectors>,
     words: Lazy<RealmWords>,
     lexicon: Lazy<Lexicon>,
 }
-
-const EMBEDDED: [EmbeddedText; 3] = [EmbeddedText::Trigger, EmbeddedText::Whole, EmbeddedText::Mistake];
 
 /// What of a state's indexes is worth keeping.
 pub(crate) struct StoredRecall {
@@ -62,7 +60,7 @@ pub(crate) enum StoredVectors {
 pub(crate) struct Lexicon {
     /// The lessons it is built from.
     lessons: LessonsByTime,
-    ids: IdMap<Arc<Lesson>>,
+    ids: IdMap<LessonId, Arc<Lesson>>,
     index: LexicalIndex,
 }
 
@@ -75,7 +73,7 @@ impl RecallIndex {
     pub(crate) fn follow(&self, book: Arc<Book>, vector_of: &VectorOf<'_>) -> Self {
         let follow = |vectors: &mut LessonVectors| vectors.follow(&book.lessons, vector_of);
         Self {
-            triggers: self.triggers.carried(follow),
+            ways_in: self.ways_in.carried(follow),
             wholes: self.wholes.carried(follow),
             mistakes: self.mistakes.carried(follow),
             words: self.words.carried(|words| words.follow(&book.lessons)),
@@ -86,13 +84,13 @@ impl RecallIndex {
 
     /// The words and vectors that are ready, to be kept; None where there are no words yet.
     pub(crate) fn stored(&self) -> Option<StoredRecall> {
-        let vectors = [&self.triggers, &self.wholes, &self.mistakes].map(Lazy::get);
+        let vectors = [&self.ways_in, &self.wholes, &self.mistakes].map(Lazy::get);
         Some(StoredRecall { words: self.words.get()?, vectors })
     }
 
     /// True when a vector that came from a file was found damaged.
     pub(crate) fn is_damaged(&self) -> bool {
-        let known = [&self.triggers, &self.wholes, &self.mistakes].into_iter().filter_map(Lazy::get);
+        let known = [&self.ways_in, &self.wholes, &self.mistakes].into_iter().filter_map(Lazy::get);
         known.into_iter().any(|vectors| vectors.is_damaged())
     }
 
@@ -108,13 +106,13 @@ impl RecallIndex {
         let has: [bool; 3] = pieces.value()?;
         let mut read = [None, None, None];
         if vectors == StoredVectors::Use {
-            for ((text, slot), _) in EMBEDDED.into_iter().zip(&mut read).zip(has).filter(|(_, has)| *has) {
+            for ((text, slot), _) in EmbeddedText::ALL.into_iter().zip(&mut read).zip(has).filter(|(_, has)| *has) {
                 *slot = Some(LessonVectors::read(text, lessons, config, pieces)?);
             }
         }
-        let [triggers, wholes, mistakes] = read.map(|vectors| vectors.map_or_else(Lazy::default, Lazy::from));
+        let [ways_in, wholes, mistakes] = read.map(|vectors| vectors.map_or_else(Lazy::default, Lazy::from));
         let book = Arc::new(Book { lessons: lessons.clone(), ..Book::default() });
-        Some(Self { book, triggers, wholes, mistakes, words: Lazy::from(words), lexicon: Lazy::default() })
+        Some(Self { book, ways_in, wholes, mistakes, words: Lazy::from(words), lexicon: Lazy::default() })
     }
 
     /// The lessons that a request may see, newest first.
@@ -160,7 +158,7 @@ impl RecallIndex {
 
     fn lazy_vectors(&self, text: EmbeddedText) -> &Lazy<LessonVectors> {
         match text {
-            EmbeddedText::Trigger => &self.triggers,
+            EmbeddedText::WaysIn => &self.ways_in,
             EmbeddedText::Whole => &self.wholes,
             EmbeddedText::Mistake => &self.mistakes,
         }
@@ -199,7 +197,7 @@ impl RecallIndex {
 impl RecallIndex {
     /// Panics unless the indexes that it has equal those built from `fresh` alone.
     pub(crate) fn check_against(&self, fresh: &Self, config: &IndexConfig, vector_of: &VectorOf<'_>) {
-        for vectors in [self.triggers.get(), self.wholes.get(), self.mistakes.get()].into_iter().flatten() {
+        for vectors in [self.ways_in.get(), self.wholes.get(), self.mistakes.get()].into_iter().flatten() {
             vectors.check_against(&fresh.book.lessons, config, vector_of);
         }
         if let Some(words) = self.words.get() {

@@ -9,7 +9,7 @@ use crate::error::folder::Result;
 use crate::folder::Folder;
 use crate::hash::TextHash;
 use crate::lesson::Lesson;
-use crate::state::Book;
+use crate::state::{Book, EmbeddedText};
 use crate::trust::Guard;
 
 /// A vector cache is compacted when it is larger than this, in bytes …
@@ -88,9 +88,9 @@ impl VectorFile<'_> {
 
 /// The texts whose vectors are kept.
 fn live_texts(book: &Book) -> BTreeSet<TextHash> {
-    let lessons = book.lessons.iter().chain(book.waiting.iter().map(|waiting| &waiting.lesson));
     let texts = |lesson: &Arc<Lesson>| {
-        [lesson.trigger.clone(), lesson.whole_text(), lesson.searched_text(), lesson.searched_mistake()]
+        let searched = EmbeddedText::ALL.into_iter().flat_map(|text| text.of(lesson));
+        searched.chain([lesson.whole_text()]).collect::<Vec<_>>()
     };
-    lessons.flat_map(texts).map(|text| vectors::key(&text)).collect()
+    book.used_and_reviewed().flat_map(texts).map(|text| vectors::key(&text)).collect()
 }

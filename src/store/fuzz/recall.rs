@@ -13,7 +13,7 @@ use crate::state::{Book, EmbeddedText, RecallIndex, StoredPieces, StoredVectors}
 use crate::store::recall_file::{FORMAT, RECALL, RecallFile, next_section};
 use crate::store::sections::{Label, SectionWriter, Sections};
 
-const TEXTS: [EmbeddedText; 3] = [EmbeddedText::Trigger, EmbeddedText::Whole, EmbeddedText::Mistake];
+const TEXTS: [EmbeddedText; 3] = EmbeddedText::ALL;
 const N_COMPONENTS: usize = 8;
 
 /// Corrects every section's header and checksum; a section is as long as its header says, or up to the end of the bytes.
