@@ -12,15 +12,17 @@ use super::command_task::{Task, names_command};
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, Scored, Tier};
 use crate::lesson::{Lesson, LessonId};
-use crate::lexical::bare_words;
+use crate::lexical::{bare_words, stem};
 use crate::state::LessonVectors;
 
 /// How well a query and a lesson match, by each measure. Larger values are better matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MatchSignals {
-    /// Cosine of query and trigger, in [-1, 1]; only in the vector tier.
+    /// Cosine of the query and the nearest of trigger, situations and signs, in [-1, 1]; only in the vector tier.
     pub trigger: Option<f32>,
+    /// Whether the lesson has situations or signs, so that `trigger` is the nearest of several texts.
+    pub has_ways_in: bool,
     /// Cosine of query and whole text, in [-1, 1]; only in the vector tier.
     pub whole: Option<f32>,
     /// Cosine of query and mistake, in [-1, 1]; only in the vector tier.
@@ -31,6 +33,8 @@ pub struct MatchSignals {
     pub grams: f32,
     /// Fraction of the query's idf mass that the lesson contains, in [0, 1].
     pub coverage: f32,
+    /// How rare a name of the lesson is that the query contains whole, in [0, 1]; 0 if it contains none.
+    pub name: f32,
     /// Whether the query equals the trigger or the task, ignoring case, white space and punctuation.
     pub is_title: bool,
     /// For a mined lesson on a mistake in a command: whether the query names what the command does, or the command. False for mined
@@ -46,7 +50,7 @@ const ALL: f32 = 0.999;
 #[derive(Clone, Copy)]
 pub(crate) struct QueryVectors<'a> {
     pub(crate) vector: &'a UnitVector,
-    pub(crate) triggers: &'a LessonVectors,
+    pub(crate) ways_in: &'a LessonVectors,
     pub(crate) wholes: &'a LessonVectors,
     pub(crate) mistakes: &'a LessonVectors,
 }
@@ -85,11 +89,10 @@ impl Search<'_> {
         let scores: Vec<f32> = lessons.iter().map(|candidate| candidate.score).collect();
         let probabilities = calibration.shared_out(any, &scores);
         let best = probabilities.first().copied().unwrap_or_default();
-        let best_one = lessons.first().map(|best| (Arc::clone(&best.lesson), best.signals.trigger));
+        let best_lesson = lessons.first().map(|best| Arc::clone(&best.lesson));
         for (candidate, probability) in lessons.iter_mut().zip(probabilities) {
             candidate.probability = probability;
-            let has_best_trigger =
-                || best_one.as_ref().is_some_and(|(best, cosine)| candidate.has_trigger_of(best, *cosine));
+            let has_best_trigger = || best_lesson.as_ref().is_some_and(|best| candidate.has_trigger_of(best));
             let is_near_best = probability >= self.config.min_share * best;
             candidate.passed = any > answer_from && (is_near_best || has_best_trigger());
         }
@@ -118,8 +121,8 @@ impl Search<'_> {
         let words = words.scored(text, self.realm);
         let k = self.config.candidates.max(self.limit);
         let mut ids: BTreeSet<LessonId> = words.best(k).into_iter().collect();
-        let index = vectors.map(|QueryVectors { vector, triggers, wholes, .. }| {
-            let (nearest, by) = triggers.nearest(self.realm, vector, k);
+        let index = vectors.map(|QueryVectors { vector, ways_in, wholes, .. }| {
+            let (nearest, by) = ways_in.nearest(self.realm, vector, k);
             if words.n_in_sight() > k {
                 ids.extend(nearest.iter().chain(&wholes.nearest(self.realm, vector, k).0).map(|near| near.id));
             }
@@ -127,6 +130,7 @@ impl Search<'_> {
         });
         let task = LazyCell::new(|| Task::of(text));
         let asked: Vec<String> = bare_words(text).collect();
+        let asked_stems = LazyCell::new(|| stems(text));
         let is_title = |title: &str| !asked.is_empty() && bare_words(title).eq(asked.iter().cloned());
         let lessons = ids.into_iter().filter_map(|id| {
             let lesson = self.recall.book.get(id)?;
@@ -135,12 +139,14 @@ impl Search<'_> {
                 vectors.and_then(|vectors| Some(1.0 - of(vectors).distance(lesson, vectors.vector)?))
             };
             let signals = MatchSignals {
-                trigger: cosine(|vectors| vectors.triggers),
+                trigger: cosine(|vectors| vectors.ways_in),
+                has_ways_in: lesson.ways_in.embedded().next().is_some(),
                 whole: cosine(|vectors| vectors.wholes),
                 mistake: cosine(|vectors| vectors.mistakes),
                 words: of_words.words,
                 grams: words.grams(lesson),
                 coverage: of_words.mass,
+                name: named(lesson, &asked_stems).map(|name| words.rarity(name)).fold(0.0, f32::max),
                 is_title: of_words.mass > ALL && (is_title(&lesson.trigger) || is_title(&lesson.task)),
                 names_command: names_command(lesson, || &task),
             };
@@ -151,12 +157,23 @@ impl Search<'_> {
     }
 }
 
+/// The names of a lesson that a text contains whole, given the stems of its words.
+fn named<'l>(lesson: &'l Lesson, asked: &[String]) -> impl Iterator<Item = &'l str> {
+    let is_in = |name: &&String| {
+        let name = stems(name);
+        !name.is_empty() && asked.windows(name.len()).any(|words| words == name)
+    };
+    lesson.ways_in.names.iter().filter(is_in).map(String::as_str)
+}
+
+fn stems(text: &str) -> Vec<String> {
+    bare_words(text).map(|word| stem(&word)).collect()
+}
+
 impl Candidate {
-    /// True if the trigger has the same words as another lesson's, whose cosine to the query is `cosine`.
-    fn has_trigger_of(&self, other: &Lesson, cosine: Option<f32>) -> bool {
-        let apart = cosine.unwrap_or_default() - self.signals.trigger.unwrap_or_default();
-        // Words are compared only if the scores are close: it is the slower test.
-        apart.abs() < 0.1 && bare_words(&other.trigger).eq(bare_words(&self.lesson.trigger))
+    /// True if the trigger has the same words as another lesson's.
+    fn has_trigger_of(&self, other: &Lesson) -> bool {
+        bare_words(&other.trigger).eq(bare_words(&self.lesson.trigger))
     }
 
     fn hit(&self) -> Hit {

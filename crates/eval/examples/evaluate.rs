@@ -1,15 +1,15 @@
 //! Measures retrieval and merging on data sets, through the calls that a host makes.
 //!
 //! ```text
-//! cargo run --release --example evaluate -- FOLDER [--unrelated FILE]... [--books N] [--draws K] [--seed S] [--json]
-//! cargo run --release --example evaluate -- FOLDER [--unrelated FILE]... --features FILE [--books N] [--draws K] [--seed S]
+//! cargo run --release --example evaluate -- FOLDER [--unrelated FILE]... [--ways-in FILE]... [--books N] [--draws K] [--seed S] [--json]
+//! cargo run --release --example evaluate -- FOLDER [--unrelated FILE]... [--ways-in FILE]... --features FILE [--books N] [--draws K] [--seed S]
 //! cargo run --release --example evaluate -- --dups FILE [--show] [--json]
 //! ```
 //!
 //! FOLDER holds `corpus.jsonl` (`id`, `trigger`, `why`, `anti_pattern`, `correct_pattern`, or `id`, `title`, `text`),
 //! `queries.jsonl` (`id`, `text`) and `qrels.jsonl` (`query`, `doc`); or `lessons.jsonl` (`id`, `trigger`, `mistake`, `solution`,
 //! `anti_pattern`, with the questions `plain`, `plain2`, `oblique`) and `none.jsonl` (`id`, `kind`, `text`). FILE of `--unrelated`
-//! holds questions (`text`) that no lesson answers; FILE of `--dups` pairs (`a`, `b`, `dup` 0 or 1); `--show` prints the pairs
+//! holds questions (`text`) that no lesson answers; FILE of `--ways-in` names, situations and signs by the `id` of a lesson; FILE of `--dups` pairs (`a`, `b`, `dup` 0 or 1); `--show` prints the pairs
 //! with a wrong result. `--vectors FILE` caches the vectors of all texts for the next run.
 //!
 //! Prints the fields of `ClassicReport` for the classic rule, in the vector and the lexical tier, and of `DefaultReport` for the
@@ -53,6 +53,7 @@ fn main() -> Result<(), Failure> {
 struct Options {
     folder: Option<PathBuf>,
     unrelated: Vec<PathBuf>,
+    ways_in: Vec<PathBuf>,
     dups: Vec<PathBuf>,
     features: Option<PathBuf>,
     vectors: Option<PathBuf>,
@@ -70,6 +71,7 @@ impl Options {
             let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
             match argument.as_str() {
                 "--unrelated" => options.unrelated.push(value()?.into()),
+                "--ways-in" => options.ways_in.push(value()?.into()),
                 "--dups" => options.dups.push(value()?.into()),
                 "--features" => options.features = Some(value()?.into()),
                 "--vectors" => options.vectors = Some(value()?.into()),
@@ -99,6 +101,9 @@ impl Options {
     /// The data set of a folder, with the questions of all files of `--unrelated`.
     fn data(&self, folder: &Path) -> Result<Dataset, Failure> {
         let mut data = Dataset::read(folder)?;
+        for file in &self.ways_in {
+            data.add_ways_in(file)?;
+        }
         for file in &self.unrelated {
             data.add_unrelated(file)?;
         }

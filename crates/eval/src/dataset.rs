@@ -103,6 +103,24 @@ impl Dataset {
         Ok(Self { lessons: lessons.iter().map(lesson).collect(), questions })
     }
 
+    /// Adds the ways in of lessons (`id`, `names`, `situations`, `signs`).
+    ///
+    /// # Errors
+    /// [`Error::Io`] and [`Error::Json`].
+    pub fn add_ways_in(&mut self, file: &Path) -> Result<(), Error> {
+        let list = |row: &Value, key: &str| -> Vec<String> {
+            let texts = row.get(key).and_then(Value::as_array).into_iter().flatten();
+            texts.filter_map(|text| text.as_str().map(str::to_owned)).collect()
+        };
+        for row in read_rows(file)? {
+            for lesson in self.lessons.iter_mut().filter(|lesson| lesson.id == text(&row, "id")) {
+                let draft = lesson.draft.clone().names(list(&row, "names")).signs(list(&row, "signs"));
+                lesson.draft = draft.situations(list(&row, "situations"));
+            }
+        }
+        Ok(())
+    }
+
     /// Adds unrelated questions (`id`, `text`); their kind is the file's name without its extension.
     ///
     /// # Errors

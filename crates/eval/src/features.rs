@@ -44,7 +44,7 @@ pub fn write_features(playbook: &SampledPlaybook, set: &str, seed: u64, out: &mu
                         "lesson": name, "relevant": relevant.contains(&scored.id),
                         "t": round(signals.trigger?), "x": round(signals.whole?), "f": round(signals.words),
                         "g": round(signals.grams), "c": round(signals.coverage),
-                        "m": round(signals.mistake?),
+                        "m": round(signals.mistake?), "name": round(signals.name),
                     }))
                 })
                 .collect();

@@ -181,6 +181,8 @@ pub(crate) struct WordQuery {
     terms: Vec<(u32, f32)>,
     /// The total idf of all terms, including those in no document.
     total_idf: f32,
+    /// The idf of a term that one document has.
+    max_idf: f32,
     grams: WantedGrams,
 }
 
@@ -198,7 +200,12 @@ impl WordQuery {
             .map(|gram| (gram, indexes.iter().map(|index| index.n_with_gram(gram) as usize).sum()))
             .filter(|(_, n_with)| *n_with > 0)
             .map(|(gram, n_with)| (gram, idf(n_with) * MAX_WEIGHT / f32::from(u8::MAX)));
-        Self { total_idf: terms.iter().map(|(_, idf)| idf).sum(), terms, grams: WantedGrams::of(grams.collect()) }
+        Self {
+            max_idf: idf(1),
+            total_idf: terms.iter().map(|(_, idf)| idf).sum(),
+            terms,
+            grams: WantedGrams::of(grams.collect()),
+        }
     }
 
     /// The score of each document of an index, by its number; zero for unused numbers. Only numbers below `n_numbers` are used,
@@ -217,6 +224,13 @@ impl WordQuery {
             }
         }
         scores
+    }
+
+    /// How rare the rarest word of a text is that the query has too: its idf, as a fraction of that of a word which one document has.
+    pub(crate) fn rarity(&self, text: &str) -> f32 {
+        let wanted = distinct(|found| WordHashes::default().terms(text, found));
+        let known = self.terms.iter().filter(|(term, _)| wanted.binary_search(term).is_ok());
+        known.map(|(_, term_idf)| term_idf / self.max_idf).fold(0.0, f32::max)
     }
 
     /// BM25F over character n-grams.
