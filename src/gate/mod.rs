@@ -231,7 +231,7 @@ pub(crate) fn clean_transcript(transcript: &Transcript) -> Transcript {
 }
 
 /// Terminal sequences, control and invisible characters are removed first, since they can hide a secret.
-fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     let visible: String = strip_invisible(&strip_terminal(text)).nfc().collect();
     Redactor::shared().redact(&visible).into_owned()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use adage_index::UnitVector;
 
 use super::checking::{Checked, Supersession};
-use super::learner::{Arrival, Comparison, Learner};
+use super::learner::{Arrival, Comparison, Learner, means_the_same};
 use super::neighbours::{Distinct, Duplicate, Neighbours, Related};
 use super::retention::Trim;
 use super::review_capacity::ReviewCapacity;
@@ -125,7 +125,9 @@ impl Learner<'_> {
     fn merge(&self, checked: Checked, into: Duplicate) -> Decision {
         let Checked { lesson: incoming, mined_text, supersession, .. } = checked;
         let existing = &into.lesson;
-        let mut merged = merge::merge(existing, &incoming, self.plan.now, &self.config.learn);
+        let mut merged = merge::merge(existing, &incoming, self.plan.now, &self.config.learn, &|one, other| {
+            means_the_same(self.vector_of, one, other)
+        });
         // A lesson that is learned again counts as shown just now.
         merged.shown_at_recall = self.plan.book.recalls(&merged.realm).max(merged.shown_at_recall);
         let old = supersession.as_ref().map(|supersession| &**supersession.old());

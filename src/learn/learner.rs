@@ -66,6 +66,16 @@ pub(crate) struct Learner<'a> {
     pub(super) import: Option<ChangeId>,
 }
 
+/// True if the vectors of both texts are known and near: as a way in, the second would add nothing.
+pub(crate) fn means_the_same(vector_of: &VectorOf<'_>, one: &str, other: &str) -> bool {
+    /// Chosen: sentences that differ in a word are nearer.
+    const NEAR: f32 = 0.9;
+    let vectors = vector_of(one).zip(vector_of(other));
+    vectors.is_some_and(|(one, other)| {
+        one.as_slice().iter().zip(other.as_slice()).map(|(one, other)| one * other).sum::<f32>() >= NEAR
+    })
+}
+
 impl<'a> Learner<'a> {
     /// `dedup` is the index of the plan's book; `vector_of` returns the vectors of whole texts.
     pub(crate) fn new(

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, FixedOffset};
 
 use crate::config::{DedupPolicy, LearnConfig};
-use crate::lesson::{Approval, Lesson, QUARANTINED, SCHEMA_VERSION};
+use crate::lesson::{Approval, Lesson, QUARANTINED, SCHEMA_VERSION, WaysIn};
 use crate::lexical::terms;
 
 /// The lesson that `existing` becomes when `incoming` is merged into it.
@@ -15,11 +15,19 @@ use crate::lexical::terms;
 /// person, then verified, then imported, then automatic. A verified mark is never transferred to another text. At equal rank the
 /// newer solution is used with its pattern and code, unless it says less; the classic rule uses the longer one. A confirmed text is
 /// replaced whole, and a promoted one is kept. Of what no person confirmed, a lesson that one did confirm takes only the counts.
-pub(crate) fn merge(existing: &Lesson, incoming: &Lesson, now: DateTime<FixedOffset>, config: &LearnConfig) -> Lesson {
+///
+/// The ways in of both are kept, and the other one's trigger becomes a situation; `is_near` says which texts mean the same.
+pub(crate) fn merge(
+    existing: &Lesson,
+    incoming: &Lesson,
+    now: DateTime<FixedOffset>,
+    config: &LearnConfig,
+    is_near: &dyn Fn(&str, &str) -> bool,
+) -> Lesson {
     let mut merged = existing.clone();
     merged.schema_version = SCHEMA_VERSION;
     merge_text(&mut merged, existing, incoming, config);
-    unite(&mut merged, existing, incoming);
+    unite(&mut merged, existing, incoming, is_near);
     add_counts(&mut merged, incoming);
     merged.verification_attempted |= incoming.verification_attempted;
     let near = united(&existing.near, &incoming.near);
@@ -77,7 +85,7 @@ fn combine(merged: &mut Lesson, incoming: &Lesson, is_better: bool, dedup: Dedup
 }
 
 /// Adds what decides when a lesson is shown, and its session, where a person has as much to do with both texts and confirmed none.
-fn unite(merged: &mut Lesson, existing: &Lesson, incoming: &Lesson) {
+fn unite(merged: &mut Lesson, existing: &Lesson, incoming: &Lesson, is_near: &dyn Fn(&str, &str) -> bool) {
     let approval = existing.approval();
     if approval != incoming.approval() || approval == Approval::Confirmed {
         return;
@@ -85,6 +93,11 @@ fn unite(merged: &mut Lesson, existing: &Lesson, incoming: &Lesson) {
     merged.domains = united(&existing.domains, &incoming.domains);
     merged.paths = united(&existing.paths, &incoming.paths);
     merged.commands = united(&existing.commands, &incoming.commands);
+    let others_trigger = WaysIn { situations: vec![incoming.trigger.clone()], ..WaysIn::default() };
+    for ways in [&existing.ways_in, &incoming.ways_in, &others_trigger] {
+        let trigger = merged.trigger.clone();
+        merged.ways_in.add(ways, &trigger, is_near);
+    }
     if merged.provenance.session.is_empty() {
         merged.provenance.session.clone_from(&incoming.provenance.session);
     }
@@ -138,7 +151,7 @@ mod tests {
     use crate::testing::{at, lesson};
 
     fn merged(existing: &Lesson, incoming: &Lesson) -> Lesson {
-        merge(existing, incoming, at(60), &LearnConfig::default())
+        merge(existing, incoming, at(60), &LearnConfig::default(), &|_, _| false)
     }
 
     fn verified(lesson: Lesson) -> Lesson {
@@ -155,6 +168,18 @@ mod tests {
         assert_eq!((merged.retrievals, merged.timestamp, merged.id), (4, at(60), existing.id));
         assert_eq!(merged.trigger, "t");
         assert!((merged.confidence - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_other_trigger_and_its_ways_lead_to_the_merged_lesson() {
+        let mut incoming = lesson("rolling out the shop", "s");
+        incoming.ways_in =
+            WaysIn { names: vec!["k8s".into()], situations: vec!["put it online".into()], ..WaysIn::default() };
+        let result = merged(&lesson("deploying", "s"), &incoming);
+        assert_eq!(result.ways_in.names, ["k8s"]);
+        assert_eq!(result.ways_in.situations, ["put it online", "rolling out the shop"]);
+        let near = merge(&lesson("deploying", "s"), &incoming, at(60), &LearnConfig::default(), &|_, _| true);
+        assert!(near.ways_in.situations.is_empty(), "what means the same is not added");
     }
 
     #[test]
@@ -247,7 +272,9 @@ mod tests {
 
     #[test]
     fn the_classic_rule_keeps_the_longer_solution_with_pattern_and_code() {
-        let merged = |existing: &Lesson, incoming: &Lesson| merge(existing, incoming, at(60), &Config::classic().learn);
+        let merged = |existing: &Lesson, incoming: &Lesson| {
+            merge(existing, incoming, at(60), &Config::classic().learn, &|_, _| false)
+        };
         let long = Lesson { code_example: "x".into(), ..lesson("t2", "a longer solution") };
         let result = merged(&lesson("t", "short"), &long);
         assert_eq!((result.solution.as_str(), result.code_example.as_str()), ("a longer solution", "x"));

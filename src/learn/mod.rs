@@ -34,7 +34,7 @@ pub use crate::state::ReviewReason;
 pub use feedback::{Feedback, Verification};
 pub use import::Imported;
 pub(crate) use known_texts::KnownTexts;
-pub(crate) use learner::{Admission, Arrival, Comparison, Learner, Newcomer};
+pub(crate) use learner::{Admission, Arrival, Comparison, Learner, Newcomer, means_the_same};
 pub use outcome::LearnOutcome;
 pub use pruning::{KeptBecause, KeptFromPruning, Pruned};
 pub use removal::RemovedLesson;

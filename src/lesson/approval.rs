@@ -3,7 +3,7 @@
 //! A person's word is given for one text: that they wrote, that they were shown and promoted, or that a quote of theirs confirms.
 //! [`Lesson::take_text`] is the only way in which a text moves from one lesson to another, and what vouches for it moves along.
 
-use super::{Evidence, Lesson};
+use super::{Evidence, Lesson, WaysIn};
 
 /// What a person has to do with the present text of a lesson, in ascending order. A text is replaced only by one with at least the
 /// same approval.
@@ -45,6 +45,18 @@ impl Lesson {
     pub(crate) fn bind_evidence(&mut self) {
         let confirmed = (!self.provenance.evidence.is_empty()).then(|| self.shown_hash());
         self.provenance.confirmed = confirmed;
+    }
+
+    /// Changes how the lesson is found, not what it says: a promotion and evidence stay given for it.
+    pub(crate) fn change_ways_in(&mut self, change: impl FnOnce(&mut WaysIn)) {
+        let (is_promoted, is_confirmed) = (self.is_promoted(), self.has_evidence());
+        change(&mut self.ways_in);
+        if is_promoted {
+            self.provenance.promoted = Some(self.shown_hash());
+        }
+        if is_confirmed {
+            self.bind_evidence();
+        }
     }
 
     /// Drops the evidence of another text.
@@ -142,6 +154,21 @@ mod tests {
         let mut earlier = given;
         earlier.provenance.confirmed = None;
         assert_eq!(earlier.approval(), Approval::Confirmed);
+    }
+
+    #[test]
+    fn a_new_way_in_keeps_promotion_and_evidence() {
+        let mut promoted = lesson("t", "s");
+        promoted.provenance.origin = Origin::Mined;
+        promoted.provenance.promoted = Some(promoted.shown_hash());
+        for mut lesson in [confirmed("t", "s", "always do s"), promoted] {
+            lesson.change_ways_in(|ways| ways.situations.push("another case".into()));
+            assert_eq!((lesson.approval(), lesson.ways_in.len()), (Approval::Confirmed, 1));
+        }
+        let mut nobodys = Lesson { source: "agent".into(), ..lesson("t", "s") };
+        nobodys.provenance.origin = Origin::Program;
+        nobodys.change_ways_in(|ways| ways.signs.push("an error".into()));
+        assert_eq!(nobodys.approval(), Approval::Nobody);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::gate;
 use crate::learn::{
     Admission, Arrival, Comparison, KeptFromPruning, LearnOutcome, Learner, Newcomer, Pruned, Verification, feedback,
-    pruning,
+    means_the_same, pruning,
 };
 use crate::lesson::{DraftOrigin, Lesson, LessonDraft, LessonId, LessonRef, Realm};
 use crate::retrieve::shown_tokens;
@@ -55,6 +55,39 @@ impl Playbook {
     pub fn mark_verified(&self, lesson: impl Into<LessonRef>, verification: Verification) -> Result<LessonId> {
         let bonus = self.shared.config.learn.verified_bonus;
         self.shared.update_lesson(&lesson.into(), |lesson| feedback::record_verification(lesson, verification, bonus))
+    }
+
+    /// Records that a lesson should have been shown for a request: the request becomes one of its situations, without secrets and cut to 200
+    /// characters, so that the next one like it finds the lesson. A text that means the same as one of its ways in adds nothing; if the
+    /// lesson has 12 already, the oldest situation makes room.
+    ///
+    /// ```
+    /// use adage::{Playbook, build_lesson};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+    /// playbook.learn_lesson(build_lesson("rotating SSH keys", "Keep the old key for a day."))?;
+    /// assert_eq!(playbook.get_playbook_context("replace the deploy credentials")?.text, "");
+    /// playbook.record_missed("rotating SSH keys", "replace the deploy credentials")?;
+    /// assert_eq!(playbook.get_playbook_context("replace the deploy credentials")?.lessons.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLesson`](crate::Error::NoSuchLesson), [`Error::Ambiguous`](crate::Error::Ambiguous), and the errors of a commit.
+    pub fn record_missed(&self, lesson: impl Into<LessonRef>, request: &str) -> Result<LessonId> {
+        let (shared, request) = (&self.shared, gate::clean(request));
+        if let Some(embedder) = &shared.embedder {
+            // Without its vector the text is compared by words alone.
+            let _ = shared.ensure_vectors(embedder.as_ref(), &[&request]);
+        }
+        let vector_of = |text: &str| shared.vector(text);
+        shared.update_lesson(&lesson.into(), |lesson| {
+            let trigger = lesson.trigger.clone();
+            lesson.change_ways_in(|ways| {
+                ways.add_situation(&request, &trigger, &|one, other| means_the_same(&vector_of, one, other));
+            });
+        })
     }
 
     /// Marks a lesson as graduated, which means that another text covers it (a skill, a page of rules). Writing lessons as a skill
