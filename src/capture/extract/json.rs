@@ -6,6 +6,7 @@ use super::reply::{
     Citation, Confidence, Malformed, Proposal, Proposals, RecoveryProposal, Reply, Unreadable, decides_to_learn,
     excerpt, lesson_number, turn_number,
 };
+use crate::lesson::WaysIn;
 
 /// The maximum number of positions that are tried as the beginning of the object.
 const MAX_STARTS: usize = 32;
@@ -92,12 +93,16 @@ impl<'v> Fields<'v> {
         }
     }
 
-    fn tags(&self) -> Result<Vec<String>, Malformed> {
-        match self.row.get("tags") {
+    fn list(&self, key: &str) -> Result<Vec<String>, Malformed> {
+        match self.row.get(key) {
             None | Some(Value::Null) => Ok(Vec::new()),
-            Some(Value::Array(tags)) => Ok(tags.iter().filter_map(Value::as_str).map(str::to_owned).collect()),
-            Some(_) => Err(self.malformed("its tags are not a list".to_owned())),
+            Some(Value::Array(texts)) => Ok(texts.iter().filter_map(Value::as_str).map(str::to_owned).collect()),
+            Some(_) => Err(self.malformed(format!("its {key} are not a list"))),
         }
+    }
+
+    fn ways_in(&self) -> Result<WaysIn, Malformed> {
+        Ok(WaysIn { names: self.list("names")?, situations: self.list("situations")?, signs: self.list("signs")? })
     }
 
     /// A turn with a quote; several, where a list is given.
@@ -134,7 +139,8 @@ fn recovery(value: &Value) -> Result<RecoveryProposal, Malformed> {
         trigger: fields.text("trigger")?,
         mistake: fields.text("mistake")?,
         solution: fields.text("solution")?,
-        tags: fields.tags()?,
+        tags: fields.list("tags")?,
+        ways_in: fields.ways_in()?,
         failure: fields.citation("failure")?,
         remedies: fields.citations("remedy")?,
         success: fields.citation("success")?,
@@ -153,7 +159,8 @@ fn proposal(lesson: &Value) -> Result<Proposal, Malformed> {
         rule: fields.text("rule")?,
         mistake: fields.text("mistake")?,
         confidence: Confidence::parse(&fields.text("confidence")?),
-        tags: fields.tags()?,
+        tags: fields.list("tags")?,
+        ways_in: fields.ways_in()?,
         // As it was written: blanks are folded where it is compared.
         evidence: fields.text("evidence")?,
         supersedes,

@@ -12,7 +12,7 @@ use crate::capture::evidence::UserTurns;
 use crate::clock::ManualClock;
 use crate::config::ExtractConfig;
 use crate::difference::difference;
-use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Origin, Provenance, Realm, build_lesson};
+use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Origin, Provenance, Realm, WaysIn, build_lesson};
 
 /// The share of the new one's words above which two lessons of one answer may be the same; the guard decides.
 const MIN_OVERLAP: f64 = 0.6;
@@ -95,7 +95,7 @@ impl Bench<'_> {
         let provenance = Provenance { recovery: Some(evidence.clone()), ..self.provenance() };
         let tags = topic.into_iter().chain(proposal.tags);
         let draft = self.of_model(build_lesson(proposal.trigger, proposal.solution), tags, &provenance);
-        let draft = draft.commands(commands).confidence(RECOVERY_CONFIDENCE);
+        let draft = with_ways_in(draft, proposal.ways_in).commands(commands).confidence(RECOVERY_CONFIDENCE);
         // A mined lesson without a mistake is a procedure.
         let mistake = if proposal.mistake.is_empty() { evidence.failure.source.clone() } else { proposal.mistake };
         let draft = draft.mistake(mistake);
@@ -106,7 +106,7 @@ impl Bench<'_> {
     fn draft(&self, proposal: Proposal, evidence: Evidence, supersedes: Option<LessonId>) -> LessonDraft {
         let provenance = Provenance { evidence: vec![evidence], supersedes, ..self.provenance() };
         let draft = self.of_model(build_lesson(proposal.trigger, proposal.rule), proposal.tags, &provenance);
-        let draft = draft.confidence(proposal.confidence.value());
+        let draft = with_ways_in(draft, proposal.ways_in).confidence(proposal.confidence.value());
         if proposal.mistake.is_empty() { draft } else { draft.mistake(proposal.mistake) }
     }
 
@@ -135,6 +135,10 @@ impl Bench<'_> {
             .source("mined")
             .provenance(provenance)
     }
+}
+
+fn with_ways_in(draft: LessonDraft, WaysIn { names, situations, signs }: WaysIn) -> LessonDraft {
+    draft.names(names).situations(situations).signs(signs)
 }
 
 /// Proposals that were judged so far.

@@ -4,6 +4,7 @@ use adage_redact::one_line;
 use serde::Serialize;
 
 use super::{json, tags};
+use crate::lesson::WaysIn;
 
 /// Words by which a model declines to learn.
 const DECLINES: [&str; 3] = ["NOTHING", "SKIP", "NONE"];
@@ -40,6 +41,7 @@ pub(super) struct Proposal {
     pub(super) mistake: String,
     pub(super) confidence: Confidence,
     pub(super) tags: Vec<String>,
+    pub(super) ways_in: WaysIn,
     pub(super) evidence: String,
     /// A known lesson, by the number that it was shown with.
     pub(super) supersedes: Option<usize>,
@@ -52,6 +54,7 @@ pub(super) struct RecoveryProposal {
     pub(super) mistake: String,
     pub(super) solution: String,
     pub(super) tags: Vec<String>,
+    pub(super) ways_in: WaysIn,
     pub(super) failure: Citation,
     pub(super) remedies: Vec<Citation>,
     pub(super) success: Citation,

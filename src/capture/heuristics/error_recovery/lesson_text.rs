@@ -41,7 +41,8 @@ impl Recovery<'_, '_> {
         let failed = self.code_span(&self.before);
         let trigger = recovery_text::trigger(&failed, error.as_deref());
         let mut draft = build_lesson(trigger, self.solution() + &self.tried_text())
-            .mistake(failed)
+            .mistake(failed.clone())
+            .signs([failed].into_iter().chain(error.clone()))
             .domains([topic.clone()])
             .commands(self.patterns())
             .code_example(self.table(error.as_deref()));
