@@ -50,12 +50,18 @@ pub(crate) enum Command {
     List(List),
     /// Show one lesson, by id or trigger
     Show { lesson: String },
-    /// Record how a task went, by its receipt
+    /// Record how a task went, by its receipt; or that a lesson should have been shown for it
     Outcome {
-        #[arg(value_parser = id::<ReceiptId>("a receipt"))]
-        receipt: ReceiptId,
+        #[arg(value_parser = id::<ReceiptId>("a receipt"), required_unless_present = "missed", requires = "outcome")]
+        receipt: Option<ReceiptId>,
         #[arg(value_parser = choice(FEEDBACK))]
-        outcome: Feedback,
+        outcome: Option<Feedback>,
+        /// The lesson that should have been shown, by id or trigger
+        #[arg(long, value_name = "LESSON", requires = "request")]
+        missed: Option<String>,
+        /// What was asked: it becomes a situation of the lesson
+        #[arg(long, value_name = "TEXT", requires = "missed", allow_hyphen_values = true)]
+        request: Option<String>,
     },
     /// Credit recent retrievals that have no outcome yet
     Credit {

@@ -19,7 +19,19 @@ pub(crate) const FEEDBACK: [(&str, Feedback); 3] =
 pub(crate) const VERIFICATION: [(&str, Verification); 2] =
     [("passed", Verification::Passed), ("failed", Verification::Failed)];
 
-pub(crate) fn outcome(global: &Global, receipt: ReceiptId, outcome: Feedback, out: &mut Output) -> Done {
+/// Records a task's outcome by its receipt, and the lesson that was missing with what was asked.
+pub(crate) fn outcome(
+    global: &Global,
+    known: Option<(ReceiptId, Feedback)>,
+    missed: Option<(String, String)>,
+    out: &mut Output,
+) -> Done {
+    if let Some((lesson, request)) = missed {
+        let reference = global.lesson(&lesson);
+        let id = global.holder(&reference)?.record_missed(reference, &request)?;
+        out.both(&json!({ "missed": id }), &format!("{id} is found by this request from now on"))?;
+    }
+    let Some((receipt, outcome)) = known else { return Ok(ExitCode::SUCCESS) };
     let credits = global.books(Access::Write)?.spoken()?.record_outcome(receipt, outcome)?;
     let (mut folders, mut lessons, mut before) = (Vec::new(), Vec::new(), None);
     for credit in credits {

@@ -70,6 +70,18 @@ struct Fields {
     #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     commands: Vec<String>,
+    /// How a later task may put it, in other words than the trigger; may be repeated
+    #[arg(long = "situation", visible_alias = "situations", value_name = "TEXT", allow_hyphen_values = true)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    situations: Vec<String>,
+    /// By what the trouble is recognised: an error, a file, an effect; may be repeated
+    #[arg(long = "sign", visible_alias = "signs", value_name = "TEXT", allow_hyphen_values = true)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    signs: Vec<String>,
+    /// Short name of the subject: a question that contains it shows the lesson; may be repeated
+    #[arg(long = "name", visible_alias = "names", value_name = "TEXT", allow_hyphen_values = true)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    names: Vec<String>,
     /// Confidence, from 0 to 1
     #[arg(long, value_parser = number(0.0..=1.0), allow_negative_numbers = true)]
     confidence: Option<f64>,
@@ -164,7 +176,7 @@ pub(crate) fn edit(global: &Global, asked: &Edit, out: &mut Output) -> Done {
 }
 
 /// The fields that a person edits.
-const EDITED: [&str; 10] = [
+const EDITED: [&str; 13] = [
     "trigger",
     "task",
     "mistake",
@@ -175,6 +187,9 @@ const EDITED: [&str; 10] = [
     "domains",
     "paths",
     "commands",
+    "names",
+    "situations",
+    "signs",
 ];
 
 /// The fields of a lesson that a person edits.

@@ -168,7 +168,9 @@ fn dispatch(cli: Cli, names: &[String]) -> Done {
         Command::Context(asked) => show::context(&global, asked, &mut out),
         Command::List(asked) => show::list(&global, asked, &mut out),
         Command::Show { lesson } => show::show(&global, &lesson, &mut out),
-        Command::Outcome { receipt, outcome } => change::outcome(&global, receipt, outcome, &mut out),
+        Command::Outcome { receipt, outcome, missed, request } => {
+            change::outcome(&global, receipt.zip(outcome), missed.zip(request), &mut out)
+        }
         Command::Credit { window } => change::credit(&global, window, &mut out),
         Command::Graduate { lesson, not: false } => change::graduate(&global, &lesson, &mut out),
         Command::Graduate { lesson, not: true } => change::ungraduate(&global, &lesson, &mut out),

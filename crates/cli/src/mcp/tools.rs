@@ -78,6 +78,15 @@ struct Learn {
     /// Globs of commands
     #[serde(default)]
     commands: Vec<String>,
+    /// Two or three ways in which a later task may put it, in other words than the trigger: later tasks are compared with them, so they decide whether the lesson is found again
+    #[serde(default)]
+    situations: Vec<String>,
+    /// One or two signs of the trouble: the text of an error, a file, an effect
+    #[serde(default)]
+    signs: Vec<String>,
+    /// Short names of the subject, if it has any
+    #[serde(default)]
+    names: Vec<String>,
     /// Id of the lesson that this replaces
     #[serde(skip_serializing)]
     supersedes: Option<String>,
@@ -106,8 +115,11 @@ struct Near {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Outcome {
-    receipt: String,
-    result: Verdict,
+    receipt: Option<String>,
+    result: Option<Verdict>,
+    /// Id of a lesson that the recall should have returned, with the `query` of it
+    missed: Option<String>,
+    query: Option<String>,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -134,6 +146,8 @@ struct Line {
     id: String,
     trigger: String,
     solution: String,
+    /// How many situations, signs and names it has. `learn` a lesson of yours again with some if there are none
+    ways_in: usize,
 }
 
 impl Line {
@@ -142,6 +156,7 @@ impl Line {
             id: lesson.id.to_string(),
             trigger: one_line(&as_shown(&lesson.trigger), 200),
             solution: one_line(&as_shown(&lesson.correct_pattern), 400),
+            ways_in: lesson.ways_in.len(),
         }
     }
 }
@@ -216,7 +231,7 @@ impl Tool {
                 "Call after a mistake whose remedy worked. Returns whether the lesson is stored, merged into another, kept beside a near one, awaits a person's review, or is refused, and why."
             }
             Self::Outcome => {
-                "Call when the task of a recall is done, with its receipt. Returns the lessons it counts for."
+                "Call when the task of a recall is done, with its receipt; or name a lesson that the recall missed. Returns the lessons it counts for."
             }
             Self::List => "Call to see what is known, before you learn or remove. Returns the newest lessons.",
             Self::Remove => {
@@ -318,11 +333,25 @@ fn near_lesson(playbook: &Playbook, id: LessonId, outcome: learned::Outcome) -> 
 }
 
 fn outcome(memory: &Memory, asked: &Outcome) -> Result<Answer, Box<dyn Error>> {
-    let receipt: ReceiptId = asked
-        .receipt
-        .parse()
-        .map_err(|_| format!("{:?} is not the receipt of a recall", one_line(&asked.receipt, 60)))?;
-    let feedback = match asked.result {
+    let missed = match (&asked.missed, &asked.query) {
+        (Some(lesson), Some(query)) => {
+            let (playbook, reference) = holder(memory, lesson)?;
+            Some(format!("{} is found by this query from now on", playbook.record_missed(reference, query)?))
+        }
+        (None, None) => None,
+        _ => return Err("`missed` and `query` go together".into()),
+    };
+    let (receipt, result) = match (&asked.receipt, &asked.result) {
+        (Some(receipt), Some(result)) => (receipt, result),
+        (None, None) => {
+            let text = missed.ok_or("give `receipt` and `result`, or `missed` and `query`")?;
+            return Ok(answer(text, Credited { lessons: Vec::new() }));
+        }
+        _ => return Err("`receipt` and `result` go together".into()),
+    };
+    let receipt: ReceiptId =
+        receipt.parse().map_err(|_| format!("{:?} is not the receipt of a recall", one_line(receipt, 60)))?;
+    let feedback = match result {
         Verdict::Helpful => Feedback::Helpful,
         Verdict::Neutral => Feedback::Neutral,
         Verdict::Harmful => Feedback::Harmful,
