@@ -17,7 +17,7 @@ use crate::error::{Error, Result, config, with_causes};
 use crate::lesson::{LessonId, ReceiptId, TextHash, for_prompt};
 use crate::retrieve::{
     Calibration, Context, NoMatchReason, Query, QueryVectors, Ranked, Rendered, Request, Scored, Search, Shown,
-    TierChoice, VectorQuery, estimated_tokens, render, resolve_contradictions,
+    TierChoice, Unit, VectorQuery, estimated_tokens, render, resolve_contradictions, units,
 };
 use crate::skill::RenderedSkills;
 use crate::state::{EmbeddedText, LessonVectors};
@@ -172,7 +172,7 @@ impl OpenPlaybook {
         };
         let is_explained = request.is_explained || self.is_logged(request);
         let Pool { recall, later, .. } = pool;
-        let search = Search { recall, realm: &request.realm, limit, is_explained, config, later };
+        let search = Search { recall, realm: &request.realm, limit, is_explained, config, n_units: 1, later };
         Ok(search.with_matched(request, self.find(pool, request, search)?))
     }
 
@@ -189,8 +189,30 @@ impl OpenPlaybook {
             return Ok(search.by_time(request.max_tokens.unwrap_or(config.max_tokens)));
         };
         let is_classic = config.rule == RetrievalRule::Classic || request.distance_threshold.is_some();
+        if is_classic || request.vector.is_some() {
+            return self.find_part(pool, request, query, search, is_classic.then_some(threshold));
+        }
+        let parts = units(query);
+        let search = Search { n_units: parts.len(), ..search };
+        let found = parts.iter().map(|part| match part {
+            Unit::Typed(text) => self.find_part(pool, request, text, search, None),
+            Unit::Output(text) => Ok(search.by_signs(text)),
+        });
+        Ok(Ranked::best_of(found.collect::<Result<_>>()?).unwrap_or_else(|| Ranked::of_hits(Vec::new())))
+    }
+
+    /// The lessons for one part of a request; under the classic rule if there is a threshold of the distance.
+    fn find_part(
+        &self,
+        pool: Pool<'_>,
+        request: &Request,
+        query: &str,
+        search: Search<'_>,
+        classic: Option<f32>,
+    ) -> Result<Ranked> {
+        let config = search.config;
         if request.tier != Some(TierChoice::Lexical) {
-            match self.find_by_vector(pool, request, query, search, is_classic.then_some(threshold)) {
+            match self.find_by_vector(pool, request, query, search, classic) {
                 Ok(ranked) => return Ok(ranked),
                 Err(error @ Error::Vector(_)) => return Err(error),
                 Err(error) if request.tier == Some(TierChoice::Vector) => return Err(error),
@@ -200,7 +222,7 @@ impl OpenPlaybook {
                 }
             }
         }
-        if is_classic {
+        if classic.is_some() {
             return Ok(search.by_words(query));
         }
         let calibration = Calibration::WORDS.fitted(config.calibration.get(CalibrationFit::WORDS));

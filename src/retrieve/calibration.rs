@@ -55,6 +55,9 @@ const NAME_NONE: f32 = 3.0;
 /// What the score of a lesson gains by its name: more than words give.
 const NAME_SCORE: f32 = 2.0;
 
+/// How much the log odds of "none" grow with the logarithm of the number of parts of a request. Chosen on tasks beside logs.
+const PER_UNITS: f32 = 0.5;
+
 /// The number of visible lessons that `none` is given for.
 const USUAL_LESSONS: f32 = 50.0;
 
@@ -103,6 +106,8 @@ impl Default for Strongest {
 pub(super) struct Situation {
     pub(super) n_query_words: usize,
     pub(super) n_in_sight: usize,
+    /// The number of parts of the request that are compared by themselves: the best of several is good by chance.
+    pub(super) n_units: usize,
 }
 
 impl Calibration {
@@ -167,7 +172,7 @@ impl Calibration {
         situation: Situation,
     ) -> Strongest {
         let in_sight = situation.n_in_sight.max(1) as f32 / USUAL_LESSONS;
-        let none = self.none + self.none_growth * in_sight.ln();
+        let none = self.none + self.none_growth * in_sight.ln() + PER_UNITS * (situation.n_units.max(1) as f32).ln();
         let by_words = |signals: &MatchSignals| {
             let min = if signals.names_command == Some(true) { MIN_NAMING_WORDS } else { 1 };
             self.query_words * (situation.n_query_words.clamp(min, MAX_QUERY_WORDS) as f32).ln()
@@ -262,7 +267,7 @@ mod tests {
         }
     }
 
-    const USUAL: Situation = Situation { n_query_words: 8, n_in_sight: 50 };
+    const USUAL: Situation = Situation { n_query_words: 8, n_in_sight: 50, n_units: 1 };
 
     fn any<'a>(by: Calibration, signals: impl IntoIterator<Item = &'a MatchSignals>, situation: Situation) -> f32 {
         by.any_is_answer(by.strongest(signals, situation))

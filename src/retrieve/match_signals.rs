@@ -12,7 +12,7 @@ use super::command_task::{Task, names_command};
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, Scored, Tier};
 use crate::lesson::{Lesson, LessonId};
-use crate::lexical::{bare_words, stem};
+use crate::lexical::{bare_words, stem, terms};
 use crate::state::LessonVectors;
 
 /// How well a query and a lesson match, by each measure. Larger values are better matches.
@@ -42,6 +42,10 @@ pub struct MatchSignals {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names_command: Option<bool>,
 }
+
+/// The share of a sign's words that a line of output needs, and the probability that is stated for such a lesson. Chosen.
+const SIGN_SHARE: f32 = 0.75;
+const SIGN_SEEN: f32 = 0.9;
 
 /// The coverage of a whole query, allowing for rounding.
 const ALL: f32 = 0.999;
@@ -82,7 +86,7 @@ impl Search<'_> {
         lessons.sort_unstable_by(|a, b| {
             b.score.total_cmp(&a.score).then_with(|| self.tie(a.lesson.id).cmp(&self.tie(b.lesson.id)))
         });
-        let asked = Situation { n_query_words: text.split_whitespace().count(), n_in_sight };
+        let asked = Situation { n_query_words: text.split_whitespace().count(), n_in_sight, n_units: self.n_units };
         let strongest = calibration.strongest(lessons.iter().map(|candidate| &candidate.signals), asked);
         let any = calibration.any_is_answer(strongest);
         let answer_from = self.config.answer_from.unwrap_or(calibration.answer_from);
@@ -113,6 +117,19 @@ impl Search<'_> {
             left_to_commands: Vec::new(),
             recognized: Vec::new(),
         }
+    }
+
+    /// The lessons of which a program's output has a sign: most words of it, in one line.
+    pub(crate) fn by_signs(self, output: &str) -> Ranked {
+        let words = self.recall.words();
+        let words = words.scored(output, self.realm);
+        let lines: Vec<BTreeSet<String>> = output.lines().map(|line| terms(line).collect()).collect();
+        let candidates = words.best(self.config.candidates.max(self.limit));
+        let lessons = candidates.into_iter().filter_map(|id| self.recall.book.get(id));
+        let seen = lessons.filter(|lesson| lesson.ways_in.signs.iter().any(|sign| is_seen(sign, &lines)));
+        let hits =
+            seen.take(self.limit).map(|lesson| Hit { probability: Some(SIGN_SEEN), ..Hit::of(Arc::clone(lesson)) });
+        Ranked::of_hits(hits.collect())
     }
 
     /// The best lessons by each signal, with all signals of each.
@@ -164,6 +181,13 @@ fn named<'l>(lesson: &'l Lesson, asked: &[String]) -> impl Iterator<Item = &'l s
         !name.is_empty() && asked.windows(name.len()).any(|words| words == name)
     };
     lesson.ways_in.names.iter().filter(is_in).map(String::as_str)
+}
+
+/// True if a line has most words of a sign, which are at least three.
+fn is_seen(sign: &str, lines: &[BTreeSet<String>]) -> bool {
+    let sign: BTreeSet<String> = terms(sign).collect();
+    let enough = (sign.len() as f32 * SIGN_SHARE).ceil().max(3.0) as usize;
+    sign.len() >= 3 && lines.iter().any(|line| line.intersection(&sign).count() >= enough)
 }
 
 fn stems(text: &str) -> Vec<String> {

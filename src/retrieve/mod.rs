@@ -34,6 +34,7 @@ mod signs;
 mod task_effect;
 mod tiers;
 mod tokens;
+mod units;
 mod withheld;
 mod work_tree;
 
@@ -61,6 +62,7 @@ pub use report::{CalibrationFigures, CalibrationReport};
 pub(crate) use report::{Gate, ShownLessons, Trial};
 pub(crate) use tiers::{Ranked, Search, VectorQuery};
 pub(crate) use tokens::estimated_tokens;
+pub(crate) use units::{Unit, units};
 pub(crate) use withheld::{passed_over, withhold};
 pub use work_tree::{Upstream, WorkTree};
 

@@ -50,6 +50,42 @@ pub(crate) struct Ranked {
     pub(crate) recognized: Vec<LessonId>,
 }
 
+impl Ranked {
+    /// Lessons that were found by words of theirs in a text.
+    pub(crate) fn of_hits(hits: Vec<Hit>) -> Self {
+        Self {
+            tier: Tier::Lexical,
+            index: None,
+            none_because: hits.is_empty().then_some(NoMatchReason::NoLessons),
+            hits,
+            strongest: None,
+            considered: Vec::new(),
+            left_to_commands: Vec::new(),
+            recognized: Vec::new(),
+        }
+    }
+
+    /// The lessons of several parts of one request, each once, by the probability that it answers its best part. Where none is shown, the
+    /// part that came nearest says why.
+    pub(crate) fn best_of(parts: Vec<Self>) -> Option<Self> {
+        let nearest = |part: &Self| match part.none_because {
+            Some(NoMatchReason::Unlikely { probability, .. }) => probability,
+            _ => part.hits.first().and_then(|hit| hit.probability).unwrap_or_default(),
+        };
+        let hits = parts.iter().flat_map(|part| &part.hits).cloned();
+        let mut hits: Vec<Hit> = hits.collect();
+        hits.sort_by(|one, other| {
+            other.probability.unwrap_or_default().total_cmp(&one.probability.unwrap_or_default())
+        });
+        let mut met = BTreeSet::new();
+        hits.retain(|hit| met.insert(hit.lesson.id));
+        let best = parts.into_iter().max_by(|one, other| {
+            one.hits.is_empty().cmp(&other.hits.is_empty()).reverse().then(nearest(one).total_cmp(&nearest(other)))
+        })?;
+        Some(Self { hits, ..best })
+    }
+}
+
 /// The parameters of a request for a tier.
 #[derive(Clone, Copy)]
 pub(crate) struct Search<'a> {
@@ -59,6 +95,8 @@ pub(crate) struct Search<'a> {
     /// Whether every candidate is listed.
     pub(crate) is_explained: bool,
     pub(crate) config: &'a RetrievalConfig,
+    /// The number of parts of the request, of which this is one.
+    pub(crate) n_units: usize,
     /// Lessons that are ranked after others of equal score.
     pub(crate) later: &'a BTreeSet<LessonId>,
 }
@@ -253,7 +291,7 @@ mod tests {
     static NONE: BTreeSet<LessonId> = BTreeSet::new();
 
     fn search(recall: &RecallIndex, limit: usize) -> Search<'_> {
-        Search { recall, realm: &GLOBAL, limit, is_explained: true, config: &CONFIG, later: &NONE }
+        Search { recall, realm: &GLOBAL, limit, is_explained: true, config: &CONFIG, n_units: 1, later: &NONE }
     }
 
     fn ask(lessons: &[(&str, f32)], query: &str, limit: usize, threshold: f32) -> (Vec<String>, Option<NoMatchReason>) {
