@@ -104,6 +104,15 @@ pub trait Embedder: Send + Sync {
 
 /// Embeds texts and checks the result: as many rows as texts, each a usable vector.
 pub(crate) fn embed_units(embedder: &dyn Embedder, texts: &[&str], role: Role) -> Result<Vec<UnitVector>, EmbedError> {
+    embed_each(embedder, texts, role)?.into_iter().collect()
+}
+
+/// As [`embed_units`], with an error for each unusable vector.
+pub(crate) fn embed_each(
+    embedder: &dyn Embedder,
+    texts: &[&str],
+    role: Role,
+) -> Result<Vec<Result<UnitVector, EmbedError>>, EmbedError> {
     if texts.is_empty() {
         return Ok(Vec::new());
     }
@@ -119,7 +128,7 @@ pub(crate) fn embed_units(embedder: &dyn Embedder, texts: &[&str], role: Role) -
         };
         unit.map_err(|reason| EmbedError::BadRow { row, reason })
     });
-    units.collect()
+    Ok(units.collect())
 }
 
 /// Embeds one text: see [`embed_units`].

@@ -3,6 +3,7 @@
 mod code_terms;
 mod fields;
 mod grams;
+mod text_signals;
 mod word_hashes;
 mod words;
 
@@ -13,6 +14,7 @@ use crate::sorted_blocks::SortedBlocks;
 
 pub(crate) use code_terms::code_terms;
 pub(crate) use fields::{DocumentWords, Field, FieldIndex, WordQuery, WordScore};
+pub(crate) use text_signals::{HALF_GRAMS, HALF_WORDS, TextSignals, saturated};
 pub(crate) use word_hashes::WordHashes;
 pub(crate) use words::{bare_words, content_words, is_telling, stem, subject_words, terms};
 

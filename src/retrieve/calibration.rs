@@ -5,6 +5,7 @@
 use super::match_signals::MatchSignals;
 use crate::config::CalibrationFit;
 use crate::lesson::TextHash;
+use crate::lexical::{HALF_GRAMS, HALF_WORDS, saturated};
 
 /// The weight of each signal in a sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,10 +23,6 @@ struct Weights {
     /// The score of character n-grams, saturated.
     grams: f32,
 }
-
-/// The scores at which words and n-grams saturate to one half.
-const HALF_WORDS: f32 = 10.0;
-const HALF_GRAMS: f32 = 80.0;
 
 /// For an embedder without calibration: a trigger with this cosine is an answer regardless of the words (the classic
 /// threshold).
@@ -239,12 +236,12 @@ fn by_name(signals: &MatchSignals) -> f32 {
 
 impl Weights {
     fn sum(&self, signals: &MatchSignals) -> f32 {
-        let words = signals.words / (signals.words + HALF_WORDS);
+        let words = saturated(signals.words, HALF_WORDS);
         self.situation * situation(signals)
             + self.whole * signals.whole.unwrap_or_default()
             + self.mistake * signals.mistake.unwrap_or_default()
             + words * (self.words + self.covered_words * signals.coverage)
-            + self.grams * signals.grams / (signals.grams + HALF_GRAMS)
+            + self.grams * saturated(signals.grams, HALF_GRAMS)
     }
 }
 

@@ -41,7 +41,7 @@ impl VectorMemoryBuilder {
     setters! {
         /// Uses the host's embedder instead of the bundled one. Vectors of another model in the folder are kept but not used.
         with_embedder(embedder: Arc<dyn Embedder>) => embedder = Some(embedder);
-        /// Uses no embedder: documents are stored but cannot be queried. The first handle with an embedder embeds them.
+        /// Uses no embedder: documents are found by their words alone. The first handle with an embedder embeds them.
         without_embedder() => embedder = None;
         /// Replaces the default settings of the index.
         with_index_config(config: IndexConfig) => index = config;

@@ -1,6 +1,5 @@
 //! The documents as a value, indexed by key, id and metadata.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use adage_index::KeySet;
@@ -45,6 +44,14 @@ fn field_name(field: &str) -> TextHash {
 
 fn id_hash(id: &str) -> TextHash {
     TextHash::of(&[id])
+}
+
+/// True if both are the same, or neither exists.
+fn is_shared<T>(one: Option<&Arc<T>>, other: Option<&Arc<T>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+        (one, other) => one.is_none() && other.is_none(),
+    }
 }
 
 /// The hashes of all metadata entries of a document.
@@ -130,9 +137,31 @@ impl DocumentTable {
         found.filter_map(Result::transpose).collect()
     }
 
-    /// The hashes of all texts.
-    pub(super) fn texts(&self) -> BTreeSet<TextHash> {
-        self.live.iter().filter_map(|key| self.text(key)).collect()
+    /// True if a clone of one is the other, unchanged. The documents are not compared.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.shares_stored(other) && (0..self.n_blocks().max(other.n_blocks())).all(|nth| self.shares_block(other, nth))
+    }
+
+    /// The keys under which the text differs. What both share is not compared.
+    pub(super) fn changed(&self, newer: &Self) -> Vec<u32> {
+        let is_stored_shared = self.shares_stored(newer);
+        let blocks = 0..self.n_blocks().max(newer.n_blocks());
+        let changed = blocks.filter(|nth| !is_stored_shared || !self.shares_block(newer, *nth));
+        let keys = changed.flat_map(|nth| nth * BLOCK..(nth + 1) * BLOCK).filter_map(|key| u32::try_from(key).ok());
+        keys.filter(|key| self.text(*key) != newer.text(*key)).collect()
+    }
+
+    fn n_blocks(&self) -> usize {
+        (self.end() as usize).div_ceil(BLOCK)
+    }
+
+    fn shares_stored(&self, other: &Self) -> bool {
+        is_shared(self.stored.as_ref(), other.stored.as_ref())
+    }
+
+    fn shares_block(&self, other: &Self, nth: usize) -> bool {
+        let block = |table: &Self| table.blocks.get(nth).cloned().flatten();
+        is_shared(block(self).as_ref(), block(other).as_ref())
     }
 
     /// The descriptions of all documents for the cache, in the order of their keys.

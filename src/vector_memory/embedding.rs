@@ -1,15 +1,17 @@
 //! Vectors from memory, from the folder or from the model. The folder is not locked while a model runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use parking_lot::MutexGuard;
 
-use super::view::{Vectors, View};
+use super::chunk_index::Vectors;
+use super::chunking::chunks;
+use super::view::{Searched, View};
 use super::{Inner, VectorMemory};
 use crate::document::Document;
-use crate::embed::{Embedder, Role, embed_units};
+use crate::embed::{Embedder, Role, embed_each, embed_units};
 use crate::error::vector_memory::Result;
 use crate::lesson::TextHash;
 use crate::store::memory_vectors::{self, StoredIndex, VectorMark};
@@ -25,12 +27,8 @@ impl VectorMemory {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn needs_embedding(&self) -> Result<usize> {
-        let view = self.0.view()?;
-        if view.missing.is_empty() {
-            return Ok(0);
-        }
         let mut mark = self.0.embedding.lock();
-        Ok(self.0.read_vectors(&mut mark)?.missing.len())
+        Ok(self.0.read_vectors(&mut mark)?.chunks.incomplete().len())
     }
 
     /// Loads the model and embeds every document that has no vector, so that the first query is as fast as later ones. Vectors
@@ -48,10 +46,11 @@ impl VectorMemory {
 }
 
 impl Inner {
-    /// The state with a vector for every document, and the number of texts that had to be embedded.
+    /// The state with a vector for every chunk, as far as the embedder makes usable ones, and the number of texts that had to
+    /// be embedded.
     pub(super) fn embed_missing(&self, embedder: &dyn Embedder) -> Result<(Arc<View>, usize)> {
-        let view = self.view()?;
-        if view.missing.is_empty() {
+        let view = self.followed(Searched::Vectors)?;
+        if view.chunks.missing.is_empty() {
             return Ok((view, 0));
         }
         let mut mark = self.embedding.lock();
@@ -60,12 +59,24 @@ impl Inner {
         if missing.len() > BATCH {
             tracing::info!(texts = missing.len(), "embedding documents that have no vector of this model yet");
         }
-        let missing: Vec<(TextHash, Arc<Document>)> = missing.into_iter().collect();
+        let missing: Vec<(TextHash, String)> = missing.into_iter().collect();
         for batch in missing.chunks(BATCH) {
-            let texts: Vec<&str> = batch.iter().map(|(_, document)| document.text.as_str()).collect();
-            let units = embed_units(embedder, &texts, Role::Document)?;
-            let vectors: Vectors = batch.iter().map(|(text, _)| *text).zip(units).collect();
-            view = self.change(|next| next.give(&next.missing.clone(), &vectors));
+            let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
+            let units = embed_each(embedder, &texts, Role::Document)?;
+            let (mut vectors, mut unusable) = (Vectors::new(), BTreeSet::new());
+            for ((text, _), unit) in batch.iter().zip(units) {
+                match unit {
+                    Ok(unit) => drop(vectors.insert(*text, unit)),
+                    Err(error) => {
+                        tracing::warn!(%error, "a text is searched by its words alone");
+                        unusable.insert(*text);
+                    }
+                }
+            }
+            view = self.change(|next| {
+                next.chunks.give(&vectors);
+                next.chunks.give_up(&unusable);
+            });
             self.save_unless_busy(vectors)?;
         }
         Ok((view, missing.len()))
@@ -78,45 +89,44 @@ impl Inner {
 
     /// Reads the missing vectors that the folder has.
     fn read_vectors(&self, mark: &mut MutexGuard<'_, VectorMark>) -> Result<Arc<View>> {
-        let view = self.view()?;
-        let Some(embedder) = self.embedder.as_ref().filter(|_| !view.missing.is_empty()) else { return Ok(view) };
+        let view = self.followed(Searched::Vectors)?;
+        let Some(embedder) = self.embedder.as_ref().filter(|_| !view.chunks.missing.is_empty()) else {
+            return Ok(view);
+        };
+        let unsaved: Vectors = self.unsaved.lock().iter().cloned().collect();
+        let view = if unsaved.is_empty() { view } else { self.change(|next| next.chunks.give(&unsaved)) };
         let Some(sections) = memory_vectors::news(&self.log.folder, mark)? else { return Ok(view) };
         let model = embedder.fingerprint();
-        let stored = StoredIndex::among(&sections, model).filter(|_| view.index.is_empty());
+        let stored = StoredIndex::among(&sections, model).filter(|_| view.chunks.vectors.is_empty());
         let view = match &stored {
             Some(stored) => {
-                let view = self.change(|next| next.restore(stored));
-                self.n_stored.store(view.index.len(), Ordering::Relaxed);
+                let view = self.change(|next| next.chunks.restore(stored));
+                self.n_stored.store(view.chunks.vectors.len(), Ordering::Relaxed);
                 view
             }
             None => view,
         };
-        if view.missing.is_empty() {
+        if view.chunks.missing.is_empty() {
             return Ok(view);
         }
-        let wanted = view.missing_texts();
+        let wanted = view.chunks.missing_texts();
         let found = memory_vectors::vectors(&sections, model, |text| wanted.contains(text));
-        if found.is_empty() {
-            return Ok(view);
-        }
-        Ok(self.change(|next| next.give(&next.missing.clone(), &found)))
+        Ok(self.change(|next| next.chunks.give(&found)))
     }
 
-    /// Vectors for the texts of these documents that have none in the state.
+    /// Vectors for the chunks of these documents, except where the state has a document with the same text.
     pub(super) fn embed_new(&self, view: &View, documents: &[Document]) -> Result<Vectors> {
         let mut vectors = Vectors::new();
         let Some(embedder) = &self.embedder else { return Ok(vectors) };
-        let mut texts = BTreeMap::new();
-        for document in documents {
-            let text = document.text_hash();
-            let is_known = view
-                .documents
-                .key(&document.id)
-                .is_some_and(|key| !view.missing.contains(key) && view.documents.text(key) == Some(text));
-            if !is_known {
-                texts.insert(text, document.text.as_str());
-            }
-        }
+        let is_known = |document: &&Document| {
+            let known = view.documents.key(&document.id).and_then(|key| view.documents.text(key));
+            known == Some(document.text_hash())
+        };
+        let chunks = documents
+            .iter()
+            .filter(|document| !is_known(document))
+            .flat_map(|document| chunks(&document.text).into_iter().filter_map(|range| document.text.get(range)));
+        let texts: BTreeMap<TextHash, &str> = chunks.map(|text| (TextHash::of(&[text]), text)).collect();
         let texts: Vec<(TextHash, &str)> = texts.into_iter().collect();
         for batch in texts.chunks(BATCH) {
             let words: Vec<&str> = batch.iter().map(|(_, text)| *text).collect();
@@ -141,8 +151,13 @@ impl Inner {
     }
 }
 
-/// The texts without a vector, each with one of its documents.
-fn texts(view: &View) -> Result<BTreeMap<TextHash, Arc<Document>>> {
-    let missing = view.documents.documents(Some(&view.missing))?;
-    Ok(missing.into_iter().filter_map(|(key, document)| Some((view.documents.text(key)?, document))).collect())
+/// The texts of the chunks without a vector.
+fn texts(view: &View) -> Result<BTreeMap<TextHash, String>> {
+    let mut texts = BTreeMap::new();
+    for chunk in view.chunks.missing.iter().filter_map(|number| view.chunks.chunk(number)) {
+        if let Some(document) = view.documents.document(chunk.document)? {
+            texts.insert(chunk.text, document.text.get(chunk.range.clone()).unwrap_or_default().to_owned());
+        }
+    }
+    Ok(texts)
 }

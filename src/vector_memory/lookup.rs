@@ -1,12 +1,14 @@
 //! Queries and their results.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use adage_index::{IndexKind, SearchScope, UnitVector, VectorError};
+use adage_index::{IndexKind, UnitVector, VectorError};
 use serde::Serialize;
 
 use super::filter::Filter;
-use super::view::View;
+use super::ranking::rank;
+use super::view::{Searched, View};
 use super::{Inner, VectorMemory};
 use crate::document::Document;
 use crate::embed::{Embedder, Role, embed_units};
@@ -18,9 +20,11 @@ use crate::setters::setters;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lookup {
     near: Near,
-    limit: usize,
-    max_distance: f32,
-    filter: Filter,
+    /// Whether the words of a text count.
+    has_words: bool,
+    pub(super) limit: usize,
+    pub(super) max_distance: f32,
+    pub(super) filter: Filter,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +37,7 @@ impl Lookup {
     /// The default limit of results. By default, the distance is not limited and all documents are searched.
     pub const DEFAULT_LIMIT: usize = 10;
 
-    /// Documents near this text.
+    /// Documents that match this text, by their vectors and their words; without an embedder, by their words alone.
     pub fn text(text: impl Into<String>) -> Self {
         Self::near(Near::Text(text.into()))
     }
@@ -44,16 +48,27 @@ impl Lookup {
     }
 
     fn near(near: Near) -> Self {
-        Self { near, limit: Self::DEFAULT_LIMIT, max_distance: 2.0, filter: Filter::all() }
+        Self { near, has_words: true, limit: Self::DEFAULT_LIMIT, max_distance: 2.0, filter: Filter::all() }
     }
 
     setters! {
+        /// Compares only vectors, also for a query by text, which then needs an embedder.
+        vectors_only() => has_words = false;
         /// Returns at most this many documents; 0 returns none.
         limit(limit: usize) => limit = limit;
-        /// Returns only documents within this cosine distance: `1 − cos`, 0 for the same direction, 2 for the opposite one.
+        /// Returns only documents within this cosine distance: `1 − cos`, 0 for the same direction, 2 for the opposite one. It does
+        /// not apply to a document whose distance is unknown: see [`Hit::distance`].
         within(max_distance: f32) => max_distance = max_distance;
         /// Returns only documents that match the filter.
         filtered(filter: Filter) => filter = filter;
+    }
+
+    /// The text, if words count.
+    pub(super) fn words(&self) -> Option<&str> {
+        match &self.near {
+            Near::Text(text) => self.has_words.then_some(text),
+            Near::Vector(_) => None,
+        }
     }
 }
 
@@ -61,32 +76,46 @@ impl Lookup {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct LookupResult {
-    /// Nearest first. The order of ties does not depend on the query.
+    /// Best first. The order of ties does not depend on the query.
     pub hits: Vec<Hit>,
-    /// How the vectors were searched.
-    pub by: IndexKind,
+    /// How the vectors were searched; none if they were not.
+    pub by: Option<IndexKind>,
 }
 
-/// A document near the query.
+/// A document that matches the query, by its best chunk: a text of more than 200 estimated tokens is searched in overlapping
+/// parts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Hit {
     /// The document.
     pub document: Arc<Document>,
-    /// Its cosine distance from the query, in [0, 2]; smaller is nearer.
-    pub distance: f32,
+    /// The score of its best chunk; larger is better. Scores of queries by text and of others are not comparable.
+    pub score: f32,
+    /// The chunk's cosine distance from the query, in [0, 2]; smaller is nearer. None if no vectors were compared: there is no
+    /// embedder, or it makes no usable vector of this text.
+    pub distance: Option<f32>,
+    /// Where the chunk is in the document's text, in bytes.
+    pub chunk: Range<usize>,
+}
+
+impl Hit {
+    /// The text of the chunk.
+    #[must_use]
+    pub fn chunk_text(&self) -> &str {
+        self.document.text.get(self.chunk.clone()).unwrap_or_default()
+    }
 }
 
 impl VectorMemory {
-    /// The documents nearest to a text or a vector. Documents without a vector are embedded first: see
-    /// [`needs_embedding`](Self::needs_embedding).
+    /// The documents that match a text, or are nearest to a vector. Documents without a vector are embedded first: see
+    /// [`needs_embedding`](Self::needs_embedding). The first query by text reads all documents.
     ///
     /// # Errors
-    /// [`Error::NoEmbedder`]; [`Error::Vector`] for an unusable vector or one of another dimension;
+    /// [`Error::NoEmbedder`], except for a query by [text](Lookup::text) of which words count; [`Error::Vector`] for an unusable vector or one of another dimension;
     /// [`Error::Config`] for a distance that is not a number; [`Error::Embed`]; [`FolderError::Io`](crate::FolderError::Io).
     pub fn query(&self, lookup: &Lookup) -> Result<LookupResult> {
         let found = self.0.answer(std::slice::from_ref(lookup))?.pop();
-        Ok(found.unwrap_or(LookupResult { hits: Vec::new(), by: IndexKind::Exact }))
+        Ok(found.unwrap_or(LookupResult { hits: Vec::new(), by: None }))
     }
 
     /// Answers several queries on the same state; their texts are embedded together. The results are in the order of the
@@ -101,7 +130,6 @@ impl VectorMemory {
 
 impl Inner {
     fn answer(&self, lookups: &[Lookup]) -> Result<Vec<LookupResult>> {
-        let embedder = self.embedder.as_deref().ok_or(Error::NoEmbedder)?;
         for lookup in lookups {
             if lookup.max_distance.is_nan() {
                 let expected = "a number in [0, 2]";
@@ -109,23 +137,38 @@ impl Inner {
                 return Err(invalid.into());
             }
         }
-        let vectors = vectors(embedder, lookups)?;
+        let vectors = match self.embedder.as_deref() {
+            Some(embedder) => vectors(embedder, lookups)?.into_iter().map(Some).collect(),
+            None if lookups.iter().all(|lookup| lookup.words().is_some()) => vec![None; lookups.len()],
+            None => return Err(Error::NoEmbedder),
+        };
         loop {
-            let (mut view, _) = self.embed_missing(embedder)?;
-            if is_outdated(&view, lookups, &vectors) {
-                self.change(View::forget_vectors);
-                (view, _) = self.embed_missing(embedder)?;
-            }
+            let view = self.searched(lookups, &vectors)?;
             let found: Vec<LookupResult> = lookups
                 .iter()
                 .zip(&vectors)
-                .map(|(lookup, vector)| answer(&view, lookup, vector))
+                .map(|(lookup, vector)| rank(&view, lookup, vector.as_ref()))
                 .collect::<Result<_>>()?;
             // A document whose line turned out damaged cannot be returned.
             if !view.documents.is_damaged() {
                 return Ok(found);
             }
         }
+    }
+
+    /// A state in which what the queries search is up to date.
+    fn searched(&self, lookups: &[Lookup], vectors: &[Option<UnitVector>]) -> Result<Arc<View>> {
+        let by_words = lookups.iter().any(|lookup| lookup.words().is_some());
+        let searched = if by_words { Searched::VectorsAndWords } else { Searched::Vectors };
+        // First, so that no thread replaces the state between the vectors and the words.
+        let view = self.followed(searched)?;
+        let Some(embedder) = self.embedder.as_deref() else { return Ok(view) };
+        let (mut view, _) = self.embed_missing(embedder)?;
+        if is_outdated(&view, lookups, vectors) {
+            self.change(|next| next.chunks.forget_vectors());
+            (view, _) = self.embed_missing(embedder)?;
+        }
+        if view.has_followed(searched) { Ok(view) } else { self.searched(lookups, vectors) }
     }
 }
 
@@ -145,20 +188,8 @@ fn vectors(embedder: &dyn Embedder, lookups: &[Lookup]) -> Result<Vec<UnitVector
 }
 
 /// True if the embedder's vectors have another dimension than those of the state: it changed without changing its fingerprint.
-fn is_outdated(view: &View, lookups: &[Lookup], vectors: &[UnitVector]) -> bool {
-    let Some(dimension) = view.index.dimension() else { return false };
-    let mut asked = lookups.iter().zip(vectors).filter(|(lookup, _)| matches!(lookup.near, Near::Text(_)));
-    asked.any(|(_, vector)| vector.as_slice().len() != dimension)
-}
-
-fn answer(view: &View, lookup: &Lookup, vector: &UnitVector) -> Result<LookupResult> {
-    let keys = lookup.filter.keys(&view.documents);
-    let among = keys.as_deref().map_or(SearchScope::All, SearchScope::Only);
-    let answer = view.index.search(vector, lookup.limit, among)?;
-    let near = answer.neighbours.into_iter().filter(|neighbour| neighbour.distance <= lookup.max_distance);
-    let hits = near.filter_map(|neighbour| {
-        let distance = neighbour.distance;
-        view.documents.document(neighbour.key).map(|found| found.map(|document| Hit { document, distance })).transpose()
-    });
-    Ok(LookupResult { hits: hits.collect::<Result<_, _>>()?, by: answer.by })
+fn is_outdated(view: &View, lookups: &[Lookup], vectors: &[Option<UnitVector>]) -> bool {
+    let Some(dimension) = view.chunks.vectors.dimension() else { return false };
+    let mut asked = lookups.iter().zip(vectors).filter(|(lookup, _)| !matches!(lookup.near, Near::Vector(_)));
+    asked.any(|(_, vector)| vector.as_ref().is_some_and(|vector| vector.as_slice().len() != dimension))
 }

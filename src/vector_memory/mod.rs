@@ -1,4 +1,4 @@
-//! A folder of your program's own documents, searched by meaning and filtered by metadata.
+//! A folder of your program's own documents, searched by meaning and words and filtered by metadata.
 //!
 //! ```
 //! use adage::embed::HashingEmbedder;
@@ -19,10 +19,14 @@
 //! A write is on disk when it returns; a batch is written completely or not at all.
 
 mod builder;
+mod chunk_index;
+mod chunk_words;
+mod chunking;
 mod document_table;
 mod embedding;
 mod filter;
 mod lookup;
+mod ranking;
 mod shards;
 mod stored_table;
 mod view;
@@ -42,7 +46,7 @@ use crate::embed::Embedder;
 use crate::lesson::TextHash;
 use crate::store::documents::{DocumentLog, LogUpdate, MemoryRecovery};
 use crate::store::memory_vectors::VectorMark;
-use view::View;
+use view::{Searched, View};
 
 pub use crate::document::Document;
 pub use crate::error::vector_memory::{DocumentError, Error, Result};
@@ -51,7 +55,7 @@ pub use builder::VectorMemoryBuilder;
 pub use filter::Filter;
 pub use lookup::{Hit, Lookup, LookupResult};
 
-/// Documents searched by the meaning of their texts, in one folder that any number of threads and processes can share.
+/// Documents searched by the meaning and the words of their texts, in one folder that any number of threads and processes can share.
 ///
 /// A clone is cheap and refers to the same memory. All calls block, and none accesses a network. A write is durable when it
 /// returns. Queries read an immutable state, so they do not wait for writes. A folder holds either a vector memory or a
@@ -181,6 +185,25 @@ impl Inner {
             let value = read(&view)?;
             if !view.documents.is_damaged() {
                 return Ok(value);
+            }
+        }
+    }
+
+    /// The newest state, with what is searched up to date.
+    fn followed(&self, searched: Searched) -> Result<Arc<View>> {
+        let mut words = None;
+        loop {
+            let base = self.view()?;
+            if base.has_followed(searched) {
+                return Ok(base);
+            }
+            let mut next = View::clone(&base);
+            // Built for a state that was replaced meanwhile: little of it differs.
+            next.words = words.take().unwrap_or(next.words);
+            next.follow(searched)?;
+            words = Some(next.words.clone());
+            if let Some(view) = self.show(&base, next) {
+                return Ok(view);
             }
         }
     }

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use adage_index::KeySet;
-
+use super::chunk_index::Vectors;
 use super::filter::Filter;
-use super::view::{Vectors, View};
+use super::view::{Searched, View};
 use super::{Inner, VectorMemory};
 use crate::document::Document;
 use crate::error::FolderError;
@@ -182,16 +181,15 @@ impl Inner {
         let changes: Vec<Logged> =
             changes.into_iter().zip(spans).map(|(change, span)| Logged { change, span }).collect();
         let view = self.change(|next| {
+            let is_chunked = next.is_chunked();
             // A reader may have read the batch already. If the state belongs to another file now, the next read detects it.
             if next.mark.is_at(&view.mark) {
                 next.apply(changes.clone(), mark.clone());
             }
-            let ids = changes.iter().filter_map(|logged| match &logged.change {
-                Change::Put(document) => Some(&document.id),
-                Change::Remove(_) => None,
-            });
-            let keys: KeySet = ids.filter_map(|id| next.documents.key(id)).collect();
-            next.give(&keys, vectors);
+            // Otherwise the next query does it, and reads the vectors from the folder.
+            if is_chunked && next.follow(Searched::Vectors).is_ok() {
+                next.chunks.give(vectors);
+            }
         });
         // The documents are durable. A failure from here on costs only time later.
         self.unsaved.lock().extend(vectors.iter().map(|(text, vector)| (*text, vector.clone())));
@@ -248,7 +246,7 @@ impl Inner {
             if next.mark.is_at(&view.mark) {
                 next.documents = next.documents.with_documents(kept.clone());
                 next.mark = mark.clone();
-                next.index.compact();
+                next.chunks.vectors.compact();
             }
         });
         if let Err(error) = self.store(lock) {
@@ -312,16 +310,18 @@ impl Inner {
         unsaved.clear();
         drop(unsaved);
         let view = Arc::clone(&self.view.read());
-        let n_row_bytes = view.index.dimension().unwrap_or(0) * size_of::<f32>() + size_of::<u128>();
-        let needed = (view.documents.live.len() * n_row_bytes) as u64;
+        let index = &view.chunks.vectors;
+        let n_row_bytes = index.dimension().unwrap_or(0) * size_of::<f32>() + size_of::<u128>();
+        let needed = (view.chunks.chunks.len() * n_row_bytes) as u64;
         // While vectors are missing, it is unknown how many in the file are obsolete.
-        let is_bloated = length > MIN_BLOAT && length > MAX_BLOAT * needed && view.missing.is_empty();
+        let is_complete = view.is_chunked() && view.chunks.missing.is_empty();
+        let is_bloated = length > MIN_BLOAT && length > MAX_BLOAT * needed && is_complete;
         // The rows whose signs or links an open would have to make again.
         let n_stored = self.n_stored.load(Ordering::Relaxed);
-        let n_unstored = view.index.len().saturating_sub(n_stored);
+        let n_unstored = index.len().saturating_sub(n_stored);
         if is_bloated
-            || view.index.is_damaged()
-            || (view.index.has_signs_or_graph() && n_unstored > MIN_UNSTORED.max(n_stored / 4))
+            || index.is_damaged()
+            || (index.has_signs_or_graph() && n_unstored > MIN_UNSTORED.max(n_stored / 4))
         {
             self.write_vectors(lock)?;
         }
@@ -329,18 +329,20 @@ impl Inner {
     }
 
     fn write_vectors(&self, lock: &Lock) -> Result<()> {
-        let view = Arc::clone(&self.view.read());
+        let view = self.followed(Searched::Vectors)?;
+        let chunks = &view.chunks;
         let model = self.embedder.as_ref().map(|embedder| embedder.fingerprint());
         let unsaved = std::mem::take(&mut *self.unsaved.lock());
         let own = model.into_iter().flat_map(|model| {
-            let text = |key| Some((view.documents.text(key)?, view.index.vector(key)?));
-            let known = view.documents.live.iter().filter_map(text);
+            let known =
+                chunks.chunks.iter().filter_map(|chunk| Some((chunk.text, chunks.vectors.vector(chunk.number)?)));
             let unsaved = unsaved.iter().map(|(text, vector)| (*text, vector.as_slice()));
             known.chain(unsaved).map(move |(text, row)| (model, text, row))
         });
-        let index = model.map(|model| IndexToStore { model, index: &view.index, texts: view.texts_by_row() });
-        memory_vectors::rewrite(&self.log.folder, &view.documents.texts(), index.as_ref(), own, lock)?;
-        self.n_stored.store(view.index.len(), Ordering::Relaxed);
+        let index = model.map(|model| IndexToStore { model, index: &chunks.vectors, texts: chunks.texts_by_row() });
+        let live = chunks.chunks.iter().map(|chunk| chunk.text).collect();
+        memory_vectors::rewrite(&self.log.folder, &live, index.as_ref(), own, lock)?;
+        self.n_stored.store(chunks.vectors.len(), Ordering::Relaxed);
         Ok(())
     }
 }

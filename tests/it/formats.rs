@@ -319,7 +319,7 @@ fn a_vector_memory_holds_its_documents_and_their_vectors() {
 
     let found = |lookup: Lookup| -> Vec<(String, f32)> {
         let hits = memory.query(&lookup).unwrap().hits;
-        hits.into_iter().map(|hit| (hit.document.id.clone(), hit.distance)).collect()
+        hits.into_iter().map(|hit| (hit.document.id.clone(), hit.distance.unwrap())).collect()
     };
     let near = found(Lookup::text("a staging database").limit(2));
     let expected = [("ticket".to_owned(), 0.330_382_7), ("staging".to_owned(), 0.536_334_7)];

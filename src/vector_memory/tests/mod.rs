@@ -121,7 +121,7 @@ fn queries_by_text_and_vector_respect_limit_distance_and_filter() {
     let all = memory.query_all(&[Lookup::vector(vector.clone()), about().limit(1), Lookup::text(texts[1])]).unwrap();
     let first: Vec<&str> = all.iter().map(|found| found.hits[0].document.id.as_str()).collect();
     assert_eq!(first, ["c", "a", "b"]);
-    assert!(all[0].hits[0].distance.abs() < 1e-6);
+    assert!(all[0].hits[0].distance.unwrap().abs() < 1e-6);
     assert!(memory.query_all(&[]).unwrap().is_empty());
 
     let check = |lookup: Lookup, expected: &str| {
@@ -133,7 +133,9 @@ fn queries_by_text_and_vector_respect_limit_distance_and_filter() {
     check(Lookup::vector(vec![1.0; 2]), "the vector has 2 dimensions, the embedder's have 256");
     check(about().within(f32::NAN), "max_distance is NaN, it must be a number in [0, 2]");
     let silent = VectorMemory::builder(folder.path()).without_embedder().open().unwrap();
-    assert!(matches!(silent.query(&about()), Err(Error::NoEmbedder)));
+    assert!(matches!(silent.query(&about().vectors_only()), Err(Error::NoEmbedder)));
+    let found = silent.query(&about().filtered(Filter::is("type", "task"))).unwrap();
+    assert_eq!((found.hits[0].document.id.as_str(), found.hits[0].distance, found.by), ("b", None, None));
     assert_eq!(silent.needs_embedding().unwrap(), 3);
 }
 
@@ -191,4 +193,92 @@ fn vectors_are_made_once_for_each_model_and_kept_for_both() {
     }
     fs::remove_file(folder.path().join("vectors.bin")).unwrap();
     assert_eq!(open_with(folder.path(), Counting::named("one")).warm_up().unwrap(), 150);
+}
+
+/// A text of this many words, with one word of its own at the end.
+fn long(n_words: usize, last: &str) -> String {
+    (0..n_words).map(|n| format!("filler{} ", n % 7)).collect::<String>() + last
+}
+
+#[test]
+fn a_long_document_is_found_by_a_word_at_its_end_and_the_hit_names_that_chunk() {
+    let folder = tempfile::tempdir().unwrap();
+    let embedder = Counting::named("m");
+    let memory = open_with(folder.path(), embedder.clone());
+    let text = long(400, "zeppelin");
+    memory.add_all([note("long", &text), note("short", "parse a csv export")]).unwrap();
+    let n_embedded = embedder.take();
+    assert!(n_embedded > 4, "{n_embedded}");
+    let silent = VectorMemory::builder(folder.path()).without_embedder().open().unwrap();
+    for handle in [&memory, &silent] {
+        let hit = handle.query(&Lookup::text("zeppelin")).unwrap().hits.remove(0);
+        assert_eq!(hit.document.id, "long");
+        assert!(hit.chunk_text().ends_with("zeppelin") && hit.chunk.start > 0 && hit.chunk.end == text.len());
+    }
+    let again = open_with(folder.path(), embedder.clone());
+    assert_eq!((again.needs_embedding().unwrap(), embedder.take()), (0, 0), "each chunk's vector is kept");
+    // All chunks go with their document.
+    memory.update(note("long", "short now")).unwrap();
+    assert!(ids(&silent, &Lookup::text("zeppelin")).is_empty());
+    assert_eq!(ids(&memory, &Lookup::text("short now").limit(1)), ["long"]);
+}
+
+#[test]
+fn words_followed_from_change_to_change_equal_those_of_a_new_handle() {
+    let folder = tempfile::tempdir().unwrap();
+    let memory = VectorMemory::builder(folder.path()).without_embedder().open().unwrap();
+    let answers = |memory: &VectorMemory| {
+        let ask = |text: &str| {
+            let hits = memory.query(&Lookup::text(text).limit(50)).unwrap().hits;
+            let mut hits: Vec<(String, u32)> =
+                hits.into_iter().map(|hit| (hit.document.id.clone(), hit.score.to_bits())).collect();
+            hits.sort();
+            hits
+        };
+        ["case7", "parse rotate", "zeppelin"].map(ask)
+    };
+    let check = |what: &str| {
+        let fresh = VectorMemory::builder(folder.path()).without_embedder().open().unwrap();
+        assert_eq!(answers(&memory), answers(&fresh), "{what}");
+    };
+    memory.add_all((0..40).map(stored_index::numbered)).unwrap();
+    check("added");
+    memory.remove("7").unwrap();
+    memory.update(note("8", &long(300, "zeppelin"))).unwrap();
+    check("changed");
+    memory.add(stored_index::numbered(7)).unwrap();
+    memory.compact().unwrap();
+    check("compacted");
+    memory.remove_all(&Filter::is("type", "note")).unwrap();
+    check("emptied");
+}
+
+#[test]
+fn a_text_without_a_usable_vector_is_found_by_its_words_and_the_others_by_vectors() {
+    struct Picky;
+    impl Embedder for Picky {
+        fn embed(&self, texts: &[&str], role: Role) -> Result<Array2<f32>, EmbedError> {
+            let mut rows = HashingEmbedder.embed(texts, role)?;
+            for (mut row, text) in rows.outer_iter_mut().zip(texts) {
+                if text.contains("unusable") {
+                    row.fill(f32::NAN);
+                }
+            }
+            Ok(rows)
+        }
+        fn fingerprint(&self) -> TextHash {
+            TextHash::of(&["picky"])
+        }
+        fn dimension(&self) -> Result<usize, EmbedError> {
+            HashingEmbedder.dimension()
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let silent = VectorMemory::builder(folder.path()).without_embedder().open().unwrap();
+    silent.add_all([note("bad", "an unusable crate"), note("good", "rotate the ssh keys")]).unwrap();
+    let memory = open_with(folder.path(), Arc::new(Picky));
+    let first = |text: &str| memory.query(&Lookup::text(text)).unwrap().hits.remove(0);
+    let (bad, good) = (first("crate"), first("ssh keys"));
+    assert_eq!((bad.document.id.as_str(), bad.distance), ("bad", None));
+    assert!(good.document.id == "good" && good.distance.is_some());
 }

@@ -40,7 +40,7 @@ pub(super) fn numbered(number: usize) -> Document {
 fn nearest(memory: &VectorMemory) -> (Vec<String>, IndexKind) {
     let lookups: Vec<Lookup> = (0..40).map(|nth| Lookup::text(numbered(nth * 27).text.as_str()).limit(1)).collect();
     let found = memory.query_all(&lookups).unwrap();
-    (found.iter().map(|found| found.hits[0].document.id.clone()).collect(), found[0].by)
+    (found.iter().map(|found| found.hits[0].document.id.clone()).collect(), found[0].by.unwrap())
 }
 
 #[test]
@@ -140,9 +140,9 @@ fn the_signs_of_many_documents_are_stored_and_used_after_a_reopen() {
     let again = open(4_000);
     let lookup = Lookup::text(numbered(27).text.as_str()).limit(1);
     let found = again.query(&lookup).unwrap();
-    assert_eq!((found.hits[0].document.id.as_str(), found.by), ("27", IndexKind::Coarse));
+    assert_eq!((found.hits[0].document.id.as_str(), found.by), ("27", Some(IndexKind::Coarse)));
     let exact = open(6_000).query(&lookup).unwrap();
-    assert_eq!((exact.hits[0].document.id.as_str(), exact.by), ("27", IndexKind::Exact));
+    assert_eq!((exact.hits[0].document.id.as_str(), exact.by), ("27", Some(IndexKind::Exact)));
     again.snapshot().unwrap();
     open(6_000).snapshot().unwrap();
     assert!(fs::metadata(folder.path().join("vectors.bin")).unwrap().len() < stored);

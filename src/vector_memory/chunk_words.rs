@@ -1,0 +1,59 @@
+//! The words of the chunks, followed from state to state.
+
+use super::chunk_index::Chunk;
+use super::document_table::DocumentTable;
+use crate::error::folder::Result;
+use crate::lexical::{DocumentWords, Field, FieldIndex, WordHashes};
+use crate::sorted_blocks::{Differing, SortedBlocks};
+
+/// The usual number of terms of a chunk, from which the length of a chunk counts. Fitted: docs/benchmarks.md.
+const USUAL_TERMS: f32 = 40.0;
+/// The weight of its terms.
+const WEIGHT: f32 = 3.0;
+
+/// A word index of the chunks under their numbers. Clones share unchanged parts.
+#[derive(Clone, Default)]
+pub(super) struct ChunkWords {
+    /// The chunks that it is built from.
+    chunks: SortedBlocks<Chunk>,
+    pub(super) index: FieldIndex,
+}
+
+impl ChunkWords {
+    /// Brings it up to date with these chunks of these documents.
+    pub(super) fn follow(&mut self, chunks: &SortedBlocks<Chunk>, documents: &DocumentTable) -> Result<()> {
+        let mut hashes = WordHashes::default();
+        let mut words = |chunk: &Chunk| -> Result<Option<(u32, DocumentWords)>> {
+            let Some(document) = documents.document(chunk.document)? else { return Ok(None) };
+            let text = document.text.get(chunk.range.clone()).unwrap_or_default();
+            let field = Field { text, weight: WEIGHT, usual_terms: USUAL_TERMS };
+            Ok(Some((chunk.number, DocumentWords::of(&[field], &mut hashes))))
+        };
+        let before = std::mem::take(&mut self.chunks);
+        let changed = changed(&before, chunks);
+        if 2 * changed.len() > chunks.len() {
+            let all: Result<Vec<_>> = chunks.iter().filter_map(|chunk| words(chunk).transpose()).collect();
+            self.index = FieldIndex::of(all?);
+        } else {
+            for (before, after) in changed {
+                if let Some(before) = before {
+                    self.index.take(before.number);
+                }
+                if let Some((number, words)) = after.map(&mut words).transpose()?.flatten() {
+                    self.index.put(number, words);
+                }
+            }
+        }
+        self.chunks = chunks.clone();
+        Ok(())
+    }
+
+    /// True if it is up to date with these chunks.
+    pub(super) fn is_of(&self, chunks: &SortedBlocks<Chunk>) -> bool {
+        changed(&self.chunks, chunks).is_empty()
+    }
+}
+
+fn changed<'a>(before: &'a SortedBlocks<Chunk>, after: &'a SortedBlocks<Chunk>) -> Vec<Differing<'a, Chunk>> {
+    before.differing(after, |one, other| one.number.cmp(&other.number), Chunk::eq)
+}
