@@ -78,13 +78,13 @@ struct Learn {
     /// Globs of commands
     #[serde(default)]
     commands: Vec<String>,
-    /// Two or three ways in which a later task may put it, in other words than the trigger: later tasks are compared with them, so they decide whether the lesson is found again
+    /// 2 or 3 other wordings of a later task: they decide if it is found again
     #[serde(default)]
     situations: Vec<String>,
-    /// One or two signs of the trouble: the text of an error, a file, an effect
+    /// 1 or 2 signs of the trouble: error text, file, effect
     #[serde(default)]
     signs: Vec<String>,
-    /// Short names of the subject, if it has any
+    /// Short names of the subject
     #[serde(default)]
     names: Vec<String>,
     /// Id of the lesson that this replaces
@@ -117,7 +117,7 @@ struct Near {
 struct Outcome {
     receipt: Option<String>,
     result: Option<Verdict>,
-    /// Id of a lesson that the recall should have returned, with the `query` of it
+    /// Lesson that a recall of `query` should have returned
     missed: Option<String>,
     query: Option<String>,
 }
@@ -146,7 +146,7 @@ struct Line {
     id: String,
     trigger: String,
     solution: String,
-    /// How many situations, signs and names it has. `learn` a lesson of yours again with some if there are none
+    /// 0: `learn` it again with situations
     ways_in: usize,
 }
 
