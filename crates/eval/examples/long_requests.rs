@@ -13,7 +13,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use adage::{Playbook, Request};
+use adage::{Config, Playbook, Request};
 use adage_eval::{Dataset, Question, read_rows};
 
 type Failure = Box<dyn Error>;
@@ -38,7 +38,9 @@ fn main() -> Result<(), Failure> {
         .filter_map(|row| row.get("text").and_then(serde_json::Value::as_str).map(str::to_owned))
         .collect();
     let memory = tempfile::tempdir()?;
-    let playbook = Playbook::open(memory.path())?;
+    let mut config = Config::default();
+    config.retention.capacity = 1_000;
+    let playbook = Playbook::builder(memory.path()).config(config).open()?;
     playbook.learn_lessons(data.lessons.iter().map(|lesson| lesson.draft.clone()))?;
     measure(&playbook, &data, &logs)
 }

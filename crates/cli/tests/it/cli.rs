@@ -454,3 +454,35 @@ fn sessions_are_listed_and_nothing_is_created() {
     assert_eq!(row["n_user_turns"], 11);
     assert_eq!(shell.call(&["sessions", "/nowhere"]).code, 1);
 }
+
+#[test]
+fn a_lesson_is_found_by_its_ways_in_and_by_a_request_that_missed_it() {
+    let shell = Shell::new();
+    shell.json(&[
+        "learn",
+        "--trigger",
+        "restoring the document store",
+        "--solution",
+        "Stop the writers first.",
+        "--name",
+        "mongod",
+        "--situation",
+        "bring back the backup of last night",
+        "--sign",
+        "E11000 duplicate key error collection",
+    ]);
+    let found = |query: &str| shell.json(&["context", query, "--peek"])["lessons"].as_array().unwrap().len();
+    assert_eq!([found("is mongod up"), found("bring back last night's backup"), found("tune the cello")], [1, 1, 0]);
+
+    let request = "undo what the intern deleted this morning";
+    assert_eq!(found(request), 0);
+    let said = shell.json(&["outcome", "--missed", "restoring the document store", "--request", request]);
+    assert!(said["missed"].is_string(), "{said}");
+    assert_eq!((found(request), found("tune the cello")), (1, 0));
+    let row = shell.json(&["show", "restoring the document store"]);
+    assert_eq!((&row["names"], &row["situations"][1]), (&json!(["mongod"]), &json!(request)));
+
+    assert_eq!(shell.call(&["outcome", "--missed", "restoring the document store"]).code, 2, "without what was asked");
+    let common = shell.call(&["learn", "--trigger", "t", "--solution", "do x", "--name", "the"]);
+    assert!(common.code == 1 && common.err.contains("fits everything"), "{}", common.err);
+}

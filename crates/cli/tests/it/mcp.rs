@@ -226,6 +226,26 @@ fn a_learn_says_in_its_object_what_became_of_the_lesson() {
 }
 
 #[test]
+fn an_agent_says_how_a_lesson_will_be_asked_for_and_which_one_was_missing() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    let mut client = Client::new(&home, &root);
+    let mut learned = lesson("restoring the document store", "Stop the writers first.");
+    learned["situations"] = json!(["bring back the backup of last night"]);
+    learned["names"] = json!(["mongod"]);
+    let id = client.call("learn", &learned).1["id"].clone();
+    let mut found = |query: &str| client.call("recall", &json!({"query": query})).1["lessons"].clone();
+    assert_eq!((found("mongod"), found("tune the cello")), (json!([id]), json!([])));
+    let query = "undo what the intern deleted this morning";
+    assert_eq!(found(query), json!([]));
+    client.call("outcome", &json!({"missed": id, "query": query}));
+    assert_eq!(client.call("recall", &json!({"query": query})).1["lessons"], json!([id]));
+    assert_eq!(client.call("list", &json!({})).1["lessons"][0]["ways_in"], 3);
+    assert!(client.refused("outcome", &json!({"missed": id})).contains("`missed` and `query` go together"));
+    assert!(client.refused("outcome", &json!({})).contains("`receipt` and `result`"));
+}
+
+#[test]
 fn a_folder_that_does_not_exist_is_empty_until_the_first_lesson() {
     let home = Home::new();
     let root = home.repository("shop");
