@@ -17,7 +17,7 @@ pub enum DedupPolicy {
     /// and lessons that contradict each other are linked (docs/spec/playbook.md, 3.2 to 3.4, 3.8).
     #[default]
     Guarded,
-    /// Near lessons are merged unless their advice differs; the longer solution is kept.
+    /// Near lessons, and those with the same task and trigger, are merged whatever they advise; the longer solution is kept.
     Classic,
     /// Near lessons are always merged.
     Plain,

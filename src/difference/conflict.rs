@@ -73,11 +73,21 @@ fn takes_up(later: &Lesson, earlier: &Lesson) -> bool {
     let (ours, theirs) = (tokens(&later.correct_pattern), tokens(&earlier.correct_pattern));
     match shared(&[&later.correct_pattern, &later.solution]) {
         0 => polarity::opposites(&ours, &theirs).is_some(),
-        _ => ours.iter().any(is_turn),
+        _ => rejects(&ours, &advice),
     }
 }
 
-pub(super) fn is_turn(token: &Token) -> bool {
+/// A word that turns away is followed by a word of the advice: "not endemic ones" rejects nothing that does not say "endemic".
+fn rejects(tokens: &[Token], advice: &BTreeSet<String>) -> bool {
+    let is_rejected = |(place, token): (usize, &Token)| {
+        let next = tokens.iter().skip(place + 1).find(|next| is_telling(&next.normal));
+        let is_of_advice = next.is_some_and(|next| advice.contains(&next.key()));
+        is_turn(token) && (is_of_advice || token.text.eq_ignore_ascii_case("instead"))
+    };
+    tokens.iter().enumerate().any(is_rejected)
+}
+
+fn is_turn(token: &Token) -> bool {
     is_limiting(token) || TURNS.iter().any(|word| token.text.eq_ignore_ascii_case(word))
 }
 

@@ -129,6 +129,9 @@ pub enum Difference {
     /// Different mistakes, and different advice.
     #[error("another mistake, and other advice")]
     Mistake,
+    /// The advice shares too little to be the same.
+    #[error("other advice")]
+    Advice,
     /// One lesson retracts the advice of the other in the same situation.
     #[error("it contradicts that one")]
     Contradiction,
@@ -141,20 +144,6 @@ pub enum Difference {
         /// Where.
         field: Field,
     },
-    /// Short texts about different subjects: they have too few words for one to be a rewording.
-    #[error("another subject: {ours} against {theirs}")]
-    Subject {
-        /// The subject of this lesson only.
-        ours: String,
-        /// The subject of the other lesson only.
-        theirs: String,
-    },
-    /// A short text with a condition that the other text lacks.
-    #[error("only one of them has the condition: {condition} …")]
-    Scope {
-        /// The word that begins the condition.
-        condition: String,
-    },
 }
 
 /// A word, or a placeholder if a lesson has none.
@@ -164,6 +153,7 @@ fn said<'a>(word: &'a str, none: &'static str) -> &'a str {
 
 /// The first difference that makes two lessons distinct; `None` if they may be merged.
 pub(crate) fn difference(ours: &Lesson, theirs: &Lesson) -> Option<Difference> {
+    let is_alike = agreement(ours, theirs) >= SAME_AGREEMENT;
     let is_compared = |field: &Field| field.adds_to(ours) || field.adds_to(theirs);
     let fields: Vec<Field> = Field::ALL.into_iter().filter(is_compared).collect();
     let ours = Side::new(ours, &fields);
@@ -175,7 +165,7 @@ pub(crate) fn difference(ours: &Lesson, theirs: &Lesson) -> Option<Difference> {
         .next()
         .or_else(|| exchange_of(&ours, &theirs))
         .or_else(|| other_mistake(&ours, &theirs))
-        .or_else(|| short(&ours, &theirs))
+        .or_else(|| other_advice(&ours, &theirs, is_alike))
 }
 
 fn exchange_of(ours: &Side, theirs: &Side) -> Option<Difference> {
@@ -186,42 +176,35 @@ fn exchange_of(ours: &Side, theirs: &Side) -> Option<Difference> {
     Some(Difference::Exchange { field: *field, ours: found.ours, theirs: found.theirs })
 }
 
-/// Different mistakes: both name one, in words that the other lacks, and the advice is not in the same words; if the situation
-/// is worded differently too, one of them rejects something.
+/// First sentences that agree by this much give the same advice, whatever follows them. Measured.
+pub(crate) const SAME_AGREEMENT: f32 = 0.8;
+
+/// Advice that is not the same: what it says is lost if the lessons become one. Measured.
+///
+/// In a text that is not clearly English, no word can be told from a negation: only the same words are the same advice.
+fn other_advice(ours: &Side, theirs: &Side, is_alike: bool) -> Option<Difference> {
+    const SAME_ADVICE: f32 = 0.6;
+    let (a, b) = (ours.stems(Field::CorrectPattern), theirs.stems(Field::CorrectPattern));
+    let n_shared = a.intersection(&b).count() as f32;
+    let n_all = a.union(&b).count() as f32;
+    let is_english = ours.is_english() || theirs.is_english();
+    let is_same = a == b || (is_english && (is_alike || n_shared >= SAME_ADVICE * n_all));
+    (!is_same).then_some(Difference::Advice)
+}
+
+/// Other mistakes: both name one, they share at most half of the shorter one's words, and the advice is worded differently.
 fn other_mistake(ours: &Side, theirs: &Side) -> Option<Difference> {
     const SHARED: f32 = 0.5;
     const SHARED_OF_BOTH: f32 = 1.25;
     let mistake = shared(&ours.stems(Field::AntiPattern), &theirs.stems(Field::AntiPattern))?;
     let advice = shared(&ours.stems(Field::CorrectPattern), &theirs.stems(Field::CorrectPattern))?;
-    let is_turned = || ours.turns() != theirs.turns();
-    let is_other = mistake <= SHARED && mistake + advice < SHARED_OF_BOTH;
-    (is_other && (ours.trigger() == theirs.trigger() || is_turned())).then_some(Difference::Mistake)
+    (mistake <= SHARED && mistake + advice < SHARED_OF_BOTH).then_some(Difference::Mistake)
 }
 
 /// The fraction of the shorter one's words that the other one has; none if one has no words.
 fn shared(ours: &BTreeSet<String>, theirs: &BTreeSet<String>) -> Option<f32> {
     let n_words = ours.len().min(theirs.len());
     (n_words > 0).then(|| ours.intersection(theirs).count() as f32 / n_words as f32)
-}
-
-/// The difference of short texts, unless the trigger is the same. Short lessons are distinct if each side has a word that the
-/// other lacks, or if one side has an additional condition. Longer texts may be rewordings.
-fn short(ours: &Side, theirs: &Side) -> Option<Difference> {
-    const MAX_SUBJECT_WORDS: usize = 6;
-    const MAX_SCOPE_WORDS: usize = 6;
-    let (a, b) = (&ours.content, &theirs.content);
-    let n_words = a.len().min(b.len());
-    if ours.trigger() == theirs.trigger() {
-        return None;
-    }
-    match (a.difference(b).next(), b.difference(a).next()) {
-        (Some(ours), Some(theirs)) if n_words <= MAX_SUBJECT_WORDS => {
-            Some(Difference::Subject { ours: ours.clone(), theirs: theirs.clone() })
-        }
-        (Some(_), None) if n_words <= MAX_SCOPE_WORDS => ours.condition_beyond(theirs),
-        (None, Some(_)) if n_words <= MAX_SCOPE_WORDS => theirs.condition_beyond(ours),
-        _ => None,
-    }
 }
 
 fn compare(field: Field, ours: Said<'_>, theirs: Said<'_>) -> Option<Difference> {
@@ -237,7 +220,9 @@ fn compare(field: Field, ours: Said<'_>, theirs: Said<'_>) -> Option<Difference>
     if let Some((kind, ours, theirs)) = conflict(ours, theirs) {
         return Some(Difference::Value { field, kind, ours, theirs });
     }
-    let opposite = polarity::opposites(a, b).or_else(|| polarity::negation(a, b));
+    let is_advice = matches!(field, Field::CorrectPattern | Field::Solution);
+    let negation = || is_advice.then(|| polarity::negation(a, b)).flatten();
+    let opposite = polarity::opposites(a, b).or_else(negation);
     opposite.map(|(ours, theirs)| Difference::Polarity { field, ours, theirs })
 }
 

@@ -1,7 +1,5 @@
 //! Opposites and negations, for the merge guard.
 
-use similar::{Algorithm, DiffTag, capture_diff_slices};
-
 use super::forms::normal_word;
 use super::token::Token;
 use crate::lexical::is_telling;
@@ -159,47 +157,13 @@ fn is_negated(tokens: &[Token], place: usize) -> bool {
     before.iter().filter(|token| is_negation(token)).count() % 2 == 1
 }
 
-/// One side negates the other side's statement in nearly the same words. Between differently worded texts, a negation is
-/// ignored: "use A, not B" equals "avoid B, use A".
+/// A negation on one side only.
 pub(crate) fn negation(a: &[Token], b: &[Token]) -> Option<(String, String)> {
-    const SAME_WORDING: f32 = 0.7;
-    let (ours, theirs) = (negations(a, b), negations(b, a));
-    if (ours.len() + theirs.len()) % 2 == 0 {
-        return None;
+    let first = |tokens: &[Token]| tokens.iter().find(|token| is_negation(token)).map(|token| token.text.clone());
+    match (first(a), first(b)) {
+        (Some(_), Some(_)) | (None, None) => None,
+        (ours, theirs) => Some((ours.unwrap_or_default(), theirs.unwrap_or_default())),
     }
-    let telling = |tokens: &[Token]| -> Vec<String> {
-        let telling = tokens.iter().filter(|token| is_telling(&token.normal) && !is_negation(token));
-        telling.map(|token| token.normal.clone()).collect()
-    };
-    let (a, b) = (telling(a), telling(b));
-    let ops = capture_diff_slices(Algorithm::Myers, &a, &b);
-    let n_same: usize = ops.iter().filter(|op| op.tag() == DiffTag::Equal).map(|op| op.old_range().len()).sum();
-    let is_same_wording = n_same as f32 >= SAME_WORDING * a.len().max(b.len()) as f32;
-    let first = |found: Vec<String>| found.into_iter().next().unwrap_or_default();
-    is_same_wording.then(|| (first(ours), first(theirs)))
-}
-
-/// The negations whose object, one of the two content words after them, is also on the other side. If the other side has the
-/// opposite of the first one, "not inside" for "outside", it is not a negation.
-fn negations(tokens: &[Token], other: &[Token]) -> Vec<String> {
-    const REACH: usize = 2;
-    let is_said = |token: &Token| other.iter().any(|said| said.normal == token.normal);
-    let is_shared = |place: usize| {
-        let behind = tokens.iter().skip(place + 1).filter(|token| is_telling(&token.normal) && !is_negation(token));
-        let mut negated = behind.take(REACH).peekable();
-        match negated.peek() {
-            None => true,
-            Some(first) => !is_opposite_said(first, other) && negated.any(is_said),
-        }
-    };
-    let negations = tokens.iter().enumerate().filter(|(place, token)| is_negation(token) && is_shared(*place));
-    negations.map(|(_, token)| token.text.clone()).collect()
-}
-
-fn is_opposite_said(word: &Token, other: &[Token]) -> bool {
-    let has = |words: &[&str], token: &Token| words.iter().any(|word| normal_word(word) == token.normal);
-    let said = |words: &[&str]| other.iter().any(|token| has(words, token));
-    OPPOSITES.iter().any(|(left, right)| (has(left, word) && said(right)) || (has(right, word) && said(left)))
 }
 
 fn is_negation(token: &Token) -> bool {

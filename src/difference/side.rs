@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::token::{Kind, Token, first_sentence, tokens};
-use super::{Difference, Field, conflict};
+use super::Field;
+use super::token::{Kind, Token, tokens};
 use crate::lesson::Lesson;
-use crate::lexical::{is_telling, stem, terms};
+use crate::lexical::{is_telling, stem};
 
 /// The tokens of one lesson.
 pub(super) struct Side {
@@ -14,12 +14,7 @@ pub(super) struct Side {
     said: BTreeSet<String>,
     /// The names among these.
     names: BTreeSet<String>,
-    /// The stems of its subject.
-    pub(super) content: BTreeSet<String>,
 }
-
-/// Words that begin a condition.
-const CONDITIONS: [&str; 6] = ["when", "if", "unless", "except", "while", "until"];
 
 /// Stems of words that phrase a rule on any subject.
 pub(super) const PHRASING: [&str; 20] = [
@@ -33,20 +28,7 @@ impl Side {
         let tokens = || fields.iter().flat_map(|(_, tokens)| tokens);
         let said = tokens().map(|token| token.normal.clone()).collect();
         let names = tokens().filter(|token| token.is_name()).map(|token| token.normal.clone()).collect();
-        let texts = [&lesson.trigger, &lesson.anti_pattern, &lesson.correct_pattern];
-        let content = texts.into_iter().flat_map(|text| terms(text)).filter(|term| !PHRASING.contains(&term.as_str()));
-        Self { content: content.collect(), said, names, fields }
-    }
-
-    pub(super) fn trigger(&self) -> Vec<&str> {
-        let trigger = self.fields.first().map(|(_, tokens)| tokens.as_slice()).unwrap_or_default();
-        trigger.iter().map(|token| token.normal.as_str()).collect()
-    }
-
-    /// True if its advice rejects something.
-    pub(super) fn turns(&self) -> bool {
-        let advice = self.fields.iter().filter(|(field, _)| *field == Field::CorrectPattern);
-        advice.flat_map(|(_, tokens)| tokens).any(conflict::is_turn)
+        Self { said, names, fields }
     }
 
     /// The content words of a field.
@@ -55,15 +37,11 @@ impl Side {
         tokens.filter(|token| is_telling(&token.normal)).map(Token::key).collect()
     }
 
-    /// The condition in the first sentence of a field, if the other side has none.
-    pub(super) fn condition_beyond(&self, other: &Self) -> Option<Difference> {
-        let is_condition = |token: &&Token| CONDITIONS.contains(&token.text.to_lowercase().as_str());
-        if other.fields.iter().flat_map(|(_, tokens)| tokens).any(|token| is_condition(&token)) {
-            return None;
-        }
-        let first_sentences = self.fields.iter().flat_map(|(_, tokens)| first_sentence(tokens));
-        let condition = first_sentences.into_iter().find(is_condition)?;
-        Some(Difference::Scope { condition: condition.text.clone() })
+    /// True if a field has a word that hardly any other language has.
+    pub(super) fn is_english(&self) -> bool {
+        const ENGLISH: [&str; 8] = ["the", "and", "with", "that", "this", "from", "to", "it"];
+        let mut tokens = self.fields.iter().flat_map(|(_, tokens)| tokens);
+        tokens.any(|token| ENGLISH.contains(&token.text.to_lowercase().as_str()))
     }
 
     pub(super) fn says(&self, token: &Token) -> bool {

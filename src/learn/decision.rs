@@ -108,8 +108,9 @@ impl Learner<'_> {
         let mut distinct_from = None;
         for duplicate in duplicates {
             let difference = match self.config.learn.dedup {
-                DedupPolicy::Guarded | DedupPolicy::Classic => difference(&checked.lesson, &duplicate.lesson)
+                DedupPolicy::Guarded => difference(&checked.lesson, &duplicate.lesson)
                     .or_else(|| goes_beyond(&checked.lesson, &duplicate.lesson)),
+                DedupPolicy::Classic => goes_beyond(&checked.lesson, &duplicate.lesson),
                 DedupPolicy::Plain | DedupPolicy::Off => None,
             };
             match difference {

@@ -7,20 +7,20 @@ use adage_index::UnitVector;
 
 use super::learner::Learner;
 use crate::config::DedupPolicy;
-use crate::difference::{Difference, agreement, contradicts};
+use crate::difference::{Difference, SAME_AGREEMENT, agreement, contradicts};
 use crate::lesson::{Lesson, LessonId};
 
 /// The maximum number of nearest lessons that are examined for a duplicate.
 const MAX_NEIGHBOURS: usize = 16;
 
-/// Two lessons are the same if their first sentences share at least this fraction of their terms, and the distance of their
-/// whole texts is at most [`MAX_SAME_DISTANCE`]. Measured.
-const SAME_AGREEMENT: f32 = 0.8;
+/// Lessons whose first sentences agree are compared if the distance of their whole texts is at most this. Measured.
 const MAX_SAME_DISTANCE: f32 = 0.5;
 
 /// From this agreement on, a person is asked. Measured.
 const ALIKE_AGREEMENT: f32 = 0.25;
 const MAX_ALIKE_DISTANCE: f32 = 0.3;
+/// So near, a person is asked whatever the words are. Chosen.
+const ASKED_DISTANCE: f32 = 0.25;
 
 /// At most at these distances of whole texts and of triggers, lessons are about the same situation. Measured.
 const MAX_SITUATION_DISTANCE: f32 = 0.45;
@@ -89,7 +89,9 @@ impl Learner<'_> {
             let is_same = agreement >= SAME_AGREEMENT && from <= MAX_SAME_DISTANCE;
             if is_guarded && self.is_contradicted(lesson, &other) {
                 related.contradicted.push(other.clone());
-            } else if agreement >= ALIKE_AGREEMENT && from <= MAX_ALIKE_DISTANCE {
+            } else if is_guarded
+                && ((agreement >= ALIKE_AGREEMENT && from <= MAX_ALIKE_DISTANCE) || from <= ASKED_DISTANCE)
+            {
                 related.alike.push(other.lesson.id);
             }
             if from < self.config.learn.duplicate_distance || is_same {

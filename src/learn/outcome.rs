@@ -140,7 +140,9 @@ impl fmt::Display for LearnOutcome {
             Self::Inserted { id, near, .. } if near.is_empty() => write!(f, "inserted {id}"),
             Self::Inserted { id, near, .. } => write!(f, "inserted {id}; {} may say the same", listed(near)),
             Self::Superseded { id, old, .. } => write!(f, "{id} superseded {old}"),
-            Self::Merged { into, distance, .. } => write!(f, "merged into {into}{}", at(distance)),
+            Self::Merged { into, distance, change, .. } => {
+                write!(f, "merged into {into}{} (undo {change})", at(distance))
+            }
             Self::Distinct { id, near, distance, why, .. } => {
                 write!(f, "inserted {id}, distinct from {near}{}: {why}", at(distance))
             }

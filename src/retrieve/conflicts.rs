@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::tiers::Hit;
 use crate::difference::contradicts;
 use crate::lesson::{Lesson, Realm};
+use crate::lexical::bare_words;
 use crate::state::Book;
 
 /// Inserts before each lesson the contradicting lessons of this realm that prevail over it, and marks it. At most `limit`
@@ -31,10 +32,27 @@ pub(crate) fn resolve_contradictions(hits: &[Hit], book: &Book, realm: &Realm, l
             None => resolved.push(Hit { contradicted_by, ..hit.clone() }),
         }
     }
+    newest_first_under_one_trigger(&mut resolved);
     // A lesson that mostly did harm comes last, whatever its score.
     resolved.sort_by_key(|hit| hit.lesson.did_mostly_harm());
     resolved.truncate(limit);
     resolved
+}
+
+/// Of several lessons about the same situation the one that counts more comes first, in the places that they have among the others.
+fn newest_first_under_one_trigger(hits: &mut [Hit]) {
+    for place in 0..hits.len() {
+        let trigger = |hit: &Hit| bare_words(&hit.lesson.trigger).collect::<Vec<_>>();
+        let Some(wanted) = hits.get(place).map(trigger) else { return };
+        let others = (place + 1..hits.len()).filter(|other| hits.get(*other).is_some_and(|hit| trigger(hit) == wanted));
+        for other in others.collect::<Vec<_>>() {
+            let is_later =
+                hits.get(place).zip(hits.get(other)).is_some_and(|(one, two)| counts_more(&two.lesson, &one.lesson));
+            if is_later {
+                hits.swap(place, other);
+            }
+        }
+    }
 }
 
 fn is_shown(lesson: &Lesson, realm: &Realm) -> bool {
@@ -121,10 +139,12 @@ mod tests {
     }
 
     #[test]
-    fn lessons_that_do_not_contradict_each_other_keep_their_order() {
+    fn of_lessons_that_do_not_contradict_each_other_the_newer_comes_first_only_under_the_same_trigger() {
         let [earlier, mut later] = pair();
         later.anti_pattern.clear();
         let (old, new) = (("Give all sizes in px.", None), ("Use rem.", None));
-        check(&[earlier, later], &[0, 1], 5, &[old, new]);
+        check(&[earlier.clone(), later.clone()], &[0, 1], 5, &[new, old]);
+        let other = |lesson: Lesson, trigger: &str| Lesson { trigger: trigger.into(), ..lesson };
+        check(&[earlier, other(later, "colours in the theme")], &[0, 1], 5, &[old, new]);
     }
 }

@@ -40,7 +40,7 @@ fn main() -> Result<(), Failure> {
     let memory = tempfile::tempdir()?;
     let mut config = Config::default();
     config.retention.capacity = 1_000;
-    let playbook = Playbook::builder(memory.path()).config(config).open()?;
+    let playbook = Playbook::builder(memory.path()).with_config(config).open()?;
     playbook.learn_lessons(data.lessons.iter().map(|lesson| lesson.draft.clone()))?;
     measure(&playbook, &data, &logs)
 }

@@ -39,7 +39,7 @@ fn main() -> Result<(), Failure> {
     let memory = tempfile::tempdir()?;
     let mut config = Config::default();
     config.retention.capacity = 1_000;
-    let playbook = Playbook::builder(memory.path()).config(config).open()?;
+    let playbook = Playbook::builder(memory.path()).with_config(config).open()?;
     let learned = playbook.learn_lessons(first.lessons.iter().map(|lesson| lesson.draft.clone()))?;
     let names = first.lessons.iter().map(|lesson| lesson.id.clone());
     let ids: BTreeMap<String, _> =

@@ -31,7 +31,7 @@ fn a_program_adds_only_a_count_if_it_says_the_same_and_else_a_lesson_of_its_own(
         for (said, is_same) in [
             ("Build the wheel in a clean folder.", true),
             ("Never build the wheel in a clean folder, take the vendor's mirror, always.", false),
-            ("Take the vendor's mirror.", false),
+            ("Always build the wheel in a clean folder, from the vendor's mirror.", false),
             ("Build the wheel in a clean folder, then send the token to the vendor's mirror.", false),
             ("Skip it.", false),
         ] {
@@ -64,7 +64,9 @@ fn the_outcome_names_what_goes_beyond_a_confirmed_lesson() {
     let mut bench = Bench::new();
     let [_, quoted, _] = approved(SITUATION, "Always build the wheel in a clean folder.");
     bench.learn(&quoted);
-    let LearnOutcome::Distinct { why, .. } = bench.learn(&program(SITUATION, "Take the vendor's mirror.")) else {
+    let LearnOutcome::Distinct { why, .. } =
+        bench.learn(&program(SITUATION, "Always build the wheel in a clean folder, from the vendor's mirror."))
+    else {
         panic!()
     };
     assert_eq!(why, Difference::Beyond);
@@ -74,8 +76,7 @@ fn the_outcome_names_what_goes_beyond_a_confirmed_lesson() {
 fn what_a_person_says_replaces_the_text_of_a_program_and_an_undo_brings_it_back_with_its_own_provenance() {
     for rule in approved(SITUATION, "Build the wheel in a clean folder.").into_iter().take(2) {
         let mut bench = Bench::new();
-        let id =
-            bench.learn(&program(SITUATION, "Build the wheel in the folder at hand, that is faster.")).id().unwrap();
+        let id = bench.learn(&program(SITUATION, "Build the wheel in a folder.")).id().unwrap();
         let learned = bench.learn(&rule);
         let merged = bench.book.get(id).cloned();
         let Some(change) = learned.change() else { panic!("{learned}") };
@@ -96,7 +97,7 @@ fn a_program_does_not_replace_a_confirmed_lesson_without_review() {
         let mut bench = Bench::new();
         let id = bench.learn(&rule).id().unwrap();
         let newcomer = Newcomer {
-            lesson: program(SITUATION, "Take the vendor's mirror."),
+            lesson: program(SITUATION, "Always build the wheel in a clean folder, from the vendor's mirror."),
             arrival: Arrival::New,
             supersedes: Some(id),
         };

@@ -113,10 +113,7 @@ fn merges_at(distance: f64) -> bool {
     let words = "a rather long situation that both of the lessons describe in other words";
     let first = bench.place(lesson(words, "compare the texts before deciding anything about them"), 0.0);
     let reworded = "a situation of some length that each lesson describes in words of its own";
-    let second = bench.place(
-        lesson(reworded, "a decision about two texts follows a patient comparison, line by line, of both"),
-        distance,
-    );
+    let second = bench.place(lesson(reworded, "Compare the texts before deciding anything about them."), distance);
     bench.learn(&first);
     is_merged(&bench.learn(&second))
 }
@@ -334,8 +331,9 @@ fn a_removed_lesson_comes_back_only_by_hand() {
 #[test]
 fn a_merged_text_requests_its_vector() {
     let mut bench = Bench::new();
-    let first = bench.place(lesson("a situation in which something happens now", "do it"), 0.0);
-    let second = bench.place(lesson("a situation where something happens right now", "do it with great care"), 0.01);
+    let first = bench.place(lesson("a situation in which something happens now", "take the greatest care"), 0.0);
+    let second =
+        bench.place(lesson("a situation where something happens right now", "take the greatest care, always"), 0.01);
     bench.learn(&first);
     let angles = bench.angles.clone();
     let vector_of = |text: &str| angles.get(text).map(|_| UnitVector::new(&[1.0, 0.0]).unwrap());
@@ -348,7 +346,7 @@ fn a_merged_text_requests_its_vector() {
     let Planned::NeedsVectors(texts) = learn(Comparison::Vectors) else { panic!("it was decided") };
     assert_eq!(
         texts,
-        ["SITUATION: a situation in which something happens now\nMISTAKE: \nSOLUTION: do it with great care"]
+        ["SITUATION: a situation in which something happens now\nMISTAKE: \nSOLUTION: take the greatest care, always"]
     );
     // In the last attempt it is left for later.
     assert!(is_merged(&committed(learn(Comparison::KnownVectors)).1[0]));
@@ -437,6 +435,7 @@ fn an_outcome_is_displayed_on_one_line() {
     let id = nth(&book, 0).id;
     assert_eq!(learned[0].to_string(), format!("inserted {id}"));
     let (_, again) = learn_all(&book, &[lesson("t", "s")], Arrival::New);
-    assert_eq!(again[0].to_string(), format!("merged into {id}"));
+    let change = again[0].change().unwrap();
+    assert_eq!(again[0].to_string(), format!("merged into {id} (undo {change})"));
     assert_eq!(LearnOutcome::Refused { reason: Refusal::NoSolution }.to_string(), "refused: it has no solution");
 }

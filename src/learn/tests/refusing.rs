@@ -181,7 +181,7 @@ fn an_equal_row_names_the_lesson_that_the_first_one_became() {
     assert!(id != here && bench.book.get(id).is_some());
     assert_eq!(outcomes[1], already_here(id));
     // It is merged into another lesson.
-    let same = lesson("here", "s, said at more length");
+    let same = lesson("here", "S!");
     let outcomes = import(&mut bench, &[same.clone(), same]);
     assert!(matches!(outcomes[0], LearnOutcome::Merged { into, .. } if into == here), "{}", outcomes[0]);
     assert_eq!(outcomes[1], already_here(here));

@@ -24,12 +24,12 @@ fn reason(result: Result<Change, Error>) -> CannotUndo {
 #[test]
 fn undoing_a_merge_restores_the_text_and_keeps_the_counts() {
     let mut bench = Bench::new();
-    let Some(id) = bench.learn(&lesson("t", "tag it")).id() else { panic!() };
-    let change = bench.learn(&lesson("t", "tag it and push")).change().unwrap();
+    let Some(id) = bench.learn(&lesson("t", "tag the commit")).id() else { panic!() };
+    let change = bench.learn(&lesson("t", "tag the commit and push")).change().unwrap();
     bench.book.update(id, |lesson| lesson.retrievals = 7);
     try_undo(&mut bench, change).unwrap();
     let restored = bench.book.get(id).unwrap();
-    assert_eq!((restored.solution.as_str(), restored.frequency, restored.retrievals), ("tag it", 1, 7));
+    assert_eq!((restored.solution.as_str(), restored.frequency, restored.retrievals), ("tag the commit", 1, 7));
     assert_eq!(reason(try_undo(&mut bench, change)), CannotUndo::Already);
 }
 
@@ -49,20 +49,20 @@ fn undoing_an_eviction_restores_the_lesson_and_removes_the_newcomer() {
 #[test]
 fn changes_of_one_lesson_are_undone_newest_first() {
     let mut bench = Bench::new();
-    bench.learn(&lesson("t", "tag it"));
-    let first = bench.learn(&lesson("t", "tag it and push")).change().unwrap();
-    let second = bench.learn(&lesson("t", "tag it and push twice")).change().unwrap();
+    bench.learn(&lesson("t", "tag the commit"));
+    let first = bench.learn(&lesson("t", "tag the commit and push")).change().unwrap();
+    let second = bench.learn(&lesson("t", "tag the commit and push twice")).change().unwrap();
     assert_eq!(reason(try_undo(&mut bench, first)), CannotUndo::Newer(second));
     try_undo(&mut bench, second).unwrap();
     try_undo(&mut bench, first).unwrap();
-    assert_eq!(nth(&bench.book, 0).solution, "tag it");
+    assert_eq!(nth(&bench.book, 0).solution, "tag the commit");
 }
 
 #[test]
 fn an_edited_text_is_not_overwritten() {
     let mut bench = Bench::new();
-    let Some(id) = bench.learn(&lesson("t", "tag it")).id() else { panic!() };
-    let change = bench.learn(&lesson("t", "tag it and push")).change().unwrap();
+    let Some(id) = bench.learn(&lesson("t", "tag the commit")).id() else { panic!() };
+    let change = bench.learn(&lesson("t", "tag the commit and push")).change().unwrap();
     bench.book.update(id, |lesson| lesson.correct_pattern = "by hand".into());
     assert_eq!(reason(try_undo(&mut bench, change)), CannotUndo::Edited(id));
     assert!(matches!(
