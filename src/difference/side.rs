@@ -28,7 +28,7 @@ impl Side {
         let tokens = || fields.iter().flat_map(|(_, tokens)| tokens);
         let said = tokens().map(|token| token.normal.clone()).collect();
         let names = tokens().filter(|token| token.is_name()).map(|token| token.normal.clone()).collect();
-        Self { said, names, fields }
+        Self { fields, said, names }
     }
 
     /// The content words of a field.

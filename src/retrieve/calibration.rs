@@ -101,10 +101,10 @@ impl Default for Strongest {
 /// The numbers of a query and a book that enter the log odds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Situation {
-    pub(super) n_query_words: usize,
-    pub(super) n_in_sight: usize,
+    pub(super) query_words: usize,
+    pub(super) lessons_in_sight: usize,
     /// The number of parts of the request that are compared by themselves: the best of several is good by chance.
-    pub(super) n_units: usize,
+    pub(super) units: usize,
 }
 
 impl Calibration {
@@ -168,11 +168,11 @@ impl Calibration {
         signals: impl IntoIterator<Item = &'a MatchSignals>,
         situation: Situation,
     ) -> Strongest {
-        let in_sight = situation.n_in_sight.max(1) as f32 / USUAL_LESSONS;
-        let none = self.none + self.none_growth * in_sight.ln() + PER_UNITS * (situation.n_units.max(1) as f32).ln();
+        let in_sight = situation.lessons_in_sight.max(1) as f32 / USUAL_LESSONS;
+        let none = self.none + self.none_growth * in_sight.ln() + PER_UNITS * (situation.units.max(1) as f32).ln();
         let by_words = |signals: &MatchSignals| {
             let min = if signals.names_command == Some(true) { MIN_NAMING_WORDS } else { 1 };
-            self.query_words * (situation.n_query_words.clamp(min, MAX_QUERY_WORDS) as f32).ln()
+            self.query_words * (situation.query_words.clamp(min, MAX_QUERY_WORDS) as f32).ln()
         };
         let enough = (self.answer_from / (1.0 - self.answer_from)).ln();
         let mut strongest = Strongest::default();
@@ -264,7 +264,7 @@ mod tests {
         }
     }
 
-    const USUAL: Situation = Situation { n_query_words: 8, n_in_sight: 50, n_units: 1 };
+    const USUAL: Situation = Situation { query_words: 8, lessons_in_sight: 50, units: 1 };
 
     fn any<'a>(by: Calibration, signals: impl IntoIterator<Item = &'a MatchSignals>, situation: Situation) -> f32 {
         by.any_is_answer(by.strongest(signals, situation))
@@ -287,7 +287,7 @@ mod tests {
                 let one = signals(cosine, 10.0);
                 let alone = any(calibration, [&one], USUAL);
                 let copies = [one; 40];
-                let among = Situation { n_in_sight: USUAL.n_in_sight + 39, ..USUAL };
+                let among = Situation { lessons_in_sight: USUAL.lessons_in_sight + 39, ..USUAL };
                 let all = any(calibration, &copies, among);
                 assert!(all <= alone, "{all} is more than {alone}");
                 let shared = calibration.shared_out(all, &copies.map(|copy| calibration.score(&copy)));
@@ -307,7 +307,7 @@ mod tests {
         }
         let brief = |names_command| {
             let signals = MatchSignals { names_command, ..signals(0.3, 4.0) };
-            any(Calibration::MINILM, [&signals], Situation { n_query_words: 2, ..USUAL })
+            any(Calibration::MINILM, [&signals], Situation { query_words: 2, ..USUAL })
         };
         // z + 1 + 2·ln(8/2): two words that name the command count like eight.
         let log_odds = |p: f32| (p / (1.0 - p)).ln();

@@ -86,7 +86,11 @@ impl Search<'_> {
         lessons.sort_unstable_by(|a, b| {
             b.score.total_cmp(&a.score).then_with(|| self.tie(a.lesson.id).cmp(&self.tie(b.lesson.id)))
         });
-        let asked = Situation { n_query_words: text.split_whitespace().count(), n_in_sight, n_units: self.n_units };
+        let asked = Situation {
+            query_words: text.split_whitespace().count(),
+            lessons_in_sight: n_in_sight,
+            units: self.n_units,
+        };
         let strongest = calibration.strongest(lessons.iter().map(|candidate| &candidate.signals), asked);
         let any = calibration.any_is_answer(strongest);
         let answer_from = self.config.answer_from.unwrap_or(calibration.answer_from);
@@ -186,8 +190,8 @@ fn named<'l>(lesson: &'l Lesson, asked: &[String]) -> impl Iterator<Item = &'l s
 /// True if a line has most words of a sign, which are at least three.
 fn is_seen(sign: &str, lines: &[BTreeSet<String>]) -> bool {
     let sign: BTreeSet<String> = terms(sign).collect();
-    let enough = (sign.len() as f32 * SIGN_SHARE).ceil().max(3.0) as usize;
-    sign.len() >= 3 && lines.iter().any(|line| line.intersection(&sign).count() >= enough)
+    let enough = (sign.len() as f32 * SIGN_SHARE).max(3.0);
+    lines.iter().any(|line| line.intersection(&sign).count() as f32 >= enough)
 }
 
 fn stems(text: &str) -> Vec<String> {

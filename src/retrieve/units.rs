@@ -112,7 +112,8 @@ mod tests {
     }
 
     fn log(n_lines: usize) -> String {
-        (0..n_lines).map(|n| format!("2026-11-28T10:00:{n:02}Z INFO web[412]: GET /orders/{n} 200 {n}ms\n")).collect()
+        let line = |n| format!("2026-11-28T10:00:{n:02}Z INFO web[412]: GET /orders/{n} 200 {n}ms\n");
+        (0..n_lines).map(line).collect::<Vec<_>>().concat()
     }
 
     #[test]
@@ -141,8 +142,8 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_into_sentences_of_which_the_first_and_last_count() {
-        let text: String = (0..30).map(|n| format!("This is the sentence with number {n}. ")).collect();
-        let parts = typed(&text);
+        let sentence = |n| format!("This is the sentence with number {n}. ");
+        let parts = typed(&(0..30).map(sentence).collect::<Vec<_>>().concat());
         assert_eq!(parts.len(), 8);
         assert!(parts[0].contains("number 0.") && parts[7].contains("number 29."));
     }

@@ -82,10 +82,10 @@ where
     }
 }
 
-impl<K: Copy + Ord> IdMap<K, K>
+impl<R: Copy + Ord> IdMap<R, R>
 where
-    (K, u32): StoredRow,
-    (u32, K): StoredRow,
+    (R, u32): StoredRow,
+    (u32, R): StoredRow,
 {
     pub(super) fn write(&self, pieces: &mut Pieces<'_>) {
         pieces.push_rows(&self.numbers);

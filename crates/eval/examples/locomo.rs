@@ -1,4 +1,4 @@
-//! Measures how much of the evidence for a question a vector memory finds in long conversations (LoCoMo, Maharana et al. 2024).
+//! Measures how much of the evidence for a question a vector memory finds in long conversations (`LoCoMo`, Maharana et al. 2024).
 //!
 //! ```text
 //! cargo run -p adage-eval --example locomo -- locomo10.json [VECTORS]

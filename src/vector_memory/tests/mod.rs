@@ -197,7 +197,7 @@ fn vectors_are_made_once_for_each_model_and_kept_for_both() {
 
 /// A text of this many words, with one word of its own at the end.
 fn long(n_words: usize, last: &str) -> String {
-    (0..n_words).map(|n| format!("filler{} ", n % 7)).collect::<String>() + last
+    (0..n_words).map(|n| format!("filler{} ", n % 7)).collect::<Vec<_>>().concat() + last
 }
 
 #[test]

@@ -58,7 +58,7 @@ impl<const N: usize> Halves<N> {
         let [fitted, held_out] = &self.0;
         let all = (fitted.0 + held_out.0, std::array::from_fn(|nth| fitted.1[nth] + held_out.1[nth]));
         let row = |half: &str, (n, sums): &(f64, [f64; N])| {
-            let means: String = sums.iter().map(|sum| format!(" {:.3} |", sum / n.max(1.0))).collect();
+            let means = sums.iter().map(|sum| format!(" {:.3} |", sum / n.max(1.0))).collect::<Vec<_>>().concat();
             format!("| {name} | {half} | {n} |{means}\n")
         };
         row("fitted", fitted) + &row("held out", held_out) + &row("all", &all)
