@@ -13,8 +13,9 @@
 use std::error::Error;
 use std::path::Path;
 
-use adage::{Config, Playbook, Request};
+use adage::{Config, LessonDraft, Playbook, Request};
 use adage_eval::{Dataset, Question, read_rows};
+use serde_json::Value;
 
 type Failure = Box<dyn Error>;
 
@@ -35,7 +36,7 @@ fn main() -> Result<(), Failure> {
     }
     let logs: Vec<String> = read_rows(Path::new(&logs))?
         .iter()
-        .filter_map(|row| row.get("text").and_then(serde_json::Value::as_str).map(str::to_owned))
+        .filter_map(|row| row.get("text").and_then(Value::as_str).map(str::to_owned))
         .collect();
     let memory = tempfile::tempdir()?;
     let mut config = Config::default();
@@ -52,8 +53,7 @@ fn measure(playbook: &Playbook, data: &Dataset, logs: &[String]) -> Result<(), F
     };
     let is_found = |question: &Question, text: String| -> Result<bool, Failure> {
         let wanted = data.lessons.iter().filter(|lesson| question.relevant.contains(&lesson.id));
-        let triggers: Vec<String> =
-            wanted.map(|lesson| lesson.draft.to_json()["trigger"].as_str().unwrap_or_default().to_owned()).collect();
+        let triggers: Vec<String> = wanted.map(|lesson| trigger(&lesson.draft)).collect();
         Ok(first_three(text)?.iter().any(|shown| triggers.contains(shown)))
     };
     let (mut n_alone, mut n_with) = (0, [0; 3]);
@@ -78,4 +78,8 @@ fn measure(playbook: &Playbook, data: &Dataset, logs: &[String]) -> Result<(), F
     println!("found alone: {n_alone}; of these below a log {below:.2}, above {above:.2}, within {within:.2}");
     println!("nothing is shown for {n_silent} of {} logs", logs.len());
     Ok(())
+}
+
+fn trigger(draft: &LessonDraft) -> String {
+    draft.to_json().get("trigger").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
