@@ -3,7 +3,7 @@
 
 mod claims;
 mod quality;
-mod specific;
+pub(crate) mod specific;
 
 use adage_redact::{Redactor, strip_invisible, strip_terminal};
 use adage_transcript::{ToolCall, Transcript, Turn};
@@ -47,9 +47,9 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
     lists.into_iter().flatten().chain(lesson.ways_in.texts_mut()).for_each(|text| *text = clean(text));
     check_patterns(&mut lesson)?;
     if lesson.provenance.origin == Origin::Mined {
-        lesson.ways_in.keep_fit();
+        lesson.ways_in.keep_fit(specific::names_something);
     }
-    lesson.ways_in.check()?;
+    specific::check_ways_in(&lesson.ways_in)?;
     lesson.provenance.session = clean(&lesson.provenance.session);
     lesson.provenance.copy_of = clean(&lesson.provenance.copy_of);
     lesson.extra = clean_row(std::mem::take(&mut lesson.extra));

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::lesson::{Lesson, Origin, Refusal};
-use crate::lexical::terms;
+use crate::lesson::{Lesson, Origin, Refusal, WaysIn};
+use crate::lexical::{bare_words, is_telling, terms};
 
 /// The maximum number of different words of a trigger or task, without stop words. Chosen: 97% of 2,645 lint rules have no more in
 /// the situation that their documentation describes, and lessons that people write have about 6.
@@ -24,6 +24,21 @@ pub(super) fn check(lesson: &Lesson) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// # Errors
+/// `TooManyWaysIn`, `WayInTooLong`, `WayInFitsEverything` for one that has only common words.
+pub(super) fn check_ways_in(ways_in: &WaysIn) -> Result<(), Refusal> {
+    ways_in.check_limits()?;
+    match ways_in.texts().find(|text| !names_something(text)) {
+        Some(text) => Err(Refusal::WayInFitsEverything { text: text.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// False for a text that consists of common words, which are in nearly every question.
+pub(crate) fn names_something(text: &str) -> bool {
+    bare_words(text).any(|word| (is_telling(&word) && word.chars().nth(1).is_some()) || !word.is_ascii())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -31,6 +46,16 @@ mod tests {
 
     fn words(n_words: usize) -> String {
         (0..n_words).map(|n| format!("w{n} the")).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_way_in_of_common_words_fits_everything() {
+        for (text, is_fit) in
+            [("the", false), ("do it", false), ("  ", false), ("k8s", true), ("部署", true), ("do deploy", true)]
+        {
+            let ways_in = WaysIn { names: vec![text.into()], ..WaysIn::default() };
+            assert_eq!(check_ways_in(&ways_in).is_ok(), is_fit, "{text}");
+        }
     }
 
     #[test]

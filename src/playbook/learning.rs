@@ -58,7 +58,7 @@ impl Playbook {
     }
 
     /// Records that a lesson should have been shown for a request: the request becomes one of its situations, without secrets and cut to 200
-    /// characters, so that the next one like it finds the lesson. A text that means the same as one of its ways in adds nothing; if the
+    /// characters, so that the next one like it finds the lesson. A text of common words, or that means the same as a way in, adds nothing; if the
     /// lesson has 12 already, the oldest situation makes room.
     ///
     /// ```
@@ -84,6 +84,9 @@ impl Playbook {
         let vector_of = |text: &str| shared.vector(text);
         shared.update_lesson(&lesson.into(), |lesson| {
             let trigger = lesson.trigger.clone();
+            if !gate::specific::names_something(&request) {
+                return;
+            }
             lesson.change_ways_in(|ways| {
                 ways.add_situation(&request, &trigger, &|one, other| means_the_same(&vector_of, one, other));
             });

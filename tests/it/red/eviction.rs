@@ -390,7 +390,8 @@ fn a_person_evicts_programs_lessons_and_restores_removed_ones() {
         playbook.remove(id).unwrap();
         playbook.learn_lesson(build_lesson("waxing skis", "brush").source(source)).unwrap();
         assert!(playbook.find("waxing skis").is_ok(), "{source:?}");
-        playbook.learn_lesson(build_lesson("waxing skis", "brush along the whole base").source(source)).unwrap();
+        let longer = LessonDraft::default().correct_pattern("brush along the whole base").source(source);
+        playbook.edit("waxing skis", longer).unwrap();
         assert_eq!(playbook.find("waxing skis").unwrap().correct_pattern, "brush along the whole base");
     }
 }
