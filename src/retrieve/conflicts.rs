@@ -12,10 +12,8 @@ use crate::state::Book;
 /// Inserts before each lesson the contradicting lessons of this realm that prevail over it, and marks it. At most `limit`
 /// lessons remain.
 pub(crate) fn resolve_contradictions(hits: &[Hit], book: &Book, realm: &Realm, limit: usize) -> Vec<Hit> {
-    let mut ordered = hits.to_vec();
-    newest_first_under_one_trigger(&mut ordered);
     let mut resolved: Vec<Hit> = Vec::with_capacity(hits.len());
-    for hit in &ordered {
+    for hit in hits {
         let mut counting: Vec<Arc<Lesson>> = hit.lesson.near.iter().filter_map(|id| book.get(*id).cloned()).collect();
         counting.retain(|other| {
             is_shown(other, realm) && counts_more(other, &hit.lesson) && says_otherwise(other, &hit.lesson)
@@ -34,23 +32,23 @@ pub(crate) fn resolve_contradictions(hits: &[Hit], book: &Book, realm: &Realm, l
             None => resolved.push(Hit { contradicted_by, ..hit.clone() }),
         }
     }
+    newest_first_under_one_trigger(&mut resolved);
     // A lesson that mostly did harm comes last, whatever its score.
     resolved.sort_by_key(|hit| hit.lesson.did_mostly_harm());
     resolved.truncate(limit);
     resolved
 }
 
-/// Of several lessons about the same situation the newest comes first, in the places that they have among the others.
+/// Of several lessons about the same situation a newer one that counts as much comes first, in the places that they have among the others.
 fn newest_first_under_one_trigger(hits: &mut [Hit]) {
     for place in 0..hits.len() {
         let trigger = |hit: &Hit| bare_words(&hit.lesson.trigger).collect::<Vec<_>>();
         let Some(wanted) = hits.get(place).map(trigger) else { return };
         let others = (place + 1..hits.len()).filter(|other| hits.get(*other).is_some_and(|hit| trigger(hit) == wanted));
         for other in others.collect::<Vec<_>>() {
-            let is_later = hits
-                .get(place)
-                .zip(hits.get(other))
-                .is_some_and(|(one, two)| two.lesson.timestamp > one.lesson.timestamp);
+            let is_later = hits.get(place).zip(hits.get(other)).is_some_and(|(one, two)| {
+                two.lesson.timestamp > one.lesson.timestamp && two.lesson.approval() >= one.lesson.approval()
+            });
             if is_later {
                 hits.swap(place, other);
             }
