@@ -54,7 +54,7 @@ fn record(plan: &mut Plan, last: &Book, edited: &Book) {
     plan.changes.splice(..0, changes);
 }
 
-/// True if a lesson whose row is gone is not: the row is no longer a lesson, or it is listed as removed.
+/// True if the file still accounts for a lesson that is not among its lessons: its row could not be read, or it is listed as removed.
 fn is_noted(book: &Book, id: LessonId) -> bool {
     let is_unread = || {
         let id = id.to_string();
