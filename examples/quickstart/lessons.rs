@@ -159,7 +159,7 @@ pub(crate) const REWORDED: [(Row, &str); 2] = [
             "sql postgres",
             "Creating an index on a PostgreSQL table in heavy use",
             "A plain CREATE INDEX blocked every write until it had finished.",
-            "Create it with CREATE INDEX CONCURRENTLY, and not inside a transaction block.",
+            "Create it with CREATE INDEX CONCURRENTLY, outside a transaction block.",
         ],
         "Creating an index on a busy PostgreSQL table",
     ),
