@@ -14,5 +14,5 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub use crate::capture::{AgentJob as Job, AgentTool as Tool, Denied, ToolPolicy};
+pub use crate::capture::{AgentJob as Job, AgentLimits as Limits, AgentTool as Tool, Denied, ToolPolicy};
 pub use crate::playbook::agent_run::{AgentReport as Report, AgentRun as Run, SessionText};

@@ -4,14 +4,14 @@
 pub(crate) mod agent;
 mod evidence;
 mod extract;
+pub(crate) mod foreign;
 mod heuristics;
-mod pasted;
 mod sessions;
-pub(crate) mod taint;
 
-pub use agent::{AgentJob, AgentTool, Denied, ToolPolicy};
+pub use agent::{AgentJob, AgentLimits, AgentTool, Denied, ToolPolicy};
+pub(crate) use evidence::is_said_first;
 pub use evidence::{MIN_QUOTE_WORDS, NoEvidence, Speaker, check_evidence, find_evidence};
-pub(crate) use extract::redacted_record;
+pub(crate) use extract::{MAX_EXISTING, MAX_REPLY_BYTES, redacted_record};
 pub use extract::{
     Existing, ExtractRequest, Extracted, Extraction, ProposalEvidence, RecoveryPart, RecoveryRefusal, Refused,
     RefusedBecause, Unreadable, extract_lessons,
@@ -20,6 +20,6 @@ pub use heuristics::{
     Author, Because, Candidate, Explanation, FiredBecause, Heuristic, Instruction, RejectedBecause, StatedLine,
     StatedSentence, Statement, Suggestions, stated_lines, statements, suggest,
 };
-pub(crate) use heuristics::{picked_lesson, project_checks, split_by_failure, suggest_after};
+pub(crate) use heuristics::{project_checks, split_by_failure};
 pub use sessions::{Ineligible, ReadState, Recurrence, Ripeness, SessionEntry, SessionSummary, index, recurring};
 pub(crate) use sessions::{are_alike, commands_told, normal_forms};

@@ -41,9 +41,6 @@ pub struct LearnConfig {
     /// Whether drafts that do not read as a lesson are refused: those with a trigger such as "ok, try again", and those that
     /// have neither a mistake nor a rule. False; for English texts (docs/spec/playbook.md, 3.1).
     pub quality_gate: bool,
-    /// Maximum number of lessons learned from one session without review, and as many again that await it. 3; chosen
-    /// (docs/spec/capture.md, 5.4).
-    pub max_of_session: usize,
 }
 
 impl Default for LearnConfig {
@@ -54,14 +51,13 @@ impl Default for LearnConfig {
             max_field_bytes: 32 * 1024,
             verified_bonus: 0.2,
             quality_gate: false,
-            max_of_session: 3,
         }
     }
 }
 
 impl LearnConfig {
     pub(super) fn validate(&self) -> Result<(), Error> {
-        let Self { duplicate_distance, dedup: _, max_field_bytes, verified_bonus, quality_gate: _, max_of_session: _ } =
+        let Self { duplicate_distance, dedup: _, max_field_bytes, verified_bonus, quality_gate: _, } =
             self;
         distance("learn.duplicate_distance", *duplicate_distance)?;
         at_least_one("learn.max_field_bytes", *max_field_bytes)?;

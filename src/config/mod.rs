@@ -54,7 +54,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use crate::error::config::Error;
-pub use capture::{AgentConfig, CaptureConfig, ExtractConfig, Selection, SessionsConfig};
+pub use capture::{Admission, CaptureConfig, ExtractConfig, SessionsConfig};
 pub use credit::CreditConfig;
 pub use learn::{DedupPolicy, FeedbackConfig, LearnConfig, PLAYBOOK_MAX, RetentionConfig, UtilityPolicy};
 pub use retrieval::{CalibrationFit, RetrievalConfig, RetrievalRule};
@@ -65,6 +65,36 @@ pub(crate) use store::{LOCK_TIMEOUT, MAX_FILE};
 /// The sections that a folder's own settings may contain.
 const FOLDER_SECTIONS: [&str; 8] =
     ["learn", "retention", "retrieval", "feedback", "index", "matching", "curation", "skills"];
+
+/// Settings of an earlier version. They have no effect; a file that has one is read all the same.
+const REMOVED: [&str; 26] = [
+    "agent",
+    "capture.min_calls",
+    "capture.min_repeats",
+    "capture.min_run",
+    "capture.recovery_window",
+    "capture.selection",
+    "capture.skip_threshold",
+    "capture.untrusted_programs",
+    "capture.untrusted_tools",
+    "extract.max_existing",
+    "extract.max_failure_chars",
+    "extract.max_lessons",
+    "extract.max_other_turn_chars",
+    "extract.max_recoveries",
+    "extract.max_reply_bytes",
+    "extract.max_retry_delay",
+    "extract.max_user_turn_chars",
+    "extract.retry_delay",
+    "learn.max_of_session",
+    "sessions.max_attempts",
+    "sessions.max_depth",
+    "sessions.max_file_bytes",
+    "sessions.max_lines",
+    "sessions.max_runs",
+    "sessions.min_tool_calls",
+    "sessions.min_user_turns",
+];
 
 /// The setting of these sections that a folder may not set: it could open the gate for any lesson of the folder.
 const USER_ONLY: &str = "retrieval.calibration";
@@ -89,8 +119,6 @@ pub struct Config {
     pub sessions: SessionsConfig,
     /// What a language model is asked.
     pub extract: ExtractConfig,
-    /// Limits of an agent that reads past sessions.
-    pub agent: AgentConfig,
     /// The skills shown for a task.
     pub matching: MatchConfig,
     /// Which skills are saved without a person.
@@ -103,6 +131,9 @@ pub struct Config {
     pub credit: CreditConfig,
     /// How files are shared, and how long they are kept.
     pub store: StoreConfig,
+    /// The settings of an earlier version that a file has and that have no effect, such as `capture.min_run`. For a warning.
+    #[serde(skip)]
+    pub ignored: Vec<String>,
 }
 
 impl Config {
@@ -123,7 +154,7 @@ impl Config {
     /// [`Error::UnknownKey`] names the first key that is not a setting; [`Error::WrongType`] a value of another type; [`Error::Json`]
     /// for what is not JSON.
     pub fn from_json(text: &str) -> Result<Self, Error> {
-        Self::from_value(&serde_json::from_str(text)?)
+        Self::from_value(serde_json::from_str(text)?)
     }
 
     /// As [`from_json`](Self::from_json), for TOML, whose tables are the sections.
@@ -131,15 +162,16 @@ impl Config {
     /// # Errors
     /// Those of [`from_json`](Self::from_json); [`Error::Toml`] for what is not TOML.
     pub fn from_toml(text: &str) -> Result<Self, Error> {
-        Self::from_value(&toml::from_str(text)?)
+        Self::from_value(toml::from_str(text)?)
     }
 
-    fn from_value(value: &Value) -> Result<Self, Error> {
+    fn from_value(value: Value) -> Result<Self, Error> {
+        let (value, ignored) = without_removed(value);
         let known = serde_json::to_value(Self::default())?;
-        if let Some(unknown) = unknown_key(value, &known, "") {
+        if let Some(unknown) = unknown_key(&value, &known, "") {
             return Err(unknown);
         }
-        given::read(value.clone(), value)
+        Ok(Self { ignored, ..given::read(value.clone(), &value)? })
     }
 
     /// These settings overridden by those of a memory folder's own file, in TOML. A folder may set how its lessons are kept,
@@ -150,7 +182,7 @@ impl Config {
     /// # Errors
     /// [`Error::NotForFolder`]; those of [`from_toml`](Self::from_toml).
     pub fn for_folder(&self, text: &str) -> Result<Self, Error> {
-        let own: Value = toml::from_str(text)?;
+        let (own, ignored) = without_removed(toml::from_str(text)?);
         let is_allowed = |key: &&String| FOLDER_SECTIONS.contains(&key.as_str());
         if let Some(key) = own.as_object().and_then(|own| own.keys().find(|key| !is_allowed(key))) {
             return Err(Error::NotForFolder { key: key.clone(), allowed: &FOLDER_SECTIONS });
@@ -163,7 +195,8 @@ impl Config {
             return Err(unknown);
         }
         overlay(&mut settings, own.clone());
-        given::read(settings, &own)
+        let ignored = self.ignored.iter().cloned().chain(ignored).collect();
+        Ok(Self { ignored, ..given::read(settings, &own)? })
     }
 
     /// True for a section that the settings of a memory's folder may have.
@@ -190,13 +223,13 @@ impl Config {
             capture,
             sessions,
             extract,
-            agent,
             matching,
             auto_save,
             curation,
             skills,
             credit,
             store,
+            ignored: _,
         } = self;
         learn.validate()?;
         retention.validate()?;
@@ -206,7 +239,6 @@ impl Config {
         capture.validate()?;
         sessions.validate()?;
         extract.validate()?;
-        agent.validate()?;
         matching.validate()?;
         curation.validate()?;
         credit.validate()?;
@@ -216,6 +248,19 @@ impl Config {
         let StoreConfig { lock_timeout: _, max_file_bytes: _, archive_max_bytes: _, archive_max_age: _ } = store;
         Ok(())
     }
+}
+
+/// The settings without those of an earlier version, and the names of these.
+fn without_removed(mut settings: Value) -> (Value, Vec<String>) {
+    let mut ignored = Vec::new();
+    for name in REMOVED {
+        let removed = match name.split_once('.') {
+            Some((section, key)) => settings.get_mut(section).and_then(|section| section.as_object_mut()?.remove(key)),
+            None => settings.as_object_mut().and_then(|settings| settings.remove(name)),
+        };
+        ignored.extend(removed.map(|_| name.to_owned()));
+    }
+    (settings, ignored)
 }
 
 /// Overrides settings with those of another value.

@@ -17,16 +17,15 @@ fn fit(config: &mut Config, embedder: &str, fit: CalibrationFit) {
 #[test]
 fn the_defaults_are_valid_and_each_bad_setting_is_named() {
     assert!(Config::default().validate().is_ok());
-    let bad: [(&str, Spoil); 32] = [
+    let bad: [(&str, Spoil); 29] = [
         ("curation.staleness", |config| config.curation.staleness = Duration::from_hours(23)),
         ("credit.dropout", |config| config.credit.dropout = 0.95),
         ("credit.dropout", |config| config.credit.dropout = f64::NAN),
         ("credit.max_receipts", |config| config.credit.max_receipts = 1),
         ("matching.threshold", |config| config.matching.threshold = 0),
         ("matching.cosine_floor", |config| config.matching.cosine_floor = f32::NAN),
-        ("sessions.max_attempts", |config| config.sessions.max_attempts = 0),
-        ("capture.min_run", |config| config.capture.min_run = 1),
-        ("capture.recovery_window", |config| config.capture.recovery_window = 0),
+        ("sessions.max_per_run", |config| config.sessions.max_per_run = 0),
+        ("capture.max_candidates", |config| config.capture.max_candidates = 0),
         ("learn.duplicate_distance", |config| config.learn.duplicate_distance = f32::NAN),
         ("retrieval.distance_threshold", |config| config.retrieval.distance_threshold = 2.5),
         ("retention.prune_max_fraction", |config| config.retention.prune_max_fraction = -0.1),
@@ -38,9 +37,7 @@ fn the_defaults_are_valid_and_each_bad_setting_is_named() {
         ("index.ef_construction", |config| config.index.ef_construction = 7),
         ("index.build_threads", |config| config.index.build_threads = 0),
         ("index.ef", |config| config.index.ef = 0),
-        ("extract.max_lessons", |config| config.extract.max_lessons = 0),
-        ("extract.max_recoveries", |config| config.extract.max_recoveries = 0),
-        ("extract.max_session_chars", |config| config.extract.max_user_turn_chars = 40_000),
+        ("extract.max_session_chars", |config| config.extract.max_session_chars = 7_999),
         ("extract.temperature", |config| config.extract.temperature = f64::NAN),
         ("retrieval.min_share", |config| config.retrieval.min_share = 1.5),
         ("retrieval.answer_from", |config| config.retrieval.answer_from = Some(-0.1)),
@@ -68,11 +65,10 @@ fn shown(config: &Config) -> String {
 fn settings_survive_json() {
     let mut changed = Config::default();
     changed.learn.dedup = DedupPolicy::Plain;
-    changed.capture.selection = Selection::All;
+    changed.capture.admit = Admission::Quoted;
     changed.feedback.credit_window = Duration::from_millis(1_500);
     changed.extract.time_limit = Duration::MAX;
     changed.index.kind = Some(adage_index::IndexKind::Exact);
-    changed.capture.untrusted_tools.clear();
     fit(&mut changed, "words", FIT);
     fit(&mut changed, "7a1a506798ec9de44116b345cab36145", FIT);
     assert!(changed.validate().is_ok());
@@ -101,6 +97,16 @@ fn what_json_leaves_out_keeps_its_default() {
 fn a_number_out_of_range_is_reported_as_it_was_given() {
     let error = Config::from_toml("retrieval.distance_threshold = 2.4").unwrap().validate().unwrap_err().to_string();
     assert_eq!(error, "retrieval.distance_threshold is 2.4, it must be a cosine distance in [0, 2]");
+}
+
+#[test]
+fn a_setting_of_an_earlier_version_is_ignored_and_named() {
+    let text = "[capture]\nmin_run = 3\nmax_candidates = 4\n[agent]\nmax_turns = 5\n[learn]\nmax_of_session = 2\n";
+    let config = Config::from_toml(text).unwrap();
+    assert_eq!(config.ignored, ["agent", "capture.min_run", "learn.max_of_session"]);
+    assert_eq!(config.capture.max_candidates, 4);
+    let folder = config.for_folder("[learn]\nmax_of_session = 3\nquality_gate = true\n").unwrap();
+    assert!(folder.learn.quality_gate && folder.ignored.len() == 4);
 }
 
 #[test]

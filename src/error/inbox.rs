@@ -91,12 +91,6 @@ pub enum CannotApply {
         /// How many characters.
         n_chars: usize,
     },
-    /// It lists what a person also said, and none of its lines is proposed.
-    #[error("none of its {n_lines} lines is proposed: pick lines by number, or dismiss it")]
-    NothingProposed {
-        /// How many lines it has.
-        n_lines: usize,
-    },
     /// A line was picked that it does not have.
     #[error("it has no line {line}, only {n_lines} lines")]
     NoSuchLine {

@@ -31,8 +31,8 @@ pub(super) fn doubt(lesson: &mut Lesson) {
         Origin::Hand if !PERSON.contains(&lesson.source.as_str()) => Origin::Program,
         origin => origin,
     };
-    let Provenance { session, copy_of, trust, .. } = std::mem::take(&mut lesson.provenance);
-    lesson.provenance = Provenance { origin, session, copy_of, trust, ..Provenance::default() };
+    let Provenance { session, trust, .. } = std::mem::take(&mut lesson.provenance);
+    lesson.provenance = Provenance { origin, session, trust, ..Provenance::default() };
 }
 
 #[cfg(test)]

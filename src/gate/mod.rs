@@ -51,7 +51,6 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
     }
     specific::check_ways_in(&lesson.ways_in)?;
     lesson.provenance.session = clean(&lesson.provenance.session);
-    lesson.provenance.copy_of = clean(&lesson.provenance.copy_of);
     lesson.extra = clean_row(std::mem::take(&mut lesson.extra));
     lesson.provenance.extra = clean_row(std::mem::take(&mut lesson.provenance.extra));
     lesson.provenance.evidence.iter_mut().for_each(|evidence| evidence.quote = clean(&evidence.quote));
@@ -63,9 +62,9 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
     match origin {
         DraftOrigin::File => claims::disown(&mut lesson, clock.now()),
         DraftOrigin::Program => claims::doubt(&mut lesson),
-        DraftOrigin::Host | DraftOrigin::Moved | DraftOrigin::OwnExport => {}
+        DraftOrigin::Host | DraftOrigin::Quoted | DraftOrigin::Moved | DraftOrigin::OwnExport => {}
     }
-    if matches!(origin, DraftOrigin::Host | DraftOrigin::Program) {
+    if matches!(origin, DraftOrigin::Host | DraftOrigin::Quoted | DraftOrigin::Program) {
         specific::check(&lesson)?;
     }
     if lesson.is_read_back(clock) { Ok(lesson) } else { Err(Refusal::NotReadBack) }
@@ -224,7 +223,6 @@ pub(crate) fn clean_transcript(transcript: &Transcript) -> Transcript {
         session: clean(&transcript.session),
         project: clean(&transcript.project),
         started: transcript.started,
-        marks: transcript.marks.clone(),
         turns: transcript.turns.iter().map(clean_turn).collect(),
         source: transcript.source,
     }

@@ -38,14 +38,14 @@ impl Learner<'_> {
         let Newcomer { lesson, arrival, supersedes } = newcomer;
         let mut mined_text = None;
         match arrival {
-            Arrival::New if lesson.is_by_hand() => {}
-            Arrival::New if self.plan.book.removed.matches_text(lesson) => return Err(Refusal::Removed),
-            Arrival::New => mined_text = self.check_mined(lesson)?,
+            Arrival::New | Arrival::Quoted if lesson.is_by_hand() => {}
+            Arrival::New | Arrival::Quoted if self.plan.book.removed.matches_text(lesson) => return Err(Refusal::Removed),
+            Arrival::New | Arrival::Quoted => mined_text = self.check_mined(lesson)?,
             Arrival::MovedIn | Arrival::Promoted => self.check_moved_in(lesson)?,
         }
         let supersession = match supersedes {
             Some(id) => Some(self.requested(*id)?),
-            None if *arrival == Arrival::New && lesson.provenance.origin == Origin::Mined => self.implied(lesson),
+            None if arrival.is_new() && lesson.provenance.origin == Origin::Mined => self.implied(lesson),
             None => None,
         };
         Ok(Checked { lesson: self.identified(lesson.clone(), *arrival), arrival: *arrival, mined_text, supersession })
@@ -70,24 +70,14 @@ impl Learner<'_> {
         if lesson.provenance.origin != Origin::Mined || session.is_empty() {
             return Ok(None);
         }
-        // A copy or fork of a session says nothing again.
-        let fingerprint = TextHash::of(&[lesson.provenance.counted_session(), &lesson.text_hash().to_string()]);
+        let fingerprint = TextHash::of(&[session, &lesson.text_hash().to_string()]);
         if book.mined_texts.contains(&fingerprint) {
             return Err(Refusal::AlreadyMined { session: session.clone() });
         }
-        // A list of what was also said is never learned as a whole, so it takes no place. Guesses, of which many may wait, take
-        // none of what the user's words confirm, nor do those of the rules take any of what a model proposes.
-        let kind = |lesson: &Lesson| (lesson.is_confirmed(), lesson.provenance.recovery.is_some());
-        let own_kind = kind(lesson);
-        let is_of_session = |other: &&Arc<Lesson>| {
-            other.provenance.origin == Origin::Mined
-                && other.provenance.session == *session
-                && other.also_said().is_empty()
-                && kind(other) == own_kind
-        };
-        let max = self.config.learn.max_of_session;
-        let is_full = || book.used_and_reviewed().filter(is_of_session).count() >= max;
-        if lesson.also_said().is_empty() && is_full() {
+        let is_of_session =
+            |other: &&Arc<Lesson>| other.provenance.origin == Origin::Mined && other.provenance.session == *session;
+        let max = self.config.capture.max_candidates;
+        if book.used_and_reviewed().filter(is_of_session).count() >= max {
             return Err(Refusal::TooManyOfSession { session: session.clone(), max });
         }
         Ok(Some(fingerprint))
@@ -111,11 +101,11 @@ impl Learner<'_> {
         lesson.schema_version = SCHEMA_VERSION;
         let is_taken = self.plan.book.in_use_or_review(lesson.id).is_some();
         let (now, number) = (self.plan.now, self.n_accepted);
-        if arrival == Arrival::New || is_taken {
+        if arrival.is_new() || is_taken {
             let seed = [lesson.text_hash().to_string(), self.plan.generation.to_string(), number.to_string()];
             lesson.id = LessonId::numbered(now, number, TextHash::of(&seed));
         }
-        if matches!(arrival, Arrival::New | Arrival::Promoted) {
+        if arrival != Arrival::MovedIn {
             lesson.timestamp = now;
         }
         lesson

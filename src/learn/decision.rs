@@ -179,7 +179,7 @@ impl Learner<'_> {
         let backing = match arrival {
             // It evicts no lesson written by hand.
             Arrival::Promoted => Backing::Checked,
-            Arrival::New | Arrival::MovedIn => lesson.backing(),
+            Arrival::New | Arrival::Quoted | Arrival::MovedIn => lesson.backing(),
         };
         let trim =
             |ranking: &Ranking| retention::trim(&self.plan.book, ranking, lesson, backing, &self.config.retention);
@@ -225,10 +225,8 @@ fn goes_beyond(lesson: &Lesson, existing: &Lesson) -> Option<Difference> {
 fn review_reason(lesson: &Lesson, arrival: Arrival, superseded: Option<&Lesson>) -> Option<ReviewReason> {
     if let Some(reason) = ReviewReason::of(lesson) {
         Some(reason)
-    } else if arrival == Arrival::New && lesson.is_unevidenced() {
-        Some(ReviewReason::Unevidenced)
-    } else if arrival == Arrival::New && lesson.is_unsure() {
-        Some(ReviewReason::Unsure)
+    } else if lesson.is_unreviewed() && (arrival == Arrival::New || (arrival == Arrival::Quoted && !lesson.is_confident())) {
+        Some(ReviewReason::Mined)
     } else if superseded.is_some_and(|old| !lesson.is_by_hand() && !lesson.may_supersede(old)) {
         Some(ReviewReason::WouldSupersedeTrusted)
     } else {

@@ -17,10 +17,19 @@ use crate::state::{DedupIndex, Plan, Planned, VectorOf};
 pub(crate) enum Arrival {
     /// It is learned now, and gets its id and time now.
     New,
+    /// The same, for a mined lesson that a quote of the user admits without review.
+    Quoted,
     /// It is a row of another playbook or of a file, and keeps the id, time and counts that the gate left.
     MovedIn,
     /// A person promoted it: it keeps its id, and gets its time now.
     Promoted,
+}
+
+impl Arrival {
+    /// True if the lesson is learned now.
+    pub(crate) fn is_new(self) -> bool {
+        matches!(self, Self::New | Self::Quoted)
+    }
 }
 
 /// A lesson that passed the gate.

@@ -132,8 +132,7 @@ fn review_again(why: Why, lesson: &Lesson) -> Option<ReviewReason> {
         return Some(reason);
     }
     match why {
-        Why::Unreviewed | Why::Dismissed if lesson.is_unevidenced() => Some(ReviewReason::Unevidenced),
-        Why::Unreviewed | Why::Dismissed if lesson.is_unsure() => Some(ReviewReason::Unsure),
+        Why::Unreviewed | Why::Dismissed if lesson.is_unreviewed() => Some(ReviewReason::Mined),
         Why::Unreviewed | Why::Dismissed if lesson.provenance.supersedes.is_some() => {
             Some(ReviewReason::WouldSupersedeTrusted)
         }

@@ -148,7 +148,7 @@ mod tests {
                 ShownField::Code => edited.code_example = text(),
             }
             assert_eq!((edited.approval(), edited.evidence().len()), (Approval::Nobody, 0), "{field:?}");
-            assert!(!edited.is_confirmed() && edited.is_unevidenced(), "{field:?}");
+            assert!(edited.is_unreviewed(), "{field:?}");
         }
         // A row of an earlier version does not say which text its evidence was given for.
         let mut earlier = given;

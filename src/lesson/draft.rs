@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{Lesson, LessonId, Provenance, Realm, Refusal, Trust};
+use super::{Evidence, Lesson, LessonId, Origin, Provenance, Realm, Refusal, Trust};
 use crate::clock::Clock;
 use crate::setters::setters;
 
@@ -51,6 +51,8 @@ pub(crate) enum DraftOrigin {
     /// The host vouches for it: it is learned now.
     #[default]
     Host,
+    /// The host's settings admit it although it was mined, because it quotes the user.
+    Quoted,
     /// A program wrote it: it is learned now, without claims about checks, evidence and promotions.
     Program,
     /// The host moves a row of another playbook, with its history.
@@ -216,13 +218,14 @@ impl LessonDraft {
         self
     }
 
-    /// The session that the draft's own one is a copy or fork of. The rest of its provenance is unchanged.
-    #[must_use]
-    pub(crate) fn copy_of(mut self, session: &str) -> Self {
-        if let Value::Object(provenance) = self.row.entry("provenance").or_insert_with(|| json!({})) {
-            provenance.insert("copy_of".to_owned(), json!(session));
-        }
-        self
+    /// The quotes that it claims.
+    pub(crate) fn evidence(&self) -> Vec<Evidence> {
+        Provenance::from_row(self.row.get("provenance"), Origin::Hand).evidence
+    }
+
+    /// A mined draft that is learned without review, because it quotes the user.
+    pub(crate) fn admitted_by_quote(self) -> Self {
+        Self { origin: DraftOrigin::Quoted, ..self }
     }
 
     /// The draft as a JSON object.

@@ -13,7 +13,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod also_said;
 mod approval;
 mod draft;
 mod glob;
@@ -36,7 +35,6 @@ use serde_json::{Map, Value};
 
 pub use crate::hash::TextHash;
 pub use crate::id::{ChangeId, LessonId, ReceiptId};
-pub(crate) use also_said::also_said_item;
 pub(crate) use approval::Approval;
 pub(crate) use draft::DraftOrigin;
 pub use draft::{LessonDraft, build_lesson};
@@ -271,17 +269,14 @@ impl Lesson {
         self.provenance.promoted.is_some() && self.is_admitted()
     }
 
-    /// True if it was mined from a transcript, is not confirmed by anything the user said, and was not promoted with its
-    /// present text.
-    pub(crate) fn is_unevidenced(&self) -> bool {
-        self.provenance.origin == Origin::Mined && !self.has_evidence() && !self.is_promoted()
+    /// True if it was mined from a transcript and was not promoted with its present text.
+    pub(crate) fn is_unreviewed(&self) -> bool {
+        self.provenance.origin == Origin::Mined && !self.is_promoted()
     }
 
-    /// True if it was mined by a rule with low confidence, and was not promoted with its present text.
-    pub(crate) fn is_unsure(&self) -> bool {
-        /// Below this confidence a mined lesson awaits review. Chosen: every rule that is sure gives 0.6 or more.
-        const SURE: f64 = 0.5;
-        self.provenance.origin == Origin::Mined && self.confidence < SURE && !self.is_promoted()
+    /// True if who proposes it is at least as sure of it as a person who writes one; specified.
+    pub(crate) fn is_confident(&self) -> bool {
+        self.confidence >= 0.5
     }
 
     /// True if at least 5 of its uses were reported to have helped or done harm, and most of them did harm.
@@ -290,12 +285,6 @@ impl Lesson {
         const MIN_REPORTS: u64 = 5;
         let (helpful, harmful) = (self.helpful_retrievals, self.harmful_retrievals);
         helpful.saturating_add(harmful) >= MIN_REPORTS && harmful > helpful
-    }
-
-    /// True for a mined lesson that the user's words confirm, which is learned without review.
-    pub(crate) fn is_confirmed(&self) -> bool {
-        let is_trusted = self.provenance.trust == Trust::Trusted;
-        is_trusted && self.has_evidence() && !self.is_unsure()
     }
 
     /// True if this lesson may replace `old` automatically: both have the same realm, `old` is mined and not verified, and no person

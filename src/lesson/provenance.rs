@@ -95,9 +95,6 @@ pub struct Provenance {
     /// The session that it was mined from; empty if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub session: String,
-    /// The session that this one is a copy or fork of, or that is a copy of it; empty if none is known. The two count as one.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub copy_of: String,
     /// Whether it may come from untrusted content.
     pub trust: Trust,
     /// The user's words that it is based on.
@@ -122,16 +119,10 @@ pub struct Provenance {
 }
 
 /// The keys of a provenance.
-pub(crate) const PROVENANCE_KEYS: [&str; 9] =
-    ["origin", "session", "copy_of", "trust", "evidence", "confirmed", "recovery", "promoted", "supersedes"];
+pub(crate) const PROVENANCE_KEYS: [&str; 8] =
+    ["origin", "session", "trust", "evidence", "confirmed", "recovery", "promoted", "supersedes"];
 
 impl Provenance {
-    /// The session as which it counts: the one that its own is a copy of.
-    #[must_use]
-    pub fn counted_session(&self) -> &str {
-        if self.copy_of.is_empty() { &self.session } else { &self.copy_of }
-    }
-
     /// Reads a row's `provenance`; if there is none, it follows from the source.
     ///
     /// Any value of `trust` other than `trusted` is read as tainted, and so is a provenance that is not an object: a typing
@@ -151,7 +142,6 @@ impl Provenance {
         Self {
             origin: origin.unwrap_or(Origin::Program),
             session: text("session").unwrap_or_default().to_owned(),
-            copy_of: text("copy_of").unwrap_or_default().to_owned(),
             trust: match row.get("trust") {
                 None => Trust::Trusted,
                 Some(Value::String(word)) if word == "trusted" => Trust::Trusted,

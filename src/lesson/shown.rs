@@ -184,8 +184,8 @@ impl Lesson {
 
     /// The texts that only a reviewer sees.
     fn beside(&mut self) -> impl Iterator<Item = &mut String> {
-        let (session, copy_of) = (&mut self.provenance.session, &mut self.provenance.copy_of);
-        let texts = [&mut self.source, &mut self.realm.project, &mut self.realm.role, session, copy_of].into_iter();
+        let (session, realm) = (&mut self.provenance.session, &mut self.realm);
+        let texts = [&mut self.source, &mut realm.project, &mut realm.role, session].into_iter();
         let lists = self.paths.iter_mut().chain(&mut self.commands).chain(self.ways_in.texts_mut());
         let quotes = self.provenance.evidence.iter_mut().map(|evidence| &mut evidence.quote);
         let passages = self.provenance.recovery.iter_mut().flat_map(RecoveryEvidence::texts);

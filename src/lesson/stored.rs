@@ -161,7 +161,7 @@ fn lesson_of(fields: Fields) -> Option<Lesson> {
 }
 
 fn provenance_fields(provenance: &Provenance) -> (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, String) {
-    let Provenance { origin, session, copy_of, trust, evidence, confirmed, recovery, promoted, supersedes, extra } =
+    let Provenance { origin, session, trust, evidence, confirmed, recovery, promoted, supersedes, extra } =
         provenance;
     let quote =
         |Evidence { quote, turn, range }: &Evidence| (quote.clone(), *turn as u64, range.0 as u64, range.1 as u64);
@@ -172,31 +172,28 @@ fn provenance_fields(provenance: &Provenance) -> (u8, String, u8, Vec<Quote>, Op
         evidence.iter().map(quote).collect(),
         promoted.map(|hash| *hash.as_bytes()),
         supersedes.map(|id| *id.as_bytes()),
-        json_with_rare(extra, copy_of, *confirmed, recovery.as_ref()),
+        json_with_rare(extra, *confirmed, recovery.as_ref()),
     )
 }
 
-/// Few lessons have evidence or a recovery, or come from a copy of a session: what belongs to these is written beside the unknown keys, under
+/// Few lessons have evidence or a recovery: what belongs to these is written beside the unknown keys, under
 /// its key in the file, which is never one of these.
 fn json_with_rare(
     extra: &Map<String, Value>,
-    copy_of: &str,
     confirmed: Option<TextHash>,
     recovery: Option<&RecoveryEvidence>,
 ) -> String {
-    if copy_of.is_empty() && confirmed.is_none() && recovery.is_none() {
+    if confirmed.is_none() && recovery.is_none() {
         return json_of(extra);
     }
     let mut keys = extra.clone();
     keys.extend(confirmed.map(|hash| (CONFIRMED.to_owned(), json!(hash))));
     keys.extend(recovery.map(|recovery| (RECOVERY.to_owned(), json!(recovery))));
-    keys.extend(Some(copy_of).filter(|id| !id.is_empty()).map(|id| (COPY_OF.to_owned(), json!(id))));
     json_of(&keys)
 }
 
 const CONFIRMED: &str = "confirmed";
 const RECOVERY: &str = "recovery";
-const COPY_OF: &str = "copy_of";
 
 fn provenance_of(fields: (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, String)) -> Option<Provenance> {
     let (origin, session, trust, evidence, promoted, supersedes, extra) = fields;
@@ -207,16 +204,10 @@ fn provenance_of(fields: (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, St
     let mut extra = map_of(&extra)?;
     let recovery = extra.remove(RECOVERY).map(|value| RecoveryEvidence::deserialize(&value)).transpose().ok()?;
     let confirmed = extra.remove(CONFIRMED).map(|value| TextHash::deserialize(&value)).transpose().ok()?;
-    let copy_of = match extra.remove(COPY_OF) {
-        None => String::new(),
-        Some(Value::String(id)) => id,
-        Some(_) => return None,
-    };
     Some(Provenance {
         confirmed,
         origin: *ORIGINS.get(usize::from(origin))?,
         session,
-        copy_of,
         trust: if trust == 0 { Trust::Trusted } else { Trust::Tainted },
         evidence: evidence.into_iter().map(quote).collect::<Option<_>>()?,
         promoted: promoted.map(TextHash::from_bytes),
@@ -373,7 +364,6 @@ mod tests {
             provenance: Provenance {
                 origin: Origin::Mined,
                 session: "session".into(),
-                copy_of: "its origin".into(),
                 trust: Trust::Tainted,
                 evidence: vec![Evidence { quote: "never \u{fc}ber".into(), turn: 9, range: (1, 2) }],
                 confirmed: Some(TextHash::of(&["said"])),

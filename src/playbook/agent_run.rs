@@ -98,7 +98,7 @@ impl Playbook {
             pending: pending.collect::<Result<_>>()?,
             sessions: &sessions,
         };
-        let job = job(&briefing, &shared.config.agent);
+        let job = job(&briefing);
         let listed = sessions.iter().map(|entry| entry.path.clone()).collect();
         Ok(Ok(AgentRun { playbook: self.clone(), run, job, listed }))
     }

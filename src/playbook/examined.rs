@@ -296,7 +296,7 @@ pub(super) fn patch_proposal(
     let first = files.first().and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy().into_owned();
     let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
     let summary = format!("{first}{more}, {n_added} lines added, {n_removed} removed");
-    Proposal { name: ProposalName::Patch(kind.clone()), text, files, summary, lines: Vec::new() }
+    Proposal { name: ProposalName::Patch(kind.clone()), text, files, summary, lines: Vec::new(), lessons: Vec::new() }
 }
 
 pub(super) fn skill_proposal(name: &SkillName, text: &[u8], target: PathBuf) -> Proposal {
@@ -307,6 +307,7 @@ pub(super) fn skill_proposal(name: &SkillName, text: &[u8], target: PathBuf) -> 
         files: vec![target],
         summary,
         lines: Vec::new(),
+        lessons: Vec::new(),
     }
 }
 

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use adage_transcript::Transcript;
 use serde::Serialize;
 
-use super::mining::Mined;
+use super::mining::{Admitting, Mined};
 use super::skill_saving::AutoSaved;
 use super::{OpenPlaybook, Playbook, View};
-use crate::capture::{Existing, ExtractRequest, Extracted, Extraction, ProposalEvidence, extract_lessons, taint};
+use crate::capture::{Existing, ExtractRequest, Extracted, Extraction, MAX_EXISTING, ProposalEvidence, extract_lessons};
 use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result, with_causes};
 use crate::gate;
 use crate::learn::LearnOutcome;
-use crate::lesson::{Lesson, LessonId, Realm, Trust};
+use crate::lesson::{Lesson, LessonId, Realm};
 use crate::model::{CancelToken, LanguageModel};
 use crate::state::EmbeddedText;
 
@@ -50,8 +50,7 @@ impl Playbook {
     /// session's project that are nearest to it (20 by default). Nothing is learned: pass the result to
     /// [`admit_extracted`](Self::admit_extracted).
     ///
-    /// The model reads the whole session. If any part of it came from outside the project, all lessons that the model proposes
-    /// are tainted and will await review.
+    /// Of a session that read what others wrote, what the model proposes is labelled as tainted.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io). A model that fails, or whose answer cannot be parsed, is reported in the
@@ -63,8 +62,7 @@ impl Playbook {
         cancel: &CancelToken,
     ) -> Result<Extraction> {
         let transcript = gate::clean_transcript(transcript);
-        let copy_of = self.copied_session(&transcript)?;
-        let settled = self.mine_clean(&transcript, copy_of.as_deref())?.settled;
+        let settled = self.mine_clean(&transcript)?.settled;
         self.extract_clean(model, &transcript, settled, cancel)
     }
 
@@ -84,11 +82,14 @@ impl Playbook {
         let existing = existing.iter().map(|lesson| Existing::from(lesson.as_ref())).collect();
         let request = ExtractRequest { existing, found, cancel: cancel.clone(), ..request };
         let mut extraction = extract_lessons(model, &request, &shared.config.extract);
-        if let Extraction::Proposed { lessons, .. } = &mut extraction
-            && taint::first_untrusted(transcript, &shared.config.capture).is_some()
-        {
+        if let Extraction::Proposed { lessons, .. } = &mut extraction {
+            let admitting = Admitting::of(transcript, &shared.config.capture);
             for lesson in lessons {
-                lesson.draft = std::mem::take(&mut lesson.draft).trust(Trust::Tainted);
+                let draft = std::mem::take(&mut lesson.draft);
+                lesson.draft = match &lesson.evidence {
+                    ProposalEvidence::Said(quote) => admitting.quoted(draft, std::slice::from_ref(quote)),
+                    ProposalEvidence::Recovered(_) => admitting.labelled(draft),
+                };
             }
         }
         Ok(extraction)
@@ -144,20 +145,11 @@ impl Playbook {
     ) -> Result<SessionLessons> {
         // Redacted once only: a long session takes a while.
         let transcript = gate::clean_transcript(transcript);
-        let copy_of = self.copied_session(&transcript)?;
-        let mut suggested = self.mine_clean(&transcript, copy_of.as_deref())?;
+        let mut suggested = self.mine_clean(&transcript)?;
         let settled = std::mem::take(&mut suggested.settled);
         let extraction = model.map(|model| self.extract_clean(model, &transcript, settled, cancel)).transpose()?;
-        let (mut recoveries, mut said) = proposed(extraction.as_ref());
-        if let Some(copied) = &copy_of {
-            for lesson in recoveries.iter_mut().chain(&mut said) {
-                lesson.draft = std::mem::take(&mut lesson.draft).copy_of(copied);
-            }
-        }
-        let has_taught = |mined: &Mined| !mined.candidates.is_empty() || !mined.recurring.is_empty();
-        if has_taught(&suggested) || !recoveries.is_empty() || !said.is_empty() {
-            self.record_taught(&transcript)?;
-        }
+        let (recoveries, said) = proposed(extraction.as_ref());
+        let mut extracted = self.admit_extracted(said)?;
         let recovered = self.admit_extracted(recoveries.iter().cloned())?;
         self.leave_to_model(&mut suggested, &transcript, &failures_learned(&recoveries, &recovered))?;
         let mined = self.admit(suggested.candidates.iter().cloned())?;
@@ -169,7 +161,6 @@ impl Playbook {
             let failed = Some(error.to_string());
             AutoSaved { failed, ..AutoSaved::default() }
         });
-        let mut extracted = self.admit_extracted(said)?;
         extracted.extend(recovered);
         Ok(SessionLessons { suggested, mined, extraction, extracted, skills })
     }
@@ -196,7 +187,7 @@ impl OpenPlaybook {
     /// The known lessons nearest to a session: all if there are few; otherwise those whose trigger is near to one of the last
     /// user turns. Compared by words if there are no vectors.
     fn nearest_to(&self, view: &View, transcript: &Transcript, realm: &Realm) -> Vec<Arc<Lesson>> {
-        let max = self.config.extract.max_existing;
+        let max = MAX_EXISTING;
         let all: Vec<&Arc<Lesson>> = view.recall.visible(realm).take(max + 1).collect();
         if all.len() <= max {
             return all.into_iter().cloned().collect();

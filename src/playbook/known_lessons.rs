@@ -29,11 +29,11 @@ pub(super) enum KnownLesson {
 impl KnownLesson {
     /// The known lesson for a candidate, if there is one. A project has one lesson per procedure, one per recovery and one for
     /// its checks, however many sessions suggest it.
-    pub(super) fn of(candidate: &Candidate, transcript: &Transcript, counted_as: &str, book: &Book) -> Option<Self> {
+    pub(super) fn of(candidate: &Candidate, transcript: &Transcript, book: &Book) -> Option<Self> {
         let advice = Advice::by(candidate, &transcript.project)?;
-        // The same session suggests its checks once, however often it or a copy of it is read.
+        // The same session suggests its checks once, however often it is read.
         let is_of_another = |lesson: &Lesson| {
-            matches!(advice.what, AdviceKind::Checks) || lesson.provenance.counted_session() != counted_as
+            matches!(advice.what, AdviceKind::Checks) || lesson.provenance.session != transcript.session
         };
         let same_lesson = |lesson: &Arc<Lesson>| advice.is_given_by(lesson) && is_of_another(lesson);
         if book.lessons.iter().any(same_lesson) {
@@ -117,7 +117,7 @@ impl Playbook {
                         .ok()?;
                 // A suggestion that may come from untrusted content is not counted.
                 let is_clean = lesson.provenance.trust == Trust::Trusted && !transcript.session.is_empty();
-                let session = lesson.provenance.counted_session();
+                let session = lesson.provenance.session.as_str();
                 let fingerprint = TextHash::of(&[session, &lesson.text_hash().to_string()]);
                 Some((fingerprint, Advice::by(candidate, &transcript.project)?)).filter(|_| is_clean)
             })

@@ -154,6 +154,7 @@ impl OpenPlaybook {
     pub(super) fn admit(&self, draft: LessonDraft) -> Admission {
         let arrival = match draft.origin() {
             DraftOrigin::Host | DraftOrigin::Program => Arrival::New,
+            DraftOrigin::Quoted => Arrival::Quoted,
             DraftOrigin::Moved | DraftOrigin::OwnExport | DraftOrigin::File => Arrival::MovedIn,
         };
         let supersedes = draft.superseded();
@@ -162,7 +163,7 @@ impl OpenPlaybook {
             lesson.realm.project.clear();
         }
         lesson.provenance.supersedes = supersedes.or(lesson.provenance.supersedes);
-        if arrival == Arrival::New {
+        if arrival.is_new() {
             lesson.bind_evidence();
         }
         Ok(Newcomer { lesson, arrival, supersedes })

@@ -7,19 +7,20 @@ use serde::Serialize;
 
 use super::Playbook;
 use super::known_lessons::KnownLesson;
-use crate::capture::{Author, Candidate, Explanation, Heuristic, split_by_failure, suggest_after, taint};
-use crate::config::CaptureConfig;
+use crate::capture::foreign::reads_foreign;
+use crate::capture::{Candidate, Explanation, Heuristic, is_said_first, split_by_failure, suggest};
+use crate::config::{Admission, CaptureConfig};
 use crate::error::Result;
 use crate::gate;
 use crate::learn::LearnOutcome;
-use crate::lesson::{Origin, Trust};
+use crate::lesson::{Evidence, LessonDraft, Trust};
 use crate::state::{Book, Planned, SkippedSuggestion};
 
 /// The suggestions found in a session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Mined {
-    /// The lessons, for [`Playbook::admit`]. Their texts are redacted. Those from turns after untrusted content are tainted.
+    /// The lessons, for [`Playbook::admit`]. Their texts are redacted. Of a session that read what others wrote, they are tainted.
     pub candidates: Vec<Candidate>,
     /// For each rule, why it fired or did not.
     pub explanations: Vec<Explanation>,
@@ -56,34 +57,36 @@ impl Playbook {
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn mine(&self, transcript: &Transcript) -> Result<Mined> {
         let transcript = gate::clean_transcript(transcript);
-        self.mine_clean(&transcript, self.copied_session(&transcript)?.as_deref())
+        self.mine_clean(&transcript)
     }
 
-    /// As [`mine`](Playbook::mine), for a session that is already redacted and may be a copy of another.
-    pub(super) fn mine_clean(&self, transcript: &Transcript, copy_of: Option<&str>) -> Result<Mined> {
+    /// As [`mine`](Playbook::mine), for a session that is already redacted.
+    pub(super) fn mine_clean(&self, transcript: &Transcript) -> Result<Mined> {
         let (config, now) = (&self.shared.config.capture, self.shared.clock.now());
         let view = self.shared.view()?;
         let skips = &view.snapshot.book().skips;
         let is_skipped = |name: &str| skips.iter().any(|skip| skip.name == name && is_in_force(skip, now, config));
-        let counted_as = copy_of.unwrap_or(&transcript.session);
-        let earlier = said_before(transcript, counted_as, view.snapshot.book());
-        let found = suggest_after(transcript, &earlier, config);
+        let found = suggest(transcript, config);
         let mut mined = Mined { explanations: found.explanations, ..Mined::default() };
         mined.settled = failures_of_model(&transcript.session, view.snapshot.book());
         let (candidates, replaced) = split_by_failure(transcript, found.candidates, &mined.settled);
         mined.replaced = replaced.into_iter().map(|candidate| candidate.name).collect();
-        let first_untrusted = taint::first_untrusted(transcript, config);
+        let admitting = Admitting::of(transcript, config);
         for candidate in candidates {
             if is_skipped(&candidate.name) {
                 mined.settled.extend(candidate.failures());
                 mined.skipped.push(candidate.name);
                 continue;
             }
-            let mut candidate = tainted(candidate, transcript.source, first_untrusted);
-            if let Some(copied) = copy_of {
-                candidate.draft = candidate.draft.copy_of(copied);
-            }
-            match KnownLesson::of(&candidate, transcript, counted_as, view.snapshot.book()) {
+            let draft = match candidate.heuristic {
+                Heuristic::ExplicitInstruction => {
+                    let quotes = candidate.draft.evidence();
+                    admitting.quoted(candidate.draft, &quotes)
+                },
+                _ => admitting.labelled(candidate.draft),
+            };
+            let candidate = Candidate { draft, ..candidate };
+            match KnownLesson::of(&candidate, transcript, view.snapshot.book()) {
                 None => mined.candidates.push(candidate),
                 Some(known) => {
                     mined.known.push(candidate.name.clone());
@@ -99,22 +102,14 @@ impl Playbook {
         Ok(mined)
     }
 
-    /// Learns candidates in one commit. A candidate is learned if it is confirmed by something the user said. It awaits review
-    /// if it is not, or if it may come from untrusted content. It is refused if the session taught the same before, or has
-    /// reached its limit of lessons. What the user asked to remember is learned first. The outcomes have the order of the
-    /// candidates.
+    /// Hands candidates to the gate in one commit. They wait for a person, unless the settings admit what quotes the user
+    /// ([`Admission`]). A candidate is refused if the session taught the same before, or if ten of the session wait already. The outcomes
+    /// have the order of the candidates.
     ///
     /// # Errors
     /// As [`Playbook::learn_lesson`].
     pub fn admit(&self, candidates: impl IntoIterator<Item = Candidate>) -> Result<Vec<LearnOutcome>> {
-        // What the user asked to remember is learned before the session's limit is reached.
-        let mut candidates: Vec<(usize, Candidate)> = candidates.into_iter().enumerate().collect();
-        candidates.sort_by_key(|(_, candidate)| candidate.heuristic != Heuristic::ExplicitInstruction);
-        let order: Vec<usize> = candidates.iter().map(|(place, _)| *place).collect();
-        let outcomes = self.learn_lessons(candidates.into_iter().map(|(_, candidate)| candidate.draft))?;
-        let mut placed: Vec<(usize, LearnOutcome)> = order.into_iter().zip(outcomes).collect();
-        placed.sort_by_key(|(place, _)| *place);
-        Ok(placed.into_iter().map(|(_, outcome)| outcome).collect())
+        self.learn_lessons(candidates.into_iter().map(|candidate| candidate.draft))
     }
 
     /// Records that a person does not want a suggestion; it is not made again for 30 days. Returns how often it was skipped so
@@ -177,24 +172,7 @@ impl Playbook {
 /// True while the suggestion is left out because a person skipped it.
 pub(super) fn is_in_force(skip: &SkippedSuggestion, now: DateTime<FixedOffset>, config: &CaptureConfig) -> bool {
     let age = now.signed_duration_since(skip.at).to_std().unwrap_or_default();
-    skip.times >= config.skip_threshold && age < config.skip_for
-}
-
-/// What the user said in other sessions of the project: the quotes of mined lessons that await review. What comes to the letter
-/// is not said again: a session that was forked, a template or a paste brings it. A session that others can have written says
-/// nothing again.
-fn said_before<'b>(transcript: &Transcript, counted_as: &str, book: &'b Book) -> Vec<&'b str> {
-    if transcript.source != Source::Agent {
-        return Vec::new();
-    }
-    let lessons = book.waiting.iter().map(|waiting| &waiting.lesson).filter(|lesson| {
-        let session = lesson.provenance.counted_session();
-        let is_other = !session.is_empty() && !counted_as.is_empty() && session != counted_as;
-        is_other && lesson.provenance.origin == Origin::Mined && lesson.realm.project == transcript.project
-    });
-    let quotes = lessons.flat_map(|lesson| &lesson.provenance.evidence).map(|evidence| evidence.quote.as_str());
-    let is_copy = |quote: &&str| transcript.user_turns().any(|(_, text)| text.contains(quote));
-    quotes.filter(|quote| !is_copy(quote)).collect()
+    age < config.skip_for
 }
 
 /// The turns of the failures of a session on which a model proposed a lesson, also one that a person removed.
@@ -205,13 +183,30 @@ fn failures_of_model(session: &str, book: &Book) -> Vec<usize> {
     own.filter_map(|known| Some(known.recovery.as_ref()?.failure.turn)).collect()
 }
 
-/// Taints a candidate if its evidence comes after the first untrusted turn, or if others can have written the whole session.
-fn tainted(candidate: Candidate, source: Source, first_untrusted: Option<usize>) -> Candidate {
-    let is_behind = first_untrusted.is_some_and(|first| candidate.turns.iter().any(|turn| *turn > first));
-    let is_of_agent = candidate.author != Author::Person;
-    if source == Source::Agent && !(is_behind && is_of_agent) {
-        return candidate;
+/// What a session taught, as it is learned: its label, and whether a quote admits it without review.
+pub(super) struct Admitting<'t> {
+    transcript: &'t Transcript,
+    admission: Admission,
+    reads_foreign: bool,
+}
+
+impl<'t> Admitting<'t> {
+    pub(super) fn of(transcript: &'t Transcript, config: &CaptureConfig) -> Self {
+        Self { transcript, admission: config.admit, reads_foreign: reads_foreign(transcript) }
     }
-    let draft = candidate.draft.trust(Trust::Tainted);
-    Candidate { draft, ..candidate }
+
+    /// The draft of something that a model proposed or the user asked to remember, with its quotes.
+    pub(super) fn quoted(&self, draft: LessonDraft, quotes: &[Evidence]) -> LessonDraft {
+        let is_own = |evidence: &Evidence| is_said_first(self.transcript, evidence);
+        let is_admitted = self.admission == Admission::Quoted
+            && self.transcript.source == Source::Agent
+            && !quotes.is_empty()
+            && quotes.iter().all(is_own);
+        if is_admitted { draft.admitted_by_quote() } else { self.labelled(draft) }
+    }
+
+    /// The draft of anything else: it waits for a person.
+    pub(super) fn labelled(&self, draft: LessonDraft) -> LessonDraft {
+        if self.reads_foreign { draft.trust(Trust::Tainted) } else { draft }
+    }
 }

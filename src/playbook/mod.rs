@@ -41,7 +41,6 @@ mod reading;
 mod reads;
 mod removal;
 mod retrieval;
-mod session_copies;
 pub(crate) mod session_files;
 pub(crate) mod session_place;
 pub(crate) mod session_run;

@@ -2,7 +2,7 @@
 
 use super::Playbook;
 use super::commit::VectorNeeds;
-use crate::error::{CannotApply, Error, Result, inbox};
+use crate::error::{Error, Result};
 use crate::learn::{self, Comparison, LearnOutcome, Learner, RemovedLesson, ReviewedLesson};
 use crate::lesson::{Lesson, LessonId, LessonRef, TextHash};
 use crate::state::Planned;
@@ -16,8 +16,7 @@ impl Playbook {
     ///
     /// # Errors
     /// [`Error::NoSuchLesson`]; [`inbox::Error::Changed`] when its text has changed since it was
-    /// shown; [`NothingProposed`](crate::inbox::CannotApply::NothingProposed) for what a person
-    /// [also said](Lesson::also_said); the errors of a commit.
+    /// shown; the errors of a commit.
     pub fn promote(&self, lesson: LessonId, shown: TextHash) -> Result<LearnOutcome> {
         let learned = self.promote_all(&[ReviewedLesson { id: lesson, shown }])?;
         learned.into_iter().next().ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(lesson) })
@@ -44,12 +43,6 @@ impl Playbook {
             found.map(|waiting| waiting.lesson.as_ref()).ok_or_else(missing)
         };
         let lessons: Vec<&Lesson> = chosen.iter().map(find).collect::<Result<_>>()?;
-        for lesson in &lessons {
-            let n_lines = lesson.also_said().len();
-            if n_lines > 0 {
-                return Err(inbox::Error::cannot_apply(&lesson.id, CannotApply::NothingProposed { n_lines }).into());
-            }
-        }
         // If the vectors fail, the lessons are promoted all the same.
         let needs = VectorNeeds::of(lessons.into_iter(), &shared.config);
         let learned = shared.commit_with(needs, |attempt| {

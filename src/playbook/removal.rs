@@ -150,7 +150,7 @@ impl Playbook {
         if !log.read()?.files.values().any(has_words) {
             return Ok(());
         }
-        log.change(&self.shared.config.sessions, |mining| {
+        log.change(|mining| {
             for seen in mining.files.values_mut().filter(|seen| has_words(seen)) {
                 if let FileFindings::Session(summary) = &mut seen.findings {
                     summary.intent.clear();

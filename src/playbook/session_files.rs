@@ -11,12 +11,16 @@ use serde::Serialize;
 use walkdir::{DirEntry, WalkDir};
 
 use super::session_place::{is_beside_sessions, source_of_found, source_of_named};
-use crate::config::SessionsConfig;
 use crate::error::{FolderError, Result};
 use crate::folder::Links;
 
 /// The maximum number of directory entries that are examined, in a folder and all folders below it.
 const MAX_ENTRIES: usize = 200_000;
+
+/// Maximum depth of folders below the named one; chosen.
+const MAX_DEPTH: usize = 8;
+/// Maximum size of a session file, in bytes; a larger one is reported as left out; chosen.
+pub(super) const MAX_FILE_BYTES: u64 = 256 << 20;
 
 /// A file that is not in the index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -100,23 +104,23 @@ pub struct SessionFile {
 
 /// Lists the session files of a folder and of the folders below it. Their names end in `.jsonl`, `.json`, `.jsonl.gz` or
 /// `.json.gz`, in any case. Links below the folder are not followed, and what agents keep beside their sessions is left out.
-/// [`SessionsConfig::max_depth`] and [`SessionsConfig::max_file_bytes`] apply. The paths have no links.
+/// Folders deeper than 8 and files over 256 MiB are left out. The paths have no links.
 ///
 /// # Errors
 /// [`FolderError::Io`] when the folder cannot be read.
-pub fn files(folder: &Path, config: &SessionsConfig) -> Result<SessionFiles, FolderError> {
+pub fn files(folder: &Path) -> Result<SessionFiles, FolderError> {
     let folder = &folder.canonicalize().map_err(FolderError::io("look into", folder))?;
     fs::read_dir(folder).map_err(FolderError::io("look into", folder))?;
     let mut found = SessionFiles::default();
     // One level more than is read, to report the folders that are not read.
-    let walk = WalkDir::new(folder).min_depth(1).max_depth(config.max_depth.saturating_add(1)).sort_by_file_name();
+    let walk = WalkDir::new(folder).min_depth(1).max_depth(MAX_DEPTH + 1).sort_by_file_name();
     for (n, entry) in walk.into_iter().enumerate() {
         match entry {
             Ok(entry) if n >= MAX_ENTRIES => {
                 found.leave_out(entry.path(), LeftOutReason::TooMany { max: MAX_ENTRIES });
                 break;
             }
-            Ok(entry) => found.add_entry(&entry, folder, config),
+            Ok(entry) => found.add_entry(&entry, folder),
             Err(error) => {
                 let reason = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
                 found.leave_out(error.path().unwrap_or(folder), LeftOutReason::Unreadable(reason));
@@ -176,18 +180,18 @@ impl<R: Read> Read for ToleratesTruncation<R> {
 }
 
 impl SessionFiles {
-    fn add_entry(&mut self, entry: &DirEntry, folder: &Path, config: &SessionsConfig) {
+    fn add_entry(&mut self, entry: &DirEntry, folder: &Path) {
         let (kind, path) = (entry.file_type(), entry.path());
         if kind.is_symlink() {
             self.leave_out(path, LeftOutReason::Link);
-        } else if kind.is_dir() && entry.depth() > config.max_depth {
-            self.leave_out(path, LeftOutReason::TooDeep { max: config.max_depth });
+        } else if kind.is_dir() && entry.depth() > MAX_DEPTH {
+            self.leave_out(path, LeftOutReason::TooDeep { max: MAX_DEPTH });
         } else if kind.is_file() && has_session_name(path) && is_beside_sessions(path, folder) {
             self.leave_out(path, LeftOutReason::BesideSessions);
         } else if kind.is_file() && has_session_name(path) {
             match SessionFile::look(path) {
-                Ok(SessionFile { n_bytes, .. }) if n_bytes > config.max_file_bytes => {
-                    self.leave_out(path, LeftOutReason::TooLarge { n_bytes, max: config.max_file_bytes });
+                Ok(SessionFile { n_bytes, .. }) if n_bytes > MAX_FILE_BYTES => {
+                    self.leave_out(path, LeftOutReason::TooLarge { n_bytes, max: MAX_FILE_BYTES });
                 }
                 Ok(file) => self.files.push(file),
                 Err(error) => self.leave_out(path, LeftOutReason::Unreadable(error.to_string())),
@@ -219,9 +223,9 @@ impl SessionFile {
     ///
     /// # Errors
     /// [`FolderError::Io`] if the file cannot be read, or is behind a link by now; of the kind [`io::ErrorKind::FileTooLarge`] if
-    /// it decompresses to more than [`SessionsConfig::max_file_bytes`].
-    pub fn read(&self, format: Format, config: &SessionsConfig) -> Result<Reading> {
-        let max = config.max_file_bytes;
+    /// it decompresses to more than 256 MiB.
+    pub fn read(&self, format: Format) -> Result<Reading> {
+        let max = MAX_FILE_BYTES;
         // One byte more than the limit shows that there is more.
         let limits = ReadLimits { max_source_bytes: max.saturating_add(1), ..ReadLimits::default() };
         let opened = Links::open_plain(&self.path).and_then(bounded).map_err(FolderError::io("read", &self.path))?;
@@ -280,17 +284,17 @@ mod tests {
     fn a_folder_is_read_in_order_and_past_its_depth_reported() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
-        fs::create_dir_all(root.join("one/two/three")).unwrap();
-        for name in ["z.json", "one/b.JSONL", "one/two/c.jsonl.gz", "one/a.md", "one/two/three/d.json"] {
+        let (last, deep) = ("1/2/3/4/5/6/7/8", "1/2/3/4/5/6/7/8/9");
+        fs::create_dir_all(root.join(deep)).unwrap();
+        for name in ["z.json", "1/b.JSONL", &format!("{last}/c.jsonl.gz"), "1/a.md", &format!("{deep}/d.json")] {
             fs::write(root.join(name), "{}").unwrap();
         }
-        let config = SessionsConfig { max_depth: 2, ..SessionsConfig::default() };
-        let found = files(root, &config).unwrap();
+        let found = files(root).unwrap();
         let names: Vec<&Path> = found.files.iter().map(|file| file.path.strip_prefix(root).unwrap()).collect();
-        assert_eq!(names, ["one/b.JSONL", "one/two/c.jsonl.gz", "z.json"].map(Path::new));
-        let deep = LeftOut { path: root.join("one/two/three"), reason: LeftOutReason::TooDeep { max: 2 } };
+        assert_eq!(names, ["1/2/3/4/5/6/7/8/c.jsonl.gz", "1/b.JSONL", "z.json"].map(Path::new));
+        let deep = LeftOut { path: root.join(deep), reason: LeftOutReason::TooDeep { max: MAX_DEPTH } };
         assert_eq!(found.left_out, [deep]);
-        assert!(matches!(files(&root.join("z.json"), &config), Err(FolderError::Io { .. })), "a file is not a folder");
+        assert!(matches!(files(&root.join("z.json")), Err(FolderError::Io { .. })), "a file is not a folder");
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Sessions {
         };
         let owner = RunOwner { pid: std::process::id(), started: shared.clock.now() };
         let is_chosen = |path: &PathBuf| to_read.iter().any(|entry| entry.path == *path);
-        let own = log.change(self.config(), |mining| {
+        let own = log.change(|mining| {
             mining.begin(owner);
             // Sessions that can no longer be read were left out of the choice, unless it was cut at the limit.
             let n_chosen = to_read.len();
@@ -146,10 +146,10 @@ impl Sessions {
     /// A session, with the version of it that was read.
     pub(super) fn open(&self, path: &Path) -> Result<(SessionEntry, Reading), String> {
         let file = SessionFile::look(path).map_err(|error| error.to_string())?;
-        let reading = file.read(Format::Auto, self.config()).map_err(|error| error.to_string())?;
+        let reading = file.read(Format::Auto).map_err(|error| error.to_string())?;
         let summary = SessionSummary::of(&reading);
         let version =
-            SessionEntry::new(file.path.clone(), file.modified, summary, self.shared.clock.now(), self.config());
+            SessionEntry::new(file.path.clone(), file.modified, summary, self.shared.clock.now(), self.config().min_idle);
         Ok((version, reading))
     }
 }
@@ -191,10 +191,9 @@ impl SessionRun {
         entry: SessionEntry,
         mine: impl FnOnce(&Reading) -> Result<usize, E>,
     ) -> Result<SessionOutcome> {
-        let config = self.sessions.config();
         let log = self.sessions.log();
         let SessionEntry { id, mut updated, .. } = entry;
-        log.change(config, |mining| mining.attempt(&id, updated))?;
+        log.change(|mining| mining.attempt(&id, updated))?;
         let found = match self.sessions.open(&entry.path) {
             Ok((version, reading)) => {
                 // The session may have grown since the scan: the version that was read counts.
@@ -208,7 +207,7 @@ impl SessionRun {
             Err(error) => SessionResult::Failed { error: presentable(&error) },
         };
         let outcome = SessionOutcome { id, updated, result };
-        log.change(config, |mining| {
+        log.change(|mining| {
             mining.record_result(&outcome);
             mining.queued.retain(|path| *path != entry.path);
         })?;
@@ -218,7 +217,7 @@ impl SessionRun {
     /// Counts a failed attempt for each remaining session, for this reason.
     pub(super) fn pass_over(&mut self, why: &str) -> Result<()> {
         let passed = std::mem::take(&mut self.to_read);
-        self.sessions.log().change(self.sessions.config(), |mining| {
+        self.sessions.log().change(|mining| {
             for SessionEntry { id, updated, .. } in &passed {
                 mining.attempt(id, *updated);
                 let result = SessionResult::Failed { error: why.to_owned() };
@@ -235,7 +234,7 @@ impl SessionRun {
     pub fn finish(self, end: RunEnd) -> Result<RunRecord> {
         let shared = &self.sessions.shared;
         let now = shared.clock.now();
-        let record = self.sessions.log().change(self.sessions.config(), |mining| {
+        let record = self.sessions.log().change(|mining| {
             mining.queued.retain(|path| !self.own.contains(path));
             mining.close(now, end)
         })?;

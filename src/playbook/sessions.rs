@@ -8,7 +8,7 @@ use adage_transcript::Format;
 use chrono::{DateTime, FixedOffset, TimeDelta};
 use serde::Serialize;
 
-use super::session_files::{LeftOut, LeftOutReason, SessionFile, SessionFiles, files};
+use super::session_files::{LeftOut, LeftOutReason, MAX_FILE_BYTES, SessionFile, SessionFiles, files};
 use super::{OpenPlaybook, Playbook, session_place};
 use crate::capture::{ReadState, SessionEntry, SessionSummary, index};
 use crate::config::SessionsConfig;
@@ -18,6 +18,8 @@ use crate::store::mining_rows::{FileFindings, SeenFile};
 
 /// The number of files that are read before the findings are written.
 const BATCH: usize = 200;
+/// Maximum number of lines of an index; specified.
+const MAX_LINES: usize = 50;
 /// The maximum length of the queue; beyond it, the oldest sessions are dropped.
 const MAX_QUEUED: usize = 100;
 
@@ -50,15 +52,13 @@ pub struct SessionScan {
     pub entries: Vec<SessionEntry>,
     /// Entries that are not sessions, by path: other files, links, files that are too large or nested too deeply.
     pub left_out: Vec<LeftOut>,
-    #[serde(skip)]
-    max_lines: usize,
 }
 
 impl SessionScan {
-    /// The index: the sessions that are worth reading, at most 50 of them by default.
+    /// The index: the sessions that are worth reading, at most 50 of them.
     #[must_use]
     pub fn shown(&self) -> Vec<&SessionEntry> {
-        self.entries.iter().filter(|entry| entry.ineligible.is_none()).take(self.max_lines).collect()
+        self.entries.iter().filter(|entry| entry.ineligible.is_none()).take(MAX_LINES).collect()
     }
 }
 
@@ -107,26 +107,26 @@ impl Sessions {
     /// # Errors
     /// [`FolderError::Io`] when the folder cannot be read, or the playbook's own folder cannot be written.
     pub fn scan(&self, folder: &Path) -> Result<SessionScan> {
-        let (shared, config) = (&self.shared, self.config());
+        let shared = &self.shared;
         let folder = shared.store.folder.links().resolve(folder).map_err(FolderError::io("look into", folder))?;
-        let SessionFiles { files, mut left_out } = files(&folder, config)?;
+        let SessionFiles { files, mut left_out } = files(&folder)?;
         let mut mining = self.log().read()?;
         for batch in files.chunks(BATCH) {
             let mut fresh = Vec::new();
-            for file in batch.iter().filter(|file| cached_file(&mining, file, config).is_none()) {
-                match read_file(file, config) {
+            for file in batch.iter().filter(|file| cached_file(&mining, file).is_none()) {
+                match read_file(file) {
                     Ok(seen) => fresh.push((file.path.clone(), seen)),
                     Err(error) => left_out.push(left_out_file(file, LeftOutReason::Unreadable(error.to_string()))),
                 }
             }
             if !fresh.is_empty() && shared.store.folder.may_write() {
-                self.log().change(config, |mining| mining.files.extend(fresh.iter().cloned()))?;
+                self.log().change(|mining| mining.files.extend(fresh.iter().cloned()))?;
             }
             mining.files.extend(fresh);
         }
         let mut entries = Vec::new();
         for file in &files {
-            match cached_file(&mining, file, config).map(|seen| &seen.findings) {
+            match cached_file(&mining, file).map(|seen| &seen.findings) {
                 Some(FileFindings::Session(summary)) => entries.push(self.entry(file, summary.clone(), &mining)),
                 Some(FileFindings::TooLarge { max, .. }) => {
                     left_out.push(left_out_file(file, LeftOutReason::TooLargeDecompressed { max: *max }));
@@ -139,13 +139,13 @@ impl Sessions {
             }
         }
         left_out.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(SessionScan { entries: index(entries), left_out, max_lines: config.max_lines })
+        Ok(SessionScan { entries: index(entries), left_out })
     }
 
     /// An empty scan: a run over it reads only the queued sessions.
     #[must_use]
     pub fn only_queued(&self) -> SessionScan {
-        SessionScan { entries: Vec::new(), left_out: Vec::new(), max_lines: self.config().max_lines }
+        SessionScan { entries: Vec::new(), left_out: Vec::new() }
     }
 
     /// The sessions that a run would read now: the queued ones, which are always due; then, if the last run is half an hour
@@ -171,7 +171,7 @@ impl Sessions {
     pub fn queue(&self, path: &Path) -> Result<()> {
         let found = session_place::unlinked(path, |path| self.shared.store.folder.links().resolve(path));
         let path = found.map_err(FolderError::io("find", path))?;
-        self.log().change(self.config(), |mining| {
+        self.log().change(|mining| {
             mining.queued.retain(|queued| *queued != path);
             mining.queued.push(path);
             let n_surplus = mining.queued.len().saturating_sub(MAX_QUEUED);
@@ -206,7 +206,7 @@ impl Sessions {
         let throttled = until.filter(|until| now < *until && mining.last_run.is_some_and(|last| last <= now));
         if throttled.is_none() {
             let refreshed = scan.entries.iter().map(|entry| {
-                let read_state = mining.read_state(entry, config);
+                let read_state = mining.read_state(entry);
                 SessionEntry { read_state, ..entry.clone() }
             });
             for entry in index(refreshed.collect()).into_iter().filter(SessionEntry::is_due) {
@@ -227,9 +227,9 @@ impl Sessions {
     /// requested.
     fn queued(&self, path: &Path, mining: &Mining) -> Option<SessionEntry> {
         let file = SessionFile::look(path).ok()?;
-        let seen = match cached_file(mining, &file, self.config()) {
+        let seen = match cached_file(mining, &file) {
             Some(seen) => seen.clone(),
-            None => read_file(&file, self.config()).ok()?,
+            None => read_file(&file).ok()?,
         };
         let FileFindings::Session(summary) = seen.findings else { return None };
         let entry = self.entry(&file, summary, mining);
@@ -237,34 +237,33 @@ impl Sessions {
     }
 
     pub(super) fn entry(&self, file: &SessionFile, summary: SessionSummary, mining: &Mining) -> SessionEntry {
-        let config = self.config();
-        let now = self.shared.clock.now();
-        let entry = SessionEntry::new(file.path.clone(), file.modified, summary, now, config);
-        let read_state = mining.read_state(&entry, config);
+let now = self.shared.clock.now();
+        let entry = SessionEntry::new(file.path.clone(), file.modified, summary, now, self.config().min_idle);
+        let read_state = mining.read_state(&entry);
         SessionEntry { read_state, ..entry }
     }
 }
 
 /// The recorded findings of a file, if the file is unchanged. A file that was too large is read again if the limit has been
 /// raised.
-fn cached_file<'m>(mining: &'m Mining, file: &SessionFile, config: &SessionsConfig) -> Option<&'m SeenFile> {
+fn cached_file<'m>(mining: &'m Mining, file: &SessionFile) -> Option<&'m SeenFile> {
     let seen = mining.files.get(&file.path);
     let present = (SessionSummary::VERSION, file.n_bytes, file.modified);
     let seen = seen.filter(|seen| (seen.version, seen.n_bytes, seen.modified) == present);
     seen.filter(|seen| match seen.findings {
-        FileFindings::TooLarge { max, .. } => max >= config.max_file_bytes,
+        FileFindings::TooLarge { max, .. } => max >= MAX_FILE_BYTES,
         FileFindings::Session(_) | FileFindings::NotASession { .. } => true,
     })
 }
 
 /// Reads a file. A file that is not a session is recorded as such; one that cannot be opened is tried again later.
-fn read_file(file: &SessionFile, config: &SessionsConfig) -> Result<SeenFile> {
+fn read_file(file: &SessionFile) -> Result<SeenFile> {
     let not_a_session = |error: String| FileFindings::NotASession { error: Some(error) };
-    let findings = match file.read(Format::Auto, config) {
+    let findings = match file.read(Format::Auto) {
         Ok(reading) if reading.transcript.turns.is_empty() => not_a_session("it has no turns".to_owned()),
         Ok(reading) => FileFindings::Session(SessionSummary::of(&reading)),
         Err(Error::Folder(FolderError::Io { source, .. })) if source.kind() == ErrorKind::FileTooLarge => {
-            FileFindings::TooLarge { max: config.max_file_bytes, error: Some(source.to_string()) }
+            FileFindings::TooLarge { max: MAX_FILE_BYTES, error: Some(source.to_string()) }
         }
         Err(
             error @ (Error::Folder(FolderError::Io { .. }) | Error::Transcript(adage_transcript::Error::Source { .. })),

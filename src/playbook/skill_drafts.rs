@@ -45,7 +45,7 @@ impl Skills {
             let provenance = &lesson.provenance;
             provenance.origin == Origin::Mined
                 && lesson.is_admitted()
-                && sessions.contains(provenance.counted_session())
+                && sessions.contains(provenance.session.as_str())
         });
         Ok(drawn.map(|lesson| lesson.text_hash()).collect())
     }

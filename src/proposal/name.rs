@@ -30,13 +30,15 @@ impl PatchKind {
     }
 }
 
-/// The name of a proposal. As text: `private`, `global`, `skills/NAME.patch`, `skills/NAME`, or a lesson's id.
+/// The name of a proposal. As text: `private`, `global`, `skills/NAME.patch`, `skills/NAME`, `sessions/ID`, or a lesson's id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProposalName {
     /// A patch.
     Patch(PatchKind),
     /// A new skill.
     Skill(SkillName),
+    /// What was found in a session, by its id.
+    Session(String),
     /// A lesson that awaits review.
     Lesson(LessonId),
 }
@@ -53,13 +55,16 @@ pub enum ProposalKind {
     SkillPatch,
     /// A new skill.
     Skill,
+    /// What was found in a session.
+    Session,
     /// A lesson.
     Lesson,
 }
 
 impl ProposalKind {
     /// All kinds.
-    pub const ALL: [Self; 5] = [Self::Private, Self::Global, Self::SkillPatch, Self::Skill, Self::Lesson];
+    pub const ALL: [Self; 6] =
+        [Self::Private, Self::Global, Self::SkillPatch, Self::Skill, Self::Session, Self::Lesson];
 
     /// The name as text.
     #[must_use]
@@ -69,6 +74,7 @@ impl ProposalKind {
             Self::Global => "global",
             Self::SkillPatch => "skill-patch",
             Self::Skill => "skill",
+            Self::Session => "session",
             Self::Lesson => "lesson",
         }
     }
@@ -83,6 +89,7 @@ impl ProposalName {
             Self::Patch(PatchKind::Global) => ProposalKind::Global,
             Self::Patch(PatchKind::Skill(_)) => ProposalKind::SkillPatch,
             Self::Skill(_) => ProposalKind::Skill,
+            Self::Session(_) => ProposalKind::Session,
             Self::Lesson(_) => ProposalKind::Lesson,
         }
     }
@@ -94,6 +101,7 @@ impl fmt::Display for ProposalName {
             Self::Patch(PatchKind::Skill(name)) => write!(f, "skills/{name}.patch"),
             Self::Patch(kind) => f.write_str(kind.word()),
             Self::Skill(name) => write!(f, "skills/{name}"),
+            Self::Session(id) => write!(f, "sessions/{id}"),
             Self::Lesson(id) => write!(f, "{id}"),
         }
     }
@@ -107,7 +115,7 @@ impl Serialize for ProposalName {
 
 /// The text is not the name of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
-#[error("{text:?} names no proposal; there are private, global, skills/NAME.patch, skills/NAME and ids of lessons")]
+#[error("{text:?} names no proposal; there are private, global, skills/NAME.patch, skills/NAME, sessions/ID and ids of lessons")]
 #[non_exhaustive]
 pub struct BadProposalName {
     /// The text.
@@ -127,6 +135,9 @@ impl FromStr for ProposalName {
             }
             .map_err(|_| bad());
         }
+        if let Some(id) = text.strip_prefix("sessions/").filter(|id| !id.is_empty()) {
+            return Ok(Self::Session(id.to_owned()));
+        }
         match text {
             "private" => Ok(Self::Patch(PatchKind::Private)),
             "global" => Ok(Self::Patch(PatchKind::Global)),
@@ -142,13 +153,13 @@ mod tests {
     #[test]
     fn names_are_read_as_they_are_written() {
         for text in
-            ["private", "global", "skills/deploy.patch", "skills/deploy", "0198c0de-0000-7000-8000-000000000001"]
+            ["private", "global", "skills/deploy.patch", "skills/deploy", "sessions/3f2a", "0198c0de-0000-7000-8000-000000000001"]
         {
             let name: ProposalName = text.parse().unwrap();
             assert_eq!(name.to_string(), text);
         }
         for text in
-            ["", "Private", "skills/", "skills/.patch", "skills/../x", "skills/a/b", "private/extraction.patch", "x"]
+            ["", "Private", "skills/", "sessions/", "skills/.patch", "skills/../x", "skills/a/b", "private/extraction.patch", "x"]
         {
             assert_eq!(text.parse::<ProposalName>(), Err(BadProposalName { text: text.to_owned() }), "{text}");
         }

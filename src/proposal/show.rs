@@ -35,11 +35,6 @@ pub(crate) fn for_person(text: &str) -> (String, usize) {
 pub(crate) fn lesson_as_text(lesson: &Lesson, why: &str) -> String {
     let mut fields = vec![("why it waits", why.to_owned())];
     let shown = ShownField::ALL.into_iter().filter(|field| field.adds_text(lesson));
-    let is_item = !lesson.also_said().is_empty();
-    let label = |field| match field {
-        ShownField::CorrectPattern if is_item => "also said, not proposed",
-        field => label(field),
-    };
     fields.extend(shown.map(|field| (label(field), field.of(lesson).into_owned())));
     if lesson.verified {
         fields.push(("mark", "✓ (verified)".to_owned()));
@@ -48,9 +43,7 @@ pub(crate) fn lesson_as_text(lesson: &Lesson, why: &str) -> String {
     fields.push(("project", lesson.realm.project.clone()));
     fields.push(("role", lesson.realm.role.clone()));
     fields.push(("session", lesson.provenance.session.clone()));
-    // The lines of an item are its quotes.
-    let quotes = lesson.evidence().iter().filter(|_| !is_item);
-    fields.extend(quotes.map(|evidence| ("a person said", evidence.quote.clone())));
+    fields.extend(lesson.evidence().iter().map(|evidence| ("a person said", evidence.quote.clone())));
     fields.extend(lesson.provenance.recovery.iter().flat_map(passages));
     let lines = fields.into_iter().filter(|(_, value)| !value.trim().is_empty());
     lines

@@ -212,7 +212,7 @@ fn compose(sources: &[Source<'_>], name: Option<SkillName>) -> Option<Skill> {
     skill.quality = if is_verified { Quality::Verified } else { Quality::Draft };
     skill.provenance = SkillProvenance {
         trust: if is_tainted { Trust::Tainted } else { Trust::Trusted },
-        sources: distinct(sources.iter().map(|source| source.lesson.provenance.counted_session().to_owned())),
+        sources: distinct(sources.iter().map(|source| source.lesson.provenance.session.clone())),
         lessons: sources.iter().filter(|source| source.is_kept).map(|source| source.lesson.id).collect(),
     };
     skill.body = body(sources);

@@ -27,12 +27,10 @@ pub enum ReviewReason {
     /// A person promoted it, and its shown text has changed since.
     #[error("it was changed after a person promoted it")]
     Changed,
-    /// It is not confirmed by anything the user said.
-    #[error("nothing that the user said confirms it")]
-    Unevidenced,
-    /// A person said it, but perhaps about the present task only: the score is too low for learning it without review.
-    #[error("what the user said may hold for this session only")]
-    Unsure,
+    /// It was found in a session.
+    #[error("found in a session")]
+    #[serde(alias = "unevidenced", alias = "unsure")]
+    Mined,
     /// It would replace a lesson that is written by hand or verified, or that belongs to another realm.
     #[error("it would replace a lesson that a person backs or that belongs to another realm")]
     WouldSupersedeTrusted,

@@ -4,17 +4,15 @@
 //! is replaced by an empty one. The file is replaced as a whole under the folder's lock. During a run, the process holds
 //! `mining.lock`, which the kernel frees when the process dies.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use adage_transcript::Source;
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::mining_rows::{SeenFile, SessionOutcome, SessionResult};
 use crate::capture::{ReadState, SessionEntry};
-use crate::config::SessionsConfig;
 use crate::error::folder::Result;
 use crate::folder::{Folder, JsonFile, JsonRecord, Lock};
 use crate::trust::Guard;
@@ -22,6 +20,10 @@ use crate::trust::Guard;
 /// The maximum number of recorded sessions, of files, and of skills with recorded use. The oldest beyond it are forgotten; such
 /// sessions are read once more if their files still exist.
 const MAX_KEPT: usize = 10_000;
+/// Number of attempts to read a version of a session before it is abandoned; chosen.
+const MAX_ATTEMPTS: u32 = 3;
+/// Maximum number of recorded runs; the oldest are dropped; chosen.
+const MAX_RUNS: usize = 50;
 
 /// The content of the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,25 +46,9 @@ pub(crate) struct Mining {
     /// The findings of each file, by its path.
     #[serde(with = "crate::path_text::exact_keys")]
     pub(crate) files: BTreeMap<PathBuf, SeenFile>,
-    /// The sessions that taught something, by id, with what a copy or fork of them has too.
-    taught: BTreeMap<String, TaughtSession>,
     /// Keys of a later version.
     #[serde(flatten)]
     rest: Map<String, Value>,
-}
-
-/// A session that taught something.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct TaughtSession {
-    at: DateTime<FixedOffset>,
-    /// Its marks ([`SessionMarks`](adage_transcript::SessionMarks)).
-    marks: BTreeSet<u64>,
-    /// The session as which it counts, if it is a copy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    copy_of: Option<String>,
-    /// True if others than the person can have written it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    is_of_others: bool,
 }
 
 /// The owner of a run.
@@ -116,11 +102,11 @@ pub(crate) struct Progress {
 
 impl Mining {
     /// Whether this version of a session was read.
-    pub(crate) fn read_state(&self, entry: &SessionEntry, config: &SessionsConfig) -> ReadState {
+    pub(crate) fn read_state(&self, entry: &SessionEntry) -> ReadState {
         match self.sessions.get(&entry.id).filter(|known| known.updated == entry.updated) {
             None => ReadState::New { n_attempts: 0 },
             Some(known) if known.is_read => ReadState::Read,
-            Some(Progress { n_attempts, .. }) if *n_attempts >= config.max_attempts => {
+            Some(Progress { n_attempts, .. }) if *n_attempts >= MAX_ATTEMPTS => {
                 ReadState::GivenUp { n_attempts: *n_attempts }
             }
             Some(Progress { n_attempts, .. }) => ReadState::New { n_attempts: *n_attempts },
@@ -173,40 +159,13 @@ impl Mining {
         Some(record)
     }
 
-    /// The session as which one counts, if that is another: the first that shared one of its marks. The person's session is no copy of one
-    /// that others can have written.
-    pub(crate) fn copy_of(&self, session: &str, marks: &BTreeSet<u64>, source: Source) -> Option<&str> {
-        if let Some(known) = self.taught.get(session) {
-            return known.copy_of.as_deref();
-        }
-        let may_be_origin = |known: &TaughtSession| source == Source::Others || !known.is_of_others;
-        let is_shared = |known: &TaughtSession| may_be_origin(known) && !known.marks.is_disjoint(marks);
-        let same = self.taught.iter().filter(|(_, known)| is_shared(known));
-        let (id, first) = same.min_by_key(|(_, known)| known.at)?;
-        Some(first.copy_of.as_deref().unwrap_or(id)).filter(|first| *first != session)
-    }
-
-    /// Records that a session taught something.
-    pub(crate) fn record_taught(
-        &mut self,
-        session: &str,
-        marks: BTreeSet<u64>,
-        source: Source,
-        now: DateTime<FixedOffset>,
-    ) {
-        let copy_of = self.copy_of(session, &marks, source).map(str::to_owned);
-        let is_of_others = source == Source::Others;
-        let new = || TaughtSession { at: now, marks: BTreeSet::new(), copy_of, is_of_others };
-        // It may have grown since it was read last: the newest marks are those of a fork of it.
-        self.taught.entry(session.to_owned()).or_insert_with(new).marks.extend(marks);
-    }
-
-    fn trim(&mut self, config: &SessionsConfig) {
+    fn trim(&mut self) {
         self.schema = Self::SCHEMA;
-        let n_surplus = self.runs.len().saturating_sub(config.max_runs);
+        // An earlier version kept fingerprints of sessions here.
+        self.rest.remove("taught");
+        let n_surplus = self.runs.len().saturating_sub(MAX_RUNS);
         self.runs.drain(..n_surplus);
         forget_oldest(&mut self.sessions, |known| known.updated);
-        forget_oldest(&mut self.taught, |known| known.at);
         forget_oldest(&mut self.files, |seen| seen.modified);
     }
 }
@@ -240,10 +199,10 @@ impl<'a> MiningLog<'a> {
     }
 
     /// Changes the newest version of the file.
-    pub(crate) fn change<T>(&self, config: &SessionsConfig, change: impl FnOnce(&mut Mining) -> T) -> Result<T> {
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Mining) -> T) -> Result<T> {
         self.file.change_by(&self.guard.codes_to_write(), |mining| {
             let value = change(mining);
-            mining.trim(config);
+            mining.trim();
             value
         })
     }
@@ -269,6 +228,7 @@ impl JsonRecord for Mining {
 mod tests {
     use std::path::Path;
     use std::sync::Arc;
+    use std::time::Duration;
 
     use super::*;
     use crate::capture::SessionSummary;
@@ -288,7 +248,6 @@ mod tests {
 
     #[test]
     fn a_version_is_abandoned_after_three_attempts_and_a_new_version_is_due() {
-        let config = SessionsConfig::default();
         let mut mining = Mining::default();
         let summary = SessionSummary {
             session: "s".into(),
@@ -301,18 +260,18 @@ mod tests {
             intent: String::new(),
             workflow: String::new(),
         };
-        let entry = |seconds| SessionEntry::new("p".into(), at(seconds), summary.clone(), at(99_999), &config);
+        let entry = |seconds| SessionEntry::new("p".into(), at(seconds), summary.clone(), at(99_999), Duration::from_hours(3));
         for n_attempts in 0..3 {
-            assert_eq!(mining.read_state(&entry(0), &config), ReadState::New { n_attempts });
+            assert_eq!(mining.read_state(&entry(0)), ReadState::New { n_attempts });
             mining.attempt("s", at(0));
             mining.record_result(&outcome(0, SessionResult::Failed { error: "no".to_owned() }));
         }
-        assert_eq!(mining.read_state(&entry(0), &config), ReadState::GivenUp { n_attempts: 3 });
-        assert_eq!(mining.read_state(&entry(1), &config), ReadState::New { n_attempts: 0 });
+        assert_eq!(mining.read_state(&entry(0)), ReadState::GivenUp { n_attempts: 3 });
+        assert_eq!(mining.read_state(&entry(1)), ReadState::New { n_attempts: 0 });
         // The session grew between the scan and the reading: the later version was read.
         mining.record_result(&outcome(1, SessionResult::Read { n_candidates: 2 }));
-        assert_eq!(mining.read_state(&entry(1), &config), ReadState::Read);
-        assert_eq!(mining.read_state(&entry(2), &config), ReadState::New { n_attempts: 0 });
+        assert_eq!(mining.read_state(&entry(1)), ReadState::Read);
+        assert_eq!(mining.read_state(&entry(2)), ReadState::New { n_attempts: 0 });
     }
 
     #[test]
@@ -320,17 +279,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = open(folder.path(), Access::ReadWrite);
         let log = MiningLog::new(&folder.0, &folder.1);
-        let config = SessionsConfig { max_runs: 2, ..SessionsConfig::default() };
-        for n in 0..4 {
+        for n in 0..52 {
             let run = |mining: &mut Mining| {
                 mining.begin(RunOwner { pid: 1, started: at(n) });
                 mining.attempt("s", at(n));
                 mining.close(at(n + 1), RunEnd::Finished);
             };
-            log.change(&config, run).unwrap();
+            log.change(run).unwrap();
         }
         let mining = log.read().unwrap();
-        assert_eq!(mining.runs.iter().map(|run| run.owner.started).collect::<Vec<_>>(), [at(2), at(3)]);
+        assert_eq!((mining.runs.len(), mining.runs[0].owner.started), (50, at(2)));
         let mut rows: BTreeMap<i64, i64> = (0..10_010).map(|n| (n, n)).collect();
         forget_oldest(&mut rows, |n| at(*n));
         assert_eq!((rows.len(), rows.first_key_value()), (10_000, Some((&10, &10))));
@@ -339,23 +297,22 @@ mod tests {
     #[test]
     fn a_broken_file_goes_to_quarantine_and_a_newer_one_is_left() {
         let folder = tempfile::tempdir().unwrap();
-        let config = SessionsConfig::default();
         let path = folder.path().join("mining.json");
         std::fs::write(&path, b"{\"runs\": 3").unwrap();
         let reader = open(folder.path(), Access::ReadOnly);
         let reader = MiningLog::new(&reader.0, &reader.1);
         assert_eq!(reader.read().unwrap(), Mining::default());
-        assert!(matches!(reader.change(&config, |_| ()), Err(FolderError::ReadOnly { .. })));
+        assert!(matches!(reader.change(|_| ()), Err(FolderError::ReadOnly { .. })));
         let writer = open(folder.path(), Access::ReadWrite);
         let writer = MiningLog::new(&writer.0, &writer.1);
-        writer.change(&config, |mining| mining.queued.push("a".into())).unwrap();
+        writer.change(|mining| mining.queued.push("a".into())).unwrap();
         assert_eq!(writer.read().unwrap().queued, [PathBuf::from("a")]);
         assert_eq!(std::fs::read_dir(folder.path().join("quarantine")).unwrap().count(), 1);
 
         let newer = b"{\"schema\": 2, \"more\": [1], \"queued\": [\"b\"]}";
         std::fs::write(&path, newer).unwrap();
         assert_eq!(writer.read().unwrap().queued, [PathBuf::from("b")]);
-        let refused = writer.change(&config, |_| ());
+        let refused = writer.change(|_| ());
         assert!(matches!(refused, Err(FolderError::NewerSchema { found: 2, supported: 1, .. })));
         assert_eq!(std::fs::read(&path).unwrap(), newer);
     }

@@ -61,13 +61,9 @@ fn pnpm() -> Value {
     lesson("installing packages", "Use pnpm, not npm.", "this repository uses pnpm, never npm.")
 }
 
-fn quick() -> ExtractConfig {
-    ExtractConfig { retry_delay: Duration::ZERO, ..ExtractConfig::default() }
-}
-
 fn extract(model: &dyn LanguageModel) -> Extraction {
     let transcript = session();
-    extract_lessons(model, &ExtractRequest::new(&transcript), &quick())
+    extract_lessons(model, &ExtractRequest::new(&transcript), &ExtractConfig::default())
 }
 
 fn answered(reply: impl Into<String>) -> Extraction {
@@ -133,10 +129,8 @@ fn the_four_results_are_distinguished() {
     let reply = learn(&[pnpm()]);
     let cut = answered(&reply[..reply.len() - 3]);
     assert!(matches!(cut, Extraction::Unreadable { .. }), "{cut:?}");
-    let config = ExtractConfig { max_reply_bytes: 10, ..quick() };
-    let transcript = session();
-    let long = extract_lessons(&ScriptedModel::new([Ok("x".repeat(11))]), &ExtractRequest::new(&transcript), &config);
-    assert_eq!(long, Extraction::Unreadable { reason: Unreadable::TooLong { n_bytes: 11, max: 10 } });
+    let long = answered("x".repeat((256 << 10) + 1));
+    assert_eq!(long, Extraction::Unreadable { reason: Unreadable::TooLong { n_bytes: 262_145, max: 262_144 } });
     let error = ModelError::Run { reason: "out of memory".into() };
     let failed = extract(&ScriptedModel::new([Err(error.clone()), Ok(learn(&[pnpm()]))]));
     assert_eq!(failed, Extraction::ModelFailed { error, n_attempts: 1 });
@@ -145,7 +139,7 @@ fn the_four_results_are_distinguished() {
 #[test]
 fn temporary_failures_are_retried_once() {
     let refused = |status, retry_after| ModelError::Refused { status, message: String::new(), retry_after };
-    let busy = refused(503, None);
+    let busy = refused(503, Some(Duration::ZERO));
     let learned = extract(&ScriptedModel::new([Err(busy.clone()), Ok(learn(&[pnpm()]))]));
     assert!(matches!(learned, Extraction::Proposed { .. }), "{learned:?}");
     let twice = extract(&ScriptedModel::new([Err(busy.clone()), Err(busy.clone()), Ok(learn(&[pnpm()]))]));
@@ -159,7 +153,7 @@ fn temporary_failures_are_retried_once() {
     let request = ExtractRequest::new(&transcript);
     request.cancel.cancel();
     let model = ScriptedModel::new([Ok(learn(&[pnpm()]))]);
-    let cancelled = extract_lessons(&model, &request, &quick());
+    let cancelled = extract_lessons(&model, &request, &ExtractConfig::default());
     assert_eq!(cancelled, Extraction::ModelFailed { error: ModelError::Cancelled, n_attempts: 1 });
 }
 
@@ -168,7 +162,7 @@ fn a_session_without_user_turns_makes_no_call() {
     for turns in [vec![], vec![Turn::Assistant("hi".into()), call("x")], vec![Turn::User(" \n".into())]] {
         let transcript = Transcript { turns, ..Transcript::default() };
         let model = ScriptedModel::new([]);
-        assert_eq!(extract_lessons(&model, &ExtractRequest::new(&transcript), &quick()), Extraction::NobodyTyped);
+        assert_eq!(extract_lessons(&model, &ExtractRequest::new(&transcript), &ExtractConfig::default()), Extraction::NobodyTyped);
         assert!(model.requests().is_empty());
     }
 }
@@ -187,12 +181,7 @@ fn each_refusal_has_its_reason() {
         lesson("t", "r", "No, this repository uses pnpm, never npm. The token is"),
         lesson("t", "r", quote),
     ];
-    let config = ExtractConfig { max_lessons: 8, ..quick() };
-    let transcript = session();
-    let model = ScriptedModel::new([Ok(learn(&reply))]);
-    let extraction = extract_lessons(&model, &ExtractRequest::new(&transcript), &config);
-    let Extraction::Proposed { lessons, refused } = extraction else { panic!("{extraction:?}") };
-    assert_eq!(lessons.len(), 1);
+    // An answer has three proposals at most.
     let expected = [
         RefusedBecause::NoEvidence(NoEvidence::Nowhere),
         RefusedBecause::NoEvidence(NoEvidence::NotTheUser { speaker: Speaker::Assistant, turn: 3 }),
@@ -201,9 +190,19 @@ fn each_refusal_has_its_reason() {
         RefusedBecause::Malformed { reason: "it is not an object".into() },
         RefusedBecause::NoEvidence(NoEvidence::Empty),
         RefusedBecause::NoEvidence(NoEvidence::TooShort { n_words: 2, needed: 3 }),
-        RefusedBecause::TooMany { max: 8 },
     ];
-    assert_eq!(reasons(&refused), expected);
+    for (proposal, expected) in reply.iter().zip(expected) {
+        let extraction = answered(learn(std::slice::from_ref(proposal)));
+        let Extraction::Proposed { lessons, refused } = extraction else { panic!("{extraction:?}") };
+        assert_eq!((lessons.len(), &refused[0].because), (0, &expected), "{proposal}");
+    }
+    let extraction = answered(learn(&reply));
+    let Extraction::Proposed { lessons, refused } = extraction else { panic!("{extraction:?}") };
+    assert_eq!((lessons.len(), refused.len()), (0, 9));
+    assert!(refused[3..].iter().all(|refused| refused.because == RefusedBecause::TooMany { max: 3 }));
+    let extraction = answered(learn(&reply[7..]));
+    let Extraction::Proposed { lessons, .. } = extraction else { panic!("{extraction:?}") };
+    assert_eq!(lessons.len(), 2);
 }
 
 #[test]
@@ -246,7 +245,7 @@ fn known_lessons_are_shown_with_numbers_and_can_be_superseded() {
         let transcript = session();
         let request = ExtractRequest { existing: existing.clone(), ..ExtractRequest::new(&transcript) };
         let model = ScriptedModel::new([Ok(learn(&[proposal]))]);
-        let Extraction::Proposed { lessons, .. } = extract_lessons(&model, &request, &quick()) else { panic!() };
+        let Extraction::Proposed { lessons, .. } = extract_lessons(&model, &request, &ExtractConfig::default()) else { panic!() };
         assert_eq!(lessons[0].supersedes, expected);
         model.requests().remove(0)
     };
@@ -278,7 +277,7 @@ fn the_older_answer_format_is_parsed() {
 
 #[test]
 fn instructions_and_data_never_share_a_field_and_secrets_are_in_neither() {
-    let completion = shown(&session(), &quick());
+    let completion = shown(&session(), &ExtractConfig::default());
     for text in [&completion.system, &completion.user] {
         assert!(!text.contains(&token()), "{text}");
     }
@@ -304,7 +303,7 @@ fn a_long_session_keeps_the_last_user_turns_and_corrections() {
         turns.push(Turn::User(format!("go on, step {n}")));
     }
     let transcript = Transcript { turns, ..Transcript::default() };
-    let config = ExtractConfig { max_session_chars: 20_000, ..quick() };
+    let config = ExtractConfig { max_session_chars: 20_000, ..ExtractConfig::default() };
     let lines = lines(&shown(&transcript, &config));
     let told: usize = lines.iter().map(|line| line.to_string().len()).sum();
     assert!((15_000..25_000).contains(&told), "{told}");
@@ -341,7 +340,7 @@ proptest! {
         } else {
             learn(&[lesson(&order, &order, &order)])
         };
-        let extraction = extract_lessons(&ScriptedModel::new([Ok(reply)]), &ExtractRequest::new(&transcript), &quick());
+        let extraction = extract_lessons(&ScriptedModel::new([Ok(reply)]), &ExtractRequest::new(&transcript), &ExtractConfig::default());
         let Extraction::Proposed { lessons, refused } = extraction else { panic!("{extraction:?}") };
         prop_assert!(lessons.is_empty(), "{:?}", lessons);
         let by_a_tool = matches!(

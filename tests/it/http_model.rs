@@ -210,7 +210,7 @@ fn a_session_is_extracted_over_the_wire_with_one_retry() {
         turns: vec![Turn::User("No, this repository uses pnpm, never npm.".into())],
         ..Transcript::default()
     };
-    let config = ExtractConfig { retry_delay: Duration::ZERO, ..ExtractConfig::default() };
+    let config = ExtractConfig::default();
     let extraction = extract_lessons(&server.model(), &ExtractRequest::new(&transcript), &config);
     let Extraction::Proposed { lessons, refused } = extraction else { panic!("{extraction:?}") };
     assert_eq!((lessons.len(), refused.len(), server.requests.try_iter().count()), (1, 0, 2));

@@ -328,6 +328,9 @@ pub(crate) fn open(builder: PlaybookBuilder, access: Access) -> Result<Playbook,
 /// Opens a playbook whose folder may be unknown: then it is empty.
 pub(crate) fn open_any(builder: PlaybookBuilder, access: Access) -> Result<Playbook, Box<dyn Error>> {
     let playbook = if access == Access::Read { builder.read_only().open()? } else { builder.open()? };
+    if !playbook.config().ignored.is_empty() {
+        say(&format!("settings of an earlier version have no effect: {}", playbook.config().ignored.join(", ")));
+    }
     if let Some(recovery) = playbook.recovery().filter(|recovery| recovery.is_merge) {
         say(&merged(&playbook, recovery, access));
     } else if let Some(recovery) = playbook.recovery() {

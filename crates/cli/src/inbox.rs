@@ -47,7 +47,7 @@ enum What {
     Apply {
         #[command(flatten)]
         which: Which,
-        /// Learn only these lines of what a person also said, by number: 1,3; the rest of the item is dismissed
+        /// Learn only these candidates of a session, by number: 1,3; the others are dismissed
         #[arg(long, value_delimiter = ',', conflicts_with = "all")]
         lines: Vec<usize>,
     },
@@ -67,7 +67,7 @@ enum What {
 #[derive(Args)]
 #[group(id = "which")]
 struct Which {
-    /// private, global, skills/NAME.patch, skills/NAME, or a lesson's id
+    /// private, global, skills/NAME.patch, skills/NAME, sessions/ID, or a lesson's id
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     name: Option<ProposalName>,
     /// Only if it still has this hash, as printed by `show`
@@ -83,7 +83,7 @@ struct Which {
 
 /// The decision about the chosen proposals.
 enum Verdict<'a> {
-    /// With lines: only these of an item.
+    /// With lines: only these of a session.
     Apply {
         lines: &'a [usize],
     },
@@ -152,7 +152,7 @@ fn object(proposal: &Proposal) -> Value {
         "name": proposal.name.to_string(), "kind": proposal.name.kind().name(), "text": proposal.text,
         "files": proposal.files.iter().map(path_text).collect::<Vec<_>>(), "summary": proposal.summary,
     });
-    if proposal.lines.is_empty() { object } else { with(object, json!({ "lines": proposal.lines })) }
+    if proposal.lines.is_empty() { object } else { with(object, json!({ "lines": proposal.lines, "lessons": proposal.lessons })) }
 }
 
 fn show(inbox: &ReviewInbox, name: &ProposalName, out: &mut Output) -> Done {
@@ -171,14 +171,7 @@ fn decide(inbox: &ReviewInbox, which: &Which, verdict: &Verdict<'_>, out: &mut O
         carry_out(inbox, &[proposal], verdict, out)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut proposals = inbox.list()?;
-    if matches!(verdict, Verdict::Apply { .. }) {
-        let n_before = proposals.len();
-        proposals.retain(|proposal| proposal.lines.is_empty());
-        if let n @ 1.. = n_before - proposals.len() {
-            say(&format!("{n} without a proposed line left: pick with `inbox apply ID --lines 1,3`, or dismiss"));
-        }
-    }
+    let proposals = inbox.list()?;
     let (mut n_done, mut is_done) = (0, true);
     // Each kind is one transaction: a proposal that cannot be applied does not block the other kinds.
     for kind in ProposalKind::ALL.into_iter().filter(|kind| which.kind.is_none_or(|wanted| wanted == *kind)) {

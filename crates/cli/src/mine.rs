@@ -6,7 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use adage::config::{Selection, SessionsConfig};
 use adage::extract::Extraction;
 use adage::heuristics::Candidate;
 use adage::model::CancelToken;
@@ -40,9 +39,6 @@ pub(crate) struct Mine {
     /// auto, claude-code, codex, gemini, pi, openai or anthropic
     #[arg(long, default_value = "auto")]
     format: Format,
-    /// Suggest everything that the rules find, not only the best of each rule
-    #[arg(long)]
-    all: bool,
     /// Only print the suggestions
     #[arg(long)]
     dry_run: bool,
@@ -119,9 +115,8 @@ pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
     if asked.paths.is_empty() && asked.sessions.is_none() && !asked.queued {
         return Err(Usage("name files of sessions, or a folder of them with --sessions".into()).into());
     }
-    let selection = if asked.all { Selection::All } else { Selection::Best };
     let is_dry = asked.dry_run || global.no_learn;
-    let builder = global.builder_with(move |config| config.capture.selection = selection)?;
+    let builder = global.builder()?;
     let playbook = if is_dry { global::open(builder, Access::Read)? } else { global.create_with(builder)? };
     let cancel = CancelToken::default();
     let interrupted = cancel.clone();
@@ -164,7 +159,7 @@ impl Miner<'_> {
                 named.push(Input::Named(path.clone()));
                 continue;
             }
-            let found = sessions::files(path, &self.playbook.config().sessions)?;
+            let found = sessions::files(path)?;
             for left in found.left_out {
                 say(&format!("left out: {}: {}", path_line(&left.path), left.reason));
             }
@@ -180,7 +175,7 @@ impl Miner<'_> {
                 break;
             }
             let (file, found_by) = input.named();
-            let reading = input.read(format, &self.playbook.config().sessions);
+            let reading = input.read(format);
             if let Err(error) = reading.and_then(|reading| self.one(file, found_by, &reading)) {
                 let error = Failure::of_item(format!("{}: {}", path_line(file), chain(error.as_ref())));
                 self.bar.suspend(|| say_failure(&error));
@@ -235,7 +230,7 @@ impl Miner<'_> {
     /// the error is returned.
     fn one(&mut self, file: &Path, found_by: FoundBy, reading: &Reading) -> Result<usize, Box<dyn Error>> {
         let doubted = self.own.doubt(file, found_by, reading).map(|why| {
-            self.bar.suspend(|| say(&format!("{}: its suggestions wait for review: {why}", path_line(file))));
+            self.bar.suspend(|| say(&format!("{}: others can have written it: {why}", path_line(file))));
             let mut doubted = reading.clone();
             doubted.transcript.source = Source::Others;
             doubted
@@ -313,7 +308,10 @@ impl Miner<'_> {
         let outcome = if self.is_dry {
             "nothing was learned".to_owned()
         } else {
-            format!("{n_learned} learned, {n_review} for review")
+            match n_learned {
+                0 => format!("{n_review} for review: adage review"),
+                _ => format!("{n_learned} learned, {n_review} for review: adage review"),
+            }
         };
         self.out.line(&format!(
             "{}, {}, {outcome}",
@@ -389,10 +387,10 @@ impl Input {
         }
     }
 
-    fn read(&self, format: Format, config: &SessionsConfig) -> Result<Reading, Box<dyn Error>> {
+    fn read(&self, format: Format) -> Result<Reading, Box<dyn Error>> {
         match self {
             Self::Named(path) => Ok(TranscriptReader::new().read(sessions::open(path)?, format)?),
-            Self::Found(file, _) => Ok(file.read(format, config)?),
+            Self::Found(file, _) => Ok(file.read(format)?),
         }
     }
 }

@@ -50,7 +50,7 @@ enum Answer {
     Skip,
     Edit,
     Reveal,
-    /// Picks a line of an item, or leaves it again.
+    /// Picks a candidate of a session, or leaves it again.
     Line(usize),
     Quit,
 }
@@ -61,7 +61,7 @@ n  not now: it stays in the inbox
 s  dismiss it
 e  edit it first
 r  show what is masked in it too
-1  pick line 1 of what was also said (to 9; again: leave it), then y
+1  pick candidate 1 of a session (to 9, 0 for the tenth; again: leave it), then y: the others are dismissed
 q  quit: the rest stays in the inbox";
 
 /// Edits a text by hand; `None` when it was not changed.
@@ -144,8 +144,11 @@ fn ask_about<W: Write>(
                     picked.insert(line);
                 }
             }
-            Answer::Edit => match edited(playbook, &inbox, &proposal, person) {
-                Ok(Edited::Again(changed)) => proposal = changed,
+            Answer::Edit => match edited(playbook, &inbox, &proposal, &picked, person) {
+                Ok(Edited::Again(changed)) => {
+                    proposal = changed;
+                    picked.clear();
+                }
                 Ok(Edited::Learned(learned)) => {
                     print_learned(&learned, out)?;
                     return Ok(Answer::Yes);
@@ -170,7 +173,7 @@ fn print_picked<W: Write>(picked: &BTreeSet<usize>, out: &mut Output<W>) -> io::
     out.line(&format!("picked: {}", numbers.join(", ")))
 }
 
-/// Applies a proposal, or the lines picked of it, or dismisses it. Returns the answer, or [`Answer::NotNow`] after an error.
+/// Applies a proposal, or the candidates picked of it, or dismisses it. Returns the answer, or [`Answer::NotNow`] after an error.
 fn carry_out<W: Write>(
     answer: Answer,
     inbox: &Inbox,
@@ -215,6 +218,7 @@ fn answer<W: Write>(person: &mut Person<'_>, out: &mut Output<W>) -> io::Result<
             'e' => return Ok(Answer::Edit),
             'r' => return Ok(Answer::Reveal),
             'q' => return Ok(Answer::Quit),
+            '0' => return Ok(Answer::Line(10)),
             key @ '1'..='9' => return Ok(Answer::Line(key.to_digit(10).map_or(0, |digit| digit as usize))),
             _ => out.text(HELP)?,
         }
@@ -234,15 +238,40 @@ fn edited(
     playbook: &Playbook,
     inbox: &Inbox,
     proposal: &Proposal,
+    picked: &BTreeSet<usize>,
     person: &mut Person<'_>,
 ) -> Result<Edited, Box<dyn Error>> {
-    if matches!(proposal.name, ProposalName::Lesson(_)) {
-        return edited_lesson(playbook, inbox, proposal, person);
+    match &proposal.name {
+        ProposalName::Lesson(_) => return edited_lesson(playbook, inbox, proposal, person),
+        ProposalName::Session(_) => return edited_candidate(playbook, inbox, proposal, picked, person),
+        ProposalName::Patch(_) | ProposalName::Skill(_) => {}
     }
     let text = inbox.text(proposal)?;
     match (person.edit)(&text, proposal)? {
         Some(changed) if changed != text => Ok(Edited::Again(inbox.replace(proposal, &changed)?)),
         _ => Ok(Edited::Not),
+    }
+}
+
+/// Learns the picked candidate of a session as the person wrote it. The others are asked about again.
+fn edited_candidate(
+    playbook: &Playbook,
+    inbox: &Inbox,
+    session: &Proposal,
+    picked: &BTreeSet<usize>,
+    person: &mut Person<'_>,
+) -> Result<Edited, Box<dyn Error>> {
+    let picked: Vec<usize> = picked.iter().copied().collect();
+    let number = match (picked.as_slice(), session.lessons.len()) {
+        ([number], _) => *number,
+        ([], 1) => 1,
+        _ => return Err("pick one candidate by its number first".into()),
+    };
+    let id = number.checked_sub(1).and_then(|place| session.lessons.get(place)).ok_or("there is no such candidate")?;
+    let edited = edited_lesson(playbook, inbox, &inbox.find(&ProposalName::Lesson(*id))?, person)?;
+    match (edited, inbox.find(&session.name)) {
+        (Edited::Learned(_), Ok(rest)) => Ok(Edited::Again(rest)),
+        (edited, _) => Ok(edited),
     }
 }
 
@@ -272,7 +301,7 @@ fn edited_lesson(
 fn open_editor(text: &[u8], proposal: &Proposal) -> Result<Option<Vec<u8>>, Box<dyn Error>> {
     let suffix = match proposal.name {
         ProposalName::Skill(_) => ".md",
-        ProposalName::Lesson(_) => ".json",
+        ProposalName::Session(_) | ProposalName::Lesson(_) => ".json",
         ProposalName::Patch(_) => ".patch",
     };
     editor::edit(text, suffix)

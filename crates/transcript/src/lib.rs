@@ -19,25 +19,20 @@
 //! ```
 
 pub mod command;
-mod decode;
 mod error;
 mod injected;
-mod marks;
 pub mod outcome;
 mod readers;
 mod tool_call;
 mod transcript;
-mod words;
 
 pub use command::{CommandLine, Relation, WordChange};
 pub use error::Error;
 pub use injected::without_harness_tags;
-pub use marks::SessionMarks;
 pub use outcome::error_line;
 pub use readers::{Broken, BrokenReason, Format, Owner, ReadLimits, ReadReport, Reading, TranscriptReader};
 pub use tool_call::ToolCall;
 pub use transcript::{Source, Status, Transcript, Turn};
-pub use words::{SaidWords, ShownWords, is_echo, shown_runs, word_runs};
 
 /// The README's example is a test.
 #[cfg(doctest)]

@@ -3,7 +3,6 @@
 use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 
-use crate::SessionMarks;
 use crate::tool_call::ToolCall;
 
 /// A session.
@@ -15,9 +14,6 @@ pub struct Transcript {
     pub project: String,
     /// The time of its first turn, if the source has it.
     pub started: Option<DateTime<FixedOffset>>,
-    /// By what copies and forks of it are known.
-    #[serde(skip)]
-    pub marks: SessionMarks,
     /// The turns in order.
     pub turns: Vec<Turn>,
     /// Who can have written it. Readers of a source do not know: it is [`Source::Agent`] until somebody says otherwise.

@@ -7,12 +7,12 @@ mod policy;
 
 use std::fmt::Write;
 use std::path::Path;
+use std::time::Duration;
 
 use adage_redact::{Redactor, fence_for, one_line, path_line, strip_invisible};
 use serde::Serialize;
 
 use super::SessionEntry;
-use crate::config::AgentConfig;
 
 pub use policy::{AgentTool, Denied, ToolPolicy};
 
@@ -25,6 +25,27 @@ const MAX_DESCRIPTION_CHARS: usize = 200;
 /// Characters of a proposal that are shown; the agent can read the rest.
 const MAX_PROPOSAL_CHARS: usize = 8_000;
 
+/// The limits of an agent that the host runs over past sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct AgentLimits {
+    /// Maximum number of turns.
+    pub max_turns: usize,
+    /// Time limit.
+    #[serde(serialize_with = "crate::config::seconds::serialize")]
+    pub time_limit: Duration,
+    /// Maximum number of proposed skills.
+    pub max_skills: usize,
+    /// Maximum number of proposed changes to notes.
+    pub max_patches: usize,
+    /// Minimum number of sessions as evidence for a new skill.
+    pub min_sessions: usize,
+}
+
+/// All specified.
+const LIMITS: AgentLimits =
+    AgentLimits { max_turns: 30, time_limit: Duration::from_mins(30), max_skills: 2, max_patches: 5, min_sessions: 2 };
+
 /// The job of a host's agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -36,7 +57,7 @@ pub struct AgentJob {
     /// The permissions of its tools.
     pub policy: ToolPolicy,
     /// The limits of turns and time.
-    pub limits: AgentConfig,
+    pub limits: AgentLimits,
 }
 
 /// The inputs of a job.
@@ -56,16 +77,16 @@ pub(crate) struct Briefing<'a> {
     pub(crate) sessions: &'a [&'a SessionEntry],
 }
 
-pub(crate) fn job(briefing: &Briefing<'_>, config: &AgentConfig) -> AgentJob {
+pub(crate) fn job(briefing: &Briefing<'_>) -> AgentJob {
     AgentJob {
-        system: system(briefing, config),
+        system: system(briefing, &LIMITS),
         query: query(briefing),
         policy: ToolPolicy { readable: vec![briefing.memory.to_owned()], writable: vec![briefing.inbox.to_owned()] },
-        limits: config.clone(),
+        limits: LIMITS,
     }
 }
 
-fn system(briefing: &Briefing<'_>, config: &AgentConfig) -> String {
+fn system(briefing: &Briefing<'_>, limits: &AgentLimits) -> String {
     let global = match briefing.global {
         Some(path) => format!(
             "What holds in every project goes into {}/global/extraction.patch, whose only target is {}.",
@@ -75,10 +96,10 @@ fn system(briefing: &Briefing<'_>, config: &AgentConfig) -> String {
         None => "There is no file for what holds in every project: leave such things out.".to_owned(),
     };
     let inputs = [
-        ("{{min_sessions}}", config.min_sessions.to_string()),
-        ("{{max_patches}}", config.max_patches.to_string()),
-        ("{{max_skills}}", config.max_skills.to_string()),
-        ("{{max_turns}}", config.max_turns.to_string()),
+        ("{{min_sessions}}", limits.min_sessions.to_string()),
+        ("{{max_patches}}", limits.max_patches.to_string()),
+        ("{{max_skills}}", limits.max_skills.to_string()),
+        ("{{max_turns}}", limits.max_turns.to_string()),
         ("{{global}}", global),
         ("{{inbox}}", path_line(briefing.inbox)),
         ("{{memory}}", path_line(briefing.memory)),
@@ -150,7 +171,7 @@ mod tests {
     #[test]
     fn every_input_of_the_template_is_filled_in_and_data_stays_out_of_it() {
         for global in [None, Some(Path::new("/home/me/NOTES.md"))] {
-            let job = job(&briefing(global, &[]), &AgentConfig::default());
+            let job = job(&briefing(global, &[]));
             assert!(!job.system.contains("{{") && !job.system.contains("}}"), "{}", job.system);
             assert!(job.system.contains("You have 30 turns.") && job.system.contains("in at least 2 sessions"));
             assert!(job.system.contains("/home/me/.adage/.inbox/private/extraction.patch"));

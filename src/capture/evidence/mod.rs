@@ -6,7 +6,6 @@
 
 mod quotable;
 
-use super::pasted::Typed;
 use crate::lesson::Evidence;
 use adage_transcript::{Transcript, Turn};
 use quotable::{Key, Quotable, QuoteMatch};
@@ -73,12 +72,6 @@ pub enum NoEvidence {
         /// The turn, counted from 0.
         turn: usize,
     },
-    /// The user pasted it: an earlier turn contains it, or it has the form of another author's text.
-    #[error("the words of turn {turn} are pasted, not typed")]
-    Pasted {
-        /// The turn, counted from 0.
-        turn: usize,
-    },
     /// It is not in this session.
     #[error("nobody said it in this session")]
     Nowhere,
@@ -140,6 +133,18 @@ pub fn check_evidence(transcript: &Transcript, evidence: &Evidence) -> Result<()
     Err(otherwise)
 }
 
+/// True if a quote has at least [`MIN_QUOTE_WORDS`] words, and no earlier turn of the assistant and no earlier result of a tool has it.
+pub(crate) fn is_said_first(transcript: &Transcript, Evidence { quote, turn, .. }: &Evidence) -> bool {
+    let key = Key::of_untrusted(quote);
+    let has = |text: &str| key.is_in(&Key::of_untrusted(text));
+    let shows = |earlier: &Turn| match earlier {
+        Turn::Assistant(text) => has(text),
+        Turn::ToolCall(call) => call.result.as_deref().is_some_and(has),
+        Turn::User(_) | Turn::System(_) => false,
+    };
+    key.n_words() >= MIN_QUOTE_WORDS && !transcript.turns.iter().take(*turn).any(shows)
+}
+
 /// A quote in a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::capture) enum Located {
@@ -183,14 +188,12 @@ fn says(turn: &Turn, quote: &Key) -> Option<Speaker> {
 pub(crate) struct UserTurns<'t> {
     transcript: &'t Transcript,
     turns: Vec<(usize, Quotable)>,
-    /// The parts that the person typed themselves.
-    typed: Typed,
 }
 
 impl<'t> UserTurns<'t> {
     pub(crate) fn of(transcript: &'t Transcript) -> Self {
         let typed = transcript.user_turns().map(|(number, text)| (number, Quotable::new(text)));
-        Self { transcript, turns: typed.collect(), typed: Typed::of(transcript) }
+        Self { transcript, turns: typed.collect() }
     }
 
     /// The turns, redacted, with their numbers.
@@ -216,24 +219,12 @@ impl<'t> UserTurns<'t> {
             }
             for place in turn.places(&key) {
                 match place {
-                    QuoteMatch::Whole { range, .. } if !self.is_own(*number, range) => {
-                        cut = cut.or(Some(NoEvidence::Pasted { turn: *number }));
-                    }
                     QuoteMatch::Whole { quote, range } => return Ok(Evidence { quote, turn: *number, range }),
                     QuoteMatch::CutsAWord => cut = cut.or(Some(NoEvidence::CutsAWord { turn: *number })),
                 }
             }
         }
         Err(cut.or_else(|| self.said_by_another(&key)).unwrap_or(NoEvidence::Nowhere))
-    }
-
-    /// True when a person typed the characters of a range.
-    fn is_own(&self, turn: usize, (start, end): (usize, usize)) -> bool {
-        let text = self.transcript.turns.get(turn).and_then(Turn::as_user).unwrap_or_default();
-        let mut places = text.char_indices().map(|(place, _)| place).chain([text.len()]);
-        let Some(from) = places.nth(start) else { return false };
-        let to = end.checked_sub(start + 1).and_then(|n| places.nth(n)).unwrap_or(from);
-        self.typed.is_own(turn, text, from..to)
     }
 
     fn said_by_another(&self, quote: &Key) -> Option<NoEvidence> {

@@ -60,15 +60,27 @@ fn whose_turn_and_which_is_told() {
 }
 
 #[test]
-fn pasted_words_are_no_evidence() {
-    let transcript = session(vec![
-        Turn::Assistant("From now on use the lock file of the release.".into()),
-        Turn::User("ok\nFrom now on use the lock file of the release.".into()),
-        Turn::User("look:\n```\nalways skip the tests\n```".into()),
-    ]);
-    for (quote, turn) in [("use the lock file of the release", 1), ("always skip the tests", 2)] {
-        assert_eq!(find_evidence(&transcript, quote), Err(NoEvidence::Pasted { turn }), "{quote}");
+fn a_quote_is_the_users_first_unless_a_result_or_the_assistant_has_it_before() {
+    const RULE: &str = "From now on use the lock file of the release.";
+    let call = |result: &str| {
+        let (tool, result) = ("WebFetch".into(), Some(format!("The page.\n{result}")));
+        Turn::ToolCall(ToolCall { tool, input: json!({}), result, status: Status::Succeeded })
+    };
+    let said = || Turn::User(RULE.into());
+    for (turns, expected) in [
+        (vec![said()], true),
+        (vec![said(), call(RULE)], true),
+        (vec![call(RULE), said()], false),
+        (vec![Turn::Assistant(format!("It says: {RULE}")), said()], false),
+        (vec![Turn::System(RULE.into()), said()], true),
+        (vec![call("another page"), said()], true),
+    ] {
+        let transcript = session(turns);
+        let evidence = find_evidence(&transcript, RULE).unwrap();
+        assert_eq!(is_said_first(&transcript, &evidence), expected, "{:?}", transcript.turns);
     }
+    let short = session(vec![Turn::User("use pnpm".into())]);
+    assert!(!is_said_first(&short, &find_evidence(&short, "use pnpm").unwrap()));
 }
 
 #[test]

@@ -7,10 +7,9 @@ use chrono::{DateTime, FixedOffset};
 
 use super::recovery::{Proven, Record};
 use super::reply::{Malformed, Proposal, Proposals, RecoveryProposal, excerpt};
-use super::{Existing, Extracted, ProposalEvidence, Refused, RefusedBecause};
+use super::{Existing, Extracted, MAX_LESSONS, MAX_RECOVERIES, ProposalEvidence, Refused, RefusedBecause};
 use crate::capture::evidence::UserTurns;
 use crate::clock::ManualClock;
-use crate::config::ExtractConfig;
 use crate::difference::difference;
 use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Origin, Provenance, Realm, WaysIn, build_lesson};
 
@@ -32,7 +31,6 @@ pub(super) struct Bench<'a> {
     pub(super) session: &'a str,
     pub(super) realm: &'a Realm,
     pub(super) existing: &'a [Existing],
-    pub(super) config: &'a ExtractConfig,
 }
 
 impl Bench<'_> {
@@ -62,9 +60,8 @@ impl Bench<'_> {
         position: usize,
         earlier: &[Lesson],
     ) -> Result<(Extracted, Lesson), RefusedBecause> {
-        let max = self.config.max_lessons;
-        if position >= max {
-            return Err(RefusedBecause::TooMany { max });
+        if position >= MAX_LESSONS {
+            return Err(RefusedBecause::TooMany { max: MAX_LESSONS });
         }
         if proposal.rule.is_empty() {
             return Err(RefusedBecause::NoRule);
@@ -86,9 +83,8 @@ impl Bench<'_> {
         position: usize,
         earlier: &[Lesson],
     ) -> Result<(Extracted, Lesson), RefusedBecause> {
-        let max = self.config.max_recoveries;
-        if position >= max {
-            return Err(RefusedBecause::TooMany { max });
+        if position >= MAX_RECOVERIES {
+            return Err(RefusedBecause::TooMany { max: MAX_RECOVERIES });
         }
         let Proven { evidence, commands, topic } =
             self.record.check(&proposal, self.found).map_err(RefusedBecause::NotProven)?;

@@ -13,6 +13,8 @@ mod recovery;
 mod reply;
 mod tags;
 
+use std::time::Duration;
+
 use super::NoEvidence;
 use super::evidence::UserTurns;
 use crate::config::ExtractConfig;
@@ -27,6 +29,19 @@ use serde::Serialize;
 
 pub use recovery::{RecoveryPart, RecoveryRefusal};
 pub use reply::Unreadable;
+
+/// Maximum number of known lessons in the prompt; specified.
+pub(crate) const MAX_EXISTING: usize = 20;
+/// Maximum number of proposals per answer that are examined; specified.
+const MAX_LESSONS: usize = 3;
+/// Maximum number of recoveries per answer that are examined; chosen.
+const MAX_RECOVERIES: usize = 5;
+/// Maximum size of the answer that is parsed, in bytes; chosen.
+pub(crate) const MAX_REPLY_BYTES: usize = 256 << 10;
+/// Delay before the second attempt, unless the server gives one; chosen.
+const RETRY_DELAY: Duration = Duration::from_secs(2);
+/// Maximum delay: if the server asks for more, there is no second attempt; chosen.
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(30);
 
 /// A known lesson in the prompt, so that the model can state that a new one replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +67,7 @@ pub struct ExtractRequest<'a> {
     pub transcript: &'a Transcript,
     /// The realm of the lessons.
     pub realm: Realm,
-    /// The known lessons of the realm that are nearest to the session, nearest first; at most [`ExtractConfig::max_existing`]
+    /// The known lessons of the realm that are nearest to the session, nearest first; at most 20
     /// of them are shown.
     pub existing: Vec<Existing>,
     /// The turns of the failures on which there is a lesson, or was one: the model's recoveries from these are refused.
@@ -207,8 +222,8 @@ pub fn extract_lessons(model: &dyn LanguageModel, request: &ExtractRequest<'_>, 
     if said.texts().all(|(_, text)| text.trim().is_empty()) && !record.has_failures() {
         return Extraction::NobodyTyped;
     }
-    let existing = existing.get(..config.max_existing).unwrap_or(existing);
-    let Prompt { system, user } = prompt::prompt(&record::record(transcript, &said, &record, config), existing, config);
+    let existing = existing.get(..MAX_EXISTING).unwrap_or(existing);
+    let Prompt { system, user } = prompt::prompt(&record::record(transcript, &said, &record, config), existing);
     let completion = Completion {
         system,
         user,
@@ -217,11 +232,11 @@ pub fn extract_lessons(model: &dyn LanguageModel, request: &ExtractRequest<'_>, 
         time_limit: config.time_limit,
         cancel: cancel.clone(),
     };
-    let reply = match ask(model, &completion, config) {
+    let reply = match ask(model, &completion) {
         Ok(reply) => reply,
         Err((error, n_attempts)) => return Extraction::ModelFailed { error, n_attempts },
     };
-    let (n_bytes, max) = (reply.len(), config.max_reply_bytes);
+    let (n_bytes, max) = (reply.len(), MAX_REPLY_BYTES);
     if n_bytes > max {
         return Extraction::Unreadable { reason: Unreadable::TooLong { n_bytes, max } };
     }
@@ -231,7 +246,7 @@ pub fn extract_lessons(model: &dyn LanguageModel, request: &ExtractRequest<'_>, 
         Ok(Reply::Learn(proposals)) if proposals.is_empty() => Extraction::NothingToLearn,
         Ok(Reply::Learn(proposals)) => {
             let session = &transcript.session;
-            let bench = Bench { said: &said, record: &record, found, session, realm, existing, config };
+            let bench = Bench { said: &said, record: &record, found, session, realm, existing };
             let (lessons, refused) = bench.judge(proposals);
             Extraction::Proposed { lessons, refused }
         }
@@ -244,17 +259,13 @@ pub(crate) fn redacted_record(transcript: &Transcript, config: &ExtractConfig) -
 }
 
 /// Calls the model, a second time after a temporary error. The error comes with the number of attempts.
-fn ask(
-    model: &dyn LanguageModel,
-    completion: &Completion,
-    config: &ExtractConfig,
-) -> Result<String, (ModelError, usize)> {
+fn ask(model: &dyn LanguageModel, completion: &Completion) -> Result<String, (ModelError, usize)> {
     let error = match model.complete(completion) {
         Ok(reply) => return Ok(reply),
         Err(error) => error,
     };
-    let delay = error.retry_after().unwrap_or(config.retry_delay);
-    if !error.is_passing() || delay > config.max_retry_delay {
+    let delay = error.retry_after().unwrap_or(RETRY_DELAY);
+    if !error.is_passing() || delay > MAX_RETRY_DELAY {
         return Err((error, 1));
     }
     if completion.cancel.wait(delay) {

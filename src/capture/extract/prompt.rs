@@ -5,9 +5,8 @@ use std::fmt::Write;
 use adage_redact::{Redactor, strip_invisible};
 use serde::Serialize;
 
-use super::{Existing, clip};
+use super::{MAX_LESSONS, MAX_RECOVERIES, Existing, clip};
 use crate::capture::MIN_QUOTE_WORDS;
-use crate::config::ExtractConfig;
 use crate::lesson::TextHash;
 
 /// The instructions, with `{{name}}` for what they are given.
@@ -36,14 +35,14 @@ struct Shown<'a> {
 ///
 /// The mark of the two blocks is a hash of their content: no text in them can contain it, because its author would have to know
 /// the whole content.
-pub(super) fn prompt(record: &str, existing: &[Existing], config: &ExtractConfig) -> Prompt {
+pub(super) fn prompt(record: &str, existing: &[Existing]) -> Prompt {
     let known = existing_lines(existing);
     let hash = TextHash::of(&[known.as_str(), record]).to_string();
     let mark = hash.get(..16).unwrap_or(&hash);
     let inputs = [
         ("{{mark}}", mark.to_owned()),
-        ("{{max_lessons}}", config.max_lessons.to_string()),
-        ("{{max_recoveries}}", config.max_recoveries.to_string()),
+        ("{{max_lessons}}", MAX_LESSONS.to_string()),
+        ("{{max_recoveries}}", MAX_RECOVERIES.to_string()),
         ("{{min_words}}", MIN_QUOTE_WORDS.to_string()),
         ("{{max_trigger_chars}}", MAX_TRIGGER_CHARS.to_string()),
     ];
@@ -74,7 +73,7 @@ mod tests {
 
     #[test]
     fn every_input_of_the_template_is_filled_in() {
-        let Prompt { system, user } = prompt("{}", &[], &ExtractConfig::default());
+        let Prompt { system, user } = prompt("{}", &[]);
         assert!(!system.contains("{{") && !system.contains("}}"), "{system}");
         assert!(
             system.contains("at most 3 lessons")

@@ -57,6 +57,13 @@ enum Rank {
 /// How many turns after a failed call are kept before others.
 const MAX_AFTER_FAILURE: usize = 12;
 
+/// Maximum length of a user turn; a longer one is cut to its head, its tail and its corrections; in characters, chosen.
+const MAX_USER_TURN_CHARS: usize = 2_000;
+/// Maximum length of any other text (of the assistant, a call's input or result); in characters, chosen.
+const MAX_OTHER_TURN_CHARS: usize = 500;
+/// Maximum length of the result of a call that failed, with the lines that tell of an error; in characters, chosen.
+const MAX_FAILURE_CHARS: usize = 1_500;
+
 struct Entry {
     turn: usize,
     rank: Rank,
@@ -122,15 +129,15 @@ fn entries(transcript: &Transcript, said: &UserTurns<'_>, calls: &Record<'_>, co
             Turn::User(_) => {
                 let Some((_, text)) = typed.next() else { continue };
                 let rank = if has_cue(text) { Rank::Correction } else { Rank::User };
-                let text = clip(text, config.max_user_turn_chars, config.max_session_chars / 4);
+                let text = clip(text, MAX_USER_TURN_CHARS, config.max_session_chars / 4);
                 (rank, json(&Line::User { turn, text: &text }))
             }
-            Turn::Assistant(text) => (rank, json(&Line::Assistant { turn, text: &shorten(text, config) })),
+            Turn::Assistant(text) => (rank, json(&Line::Assistant { turn, text: &shorten(text) })),
             Turn::ToolCall(call) => {
                 let status = calls.status(turn);
                 let has_failed = status == Status::Failed;
                 failed = if has_failed { Some(turn) } else { failed };
-                (if has_failed { Rank::Failure } else { rank }, json_of_call(turn, call, status, config))
+                (if has_failed { Rank::Failure } else { rank }, json_of_call(turn, call, status))
             }
             Turn::System(_) => continue,
         };
@@ -139,16 +146,15 @@ fn entries(transcript: &Transcript, said: &UserTurns<'_>, calls: &Record<'_>, co
     entries
 }
 
-fn json_of_call(turn: usize, call: &ToolCall, status: Status, config: &ExtractConfig) -> String {
+fn json_of_call(turn: usize, call: &ToolCall, status: Status) -> String {
     let (word, max_result) = match status {
-        Status::Succeeded => ("succeeded", config.max_other_turn_chars),
-        Status::Failed => ("failed", config.max_failure_chars),
-        Status::Unknown => ("unknown", config.max_failure_chars),
+        Status::Succeeded => ("succeeded", MAX_OTHER_TURN_CHARS),
+        Status::Failed => ("failed", MAX_FAILURE_CHARS),
+        Status::Unknown => ("unknown", MAX_FAILURE_CHARS),
     };
-    let short = |text: &str| shorten(text, config);
+    let short = |text: &str| shorten(text);
     let result = call.result.as_deref().map(|result| {
-        clip_output(&clean(result), config.max_other_turn_chars, max_result.max(config.max_other_turn_chars))
-            .into_owned()
+        clip_output(&clean(result), MAX_OTHER_TURN_CHARS, max_result).into_owned()
     });
     let command = call.command().as_deref().map(short);
     let file = call.changed_path().filter(|_| call.changes_files()).map(short);
@@ -168,9 +174,8 @@ fn json_of_call(turn: usize, call: &ToolCall, status: Status, config: &ExtractCo
 }
 
 /// Redacted first: a secret cut in two is not recognised.
-fn shorten(text: &str, config: &ExtractConfig) -> String {
-    let max = config.max_other_turn_chars;
-    clip(&clean(text), max, max).into_owned()
+fn shorten(text: &str) -> String {
+    clip(&clean(text), MAX_OTHER_TURN_CHARS, MAX_OTHER_TURN_CHARS).into_owned()
 }
 
 fn clean(text: &str) -> String {

@@ -21,7 +21,6 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::error_line::{error_line, has_many_causes};
 use super::session::{Session, TerminalCall};
 use super::{FiredBecause, RejectedBecause, Trial};
-use crate::config::CaptureConfig;
 pub(super) use attempts::is_same_error_text;
 use diagnosis::{Diagnosis, diagnosis};
 use edits::edit_text;
@@ -38,10 +37,13 @@ const MAX_WINDOWS: usize = 3;
 /// The maximum number of changed files. A sentence of the agent rarely describes changes in more.
 const MAX_FILES: usize = 3;
 
+/// Number of terminal calls after a failure that are searched for its recovery; the earlier system counted calls of every tool.
+const WINDOW: usize = 5;
+
 /// A trial for each failed call, then for each failure that the user reported. Empty for a session without failures.
-pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> {
+pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
     let failures = session.calls.iter().enumerate().filter(|(_, call)| is_failure(session, call));
-    let trials = failures.map(|(place, failed)| judge(session, place, failed, config.recovery_window));
+    let trials = failures.map(|(place, failed)| judge(session, place, failed, WINDOW));
     let mut trials: Vec<Trial> = trials.collect();
     keep_last_of_each_success(&mut trials);
     trials.extend(user_report::find(session));

@@ -53,22 +53,10 @@ pub enum FiredBecause {
         /// Files edited between the two.
         n_edited: usize,
     },
-    /// The user stated a rule that is meant to last.
+    /// The user corrected the agent, or stated a rule, a fact or a preference.
     Told {
-        /// How likely it is.
+        /// The probability that somebody who was not there could act on it.
         probability: f64,
-        /// In how many turns it is said.
-        times: usize,
-    },
-    /// The user said something that is likely of use beyond the session, for review.
-    Proposed {
-        /// How likely it is.
-        probability: f64,
-    },
-    /// What else the user said, listed for review.
-    Gathered {
-        /// How many quotes.
-        n_quotes: usize,
     },
     /// A command was repeated.
     Repeated {
@@ -201,8 +189,8 @@ pub enum RejectedBecause {
     },
     /// An earlier turn says the same.
     SaidBefore,
-    /// It holds for the moment only, or cannot be understood without the session.
-    OfTheMoment,
+    /// A secret was typed: the redacted rest is not useful.
+    HasSecret,
     /// The session is too short.
     FewCalls {
         /// How many terminal calls it has.

@@ -9,7 +9,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::session::{Session, TerminalCall};
 use super::user_correction::Subject;
-use super::wording::{Sentence, char_range};
+use super::wording::{Sentence, char_range, sentences};
 use super::{Author, Candidate, FiredBecause, Heuristic, Instruction, Trial, mined};
 use crate::lesson::{Evidence, build_lesson};
 
@@ -42,8 +42,8 @@ fn is_memory_line(text: &str) -> bool {
 }
 
 /// True for a turn that asks the agent to remember something.
-pub(super) fn is_instruction(session: &Session<'_>, turn: usize, text: &str) -> bool {
-    place(text, &session.typed.sentences(turn, text)).is_some()
+pub(super) fn is_instruction(text: &str) -> bool {
+    place(text, &sentences(text)).is_some()
 }
 
 /// The index of the sentence that asks, and the byte at which the request begins in it. None if no sentence asks.
@@ -104,7 +104,7 @@ struct Asked<'s, 't> {
 
 /// The lesson of one user turn. None if it is not an instruction.
 fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
-    let sentences = session.typed.sentences(turn, text);
+    let sentences = sentences(text);
     let (place, start) = place(text, &sentences)?;
     let sentence = sentences.get(place)?;
     let named = lesson_name(sentence.text.get(start..)?);
@@ -118,7 +118,7 @@ fn judge(session: &Session<'_>, turn: usize, text: &str) -> Option<Trial> {
         Instruction::Rule => Vec::new(),
         Instruction::Pointer => surrounding(session, turn),
     };
-    let about = Subject::of(session, turn, &words, false);
+    let about = Subject::of_words(&words);
     let range = char_range(text, sentence.start, sentence.end());
     let evidence = Evidence { quote: sentence.text.to_owned(), turn, range };
     let asked = Asked { turn, kind, named, words, about, commands };

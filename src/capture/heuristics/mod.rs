@@ -17,14 +17,13 @@ mod user_correction;
 mod usual;
 mod wording;
 
-use crate::config::{CaptureConfig, Selection};
+use crate::config::CaptureConfig;
 use crate::lesson::{Evidence, LessonDraft, Origin, Provenance};
 
 pub(in crate::capture) use error_line::tells_error;
 pub use explain::{Because, Explanation, FiredBecause, Instruction, RejectedBecause};
 pub(in crate::capture) use outcomes::{Outcomes, has_word, names_in};
 pub use statement::{StatedSentence, Statement, statements};
-pub(crate) use user_correction::picked_lesson;
 pub use user_correction::{StatedLine, stated_lines};
 pub(in crate::capture) use wording::{Sentence, first_request, sentences};
 
@@ -91,6 +90,11 @@ pub struct Candidate {
 }
 
 impl Candidate {
+    /// The confidence of its lesson, by which candidates of different rules are compared.
+    pub(crate) fn confidence(&self) -> f64 {
+        self.draft.row().get("confidence").and_then(serde_json::Value::as_f64).unwrap_or_default()
+    }
+
     /// True if it tells how something is done, step by step. When a session is read, only such a candidate makes a draft skill.
     #[must_use]
     pub fn is_procedure(&self) -> bool {
@@ -124,13 +128,13 @@ pub enum Author {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Suggestions {
-    /// The lessons, in the order of [`Heuristic::ALL`]; of one rule the best first, the earliest of equals.
+    /// The lessons, those of highest confidence first; of equals in the order of [`Heuristic::ALL`], of one rule the best first.
     pub candidates: Vec<Candidate>,
     /// Why each rule fired or did not, including candidates that a better one of the same rule replaced.
     pub explanations: Vec<Explanation>,
 }
 
-/// Finds lessons in a transcript: the best of each rule and at most five, or every one, as the settings say (docs/spec/capture.md, 2).
+/// Finds lessons in a transcript, at most [`max_candidates`](CaptureConfig::max_candidates) (docs/spec/capture.md, 2).
 ///
 /// ```
 /// use adage::transcript::{Status, ToolCall, Transcript, Turn};
@@ -154,24 +158,18 @@ pub struct Suggestions {
 /// ```
 #[must_use]
 pub fn suggest(transcript: &Transcript, config: &CaptureConfig) -> Suggestions {
-    suggest_after(transcript, &[], config)
-}
-
-/// As [`suggest`], with what the person told the agent in earlier sessions of the project: what they say again is meant to last.
-pub(crate) fn suggest_after(transcript: &Transcript, earlier: &[&str], config: &CaptureConfig) -> Suggestions {
     let session = Session::new(transcript);
-    let first_untrusted = super::taint::first_untrusted(transcript, config);
     let mut suggestions = Suggestions::default();
     let mut fired: Vec<Fired> = Vec::new();
     for heuristic in Heuristic::ALL {
         let found = match heuristic {
-            Heuristic::MultiStep => multi_step::find(&session, config),
-            Heuristic::ErrorRecovery => error_recovery::find(&session, config),
-            Heuristic::UserCorrection => user_correction::find(&session, first_untrusted, earlier),
+            Heuristic::MultiStep => multi_step::find(&session),
+            Heuristic::ErrorRecovery => error_recovery::find(&session),
+            Heuristic::UserCorrection => user_correction::find(&session),
             Heuristic::RepeatedAction => {
-                let mut found = repeated_action::find(&session, config);
+                let mut found = repeated_action::find(&session);
                 let procedures = fired.iter().filter(|fired| fired.candidate.heuristic == Heuristic::MultiStep);
-                let told = procedures.take(max_of_rule(Heuristic::MultiStep, config)).map(|fired| &fired.candidate);
+                let told = procedures.take(max_of_rule(Heuristic::MultiStep)).map(|fired| &fired.candidate);
                 project_checks::leave_to_procedures(&mut found, &told.collect::<Vec<_>>());
                 found
             }
@@ -179,7 +177,7 @@ pub(crate) fn suggest_after(transcript: &Transcript, earlier: &[&str], config: &
         };
         fired.extend(suggestions.best_first(heuristic, found));
     }
-    suggestions.take(fired, config);
+    suggestions.take(fired, config.max_candidates);
     suggestions
 }
 
@@ -226,34 +224,12 @@ struct Fired {
     best: f64,
 }
 
-/// The maximum number of suggested candidates of one rule.
-fn max_of_rule(heuristic: Heuristic, config: &CaptureConfig) -> usize {
-    match (config.selection, heuristic) {
-        (Selection::All, _) => usize::MAX,
-        // What a person said is not one thing, nor is what went wrong.
-        (Selection::Best, Heuristic::UserCorrection) => 4,
-        (Selection::Best, Heuristic::ErrorRecovery) => 3,
-        (Selection::Best, _) => 1,
+/// The maximum number of candidates of one rule: a session has one procedure and one habit that are worth noting.
+fn max_of_rule(heuristic: Heuristic) -> usize {
+    match heuristic {
+        Heuristic::MultiStep | Heuristic::RepeatedAction => 1,
+        Heuristic::ErrorRecovery | Heuristic::UserCorrection | Heuristic::ExplicitInstruction => usize::MAX,
     }
-}
-
-/// True for what a person said and decides about: it does not count towards the limits.
-fn awaits_a_person(fired: &Fired) -> bool {
-    matches!(fired.because, FiredBecause::Proposed { .. } | FiredBecause::Gathered { .. })
-}
-
-/// True for a rule in words that the person asked to remember. There may be several, and they do not count towards the limits.
-fn is_dictated(fired: &Fired) -> bool {
-    const MAX: usize = 3;
-    matches!(fired.because, FiredBecause::Instructed { kind: Instruction::Rule, .. }) && fired.place < MAX
-}
-
-/// True for a fourth or fifth recovery that commands and settings alone prove, without anybody's words.
-fn is_proven(fired: &Fired) -> bool {
-    const MAX: usize = 5;
-    const MIN_SCORE: f64 = 0.7;
-    let Fired { candidate, place, .. } = fired;
-    candidate.heuristic == Heuristic::ErrorRecovery && *place < MAX && candidate.score >= MIN_SCORE
 }
 
 impl Suggestions {
@@ -276,27 +252,17 @@ impl Suggestions {
         fired.into_iter().enumerate().map(|(place, fired)| Fired { place, best, ..fired }).collect()
     }
 
-    /// Adds candidates up to the limits, in their order: the best of every rule has a place before the second of any.
-    fn take(&mut self, fired: Vec<Fired>, config: &CaptureConfig) {
-        let max = if config.selection == Selection::All { usize::MAX } else { config.max_candidates };
-        let is_allowed =
-            |fired: &Fired| fired.place < max_of_rule(fired.candidate.heuristic, config) || is_proven(fired);
-        let is_best = |fired: &Fired| fired.place == 0 && !awaits_a_person(fired);
-        let mut n_best_left = fired.iter().filter(|fired| is_best(fired)).count();
-        let mut n_taken = 0;
+    /// Adds the candidates of highest confidence up to the limit.
+    fn take(&mut self, mut fired: Vec<Fired>, max: usize) {
+        // The sort is stable: of equals the rule that comes first, and of one rule the best.
+        fired.sort_by(|a, b| b.candidate.confidence().total_cmp(&a.candidate.confidence()));
         for fired in fired {
-            n_best_left -= usize::from(is_best(&fired));
-            let n_free = max.saturating_sub(n_taken);
             let heuristic = fired.candidate.heuristic;
-            let because = if awaits_a_person(&fired) || (fired.place > 0 && is_dictated(&fired)) {
-                self.candidates.push(fired.candidate);
-                Because::Fired(fired.because)
-            } else if !is_allowed(&fired) {
+            let because = if fired.place >= max_of_rule(heuristic) {
                 Because::Refused(RejectedBecause::Outdone { score: fired.candidate.score, best: fired.best })
-            } else if n_free == 0 || (fired.place > 0 && n_free <= n_best_left) {
+            } else if self.candidates.len() >= max {
                 Because::Refused(RejectedBecause::TooMany { max })
             } else {
-                n_taken += 1;
                 self.candidates.push(fired.candidate);
                 Because::Fired(fired.because)
             };

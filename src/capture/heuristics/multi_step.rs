@@ -11,7 +11,6 @@ use super::session::{Session, TerminalCall};
 use super::usual::{UsualForm, occasion, usual_form};
 use super::wording::listed;
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
-use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 use recurring::{Shared, lacks_formatter, recurring};
 
@@ -31,12 +30,15 @@ enum Times {
     Again,
 }
 
+/// Minimum number of consecutive successful terminal calls in a procedure; the earlier system's.
+const MIN_RUN: usize = 4;
+
 /// A trial for each run of successful commands and each recurring procedure. Empty for a session without successful commands.
-pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> {
+pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
     let runs = session.calls.split(|call| !call.succeeded()).filter(|run| !run.is_empty());
-    let tasks = runs.flat_map(split_by_task).flat_map(|run| split_by_request(session, run, config.min_run));
+    let tasks = runs.flat_map(split_by_task).flat_map(|run| split_by_request(session, run, MIN_RUN));
     let again = recurring(session);
-    let mut judged: Vec<Judged> = tasks.map(|run| judge(session, run, &again, config.min_run)).collect();
+    let mut judged: Vec<Judged> = tasks.map(|run| judge(session, run, &again, MIN_RUN)).collect();
     judged.extend(again.iter().map(|shared| judge_recurring(session, shared)));
     keep_widest(judged)
 }

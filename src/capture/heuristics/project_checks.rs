@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use adage_transcript::command::{Purpose, Step};
 
+use super::repeated_action::{MIN_CALLS, MIN_REPEATS};
 use super::session::Session;
 use super::usual::{UsualForm, usual_form};
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
-use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 
 /// The name of the suggestion. It is the same in every session.
@@ -39,7 +39,7 @@ struct Check<'s> {
 }
 
 /// The trial of the project's checks. None for a session without a successful check.
-pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Option<Trial> {
+pub(super) fn find(session: &Session<'_>) -> Option<Trial> {
     let mut checks: Vec<Check<'_>> = Vec::new();
     for call in session.calls.iter().filter(|call| call.succeeded()) {
         for step in call.steps.iter().filter(|step| is_check(step)) {
@@ -53,10 +53,10 @@ pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Option<Tria
         }
     }
     let turn = *checks.first()?.turns.first()?;
-    let (n_calls, min) = (session.calls.len(), config.min_repeats);
+    let (n_calls, min) = (session.calls.len(), MIN_REPEATS);
     let shown: Vec<(&Check<'_>, UsualForm)> =
         checks.iter().filter_map(|check| Some((check, usual_check(session, check, min)?))).collect();
-    let is_repeated = n_calls >= config.min_calls && shown.iter().any(|(_, usual)| usual.times >= min);
+    let is_repeated = n_calls >= MIN_CALLS && shown.iter().any(|(_, usual)| usual.times >= min);
     if !is_repeated && shown.len() < MIN_CHECKS {
         let times = checks.iter().map(|check| check.steps.len()).max().unwrap_or(0);
         return Some(Trial::refused(turn, RejectedBecause::NotRepeated { times, min }));

@@ -6,7 +6,6 @@ use super::project_checks::{self, is_check};
 use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall, is_script};
 use super::usual::{occasion, usual_form};
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
-use crate::config::CaptureConfig;
 use crate::lesson::build_lesson;
 
 /// The initial confidence, below the 0.5 of a lesson that someone wrote.
@@ -19,13 +18,18 @@ struct Group<'s, 't> {
     uses: Vec<(&'s TerminalCall<'t>, &'s Step)>,
 }
 
+/// Minimum number of terminal calls of a session for repetitions to count; the earlier system counted calls of every tool.
+pub(super) const MIN_CALLS: usize = 6;
+/// Minimum number of successes of a repeated command; the earlier system's.
+pub(super) const MIN_REPEATS: usize = 2;
+
 /// A trial for each command that succeeded, in the order of first use, and one for the project's checks. In a session with too few
 /// calls, one rejected trial in place of the commands.
-pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> {
+pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
     let n_calls = session.calls.len();
-    if n_calls < config.min_calls {
-        let few = Trial::refused(0, RejectedBecause::FewCalls { n_calls, min: config.min_calls });
-        return [few].into_iter().chain(project_checks::find(session, config)).collect();
+    if n_calls < MIN_CALLS {
+        let few = Trial::refused(0, RejectedBecause::FewCalls { n_calls, min: MIN_CALLS });
+        return [few].into_iter().chain(project_checks::find(session)).collect();
     }
     // The groups are in the order of first use, so that the earliest of equals wins.
     let mut groups: Vec<Group<'_, '_>> = Vec::new();
@@ -37,8 +41,8 @@ pub(super) fn find(session: &Session<'_>, config: &CaptureConfig) -> Vec<Trial> 
             }
         }
     }
-    let trials = groups.iter().map(|group| judge(session, group, config.min_repeats));
-    trials.chain(project_checks::find(session, config)).collect()
+    let trials = groups.iter().map(|group| judge(session, group, MIN_REPEATS));
+    trials.chain(project_checks::find(session)).collect()
 }
 
 /// The lesson of one command, or why there is none.

@@ -7,7 +7,6 @@ use adage_transcript::{CommandLine, Status, ToolCall, Transcript, outcome};
 
 use super::error_line::{absent_program, blames_the_command, has_place, is_complaint, never_ran};
 use super::request;
-use crate::capture::pasted::Typed;
 
 /// A longer command is a script for one occasion; so is one of several lines.
 pub(super) const MAX_COMMAND_CHARS: usize = 160;
@@ -118,8 +117,6 @@ impl Act<'_, '_> {
 pub(super) struct Session<'t> {
     pub(super) transcript: &'t Transcript,
     pub(super) calls: Vec<TerminalCall<'t>>,
-    /// What of the user's turns is their own.
-    pub(super) typed: Typed,
     /// The turns that a person typed, rising.
     user_turns: Vec<usize>,
     /// The calls that change files, by turn, rising.
@@ -132,7 +129,6 @@ impl<'t> Session<'t> {
         let mut session = Self {
             transcript,
             calls: Vec::new(),
-            typed: Typed::of(transcript),
             user_turns: transcript.user_turns().map(|(turn, _)| turn).collect(),
             changes: calls.filter(|(_, call)| call.changes_files()).collect(),
         };

@@ -7,7 +7,6 @@ use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 
 use super::SessionSummary;
-use crate::config::SessionsConfig;
 
 /// Why a session is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
@@ -37,29 +36,34 @@ pub enum Ineligible {
     },
 }
 
+/// Minimum number of user turns of a session worth reading, unless a call of it failed; specified.
+const MIN_USER_TURNS: usize = 10;
+/// Alternatively, the minimum number of tool calls: autonomous agents have few user turns; chosen.
+const MIN_TOOL_CALLS: usize = 10;
+
 /// Why a session that was last written at `updated` is not read at `now`; none if it can be read.
 pub(super) fn ineligible(
     summary: &SessionSummary,
     updated: DateTime<FixedOffset>,
     now: DateTime<FixedOffset>,
-    config: &SessionsConfig,
+    min_idle: Duration,
 ) -> Option<Ineligible> {
     let idle = (now - updated).to_std().unwrap_or_default();
     if summary.owner == Owner::Agent {
         Some(Ineligible::SubAgent)
-    } else if is_short(summary, config) {
+    } else if is_short(summary) {
         let SessionSummary { n_user_turns, n_tool_calls, .. } = *summary;
         Some(Ineligible::FewTurns { n_user_turns, n_tool_calls })
-    } else if idle < config.min_idle {
-        Some(Ineligible::Active { idle, min: config.min_idle })
+    } else if idle < min_idle {
+        Some(Ineligible::Active { idle, min: min_idle })
     } else {
         None
     }
 }
 
 /// True if there are few user turns and tool calls, and no call failed.
-fn is_short(summary: &SessionSummary, config: &SessionsConfig) -> bool {
-    summary.n_user_turns < config.min_user_turns
-        && summary.n_tool_calls < config.min_tool_calls
+fn is_short(summary: &SessionSummary) -> bool {
+    summary.n_user_turns < MIN_USER_TURNS
+        && summary.n_tool_calls < MIN_TOOL_CALLS
         && summary.n_failed_calls == 0
 }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use adage_redact::{path_line, path_text};
 use adage_transcript::Owner;
@@ -11,7 +12,6 @@ use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 
 use super::{Ineligible, SessionSummary, eligibility};
-use crate::config::SessionsConfig;
 
 /// A session of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -74,19 +74,19 @@ impl ReadState {
 }
 
 impl SessionEntry {
-    /// An entry as of `now`.
+    /// An entry as of `now`. A session that was written less than `min_idle` ago may still be active.
     #[must_use]
     pub fn new(
         path: PathBuf,
         modified: DateTime<FixedOffset>,
         summary: SessionSummary,
         now: DateTime<FixedOffset>,
-        config: &SessionsConfig,
+        min_idle: Duration,
     ) -> Self {
         // A record with a future time would never be idle, so the file's time is an upper bound.
         let updated = summary.last_record.map_or(modified, |last| last.min(modified));
         let id = if summary.session.is_empty() { path_text(&path) } else { summary.session.clone() };
-        let ineligible = eligibility::ineligible(&summary, updated, now, config);
+        let ineligible = eligibility::ineligible(&summary, updated, now, min_idle);
         Self { id, path, updated, summary, read_state: ReadState::New { n_attempts: 0 }, ineligible }
     }
 

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use super::{Ineligible, ReadState, Ripeness, SessionEntry, SessionSummary, index, intent, recurring, workflow};
 use crate::capture::{Author, Candidate, Heuristic};
-use crate::config::SessionsConfig;
 use crate::lesson::build_lesson;
 use crate::testing::at;
 
@@ -130,18 +129,19 @@ fn summary(session: &str, n_user_turns: usize, last: Option<DateTime<FixedOffset
     }
 }
 
+const IDLE: Duration = Duration::from_hours(3);
+
 /// A session that was last written to some hours before `at(0)`.
 fn entry(session: &str, path: &str, hours_ago: i64) -> SessionEntry {
     let last = at(-hours_ago * 3_600);
-    SessionEntry::new(PathBuf::from(path), at(0), summary(session, 12, Some(last)), at(0), &SessionsConfig::default())
+    SessionEntry::new(PathBuf::from(path), at(0), summary(session, 12, Some(last)), at(0), IDLE)
 }
 
 #[test]
 fn eligible_is_what_a_person_left_alone() {
-    let config = SessionsConfig::default();
     let hours = |hours: u64| Duration::from_hours(hours);
     let check = |summary: SessionSummary, expected: Option<Ineligible>| {
-        let entry = SessionEntry::new("a".into(), at(0), summary, at(0), &config);
+        let entry = SessionEntry::new("a".into(), at(0), summary, at(0), IDLE);
         assert_eq!(entry.ineligible, expected);
         assert_eq!(entry.is_due(), expected.is_none());
     };

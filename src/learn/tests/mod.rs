@@ -11,11 +11,10 @@ use std::sync::Arc;
 use adage_index::UnitVector;
 
 use super::*;
-use crate::clock::ManualClock;
 use crate::config::{Config, DedupPolicy};
 use crate::difference::{Difference, Field};
 use crate::lesson::{
-    ChangeId, Evidence, Lesson, LessonId, Origin, Refusal, RemovedText, TextHash, Trust, also_said_item,
+    ChangeId, Evidence, Lesson, LessonId, Origin, Refusal, RemovedText, TextHash, Trust,
 };
 use crate::state::{Book, Change, DedupIndex, Plan, Planned, Removed, ReviewReason, VectorOf, Why};
 use crate::testing::{at, lesson};
@@ -43,8 +42,10 @@ impl Bench {
         lesson
     }
 
+    /// Learns a lesson; one whose evidence was given for its text is admitted by that.
     fn learn(&mut self, lesson: &Lesson) -> LearnOutcome {
-        self.arrive(Newcomer { lesson: lesson.clone(), arrival: Arrival::New, supersedes: None })
+        let arrival = if lesson.provenance.confirmed.is_some() { Arrival::Quoted } else { Arrival::New };
+        self.arrive(Newcomer { lesson: lesson.clone(), arrival, supersedes: None })
     }
 
     fn arrive(&mut self, newcomer: Newcomer) -> LearnOutcome {
@@ -218,13 +219,16 @@ fn an_automatic_lesson_awaits_review_instead_of_evicting_one_by_hand() {
     for trigger in ["a", "b", "c"] {
         bench.learn(&lesson(trigger, "s"));
     }
-    // A lesson that is not confirmed by the user awaits review for that reason alone.
+    // A mined lesson awaits review for that reason alone.
     let mut mined = lesson("mined", "s");
     mined.provenance.origin = Origin::Mined;
-    let unevidenced = bench.learn(&mined);
-    assert!(matches!(unevidenced, LearnOutcome::Review { reason: ReviewReason::Unevidenced, .. }), "{unevidenced:?}");
-    bench.book.waiting.clear();
     mined.provenance.evidence.push(Evidence { quote: "do it".into(), turn: 3, range: (0, 5) });
+    let found = bench.learn(&mined);
+    assert!(matches!(found, LearnOutcome::Review { reason: ReviewReason::Mined, .. }), "{found:?}");
+    bench.book.waiting.clear();
+    let mut written = lesson("written by a program", "s");
+    written.provenance.origin = Origin::Program;
+    let mined = written;
     let learned = bench.learn(&mined);
     assert!(matches!(learned, LearnOutcome::Review { reason: ReviewReason::WouldEvictTrusted, .. }), "{learned:?}");
     assert_eq!((bench.triggers(), bench.book.waiting.len()), (vec!["c", "b", "a"], 1));
@@ -234,50 +238,20 @@ fn an_automatic_lesson_awaits_review_instead_of_evicting_one_by_hand() {
 }
 
 #[test]
-fn the_list_of_what_a_session_also_said_takes_no_place_of_its_lessons() {
+fn a_session_has_so_many_candidates_at_most() {
     let mut bench = Bench::new();
-    bench.config.learn.max_of_session = 2;
-    let mined = |mut lesson: Lesson| {
-        lesson.provenance.origin = Origin::Mined;
-        lesson.provenance.session = "s1".to_owned();
-        lesson
-    };
-    let item =
-        also_said_item("also said", &["check the width".to_owned()]).into_lesson(&ManualClock::new(at(9))).unwrap();
-    let mut outcomes = vec![bench.learn(&mined(item))];
-    outcomes.extend(["a", "b", "c"].map(|trigger| bench.learn(&mined(lesson(trigger, "s")))));
-    let is_refused = |outcome: &LearnOutcome| {
-        matches!(outcome, LearnOutcome::Refused { reason: Refusal::TooManyOfSession { max: 2, .. } })
-    };
-    let refused: Vec<bool> = outcomes.iter().map(is_refused).collect();
-    assert_eq!((refused, bench.book.waiting.len()), (vec![false, false, false, true], 3), "{outcomes:?}");
-}
-
-#[test]
-fn lessons_that_await_review_take_no_place_of_those_that_the_user_confirms() {
-    let mut bench = Bench::new();
-    bench.config.learn.max_of_session = 1;
-    bench.config.retention.capacity = 9;
-    let mined = |trigger: &str, evidence: &[&str]| {
+    bench.config.capture.max_candidates = 2;
+    let mined = |trigger: &str| {
         let mut lesson = lesson(trigger, "s");
         lesson.provenance.origin = Origin::Mined;
         lesson.provenance.session = "s1".to_owned();
-        let quotes = evidence.iter().map(|quote| Evidence { quote: (*quote).to_owned(), turn: 1, range: (0, 1) });
-        lesson.provenance.evidence.extend(quotes);
         lesson
     };
-    let arrivals =
-        [mined("a", &[]), mined("b", &[]), mined("c", &["always c"]), mined("d", &["always d"]), mined("e", &[])];
-    let kinds: Vec<&str> = arrivals
-        .iter()
-        .map(|lesson| match bench.learn(lesson) {
-            LearnOutcome::Review { .. } => "waits",
-            LearnOutcome::Inserted { .. } => "learned",
-            LearnOutcome::Refused { reason: Refusal::TooManyOfSession { .. } } => "too many",
-            other => panic!("{other:?}"),
-        })
-        .collect();
-    assert_eq!(kinds, ["waits", "too many", "learned", "too many", "too many"]);
+    let is_refused = ["a", "b", "c"].map(|trigger| {
+        let learned = bench.learn(&mined(trigger));
+        matches!(learned, LearnOutcome::Refused { reason: Refusal::TooManyOfSession { max: 2, .. } })
+    });
+    assert_eq!((is_refused, bench.book.waiting.len()), ([false, false, true], 2));
 }
 
 #[test]

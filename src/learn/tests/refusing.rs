@@ -42,8 +42,8 @@ fn bench_with_removal() -> (Bench, Lesson) {
 #[test]
 fn a_refused_lesson_changes_nothing() {
     let (mut bench, gone) = bench_with_removal();
-    bench.config.retention.max_waiting = 1;
-    bench.config.learn.max_of_session = 1;
+    bench.config.retention.max_waiting = 2;
+    bench.config.capture.max_candidates = 1;
     bench.learn(&tainted(lesson("waits", "s")));
     bench.learn(&quarantined(lesson("in quarantine", "s")));
     bench.learn(&mined("first of its session"));
@@ -60,9 +60,9 @@ fn a_refused_lesson_changes_nothing() {
         (row(&gone), Refusal::Removed),
         (hand(&mined("first of its session")), Refusal::AlreadyMined { session: "s1".into() }),
         (hand(&mined("second")), Refusal::TooManyOfSession { session: "s1".into(), max: 1 }),
-        (hand(&of_another_session("in quarantine")), Refusal::Quarantined { id: nth(&bench.book, 1).id }),
-        (row(&lesson("in quarantine", "another")), Refusal::Quarantined { id: nth(&bench.book, 1).id }),
-        (row(&tainted(lesson("t", "s"))), Refusal::ReviewIsFull { max: 1 }),
+        (hand(&of_another_session("in quarantine")), Refusal::Quarantined { id: nth(&bench.book, 0).id }),
+        (row(&lesson("in quarantine", "another")), Refusal::Quarantined { id: nth(&bench.book, 0).id }),
+        (row(&tainted(lesson("t", "s"))), Refusal::ReviewIsFull { max: 2 }),
     ] {
         let (before, n_changes) = (bench.book.clone(), bench.changes.len());
         let drafts = [Ok(newcomer)];
@@ -156,7 +156,7 @@ fn a_mined_text_that_was_refused_is_accepted_once_the_reason_is_gone() {
         assert_eq!(bench.learn(&mined("t")), LearnOutcome::Refused { reason: Refusal::Quarantined { id } });
     }
     bench.book.take(id);
-    assert!(matches!(bench.learn(&mined("t")), LearnOutcome::Inserted { .. }));
+    assert!(matches!(bench.learn(&mined("t")), LearnOutcome::Review { .. }));
     assert!(matches!(bench.learn(&mined("t")), LearnOutcome::Refused { reason: Refusal::AlreadyMined { .. } }));
 }
 

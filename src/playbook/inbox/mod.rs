@@ -1,5 +1,6 @@
 //! The review inbox of a playbook (docs/spec/skills.md, 4): proposals that a person lists, reads, applies or dismisses.
 
+mod found;
 mod results;
 
 use std::cmp::Reverse;
@@ -9,15 +10,15 @@ use adage_redact::written_out;
 
 use super::Playbook;
 use super::examined::{Ready, Survey};
-use crate::capture::picked_lesson;
 use crate::error::{CannotApply, Error, Result, inbox};
 use crate::folder::edits::{FileEdit, NamedBelow, Reach, Record, Transaction, content_hash};
-use crate::learn::{LearnOutcome, ReviewedLesson};
-use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, LessonRef, Realm, TextHash};
-use crate::proposal::{Plan, ProposalKind, ProposalName, SKILL_FILE, for_person, hidden_in_prompts, lesson_as_text};
+use crate::learn::ReviewedLesson;
+use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef, Realm, TextHash};
+use crate::proposal::{Plan, ProposalKind, ProposalName, SKILL_FILE, for_person};
 use crate::state::Waiting;
 use crate::store::inbox::InboxFiles;
 use crate::store::undo::undo_within;
+use found::{SessionFindings, lesson_proposal, text_of};
 pub use results::{Applied, Dismissed, Inapplicable, InboxChange, Notice, Proposal, UndoneFiles};
 
 /// The review inbox, from [`Playbook::inbox`].
@@ -74,9 +75,8 @@ impl Inbox {
         Self { is_revealing: true, ..self }
     }
 
-    /// The proposals that can be applied: patches in the order of their kinds, then new skills, then lessons. Lessons with the
-    /// most sessions as evidence come first; of equal ones, the oldest. An item of what a person also said, with no proposed line,
-    /// comes last.
+    /// The proposals that can be applied: patches in the order of their kinds, then new skills, then what was found in each session,
+    /// then other lessons. A session whose lessons were suggested by most sessions comes first; of equal ones, the oldest.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -84,29 +84,38 @@ impl Inbox {
         let survey = self.survey()?;
         let mut proposals: Vec<Proposal> = survey.ready.into_iter().map(|(ready, _)| ready.proposal).collect();
         proposals.sort_by(|one, other| (one.name.kind(), &one.name).cmp(&(other.name.kind(), &other.name)));
+        let (sessions, lessons) = SessionFindings::group(self.visible_lessons()?);
+        proposals.extend(sessions.iter().map(SessionFindings::proposal));
+        proposals.extend(lessons.iter().map(lesson_proposal));
+        Ok(proposals)
+    }
+
+    fn visible_lessons(&self) -> Result<Vec<Waiting>> {
         let is_seen = |lesson: &Lesson| self.realm.as_ref().is_none_or(|realm| realm.sees(&lesson.realm));
         let mut lessons = self.playbook.waiting_lessons()?;
-        lessons.sort_by_key(|waiting| (!waiting.lesson.also_said().is_empty(), Reverse(waiting.lesson.frequency)));
-        for waiting in lessons.into_iter().filter(|waiting| is_seen(&waiting.lesson)) {
-            let Waiting { lesson, reason } = waiting;
-            let times = match lesson.frequency {
-                0 | 1 => String::new(),
-                n => format!("; {n} sessions suggest it"),
-            };
-            let lines: Vec<String> = lesson.also_said().into_iter().map(|line| for_person(line).0).collect();
-            let why = match lines.len() {
-                0 => format!("{reason}{times}"),
-                n => format!("{n} lines to pick from, none is proposed"),
-            };
-            proposals.push(Proposal {
-                name: ProposalName::Lesson(lesson.id),
-                text: lesson.shown_hash(),
-                files: Vec::new(),
-                summary: for_person(&format!("{} ({why})", lesson.trigger)).0,
-                lines,
-            });
+        lessons.retain(|waiting| is_seen(&waiting.lesson));
+        lessons.sort_by_key(|waiting| Reverse(waiting.lesson.frequency));
+        Ok(lessons)
+    }
+
+    /// What a session's proposal stands for.
+    fn findings(&self, session: &str) -> Result<SessionFindings> {
+        let (sessions, _) = SessionFindings::group(self.visible_lessons()?);
+        let found = sessions.into_iter().find(|findings| findings.session() == session);
+        found.ok_or_else(|| inbox::Error::NoSuch { name: format!("sessions/{session}") }.into())
+    }
+
+    /// The lessons that proposals stand for, as they were listed.
+    fn lessons_of(&self, proposals: &[Proposal]) -> Result<Vec<ReviewedLesson>> {
+        let mut lessons = Vec::new();
+        for proposal in proposals {
+            match &proposal.name {
+                ProposalName::Lesson(id) => lessons.push(ReviewedLesson { id: *id, shown: proposal.text }),
+                ProposalName::Session(id) => lessons.extend(self.findings(id)?.reviewed(proposal)?),
+                ProposalName::Patch(_) | ProposalName::Skill(_) => {}
+            }
         }
-        Ok(proposals)
+        Ok(lessons)
     }
 
     /// The entries that [`Inbox::list`] leaves out, with the reason. [`Inbox::check_written`] quarantines those that can never
@@ -130,6 +139,7 @@ impl Inbox {
             match proposal.name.kind() {
                 ProposalKind::Private | ProposalKind::Global | ProposalKind::SkillPatch => notice.n_patches += 1,
                 ProposalKind::Skill => notice.n_skills += 1,
+                ProposalKind::Session => notice.n_sessions += 1,
                 ProposalKind::Lesson => notice.n_lessons += 1,
             }
         }
@@ -144,6 +154,11 @@ impl Inbox {
         if let Some(found) = self.list()?.into_iter().find(|proposal| proposal.name == *name) {
             return Ok(found);
         }
+        if let ProposalName::Lesson(id) = name
+            && let Some(waiting) = self.visible_lessons()?.iter().find(|waiting| waiting.lesson.id == *id)
+        {
+            return Ok(lesson_proposal(waiting));
+        }
         self.pending()?.ready(name, &mut Plan::default()).map(|ready| ready.proposal)
     }
 
@@ -156,6 +171,7 @@ impl Inbox {
     pub fn show(&self, proposal: &Proposal) -> Result<String> {
         let name = match &proposal.name {
             ProposalName::Lesson(id) => return self.lesson_text(*id, proposal.text),
+            ProposalName::Session(id) => return self.findings(id)?.shown(proposal),
             name => name,
         };
         let ready = self.present(name, proposal.text)?;
@@ -187,7 +203,7 @@ impl Inbox {
     /// somebody edits a file at the same time; [`FolderError::Io`](crate::FolderError::Io). Nothing was changed then, unless a lesson changed or the disk failed
     /// between the two steps: then the files remain changed, and [`Inbox::changes`] lists the change.
     pub fn apply(&self, proposals: &[Proposal]) -> Result<Applied> {
-        let (lessons, files) = split(proposals);
+        let (lessons, files) = (self.lessons_of(proposals)?, of_files(proposals));
         let mut applied = Applied::default();
         if !files.is_empty() {
             let edit = || {
@@ -218,31 +234,24 @@ impl Inbox {
         Ok(applied)
     }
 
-    /// Learns lines of what a person [also said](Proposal::lines), by their numbers from 1, each as a lesson of its own that counts
-    /// as the person's. The rest of the item is dismissed with it, unless every line is refused.
+    /// Learns candidates of a [session](Proposal::lines), by their numbers from 1. The others are dismissed.
     ///
     /// # Errors
     /// As [`Inbox::apply`]; [`NoSuchLine`](CannotApply::NoSuchLine), also for a proposal without lines.
     pub fn apply_lines(&self, proposal: &Proposal, lines: &[usize]) -> Result<Applied> {
         let no_line =
             |line, n_lines| inbox::Error::cannot_apply(&proposal.name, CannotApply::NoSuchLine { line, n_lines });
-        let ProposalName::Lesson(id) = proposal.name else {
+        let ProposalName::Session(id) = &proposal.name else {
             return Err(no_line(lines.first().copied().unwrap_or(1), 0).into());
         };
-        let chosen = [ReviewedLesson { id, shown: proposal.text }];
-        self.check_lessons(&chosen)?;
-        let waiting = self.playbook.waiting_lessons()?.into_iter().find(|waiting| waiting.lesson.id == id);
-        let item = waiting.ok_or(Error::NoSuchLesson { lesson: LessonRef::Id(id) })?.lesson;
-        let n_lines = item.also_said().len();
-        let draft = |line: &usize| picked_lesson(&item, *line).ok_or_else(|| no_line(*line, n_lines));
-        let drafts: Vec<LessonDraft> = lines.iter().map(draft).collect::<Result<_, _>>()?;
-        if drafts.is_empty() {
-            return Err(inbox::Error::cannot_apply(&proposal.name, CannotApply::NothingProposed { n_lines }).into());
+        let all = self.findings(id)?.reviewed(proposal)?;
+        if let Some(line) = lines.iter().find(|line| !(1..=all.len()).contains(line)) {
+            return Err(no_line(*line, all.len()).into());
         }
-        let lessons = self.playbook.learn_lessons(drafts)?;
-        if lessons.iter().any(|learned| !matches!(learned, LearnOutcome::Refused { .. })) {
-            self.playbook.dismiss_all(&chosen)?;
-        }
+        let (chosen, rest): (Vec<_>, Vec<_>) =
+            (1..).zip(all).partition(|(number, _)| lines.contains(number));
+        let lessons = self.playbook.promote_all(&without_numbers(chosen))?;
+        self.playbook.dismiss_all(&without_numbers(rest))?;
         Ok(Applied { lessons, ..Applied::default() })
     }
 
@@ -253,7 +262,7 @@ impl Inbox {
     /// [`FolderError::Io`](crate::FolderError::Io). As with [`Inbox::apply`], an error between the two steps leaves patches and
     /// skills dismissed and lessons not.
     pub fn dismiss(&self, proposals: &[Proposal]) -> Result<Dismissed> {
-        let (lessons, files) = split(proposals);
+        let (lessons, files) = (self.lessons_of(proposals)?, of_files(proposals));
         let mut dismissed = Dismissed::default();
         if !files.is_empty() {
             let (change, ()) = self.edit(Record::Kept, || {
@@ -363,25 +372,18 @@ impl Inbox {
         if found != text {
             return Err(inbox::Error::Changed { what: format!("lesson {id}"), expected: text, found }.into());
         }
-        let (lesson, n_hidden) = waiting.lesson.masked();
-        let mut shown = written_out(&lesson_as_text(&lesson, &waiting.reason.to_string()));
-        if n_hidden > 0 {
-            shown.extend([hidden_in_prompts(n_hidden).as_str(), "\n"]);
-        }
-        Ok(shown)
+        Ok(text_of(&waiting))
     }
 }
 
-/// Separates lessons from proposals that change files.
-fn split(proposals: &[Proposal]) -> (Vec<ReviewedLesson>, Vec<&Proposal>) {
-    let (mut lessons, mut files) = (Vec::new(), Vec::new());
-    for proposal in proposals {
-        match &proposal.name {
-            ProposalName::Lesson(id) => lessons.push(ReviewedLesson { id: *id, shown: proposal.text }),
-            _ => files.push(proposal),
-        }
-    }
-    (lessons, files)
+fn without_numbers(numbered: Vec<(usize, ReviewedLesson)>) -> Vec<ReviewedLesson> {
+    numbered.into_iter().map(|(_, lesson)| lesson).collect()
+}
+
+/// The proposals that change files.
+fn of_files(proposals: &[Proposal]) -> Vec<&Proposal> {
+    let is_file = |proposal: &&Proposal| matches!(proposal.name, ProposalName::Patch(_) | ProposalName::Skill(_));
+    proposals.iter().filter(is_file).collect()
 }
 
 fn names(proposals: &[&Proposal]) -> String {

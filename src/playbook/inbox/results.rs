@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::error::CannotApply;
 use crate::learn::{LearnOutcome, RemovedLesson};
-use crate::lesson::{ChangeId, TextHash};
+use crate::lesson::{ChangeId, LessonId, TextHash};
 use crate::proposal::ProposalName;
 
 /// A proposal that awaits review and can be applied.
@@ -23,10 +23,13 @@ pub struct Proposal {
     pub files: Vec<PathBuf>,
     /// Its subject, on one line.
     pub summary: String,
-    /// What a person also said in a session: lines that [`Inbox::apply_lines`](super::Inbox::apply_lines) learns by number. Empty for
-    /// what is applied as a whole.
+    /// The candidates of a session, those of highest confidence first: [`Inbox::apply_lines`](super::Inbox::apply_lines) takes them by
+    /// number. Empty for what is applied as a whole.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
+    /// The lessons of these candidates.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lessons: Vec<LessonId>,
 }
 
 /// An entry of the inbox that cannot be applied.
@@ -47,6 +50,8 @@ pub struct Notice {
     pub n_patches: usize,
     /// New skills.
     pub n_skills: usize,
+    /// Sessions in which something was found.
+    pub n_sessions: usize,
     /// Lessons.
     pub n_lessons: usize,
 }
@@ -106,12 +111,13 @@ impl fmt::Display for Notice {
         let counts = [
             (self.n_patches, "patch", "patches"),
             (self.n_skills, "skill", "skills"),
+            (self.n_sessions, "session", "sessions"),
             (self.n_lessons, "lesson", "lessons"),
         ];
         let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
         let parts: Vec<String> =
             counts.map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many })).collect();
-        let verb = if self.n_patches + self.n_skills + self.n_lessons == 1 { "waits" } else { "wait" };
+        let verb = if self.n_patches + self.n_skills + self.n_sessions + self.n_lessons == 1 { "waits" } else { "wait" };
         match parts.split_last() {
             None => f.write_str("nothing awaits review"),
             Some((last, [])) => write!(f, "{last} {verb} for review"),

@@ -11,6 +11,7 @@ use super::keywords::{MAX_ACTIONS, MAX_TOPICS};
 use super::quoted::{item, line, paragraphs};
 use super::standard::distinct;
 use super::{Skill, SkillName};
+use crate::capture::MAX_REPLY_BYTES;
 use crate::config::ExtractConfig;
 use crate::lesson::Trust;
 use crate::lexical::content_words;
@@ -110,7 +111,7 @@ pub fn word_skill(
         cancel: cancel.clone(),
     };
     let reply = model.complete(&completion).map_err(NotWorded::ModelFailed)?;
-    let worded = worded(draft, &read(&reply, config.max_reply_bytes)?);
+    let worded = worded(draft, &read(&reply, MAX_REPLY_BYTES)?);
     if worded == *draft { Err(NotWorded::Nothing) } else { Ok(worded) }
 }
 

@@ -41,37 +41,38 @@ fn a_compressed_session_is_scanned_due_and_read() {
 }
 
 #[test]
-fn a_file_that_decompresses_to_too_much_is_left_out_until_the_limit_allows_it() {
-    let mut desk = Desk::new();
-    let path = compress(&desk.write("bomb.jsonl", "bomb", 5_000, at(-9)), ".gz");
-    let max_file_bytes = 2 * fs::metadata(&path).unwrap().len();
-    desk.config.sessions = SessionsConfig { max_file_bytes, ..SessionsConfig::default() };
+fn a_file_that_decompresses_to_too_much_is_left_out() {
+    let desk = Desk::new();
+    let path = desk.write("bomb.jsonl", "bomb", 50, at(-9));
+    // A blank line of the limit's length compresses to nothing.
+    let max: usize = 256 << 20;
+    let session = fs::read_to_string(&path).unwrap();
+    fs::write(&path, [session.as_bytes(), &vec![b'\n'; max]].concat()).unwrap();
+    let path = compress(&path, ".gz");
     let playbook = desk.playbook();
     // The second scan knows it from the first.
     for _ in 0..2 {
         let scan = playbook.sessions().scan(&desk.folder()).unwrap();
         assert!(scan.entries.is_empty());
         assert_eq!(scan.left_out.len(), 1);
-        assert_eq!(scan.left_out[0].reason, LeftOutReason::TooLargeDecompressed { max: max_file_bytes });
+        assert_eq!(scan.left_out[0].reason, LeftOutReason::TooLargeDecompressed { max: max as u64 });
     }
     playbook.sessions().queue(&path).unwrap();
     assert_eq!(desk.due(&playbook), DueSessions::NotDue(NotDue::NothingEligible), "not even on request");
-    desk.config = Config::default();
-    assert_eq!(desk.due_ids(&desk.playbook()), ["bomb"]);
 }
 
 #[test]
 fn depth_and_size_are_bounded() {
-    let mut desk = Desk::new();
-    desk.config.sessions = SessionsConfig { max_depth: 1, max_file_bytes: 4_000, ..SessionsConfig::default() };
-    desk.session("a/seen.jsonl", -9);
-    desk.session("a/b/deep.jsonl", -9);
-    desk.write("large.jsonl", "large", 40, at(-9));
+    let desk = Desk::new();
+    desk.session("1/2/3/4/5/6/7/8/seen.jsonl", -9);
+    desk.session("1/2/3/4/5/6/7/8/9/deep.jsonl", -9);
+    let large = desk.write("large.jsonl", "large", 40, at(-9));
+    fs::File::options().write(true).open(large).unwrap().set_len((256 << 20) + 1).unwrap();
     let scan = desk.playbook().sessions().scan(&desk.folder()).unwrap();
     assert_eq!(scan.entries.len(), 1);
     let reasons: Vec<_> = scan.left_out.into_iter().map(|left| left.reason).collect();
-    assert_eq!(reasons[0], LeftOutReason::TooDeep { max: 1 });
-    assert!(matches!(reasons[1], LeftOutReason::TooLarge { max: 4_000, .. }));
+    assert_eq!(reasons[0], LeftOutReason::TooDeep { max: 8 });
+    assert!(matches!(reasons[1], LeftOutReason::TooLarge { max: 268_435_456, .. }));
     assert!(desk.playbook().sessions().scan(&desk.folder().join("nowhere")).is_err());
 }
 

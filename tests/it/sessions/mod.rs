@@ -211,22 +211,6 @@ fn one_version_is_tried_three_times() {
 }
 
 #[test]
-fn the_history_is_bounded() {
-    let mut desk = Desk::new();
-    desk.config.sessions = SessionsConfig { max_runs: 4, max_attempts: 100, ..SessionsConfig::default() };
-    desk.session("bad.jsonl", -9);
-    let playbook = desk.playbook();
-    for _ in 0..6 {
-        desk.run(&playbook, &["bad"]);
-        desk.clock.advance(TimeDelta::minutes(30));
-    }
-    let history = playbook.sessions().history().unwrap();
-    let started: Vec<_> = history.iter().map(|run| run.owner.started).collect();
-    assert_eq!(started, [2, 3, 4, 5].map(|n| at(0) + TimeDelta::minutes(30 * n)));
-    assert!(history.iter().all(|run| matches!(run.sessions[0].result, SessionResult::Failed { .. })));
-}
-
-#[test]
 fn errors_are_kept_without_secrets() {
     let desk = Desk::new();
     desk.session("s.jsonl", -9);

@@ -139,14 +139,6 @@ pub(super) const NOTICE_STARTS: [&str; 27] = [
     "User steering update:",
 ];
 
-/// Lines with which programs that have no role for tools begin what a tool gave.
-pub(super) const RESULT_NOTICES: &str = r"(?ix)
-      ^[\W_]*(?:tool|function|command|action|execution|api|search|fetch|browser|shell|terminal|mcp|agent|plugin|skill)
-        [\s_-]+(?:call[\s_-]+)?(?:results?|outputs?|responses?|observations?|returned)\W*(?:$|[:=\](])
-    | ^[\W_]*(?:results?|outputs?|observations?|responses?)\s+(?:of|from|for)\s+[^:.!?\n]{1,60}:
-    | ^\[[^\[\]]{0,60}\b(?:results?|outputs?|observations?|responses?)\b[^\[\]]{0,40}\]\s*(?:$|[^(\s])
-    | ^[\W_]*observations?\s*(?:\#?\d+|\([^)]*\))?\s*:";
-
 /// The events by which Claude Code's hooks are named, in a line such as `UserPromptSubmit hook success: …`.
 pub(super) const HOOK_EVENTS: [&str; 9] = [
     "UserPromptSubmit",

@@ -11,14 +11,11 @@ mod markers;
 #[cfg(test)]
 mod tests;
 
-use std::sync::LazyLock;
-
 use adage_redact::block::BlockLines;
-use regex::Regex;
 
 use markers::{
     COMMAND_ENDS, COMMAND_STARTS, EDITOR_REQUEST, EDITOR_STARTS, HARNESS_TAGS, HOOK_EVENTS, MESSAGE_STARTS, MODEL_TAGS,
-    NOT_MADE_STARTS, NOTICE_STARTS, NOTIFICATION_TAG, REFUSAL_REASON, RESULT_NOTICES, TYPED_TAG,
+    NOT_MADE_STARTS, NOTICE_STARTS, NOTIFICATION_TAG, REFUSAL_REASON, TYPED_TAG,
 };
 
 /// A user message, divided by author.
@@ -232,20 +229,7 @@ fn notice_start(text: &str) -> usize {
 
 /// True for a line with which a harness begins: what follows was written or read by the harness.
 fn is_notice(line: &str) -> bool {
-    starts_with_any(line, &NOTICE_STARTS)
-        || is_hook_notice(line)
-        || is_tool_notice(line)
-        || is_bracketed_notice(line)
-        || is_result_notice(line)
-        || is_of_program(line)
-}
-
-/// `Result of fetch: …`, `[fetch result]`, `TOOL RESULT`, `Function result (fetch): …`, `Observation 2: …`: an agent's program that
-/// writes what tools give into the user's role.
-fn is_result_notice(line: &str) -> bool {
-    static NOTICE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(RESULT_NOTICES).ok());
-    // A list that does not compile would let everything through.
-    NOTICE.as_ref().is_none_or(|notice| notice.is_match(line))
+    starts_with_any(line, &NOTICE_STARTS) || is_hook_notice(line) || is_tool_notice(line)
 }
 
 /// `UserPromptSubmit hook success: …`
@@ -257,40 +241,6 @@ fn is_hook_notice(line: &str) -> bool {
 /// `Called the Grep tool with …`
 fn is_tool_notice(line: &str) -> bool {
     starts_with_any(line, &["Called the ", "Result of calling the "]) && line.contains(" tool")
-}
-
-/// `[AUTOMATED MESSAGE]`, and `[read_file for 'a.md'] Result:`
-fn is_bracketed_notice(line: &str) -> bool {
-    let Some((inner, after)) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')) else { return false };
-    let words: Vec<&str> = inner.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let is_upper_case = words.len() > 1 && words.iter().all(|word| word.chars().all(char::is_uppercase));
-    is_upper_case || after.trim_start().starts_with("Result:")
-}
-
-/// `[System] …`, `(tool) …`: a speaker that is not a person.
-fn is_of_program(line: &str) -> bool {
-    const PROGRAMS: [&str; 11] = [
-        "system",
-        "assistant",
-        "developer",
-        "tool",
-        "hook",
-        "notification",
-        "agent",
-        "bot",
-        "automation",
-        "harness",
-        "scheduler",
-    ];
-    let speaker = line.strip_prefix('[').and_then(|rest| rest.split_once(']'));
-    let speaker = speaker.or_else(|| line.strip_prefix('(').and_then(|rest| rest.split_once(')')));
-    // `[System](address)` is a link.
-    speaker.is_some_and(|(name, after)| {
-        let first = name.trim().split([' ', ':', '-', '_']).next().unwrap_or_default();
-        !after.starts_with('(')
-            && name.split_whitespace().count() <= 3
-            && PROGRAMS.iter().any(|program| program.eq_ignore_ascii_case(first))
-    })
 }
 
 /// The text without white space around it, except for the indent of a first line that is indented as code.

@@ -55,7 +55,6 @@ fn text_that_closes_its_own_tag_is_still_not_typed() {
 fn harness_text_without_a_tag_is_not_typed() {
     for line in [
         "[SYSTEM NOTIFICATION - NOT USER INPUT]",
-        "[AUTOMATED MESSAGE] build 7",
         "UserPromptSubmit hook success: done",
         "SessionStart:resume hook additional context: x",
         "PostToolUse:Edit hook blocking error from command: \"x\": y",
@@ -63,13 +62,8 @@ fn harness_text_without_a_tag_is_not_typed() {
         "Result of calling the Read tool: \"1 x\"",
         "Contents of /home/me/.claude/CLAUDE.md (user's private global instructions for all projects):",
         "EXECUTION RESULT of [bash]:",
-        "[read_file for 'a.md'] Result:",
         "--- Start of Context from: GEMINI.md ---",
         "Content from @mcp:server:page:",
-        "[System] x",
-        "(system) x",
-        "[Tool result] x",
-        "[hook: stop] x",
         "SYSTEM NOTIFICATION - x",
         "Background command \"x\" completed",
         "Shell cwd was reset to /x",

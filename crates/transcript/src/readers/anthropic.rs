@@ -5,7 +5,6 @@
 
 use serde_json::Value;
 
-use super::author::may_be_by_program;
 use super::recorder::{Recorder, str_of, text_of};
 use crate::Status;
 
@@ -15,7 +14,6 @@ pub(super) fn read(message: &Value, recorder: &mut Recorder) {
     let role = str_of(message, "role");
     match role {
         "user" | "assistant" => {
-            let role = if role == "user" && may_be_by_program(message) { "system" } else { role };
             blocks(role, content, recorder, |block| block.get("is_error").and_then(Value::as_bool).map(ended));
         }
         "system" | "developer" => recorder.say(content, Recorder::system),

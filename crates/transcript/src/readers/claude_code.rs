@@ -3,11 +3,10 @@
 //! | record | becomes |
 //! |---|---|
 //! | `user` with typed text | a user turn |
-//! | `user` with a flag, an origin or a field that a program may have set, or injected text | a system turn |
+//! | `user` whose record says that a program wrote it, or injected text | a system turn |
 //! | `user` with `tool_result` blocks | the results of calls, found by `tool_use_id` |
 //! | `assistant` | assistant turns and calls; one message may be spread over several records with one `message.id` |
 //! | `attachment` of type `queued_command`, mode `prompt` | a user turn: typed while the agent worked, in no other record |
-//! | any other `attachment` | a system turn with the texts that it shows |
 //! | anything else (`progress`, `file-history-snapshot`, `summary`, `system`, …) | skipped and counted |
 //!
 //! Status: `is_error` where it is given; without it the harness reports success (reading and editing tools), but for
@@ -21,7 +20,7 @@
 use serde_json::Value;
 
 use super::anthropic::{blocks, ended};
-use super::author::{has_marked_text, has_results, may_be_by_program, texts_in};
+use super::content::{has_results, is_of_program};
 use super::recorder::{Recorder, is_set, str_of};
 use super::{Owner, ReadLimits, ReadReport};
 use crate::Status;
@@ -59,12 +58,8 @@ impl ClaudeCode {
         if let Some(uuid) = record.get("uuid").and_then(Value::as_str)
             && !recorder.is_new(("record", uuid))
         {
-            recorder.skip_repeated("repeated record");
+            recorder.skip("repeated record");
             return;
-        }
-        recorder.begin(record);
-        if let Some(origin) = record.pointer("/forkedFrom/sessionId").and_then(Value::as_str) {
-            recorder.came_from(origin);
         }
         recorder.header(record.get("sessionId"), record.get("cwd"), record.get("timestamp"));
         turn(kind, record, recorder);
@@ -99,11 +94,7 @@ fn turn(kind: &str, record: &Value, recorder: &mut Recorder) {
     }
     let message = record.get("message").unwrap_or(&missing);
     let content = message.get("content").unwrap_or(&missing);
-    let is_by_program = || {
-        let is_other_role = message.get("role").is_some_and(|role| role != "user");
-        is_other_role || may_be_by_program(record) || may_be_by_program(message) || has_marked_text(content)
-    };
-    if kind == "user" && !has_results(content) && is_by_program() {
+    if kind == "user" && !has_results(content) && is_of_program(record) {
         return recorder.harness(content);
     }
     let id = str_of(message, "id");
@@ -118,25 +109,15 @@ fn turn(kind: &str, record: &Value, recorder: &mut Recorder) {
     });
 }
 
-/// What a person typed while the agent worked; of anything else that the harness attached, the text that it shows.
+/// What a person typed while the agent worked.
 fn attachment(record: &Value, recorder: &mut Recorder) {
     let missing = Value::Null;
     let attachment = record.get("attachment").unwrap_or(&missing);
     let is_prompt = str_of(attachment, "type") == "queued_command" && str_of(attachment, "commandMode") == "prompt";
-    let fields = |row: &Value| {
-        let mut row = row.clone();
-        row.as_object_mut()
-            .into_iter()
-            .for_each(|row| row.retain(|field, _| !matches!(field.as_str(), "type" | "attachment")));
-        row
-    };
-    if is_prompt && !may_be_by_program(&fields(attachment)) && !may_be_by_program(&fields(record)) {
+    if is_prompt && !is_of_program(attachment) && !is_of_program(record) {
         return recorder.user(attachment.get("prompt").unwrap_or(&missing), &["text"]);
     }
     recorder.skip(&format!("attachment {}", str_of(attachment, "type")));
-    let mut texts = String::new();
-    texts_in(attachment, &mut texts);
-    recorder.system(&texts);
 }
 
 /// True if the content is only text that this message contained before.

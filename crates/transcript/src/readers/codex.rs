@@ -22,7 +22,6 @@ use serde_json::{Value, json};
 
 use super::Owner;
 use super::anthropic::ended;
-use super::author::may_be_by_program;
 use super::recorder::{Recorder, arguments, str_of, text_of};
 use crate::Status;
 
@@ -46,7 +45,6 @@ impl Codex {
                 }
                 recorder.has_person &= recorder.report.owner == Owner::Person && is_attended(payload);
                 recorder.header(payload.get("id"), payload.get("cwd"), record.get("timestamp"));
-                recorder.came_from(str_of(payload, "forked_from_id"));
             }
             "turn_context" => recorder.header(None, payload.get("cwd"), record.get("timestamp")),
             "response_item" => self.item(payload, recorder),
@@ -96,44 +94,21 @@ impl Codex {
     }
 }
 
-/// Programs of Codex in which a person types
-/// ([its list](https://github.com/openai/codex/blob/main/codex-rs/login/src/auth/default_client.rs)); early files name none. Its other
-/// programs for people begin with `Codex `. Anybody else's program may have passed on what others wrote.
-const ATTENDED: [&str; 6] = ["", "codex_cli_rs", "codex-tui", "codex_vscode", "codex_chatgpt_desktop", "codex_atlas"];
-
-/// Fields of a head that say nothing about who types, although their names have words that could.
-const NEUTRAL_OF_HEAD: [&str; 6] =
-    ["source", "originator", "forked_from_id", "dynamic_tools", "multi_agent_version", "multi_agent_mode"];
-
 /// True for the head of a session that another agent began.
 fn is_sub_agents(head: &Value) -> bool {
     let is_named = |field: &str| head.get(field).is_some_and(|name| !name.is_null() && name != "");
-    head.pointer("/source/subagent").is_some()
-        || ["parent_thread_id", "agent_nickname", "agent_role", "agent_type", "agent_path"].into_iter().any(is_named)
+    head.pointer("/source/subagent").is_some() || ["parent_thread_id", "agent_role"].into_iter().any(is_named)
 }
 
-/// True if the head names a program in which a person types, and nothing in it says that a program does: `codex exec`, a server, an
-/// SDK, a bot.
+/// True unless the head names a program that runs without a person: `codex exec`, a server.
 fn is_attended(head: &Value) -> bool {
-    let is_program_for_people = match head.get("source").unwrap_or(&Value::Null) {
-        Value::Null => true,
-        source => source.as_str().is_some_and(|source| matches!(source, "cli" | "vscode" | "unknown")),
-    };
-    let originator = str_of(head, "originator");
-    let is_automatic = |name: &str| ["exec", "sdk", "mcp", "action"].iter().any(|word| name.contains(word));
-    let is_known = ATTENDED.contains(&originator)
-        || (originator.starts_with("Codex ") && !is_automatic(&originator.to_lowercase()));
-    let mut rest = head.clone();
-    if let Some(row) = rest.as_object_mut() {
-        row.retain(|field, _| !NEUTRAL_OF_HEAD.contains(&field.as_str()));
-    }
-    is_program_for_people && is_known && !may_be_by_program(&rest)
+    !matches!(str_of(head, "source"), "exec" | "mcp")
 }
 
 fn message(item: &Value, recorder: &mut Recorder) {
     let content = item.get("content").unwrap_or(&Value::Null);
     match str_of(item, "role") {
-        "user" if !may_be_by_program(item) => recorder.user(content, &["input_text", "text"]),
+        "user" => recorder.user(content, &["input_text", "text"]),
         "assistant" => recorder.say(content, Recorder::assistant),
         _ => recorder.say(content, Recorder::system),
     }
@@ -167,71 +142,34 @@ mod tests {
 
     use crate::{Format, Owner, TranscriptReader};
 
-    const SAID: &str = "Always use the internal registry.";
-
-    /// How many turns a session with this head has of a person, and whose it is.
-    fn heard(head: &Value) -> (usize, Owner) {
-        let mut payload = json!({"id": "c", "timestamp": "2026-01-01T10:00:00Z", "cwd": "/srv/shop", "cli_version": "0.60.0",
-            "source": "cli", "originator": "codex_cli_rs", "instructions": null, "base_instructions": {"text": "x"},
-            "model_provider": "openai", "git": {"branch": "main", "repository_url": "x"}});
+    #[track_caller]
+    fn check(head: &Value, n_typed: usize, owner: Owner) {
+        let mut payload = json!({"id": "c", "cwd": "/srv/shop", "source": "cli", "originator": "codex_cli_rs"});
         payload.as_object_mut().unwrap().extend(head.as_object().unwrap().clone());
-        let content = json!([{"type": "input_text", "text": SAID}]);
+        let content = json!([{"type": "input_text", "text": "Always use the internal registry."}]);
         let records = [
             json!({"type": "session_meta", "payload": payload}),
             json!({"type": "response_item", "payload": {"type": "message", "role": "user", "content": content}}),
         ];
         let lines = records.map(|record| record.to_string()).join("\n");
         let reading = TranscriptReader::new().read(lines.as_bytes(), Format::Codex).unwrap();
-        (reading.transcript.user_turns().count(), reading.report.owner)
+        assert_eq!((reading.transcript.user_turns().count(), reading.report.owner), (n_typed, owner), "{head}");
     }
 
     #[test]
-    fn a_head_names_a_program_in_which_a_person_types() {
-        for originator in
-            ["codex_cli_rs", "codex-tui", "codex_vscode", "Codex Desktop", "codex_chatgpt_desktop", "codex_atlas", ""]
-        {
-            assert_eq!(heard(&json!({"originator": originator})).0, 1, "{originator}");
+    fn the_head_says_whether_a_person_types() {
+        for head in [json!({}), json!({"source": "vscode"}), json!({"source": null, "forked_from_id": "x"})] {
+            check(&head, 1, Owner::Person);
         }
-        for originator in ["telegram-bridge", "codex_slack", "my_app", "codexbot", "Codex_exec", "x codex_cli_rs"] {
-            assert_eq!(heard(&json!({"originator": originator})).0, 0, "{originator}");
+        for head in [json!({"source": "exec"}), json!({"source": "mcp"})] {
+            check(&head, 0, Owner::Person);
         }
         for head in [
-            json!({"source": {"custom": "a queue"}}),
             json!({"source": {"subagent": "review"}}),
-            json!({"source": ["cli"]}),
-            json!({"source": "exec"}),
-            json!({"source": "atlas-of-next-year"}),
-            json!({"agent_nickname": "bob"}),
             json!({"agent_role": "worker"}),
-            json!({"agent_type": "worker"}),
-            json!({"agent_path": "/root/bob"}),
             json!({"parent_thread_id": "x"}),
-            json!({"thread_source": "subagent"}),
-            json!({"thread_source": "memory_consolidation"}),
-            json!({"automation_id": "daily"}),
-            json!({"trigger": {"kind": "webhook"}}),
-            json!({"isHeadless": true}),
         ] {
-            assert_eq!(heard(&head).0, 0, "{head}");
-        }
-        for head in [
-            json!({"source": "vscode", "originator": "codex_vscode"}),
-            json!({"source": null}),
-            json!({"agent_nickname": null, "agent_role": ""}),
-            json!({"thread_source": "user"}),
-            json!({"forked_from_id": "x"}),
-            json!({"dynamic_tools": [{"name": "x"}], "memory_mode": "enabled"}),
-        ] {
-            assert_eq!(heard(&head), (1, Owner::Person), "{head}");
-        }
-    }
-
-    #[test]
-    fn a_head_with_a_parent_or_an_agents_name_is_a_sub_agents() {
-        for head in
-            [json!({"agent_nickname": "bob"}), json!({"agent_role": "worker"}), json!({"parent_thread_id": "x"})]
-        {
-            assert_eq!(heard(&head).1, Owner::Agent, "{head}");
+            check(&head, 0, Owner::Agent);
         }
     }
 }

@@ -3,7 +3,7 @@
 //! JSON document `{"sessionId", "messages": […]}`, or lines: a head, one message each, `{"$set": {…}}`, `{"$rewindTo": id}`.
 //!
 //! A message (`user`, `gemini`, `info`, `warning`, `error`) is written again whenever it grows: the last one with an id
-//! counts, at the first one's place. What a turn that is no longer kept said was shown all the same. `$rewindTo` takes back the message it names and all after it; an id that is not there
+//! counts, at the first one's place. `$rewindTo` takes back the message it names and all after it; an id that is not there
 //! takes back all, as [the loader](https://github.com/google-gemini/gemini-cli/blob/main/packages/core/src/services/chatRecordingService.ts)
 //! does. `$set` with `messages` adds and renews, and drops nothing: it is also written when the model's context is
 //! compressed, and what was said before still was (ours).
@@ -16,7 +16,6 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::Owner;
-use super::author::may_be_by_program;
 use super::recorder::{Kept, Recorder, str_of, text_of};
 use crate::{Status, Turn};
 
@@ -41,7 +40,6 @@ impl Gemini {
             for gone in self.messages.drain(place..) {
                 self.places.remove(&gone.id);
                 release(recorder, gone.kept);
-                recorder.show_turns(&gone.turns);
             }
         } else if let Some(set) = record.get("$set") {
             head(set, recorder);
@@ -63,10 +61,8 @@ impl Gemini {
 
     fn message(&mut self, message: &Value, recorder: &mut Recorder) {
         let before = recorder.kept;
-        recorder.begin(message);
         let content = message.get("displayContent").or(message.get("content")).unwrap_or(&Value::Null);
         match str_of(message, "type") {
-            "user" if may_be_by_program(message) => recorder.say(content, Recorder::system),
             "user" => recorder.user(content, &[""]),
             "gemini" => {
                 recorder.say(content, Recorder::assistant);
@@ -86,9 +82,8 @@ impl Gemini {
         let new = Message { id: id.to_owned(), turns, kept: Kept { n_turns, n_bytes } };
         if let Some(known) = self.places.get(id).and_then(|place| self.messages.get_mut(*place)) {
             release(recorder, known.kept);
-            let old = std::mem::replace(known, new);
-            let gone: Vec<Turn> = old.turns.into_iter().filter(|turn| !known.turns.contains(turn)).collect();
-            return recorder.show_turns(&gone);
+            *known = new;
+            return;
         }
         if !id.is_empty() {
             self.places.insert(id.to_owned(), self.messages.len());
@@ -156,12 +151,6 @@ mod tests {
         json!({"type": "user", "id": id, "content": text})
     }
 
-    fn fetched(id: &str, output: &str) -> Value {
-        let result = json!([{"functionResponse": {"response": {"output": output}}}]);
-        let call = json!({"name": "web_fetch", "args": {"prompt": "x"}, "status": "success", "result": result});
-        json!({"type": "gemini", "id": id, "content": "", "toolCalls": [call]})
-    }
-
     #[track_caller]
     fn check(records: &[Value], typed: &[&str]) {
         let head = json!({"sessionId": "s", "startTime": "2026-01-01T10:00:00Z"});
@@ -172,32 +161,15 @@ mod tests {
     }
 
     #[test]
-    fn what_was_shown_stays_shown_when_the_file_takes_it_back() {
-        let set = |messages: Value| json!({"$set": {"messages": messages}});
-        let page = fetched("g", &format!("The page.\n{RULE}"));
-        let told = json!({"type": "gemini", "id": "g", "content": format!("It says: {RULE}")});
-        let info = json!({"type": "info", "id": "g", "content": RULE});
-        let empty = json!({"type": "gemini", "id": "g", "content": "Done."});
-        for shown in [page, told, info] {
-            for after in [json!({"$rewindTo": "g"}), json!({"$rewindTo": "u"}), json!({"$rewindTo": "nowhere"})] {
-                let is_all = after["$rewindTo"] != "g";
-                let first: &[&str] = if is_all { &[] } else { &["Look."] };
-                check(&[said("u", "Look."), shown.clone(), after, said("v", RULE)], first);
-            }
-            for again in [empty.clone(), set(json!([empty])), fetched("g", ""), set(json!([fetched("g", "cut")]))] {
-                check(&[said("u", "Look."), shown.clone(), again, said("v", RULE)], &["Look."]);
-            }
-        }
-        let brought = [said("v", RULE), fetched("g", RULE), json!({"$rewindTo": "g"})];
-        check(&brought, &[]);
-        check(&[said("v", RULE), fetched("g", RULE), fetched("g", "")], &[]);
-    }
-
-    #[test]
     fn what_a_person_types_again_after_a_rewind_is_theirs() {
         check(&[said("u", RULE), json!({"$rewindTo": "u"}), said("v", RULE)], &[RULE]);
         check(&[said("u", RULE), said("u", &format!("{RULE} Now."))], &[&format!("{RULE} Now.")]);
         let answer = json!({"type": "gemini", "id": "g", "content": format!("Noted: {RULE}")});
         check(&[said("u", RULE), answer, json!({"$rewindTo": "u"}), said("v", RULE)], &[RULE]);
+    }
+
+    #[test]
+    fn a_recorded_summary_that_repeats_the_persons_words_takes_nothing_from_them() {
+        check(&[said("u", RULE), json!({"$set": {"summary": format!("The user said: {RULE}")}})], &[RULE]);
     }
 }

@@ -5,10 +5,10 @@
 //! reported with its number, and reading continues with the next one. The formats are described in their modules.
 
 mod anthropic;
-mod author;
 mod claude_code;
 mod clip;
 mod codex;
+mod content;
 mod detect;
 mod document;
 mod format;
@@ -19,7 +19,6 @@ mod pi;
 mod record;
 mod recorder;
 mod report;
-mod shown;
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 
@@ -249,7 +248,6 @@ impl Session {
         for time in ["/timestamp", "/lastUpdated", "/$set/lastUpdated"] {
             self.recorder.report.at(record.pointer(time));
         }
-        self.recorder.begin(record);
         match &mut self.records {
             Records::ClaudeCode(claude) => claude.read(record, &mut self.recorder),
             Records::Codex(codex) => codex.read(record, &mut self.recorder),
@@ -258,7 +256,6 @@ impl Session {
             Records::OpenAi => openai::read(record, &mut self.recorder),
             Records::Anthropic => anthropic::read(record, &mut self.recorder),
         }
-        self.recorder.end_record(record);
     }
 
     fn finish(mut self) -> Reading {

@@ -6,13 +6,11 @@
 
 use serde_json::Value;
 
-use super::author::may_be_by_program;
 use super::recorder::{Recorder, arguments, str_of, text_of};
 
 pub(super) fn read(message: &Value, recorder: &mut Recorder) {
     let content = message.get("content").unwrap_or(&Value::Null);
     match str_of(message, "role") {
-        "user" if may_be_by_program(message) => recorder.say(content, Recorder::system),
         "user" => recorder.user(content, &["text", "input_text"]),
         "assistant" => {
             recorder.say(content, Recorder::assistant);

@@ -18,7 +18,6 @@
 use serde_json::{Value, json};
 
 use super::anthropic::ended;
-use super::author::may_be_by_program;
 use super::recorder::{Recorder, is_set, str_of, text_of};
 use crate::Status;
 
@@ -28,19 +27,16 @@ const INTERRUPTED: &str = "[Request interrupted by user]";
 pub(super) fn read(entry: &Value, recorder: &mut Recorder) {
     let kind = str_of(entry, "type");
     if kind == "session" {
-        // A fork names the file of its origin: a time and the id.
-        let origin = str_of(entry, "parentSession").rsplit(['/', '\\', '_']).next().unwrap_or_default();
-        recorder.came_from(origin.trim_end_matches(".jsonl"));
         return recorder.header(entry.get("id"), entry.get("cwd"), entry.get("timestamp"));
     }
     let id = str_of(entry, "id");
     if !id.is_empty() && !recorder.is_new(("entry", id)) {
-        return recorder.skip_repeated("repeated entry");
+        return recorder.skip("repeated entry");
     }
     match kind {
         "message" => {
             let said = entry.get("message").unwrap_or(&Value::Null);
-            message(id, said, may_be_by_program(entry) || may_be_by_program(said), recorder);
+            message(id, said, recorder);
         }
         "compaction" | "branch_summary" => recorder.system(str_of(entry, "summary")),
         "custom_message" => recorder.say(entry.get("content").unwrap_or(&Value::Null), Recorder::system),
@@ -49,10 +45,9 @@ pub(super) fn read(entry: &Value, recorder: &mut Recorder) {
     }
 }
 
-fn message(id: &str, message: &Value, may_be_by_program: bool, recorder: &mut Recorder) {
+fn message(id: &str, message: &Value, recorder: &mut Recorder) {
     let content = message.get("content").unwrap_or(&Value::Null);
     match str_of(message, "role") {
-        "user" if may_be_by_program => recorder.say(content, Recorder::system),
         "user" => recorder.user(content, &["text"]),
         "assistant" => {
             content.as_array().into_iter().flatten().for_each(|block| said(block, recorder));

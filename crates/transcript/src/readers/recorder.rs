@@ -7,14 +7,11 @@ use std::path::Path;
 use chrono::DateTime;
 use serde_json::Value;
 
-use super::author::{ContentPart, has_results, parts};
 use super::clip::clip;
-use super::shown::{ENDS, Shown, Voice};
+use super::content::{ContentPart, has_results, parts};
 use super::{Owner, ReadLimits, ReadReport};
 use crate::injected::{ends_command, is_command, is_not_made, said_at_refusal, split};
-use crate::marks::{RecordMark, millis};
 use crate::outcome::{Recorded, error_span, status_of};
-use crate::tool_call::texts_in;
 use crate::{Status, ToolCall, Transcript, Turn};
 
 /// A transcript under construction, and its report.
@@ -32,12 +29,6 @@ pub(super) struct Recorder {
     open: HashMap<String, VecDeque<usize>>,
     /// Every call and every text with a message id, so that a repeated history is recorded once.
     seen: HashSet<u64>,
-    /// What the records show in addition to the turns. A person who repeats it has pasted it.
-    shown: Shown,
-    /// The id and time of the record at hand.
-    record: (String, Option<i64>),
-    /// True if the record at hand repeats an earlier one.
-    is_repeated: bool,
     /// What is kept so far.
     pub(super) kept: Kept,
 }
@@ -60,9 +51,6 @@ impl Recorder {
             folder: String::new(),
             open: HashMap::new(),
             seen: HashSet::new(),
-            shown: Shown::default(),
-            record: Default::default(),
-            is_repeated: false,
             kept: Kept::default(),
         }
     }
@@ -87,12 +75,6 @@ impl Recorder {
         self.report.skip(kind);
     }
 
-    /// Skips a record that repeats an earlier one: it shows nothing new.
-    pub(super) fn skip_repeated(&mut self, kind: &str) {
-        self.is_repeated = true;
-        self.skip(kind);
-    }
-
     /// True for the first occurrence.
     pub(super) fn is_new(&mut self, what: impl Hash) -> bool {
         let mut hasher = DefaultHasher::new();
@@ -100,27 +82,9 @@ impl Recorder {
         self.seen.insert(hasher.finish())
     }
 
-    /// Begins a record, or a message within one: its id and time mark what was typed and called.
-    pub(super) fn begin(&mut self, record: &Value) {
-        let ids = ["uuid", "id"].into_iter().map(|key| str_of(record, key)).find(|id| !id.is_empty());
-        self.record = (ids.unwrap_or_default().to_owned(), millis(record.get("timestamp")).or(self.record.1));
-    }
-
-    fn record_mark(&self) -> RecordMark<'_> {
-        RecordMark { id: &self.record.0, time: self.record.1 }
-    }
-
-    /// Notes a session that this one came from.
-    pub(super) fn came_from(&mut self, session: &str) {
-        self.transcript.marks.add_session(session);
-    }
-
     /// Sets session, project and start from the first record that gives each.
     pub(super) fn header(&mut self, session: Option<&Value>, project: Option<&Value>, time: Option<&Value>) {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).map(|text| text.chars().take(1_024).collect());
-        if let Some(id) = session.and_then(Value::as_str) {
-            self.transcript.marks.add_session(id);
-        }
         if self.transcript.session.is_empty() {
             self.transcript.session = text(session).unwrap_or_default();
         }
@@ -150,18 +114,14 @@ impl Recorder {
                 // What is beside a command, and what follows it before the agent answers, is the command's own text.
                 ContentPart::Text(text) if is_harness_s || (has_command && !is_command(text)) => self.system(text),
                 ContentPart::Text(text) => {
-                    self.shown.keeps(text);
                     let split = split(text);
                     split.injected.iter().for_each(|injected| self.system(injected));
                     // What the harness did not end in one part, it goes on with in the next.
                     is_harness_s = split.is_open;
                     typed.extend(Some(split.typed).filter(|typed| !typed.is_empty()));
                 }
-                ContentPart::Other(kind, _) if kind.ends_with("tool_result") => {}
-                ContentPart::Other(kind, texts) => {
-                    self.skip(&format!("part {kind}"));
-                    self.system(&texts);
-                }
+                ContentPart::Other(kind) if kind.ends_with("tool_result") => {}
+                ContentPart::Other(kind) => self.skip(&format!("part {kind}")),
             }
         }
         self.follows_command = has_command || (self.follows_command && !has_end);
@@ -181,58 +141,18 @@ impl Recorder {
         write(self, &text);
     }
 
-    /// Records what a person typed, clipped to [`ReadLimits::max_user_bytes`], without what they repeat of a text that was cut.
+    /// Records what a person typed, clipped to [`ReadLimits::max_user_bytes`].
     fn typed(&mut self, text: &str) {
-        let parts = text.split_inclusive(ENDS);
-        let (again, typed): (Vec<&str>, Vec<&str>) = parts.partition(|part| self.shown.has(part));
-        self.system(&again.concat());
-        let typed = typed.concat();
-        self.shown.said(&typed);
-        self.mark_typed(&typed);
-        if !typed.trim().is_empty() {
-            let text = clip(&typed, self.limits.max_user_bytes, None);
-            self.report.n_cut += u64::from(text.is_some());
-            let text = text.unwrap_or(typed);
+        if !text.trim().is_empty() {
+            let text = self.clipped(text, self.limits.max_user_bytes);
             let n_bytes = text.len();
             self.keep(Turn::User(text), n_bytes);
-        }
-    }
-
-    fn mark_typed(&mut self, text: &str) {
-        if !text.trim().is_empty() {
-            let mut marks = std::mem::take(&mut self.transcript.marks);
-            marks.add_typed(text, self.record_mark());
-            self.transcript.marks = marks;
-        }
-    }
-
-    /// Ends a record: what no turn keeps of it was shown.
-    pub(super) fn end_record(&mut self, record: &Value) {
-        if std::mem::take(&mut self.is_repeated) {
-            self.shown.skip_record();
-        } else {
-            self.shown.end_record(record);
-        }
-    }
-
-    /// Notes what turns showed that are kept no longer.
-    pub(super) fn show_turns(&mut self, turns: &[Turn]) {
-        for turn in turns {
-            match turn {
-                Turn::User(_) => {}
-                Turn::Assistant(text) | Turn::System(text) => self.shown.show(text, Voice::Any),
-                Turn::ToolCall(call) => {
-                    call.input_texts().into_iter().for_each(|text| self.shown.show(text, Voice::Any));
-                    self.shown.show(call.result.as_deref().unwrap_or_default(), Voice::Result);
-                }
-            }
         }
     }
 
     pub(super) fn assistant(&mut self, text: &str) {
         if !text.trim().is_empty() {
             self.follows_command = false;
-            self.shown.wrote(text);
             let text = self.clipped(text.trim(), self.limits.max_kept_bytes);
             let n_bytes = text.len();
             self.keep(Turn::Assistant(text), n_bytes);
@@ -257,13 +177,6 @@ impl Recorder {
             self.skip("repeated call");
             return;
         }
-        for text in texts_in(&input) {
-            self.shown.wrote(text);
-            self.shown.keeps(text);
-        }
-        let mut marks = std::mem::take(&mut self.transcript.marks);
-        marks.add_call(id, &input.to_string(), self.record_mark());
-        self.transcript.marks = marks;
         self.clip_strings(&mut input);
         // A call in a folder outside of the project says so: its paths are not the project's.
         if !Path::new(&self.folder).starts_with(&self.transcript.project)
@@ -296,14 +209,10 @@ impl Recorder {
             self.skip(kind);
             return;
         };
-        self.shown.keeps(output);
         let keep = error_span(output);
         let max = self.limits.max_kept_bytes;
         let cut = clip(output, max, keep);
         self.report.n_cut += u64::from(cut.is_some());
-        if cut.is_some() || is_overprinted(output) {
-            self.shown.show(output, Voice::Result);
-        }
         if let Some(Turn::ToolCall(call)) = self.transcript.turns.get_mut(place) {
             let recorded = match told {
                 _ if is_not_made(output) => Recorded::Status(Status::Unknown),
@@ -324,39 +233,12 @@ impl Recorder {
     pub(super) fn finish(mut self) -> (Transcript, ReadReport) {
         let calls = self.transcript.turns.iter().filter_map(Turn::as_call);
         self.report.n_unanswered = calls.filter(|call| call.result.is_none()).count() as u64;
-        self.take_back();
-        self.transcript.marks.add_start(self.transcript.started);
         (self.transcript, self.report)
     }
 
-    /// Moves what results brought after the person said it from the person's turns into turns of the harness: in place of a turn that
-    /// has nothing else, otherwise at the end, because lessons name turns by their number.
-    fn take_back(&mut self) {
-        let mut all_brought = Vec::new();
-        for turn in &mut self.transcript.turns {
-            let Turn::User(text) = turn else { continue };
-            let parts = text.split_inclusive(ENDS);
-            let (brought, own): (Vec<&str>, Vec<&str>) = parts.partition(|part| self.shown.has_brought(part));
-            let (brought, own) = (brought.concat().trim().to_owned(), own.concat());
-            match (brought.is_empty(), own.trim().is_empty()) {
-                (true, _) => {}
-                (false, true) => *turn = Turn::System(brought),
-                (false, false) => {
-                    *turn = Turn::User(own);
-                    all_brought.push(Turn::System(brought));
-                }
-            }
-        }
-        self.transcript.turns.append(&mut all_brought);
-    }
-
     fn clipped(&mut self, text: &str, max: usize) -> String {
-        self.shown.keeps(text);
         let cut = clip(text, max, None);
         self.report.n_cut += u64::from(cut.is_some());
-        if cut.is_some() || is_overprinted(text) {
-            self.shown.show(text, Voice::Any);
-        }
         cut.unwrap_or_else(|| text.to_owned())
     }
 
@@ -370,11 +252,6 @@ impl Recorder {
             _ => {}
         }
     }
-}
-
-/// True for a text whose letters are printed over each other: once its control characters are removed, no word of it is left.
-fn is_overprinted(text: &str) -> bool {
-    text.contains('\u{8}')
 }
 
 /// True for a call that runs a command, by its input, otherwise by its name.

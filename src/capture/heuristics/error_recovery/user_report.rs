@@ -16,7 +16,7 @@ use super::edits::{are_settings, describe_edits, edit_text};
 use super::lesson_text::within;
 use super::{MAX_BETWEEN, MAX_FILES, is_go_ahead, is_test_file};
 use crate::capture::heuristics::session::{Session, TerminalCall};
-use crate::capture::heuristics::wording::{listed, matches};
+use crate::capture::heuristics::wording::{listed, matches, sentences};
 use crate::capture::heuristics::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::lesson::{build_lesson, recovery_text};
 
@@ -58,7 +58,7 @@ pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
     let mut open: Option<Report> = None;
     let mut n_others = 0;
     for (turn, text) in session.user_turns().filter(|(_, text)| text.chars().count() <= MAX_TURN_CHARS) {
-        let own = own_sentences(session, turn, text);
+        let own = own_sentences(text);
         let reported = parse_report(turn, text, &own);
         if reports_a_success(session, turn, text) {
             trials.extend(open.take().and_then(|report| judge(session, &report, turn, Confirmed::Yes)));
@@ -89,12 +89,12 @@ pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
 
 /// True if the user says in a turn that something does not work, or pasted an error.
 pub(in crate::capture::heuristics) fn reports_a_failure(session: &Session<'_>, turn: usize, text: &str) -> bool {
-    parse_report(turn, text, &own_sentences(session, turn, text)).is_some()
+    parse_report(turn, text, &own_sentences(text)).is_some()
 }
 
 /// True if the user says in the first sentences of a turn that it works, or approves of it.
 pub(in crate::capture::heuristics) fn reports_a_success(session: &Session<'_>, turn: usize, text: &str) -> bool {
-    let own = own_sentences(session, turn, text);
+    let own = own_sentences(text);
     own.iter().take(2).any(|sentence| reports_success(sentence) || expresses_approval(sentence))
 }
 
@@ -105,7 +105,7 @@ pub(super) fn command_run_by_user(session: &Session<'_>, turn: usize, text: &str
     });
     const ENGLISH: [&str; 14] =
         ["the", "it", "a", "an", "this", "that", "all", "some", "into", "your", "my", "our", "out", "another"];
-    let own = own_sentences(session, turn, text);
+    let own = own_sentences(text);
     let mut found = own.iter().filter_map(|sentence| RAN.as_ref()?.captures(sentence));
     let found = found.next().filter(|_| found.next().is_none())?;
     let command = found.get(1).or_else(|| found.get(2))?.as_str();
@@ -121,7 +121,7 @@ pub(super) fn user_action(session: &Session<'_>, turn: usize, text: &str) -> Opt
         Regex::new(r"(?i)^\W*(?:(?:ok|okay|yes|done|so|now|and|alright|right)\W+){0,3}(?:I|we)(?:['’]ve| have)?(?: just| already| now| also)* (?:allowed|added|set|put|installed|uninstalled|started|restarted|stopped|enabled|disabled|turned|opened|closed|created|made|granted|gave|changed|updated|upgraded|downgraded|deleted|removed|killed|unlocked|logged|signed|connected|plugged|freed|moved|copied|renamed|configured|exported|approved|accepted|reset|rebooted|switched)\b").ok()
     });
     const MIN_WORDS: usize = 4;
-    let mut own = own_sentences(session, turn, text).into_iter();
+    let mut own = own_sentences(text).into_iter();
     let reports_action =
         |said: &&str| matches(&DID, said) && !said.contains('?') && said.unicode_words().count() >= MIN_WORDS;
     let done = own.by_ref().find(reports_action)?;
@@ -133,8 +133,8 @@ pub(super) fn user_action(session: &Session<'_>, turn: usize, text: &str) -> Opt
 }
 
 /// The sentences that the user typed in a turn, without pasted text.
-fn own_sentences<'t>(session: &Session<'_>, turn: usize, text: &'t str) -> Vec<&'t str> {
-    session.typed.sentences(turn, text).iter().map(|sentence| sentence.text).collect()
+fn own_sentences(text: &str) -> Vec<&str> {
+    sentences(text).into_iter().map(|sentence| sentence.text).collect()
 }
 
 /// True if a file was edited between the end of an open report and a turn.

@@ -14,9 +14,8 @@ use adage_transcript::{Transcript, Turn};
 use serde::Serialize;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::Sentence;
+use super::{Sentence, sentences};
 use super::error_line::never_ran;
-use crate::capture::pasted::Typed;
 use weights::{Probabilities, Weights};
 
 /// A turn that a person typed, with the probability that it is a statement: a correction, a rule, a fact or a preference.
@@ -69,10 +68,6 @@ const MAX_READ: usize = 5_000;
 /// transcript.
 #[must_use]
 pub fn statements(transcript: &Transcript) -> Vec<Statement> {
-    read_statements(transcript, &Typed::of(transcript))
-}
-
-pub(super) fn read_statements(transcript: &Transcript, own: &Typed) -> Vec<Statement> {
     let weights = Weights::fitted();
     let mut statements = Vec::new();
     let mut before = Before { is_first: true, ..Before::default() };
@@ -93,7 +88,7 @@ pub(super) fn read_statements(transcript: &Transcript, own: &Typed) -> Vec<State
                 before = Before::default();
             }
             Turn::User(text) => {
-                let sentences = own.sentences(turn, text);
+                let sentences = sentences(text);
                 let words = typed(&sentences);
                 let mut context = shape(text, &words, sentences.len(), &before);
                 context.extend(after(transcript.turns.get(turn + 1..).unwrap_or_default()));

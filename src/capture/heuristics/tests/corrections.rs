@@ -30,7 +30,7 @@ fn a_rule_becomes_a_lesson_with_its_words_and_its_files() {
     assert_eq!(lesson["trigger"], "changing src/generated/api.rs; next build");
     assert_eq!(lesson["task"], "Add a field to the answer.");
     assert_eq!(lesson["provenance"]["evidence"][0]["quote"], said);
-    assert!(lesson["confidence"].as_f64().unwrap() >= 0.8);
+    assert!((0.3..0.5).contains(&lesson["confidence"].as_f64().unwrap()), "{lesson}");
 }
 
 fn said_by(words: &str) -> String {
@@ -53,7 +53,7 @@ fn a_rule_is_about_what_its_words_name() {
 }
 
 #[test]
-fn what_may_last_is_proposed_and_the_rest_is_listed() {
+fn what_is_likelier_to_last_comes_first() {
     let lines = [
         "> Write the importer for the nightly feed.",
         "~ src/feed.rs",
@@ -69,40 +69,16 @@ fn what_may_last_is_proposed_and_the_rest_is_listed() {
         "> thanks, commit it",
     ];
     let found = all(&lines);
-    let [proposed, item] = &found[..] else { panic!("{found:?}") };
-    assert_eq!(proposed["correct_pattern"], "We only ever write UTC in our feeds");
-    assert_eq!(proposed["trigger"], "changing src/feed.rs; UTC, feeds");
-    assert_eq!(proposed["paths"], json!(["**/src/feed.rs"]));
-    assert_eq!(proposed["provenance"]["evidence"][0]["quote"], "no, we only ever write UTC in our feeds");
-    assert_eq!(item["name"], "user-statements");
-    assert_eq!(item["trigger"], "also said during: Write the importer for the nightly feed.");
-    assert_eq!(item["also_said"], json!(true));
-    let quotes = item["provenance"]["evidence"].as_array().unwrap();
-    assert_eq!(quotes.len(), 2, "{quotes:?}");
-    // What is not understood alone says what was being done.
-    let lines: Vec<&str> = item["correct_pattern"].as_str().unwrap().lines().collect();
-    let expected = [
-        "1. the import tool doesn't know a second header, it reads the first one only (changing src/feed.rs)",
-        "2. That's wrong, do it like the other one (changing src/feed.rs)",
-    ];
-    assert_eq!(lines, expected);
-    for waiting in [proposed, item] {
-        assert!(waiting["confidence"].as_f64().unwrap() < 0.5);
-    }
-    // Where nothing but the moment is corrected, nothing waits.
-    let found = all(&["> go on", "~ src/feed.rs", "> no, that's wrong, do it like the other one", "< You're right."]);
-    assert!(found.is_empty(), "{found:?}");
+    let said: Vec<&str> = found.iter().map(|lesson| lesson["correct_pattern"].as_str().unwrap()).collect();
+    assert_eq!(said[0], "We only ever write UTC in our feeds", "{said:?}");
+    assert_eq!(found[0]["trigger"], "changing src/feed.rs; UTC, feeds");
+    assert_eq!(found[0]["paths"], json!(["**/src/feed.rs"]));
+    assert_eq!(found[0]["provenance"]["evidence"][0]["quote"], "no, we only ever write UTC in our feeds");
+    assert!(found.iter().all(|lesson| lesson["confidence"].as_f64().unwrap() < 0.5));
 }
 
 #[test]
-fn what_waits_says_what_it_is_about_where_no_request_does() {
-    let said = "> no, our columns have the names of the warehouse schema";
-    let found = all(&["> go on", "~ web/src/feed.rs", said, "< You're right.", "~ web/src/feed.rs"]);
-    assert_eq!(found[0]["trigger"], "also said during: changing src/feed.rs", "{found:?}");
-}
-
-#[test]
-fn what_is_said_again_is_learned_once() {
+fn what_is_said_again_is_suggested_once() {
     let lines = [
         "> Write the importer.",
         "~ src/feed.rs",
@@ -114,9 +90,7 @@ fn what_is_said_again_is_learned_once() {
         "~ src/feed.rs",
     ];
     let found = all(&lines);
-    let rules: Vec<_> = found.iter().filter(|found| found["name"] != "user-statements").collect();
-    assert_eq!(rules.len(), 1, "{found:?}");
-    assert!(rules[0]["confidence"].as_f64().unwrap() >= 0.6);
+    assert_eq!(found.len(), 1, "{found:?}");
 }
 
 #[test]

@@ -65,10 +65,21 @@ fn names(transcript: &Transcript, config: &CaptureConfig, heuristic: Heuristic) 
     candidates.filter(|candidate| candidate.heuristic == heuristic).map(|candidate| candidate.name).collect()
 }
 
+/// The names of all that a rule finds, the best first.
 #[track_caller]
 fn check(heuristic: Heuristic, lines: &[&str], expected: &[&str]) {
-    let all = CaptureConfig { selection: Selection::All, ..CaptureConfig::default() };
-    assert_eq!(names(&sketch(lines), &all, heuristic), expected, "{lines:?}");
+    let transcript = sketch(lines);
+    let session = Session::new(&transcript);
+    let trials = match heuristic {
+        Heuristic::MultiStep => multi_step::find(&session),
+        Heuristic::ErrorRecovery => error_recovery::find(&session),
+        Heuristic::UserCorrection => user_correction::find(&session),
+        Heuristic::RepeatedAction => repeated_action::find(&session),
+        Heuristic::ExplicitInstruction => explicit_instruction::find(&session),
+    };
+    let found = Suggestions::default().best_first(heuristic, trials);
+    let names: Vec<String> = found.into_iter().map(|fired| fired.candidate.name).collect();
+    assert_eq!(names, expected, "{lines:?}");
 }
 
 /// The only lesson of a rule.
@@ -166,41 +177,18 @@ fn rich() -> Transcript {
 }
 
 #[test]
-fn several_recoveries_of_a_session_leave_room_for_the_other_rules() {
-    let lines = [
-        "! make -a",
-        "$ make -b",
-        "! cat -A # cat: illegal option -- A",
-        "$ cat -v",
-        "! pip i x # error: no x",
-        "$ pip i y",
-    ];
-    let told = |lines: &[&str]| names(&sketch(lines), &CaptureConfig::default(), Heuristic::ErrorRecovery);
-    assert_eq!(told(&lines), ["error-make", "error-cat", "error-pip"]);
-    // A fourth has to be proven by the calls alone: a command that passes once something else has run is not.
-    let more = [&lines[..], &["! npm run b # npm ERR! 404", "$ npm run a", "$ npm run b"]].concat();
-    assert_eq!(told(&more).len(), 3);
-    assert_eq!(told(&[&lines[..], &["! npm i a # npm ERR! 404", "$ npm i b"]].concat()).len(), 4);
-    let all = CaptureConfig { selection: Selection::All, ..CaptureConfig::default() };
-    assert_eq!(names(&sketch(&more), &all, Heuristic::ErrorRecovery).len(), 4);
-}
-
-#[test]
-fn one_of_each_rule_and_at_most_five() {
-    let heuristics = |config: &CaptureConfig| -> Vec<Heuristic> {
-        // What a person said and decides about takes no place.
-        let awaits = |candidate: &&Candidate| candidate.draft.to_json()["confidence"] == json!(0.3);
-        let candidates = suggest(&rich(), config).candidates;
-        candidates.iter().filter(|candidate| !awaits(candidate)).map(|candidate| candidate.heuristic).collect()
+fn the_candidates_of_highest_confidence_come_first_and_at_most_ten() {
+    let confidences = |max_candidates: usize| -> Vec<f64> {
+        let config = CaptureConfig { max_candidates, ..CaptureConfig::default() };
+        let candidates = suggest(&rich(), &config).candidates;
+        candidates.iter().map(|candidate| candidate.draft.to_json()["confidence"].as_f64().unwrap()).collect()
     };
-    assert_eq!(heuristics(&CaptureConfig::default()), Heuristic::ALL);
-    let few = CaptureConfig { max_candidates: 2, ..CaptureConfig::default() };
-    assert_eq!(heuristics(&few), [Heuristic::MultiStep, Heuristic::ErrorRecovery]);
-    let all = CaptureConfig { selection: Selection::All, ..few };
-    assert!(heuristics(&all).len() > 7, "{:?}", heuristics(&all));
-    // The longest run; of equals the earliest.
-    let best = suggest(&rich(), &CaptureConfig::default()).candidates;
-    assert_eq!((best[0].turns.len(), best.last().unwrap().name.as_str()), (4, "one"));
+    let all = confidences(usize::MAX);
+    assert!(all.is_sorted_by(|one, other| one >= other) && all.len() > 4, "{all:?}");
+    assert_eq!(confidences(2), all[..2]);
+    let many: Vec<String> = (0..12).map(|n| format!("> remember: the port of part {n} is 80{n}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    assert_eq!(suggest(&sketch(&many), &CaptureConfig::default()).candidates.len(), 10);
 }
 
 #[test]
@@ -299,7 +287,7 @@ proptest! {
     #[test]
     fn nothing_panics_and_quotes_are_verbatim(turns in proptest::collection::vec(turn(), 0..30)) {
         let transcript = Transcript { turns, ..Transcript::default() };
-        let config = CaptureConfig { selection: Selection::All, ..CaptureConfig::default() };
+        let config = CaptureConfig { max_candidates: usize::MAX, ..CaptureConfig::default() };
         for candidate in suggest(&transcript, &config).candidates {
             prop_assert!(candidate.turns.is_sorted(), "{:?}", candidate.turns);
             prop_assert!(candidate.turns.iter().all(|turn| *turn < transcript.turns.len()));

@@ -257,7 +257,10 @@ fn a_repeated_command_is_shown_in_its_usual_form() {
 
 #[test]
 fn the_checks_of_a_project_are_one_lesson() {
-    let check = |lines: &[&str], expected: &[&str]| check(Heuristic::RepeatedAction, lines, expected);
+    let check = |lines: &[&str], expected: &[&str]| {
+        let found = names(&sketch(lines), &CaptureConfig::default(), Heuristic::RepeatedAction);
+        assert_eq!(found, expected, "{lines:?}");
+    };
     let told =
         |lines: &[&str]| lesson(Heuristic::RepeatedAction, lines)["correct_pattern"].as_str().unwrap().to_owned();
     let lines = [

@@ -22,11 +22,10 @@ pub(in crate::capture::heuristics) struct Subject {
 }
 
 impl Subject {
-    /// `is_clean`: the agent had read nothing untrusted before, so that names of files and programs that it chose may be used.
-    pub(in crate::capture::heuristics) fn of(session: &Session<'_>, turn: usize, quote: &str, is_clean: bool) -> Self {
+    pub(in crate::capture::heuristics) fn of(session: &Session<'_>, turn: usize, quote: &str) -> Self {
         let mut subject = Self::named(quote, &programs_in(quote, &programs_near(session, turn)));
         let is_general = !subject.commands.is_empty() || is_about_all(quote);
-        if subject.doing.is_none() && is_clean && !is_general {
+        if subject.doing.is_none() && !is_general {
             subject.doing = subject.acted_on(session, turn);
         }
         subject.trigger = subject.with_topics(quote);
@@ -34,7 +33,7 @@ impl Subject {
     }
 
     /// The subject that the words alone name.
-    pub(super) fn of_words(text: &str) -> Self {
+    pub(in crate::capture::heuristics) fn of_words(text: &str) -> Self {
         let mut subject = Self::named(text, &programs_in(text, &[]));
         subject.trigger = subject.with_topics(text);
         subject

@@ -1,49 +1,5 @@
 use crate::{Format, TranscriptReader, Turn};
 
-#[test]
-fn what_a_person_repeats_of_the_cut_middle_of_an_output_is_not_typed() {
-    const RULE: &str = "Always use the internal registry for packages.";
-    let filler = |n: usize| format!("Line {n} of a long page about nothing.\n").repeat(300);
-    let page = format!("{}{RULE}\n{}", filler(1), filler(2));
-    let call = serde_json::json!({"id": "c", "function": {"name": "fetch", "arguments": "{}"}});
-    let session = [
-        serde_json::json!({"role": "assistant", "tool_calls": [call]}),
-        serde_json::json!({"role": "tool", "tool_call_id": "c", "content": page}),
-        serde_json::json!({"role": "user", "content": format!("I read this. {RULE}\nPlease run the tests again.")}),
-    ];
-    let lines = session.map(|record| record.to_string()).join("\n");
-    let turns = TranscriptReader::new().read(lines.as_bytes(), Format::OpenAi).unwrap().transcript.turns;
-    let Turn::ToolCall(call) = &turns[0] else { panic!("{turns:?}") };
-    assert!(!call.result.as_ref().unwrap().contains(RULE));
-    assert_eq!(turns[1..], [Turn::System(RULE.into()), Turn::User("I read this.\nPlease run the tests again.".into())]);
-}
-
-#[test]
-fn turns_keep_their_numbers_when_a_session_grows() {
-    const RULE: &str = "Always use the internal registry for packages.";
-    let page = format!("{}{RULE}\n{}", "A line of a long page.\n".repeat(400), "More of the page.\n".repeat(400));
-    let call = |id: &str, name: &str| {
-        let call = serde_json::json!({"id": id, "function": {"name": name, "arguments": "{}"}});
-        serde_json::json!({"role": "assistant", "tool_calls": [call]})
-    };
-    let result = |id: &str, output: &str| serde_json::json!({"role": "tool", "tool_call_id": id, "content": output});
-    let session = [
-        serde_json::json!({"role": "user", "content": format!("I read this. {RULE}\nPlease run the tests again.")}),
-        call("a", "make"),
-        result("a", "error: no rule"),
-        call("b", "fetch"),
-        result("b", &page),
-    ];
-    let read = |n_records: usize| {
-        let lines: Vec<String> = session[..n_records].iter().map(ToString::to_string).collect();
-        TranscriptReader::new().read(lines.join("\n").as_bytes(), Format::OpenAi).unwrap().transcript.turns
-    };
-    let (before, after) = (read(3), read(5));
-    assert_eq!(before[1], after[1]);
-    assert_eq!(after[0], Turn::User("I read this.\nPlease run the tests again.".into()));
-    assert_eq!(after.last(), Some(&Turn::System(RULE.into())));
-}
-
 /// What counts as typed of messages of Claude Code; a message is a text, or a list of parts.
 fn typed(messages: &[serde_json::Value]) -> Vec<String> {
     let record = |(n, message): (usize, &serde_json::Value)| {
@@ -84,37 +40,6 @@ fn the_text_of_a_slash_command_is_not_typed() {
         (vec![json(BODY), json(command)], vec![BODY]),
     ] {
         assert_eq!(typed(&messages), expected, "{messages:?}");
-    }
-}
-
-#[test]
-fn what_a_tool_gave_is_not_typed_in_the_users_role() {
-    const RULE: &str = "Always use the internal registry for packages.";
-    for line in [
-        "Result of fetch: RULE",
-        "Results from the search: RULE",
-        "[fetch result]\nRULE",
-        "[Output of make]\nRULE",
-        "Function result (fetch): RULE",
-        "TOOL RESULT\nRULE",
-        "tool_output:\nRULE",
-        "**Tool Call Response**\nRULE",
-        "### Command output\nRULE",
-        "Observation 2: RULE",
-        "observation: RULE",
-    ] {
-        let message = serde_json::Value::from(line.replace("RULE", RULE));
-        assert!(typed(&[message]).is_empty(), "{line}");
-    }
-    for line in [
-        "The result of the tool is wrong. RULE",
-        "Show the output of the command. RULE",
-        "[the result](a.md) is wrong. RULE",
-        "Results are wrong. RULE",
-        "Tool results must be short. RULE",
-    ] {
-        let text = line.replace("RULE", RULE);
-        assert_eq!(typed(&[serde_json::Value::from(text.as_str())]), [text.as_str()], "{line}");
     }
 }
 
