@@ -33,7 +33,10 @@ impl<'a> Agent<'a> {
 
     fn payload(&self, event: &str, text: &str) -> String {
         let file = format!("{}/tests/it/hooks/{}.{event}.json", env!("CARGO_MANIFEST_DIR"), self.name);
-        let quoted = |text: &str| json!(text).to_string().trim_matches('"').to_owned();
+        let quoted = |text: &str| {
+            let text = json!(text).to_string();
+            text[1..text.len() - 1].to_owned()
+        };
         let payload = fs::read_to_string(file)
             .unwrap()
             .replace("{{cwd}}", &quoted(self.folder.to_str().unwrap()))
@@ -226,8 +229,6 @@ fn changed_files_and_failed_calls_get_lessons() {
     let file = root.join("db/schema/users.sql");
     let read = agent.payload("before-edit", file.to_str().unwrap()).replace("\"Edit\"", "\"Read\"");
     assert_eq!(home.say(&root, &["hook", "before-tool"], &read).answer(), json!({}), "reading changes nothing");
-    home.learn(&root, "changing db/schema/users.sql", "Ask first.", &["--commands", "psql*"]);
-    assert_eq!(home.say(&root, &["hook", "before-tool"], &read).answer(), json!({}), "its command does not run");
     assert!(agent.text_for("before-edit", file.to_str().unwrap()).contains("Write a migration."));
     assert_eq!(agent.text_for("before-tool", "make deploy"), "");
     let payload = agent.payload("after-failure", "make deploy");
