@@ -160,10 +160,10 @@ fn comes(home: &Home, root: &Path, session: &'static str, calls: &[&str], soluti
     texts.filter(|text| text.contains(solution)).count() > 0
 }
 
-/// Recoveries and checks, each with sessions that need them and sessions that do not: a prompt, then calls. The sessions were written
-/// before the rules that they measure.
+/// Recoveries and checks, each with sessions that need them and sessions that do not: a prompt, then calls
+/// (docs/capture-measurements.md).
 #[test]
-#[expect(clippy::print_stdout, reason = "figures for a person, under --nocapture")]
+#[expect(clippy::print_stdout, clippy::disallowed_macros, reason = "figures for a person, under --nocapture")]
 fn recoveries_come_where_they_are_needed() {
     let cases = include_str!("../../../../tests/cases/recoveries.jsonl");
     let cases: Vec<Value> = cases.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
