@@ -13,8 +13,8 @@ use unicode_normalization::UnicodeNormalization;
 use crate::clock::Clock;
 use crate::config::LearnConfig;
 use crate::lesson::{
-    DraftOrigin, GlobOf, KEYS, Lesson, LessonDraft, MAX_PATTERN_CHARS, MAX_PATTERNS, Origin, PROVENANCE_KEYS,
-    PatternFault, RecoveryEvidence, Refusal,
+    CommandRecovery, DraftOrigin, GlobOf, KEYS, Lesson, LessonDraft, MAX_PATTERN_CHARS, MAX_PATTERNS, Origin,
+    PROVENANCE_KEYS, PatternFault, RecoveryEvidence, Refusal,
 };
 
 /// The maximum nesting of a row, including the row itself. The file, the archive and a removal add a few levels, and a reader
@@ -45,6 +45,7 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
     }
     let lists = [&mut lesson.domains, &mut lesson.paths, &mut lesson.commands];
     lists.into_iter().flatten().chain(lesson.ways_in.texts_mut()).for_each(|text| *text = clean(text));
+    lesson.recovery.iter_mut().flat_map(CommandRecovery::texts_mut).for_each(|text| *text = clean(text));
     check_patterns(&mut lesson)?;
     if lesson.provenance.origin == Origin::Mined {
         lesson.ways_in.keep_fit(specific::names_something);
@@ -132,6 +133,8 @@ fn check_lengths(lesson: &Lesson, max: usize) -> Result<(), Refusal> {
         texts(&mut lesson).into_iter().map(|(field, text)| (field, text.len())).collect();
     lengths.extend(lists);
     lengths.push(("ways in", lesson.ways_in.texts().map(String::len).sum()));
+    let total_recovery = lesson.recovery.as_ref().and_then(|recovery| serde_json::to_string(recovery).ok());
+    lengths.push(("recovery", total_recovery.map_or(0, |text| text.len())));
     lengths.push(("unknown keys", total_extra));
     lengths.push(("provenance", total_provenance));
     lengths.push(("near", lesson.near.len() * ID_BYTES));

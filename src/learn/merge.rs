@@ -28,6 +28,11 @@ pub(crate) fn merge(
     merged.schema_version = SCHEMA_VERSION;
     merge_text(&mut merged, existing, incoming, config);
     unite(&mut merged, existing, incoming, is_near);
+    merged.keep_told_recovery();
+    if merged.recovery.is_none() {
+        merged.recovery.clone_from(&incoming.recovery);
+        merged.keep_told_recovery();
+    }
     add_counts(&mut merged, incoming);
     merged.verification_attempted |= incoming.verification_attempted;
     let near = united(&existing.near, &incoming.near);

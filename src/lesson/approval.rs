@@ -82,6 +82,7 @@ impl Lesson {
         self.paths.clone_from(&from.paths);
         self.commands.clone_from(&from.commands);
         self.ways_in.clone_from(&from.ways_in);
+        self.recovery.clone_from(&from.recovery);
         self.source.clone_from(&from.source);
         self.source_challenge_hash.clone_from(&from.source_challenge_hash);
         self.provenance = from.provenance.clone();

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{Evidence, Lesson, LessonId, Origin, Provenance, Realm, Refusal, Trust};
+use super::{CommandRecovery, Evidence, Lesson, LessonId, Origin, Provenance, Realm, Refusal, Trust};
 use crate::clock::Clock;
 use crate::setters::setters;
 
@@ -153,6 +153,8 @@ impl LessonDraft {
         project(project: impl Into<String>) => set("project", project.into());
         /// The role that it applies to.
         role(role: impl Into<String>) => set("role", role.into());
+        /// The recovery that the texts tell. It is left out where they do not.
+        recovery(recovery: &CommandRecovery) => set("recovery", json!(recovery));
         /// Its origin, and whether it may be shown.
         provenance(provenance: &Provenance) => set("provenance", json!(provenance));
     }

@@ -14,11 +14,12 @@
 //! ```
 
 mod approval;
+mod command_recovery;
 mod draft;
+mod former_recovery;
 mod glob;
 mod provenance;
 mod recovery;
-pub(crate) mod recovery_text;
 mod refusal;
 mod removed_text;
 mod row;
@@ -36,13 +37,13 @@ use serde_json::{Map, Value};
 pub use crate::hash::TextHash;
 pub use crate::id::{ChangeId, LessonId, ReceiptId};
 pub(crate) use approval::Approval;
+pub use command_recovery::{CommandRecovery, RecoveryStep};
 pub(crate) use draft::DraftOrigin;
 pub use draft::{LessonDraft, build_lesson};
 pub(crate) use glob::{GlobOf, MAX_PATTERN_CHARS, MAX_PATTERNS, MAX_TEXT_CHARS, PatternFault, n_literal};
 pub(crate) use provenance::PROVENANCE_KEYS;
 pub use provenance::{Evidence, Origin, Provenance, Trust};
 pub use recovery::{Passage, RecoveryEvidence};
-pub(crate) use recovery_text::{RecoverySteps, error_in_trigger};
 pub use refusal::Refusal;
 pub(crate) use removed_text::RemovedText;
 pub(crate) use row::{KEYS, time_of};
@@ -162,6 +163,10 @@ pub struct Lesson {
     /// How a later task may ask for it.
     #[serde(flatten)]
     pub ways_in: WaysIn,
+    /// The recovery that its texts tell: the command that failed, and what mended it. Before a call that has what mended it, the
+    /// lesson is not shown (docs/spec/playbook.md, 5.9).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<CommandRecovery>,
     /// How sure its author was, changed by feedback; in [0, 1].
     pub confidence: f64,
     /// The hash of the self-play challenge it came from; may be empty.
@@ -245,6 +250,11 @@ impl Lesson {
             Some(Value::String(word)) => !word.is_empty() && !word.eq_ignore_ascii_case("false"),
             Some(_) => true,
         }
+    }
+
+    /// True for a recovery that comes before its command. One that is mended by an edit comes with the task.
+    pub(crate) fn comes_before_its_command(&self) -> bool {
+        !self.commands.is_empty() && self.recovery.as_ref().is_some_and(|recovery| !recovery.is_by_edit())
     }
 
     /// True when a person wrote it.

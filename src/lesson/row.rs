@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, FixedOffset, NaiveDateTime};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::former_recovery::recovery_told_by;
 use super::provenance::Origin;
-use super::{Lesson, LessonId, Provenance, Realm, Refusal, SCHEMA_VERSION, TextHash, WaysIn};
+use super::{CommandRecovery, Lesson, LessonId, Provenance, Realm, Refusal, SCHEMA_VERSION, TextHash, WaysIn};
 use crate::clock::Clock;
 
 /// First words by which a multi-line text without a fence is recognised as code.
@@ -30,7 +32,7 @@ const CODE_STARTS: [&str; 16] = [
 ];
 
 /// The known keys of a row; all others are kept unchanged.
-pub(crate) const KEYS: [&str; 35] = [
+pub(crate) const KEYS: [&str; 36] = [
     "schema_version",
     "id",
     "timestamp",
@@ -47,6 +49,7 @@ pub(crate) const KEYS: [&str; 35] = [
     "names",
     "situations",
     "signs",
+    "recovery",
     "confidence",
     "source_challenge_hash",
     "source",
@@ -106,6 +109,7 @@ impl Lesson {
                 situations: read_list(row.remove("situations")),
                 signs: read_list(row.remove("signs")),
             },
+            recovery: take_or_keep(&mut row, "recovery", |value| CommandRecovery::deserialize(value).ok()),
             confidence: read_confidence(row.remove("confidence")),
             source_challenge_hash: take_text(&mut row, "source_challenge_hash"),
             realm: Realm { project: take_text(&mut row, "project"), role: take_text(&mut row, "role") },
@@ -156,10 +160,17 @@ impl Lesson {
         if self.code_example.is_empty() {
             self.code_example = find_code(&self.correct_pattern);
         }
+        self.keep_told_recovery();
         let mut seen = BTreeSet::new();
         let domains = self.domains.iter().map(|domain| domain.trim()).filter(|domain| !domain.is_empty());
         self.domains = domains.filter(|domain| seen.insert(*domain)).map(str::to_owned).collect();
         Ok(())
+    }
+
+    /// Drops a recovery that the texts do not tell. A mined lesson of an earlier release gets the one that they tell.
+    pub(crate) fn keep_told_recovery(&mut self) {
+        let known = self.recovery.take().filter(|recovery| recovery.is_told_by(self));
+        self.recovery = known.or_else(|| recovery_told_by(self));
     }
 
     /// True if reading the written row gives this lesson: every value unchanged, none lost, none under another key.
@@ -419,7 +430,8 @@ mod tests {
     #[test]
     fn the_known_keys_are_those_that_are_written() {
         let lesson = read(json!({
-            "trigger": "t", "solution": "s", "project": "p", "role": "r", "paths": ["*.rs"], "commands": "git *",
+            "trigger": "`make` fails", "mistake": "`make`", "solution": "Run `ls`.", "project": "p", "role": "r",
+            "paths": ["*.rs"], "commands": "git *", "recovery": {"failed": "make", "steps": [{"passed": "ls"}]},
             "names": ["n"], "situations": "how", "signs": ["sign"], "settled_retrievals": 1, "learned_at_recall": 2, "shown_at_recall": 3
         }));
         let Value::Object(row) = serde_json::to_value(&lesson).unwrap() else { panic!() };

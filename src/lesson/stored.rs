@@ -6,7 +6,9 @@ use chrono::{DateTime, FixedOffset, TimeZone, Utc};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{Evidence, Lesson, LessonId, Origin, Provenance, Realm, RecoveryEvidence, TextHash, Trust, WaysIn};
+use super::{
+    CommandRecovery, Evidence, Lesson, LessonId, Origin, Provenance, Realm, RecoveryEvidence, TextHash, Trust, WaysIn,
+};
 use crate::sorted_blocks::{StoredRow, decode_fields, encode_fields};
 
 /// Seconds since 1970, nanoseconds, and the offset from UTC in seconds.
@@ -61,6 +63,7 @@ fn fields_of(lesson: &Lesson) -> Fields {
         paths,
         commands,
         ways_in: WaysIn { names, situations, signs },
+        recovery,
         confidence,
         source_challenge_hash,
         source,
@@ -103,8 +106,16 @@ fn fields_of(lesson: &Lesson) -> Fields {
         (time_fields(*timestamp), last_retrieved_at.map(time_fields), last_credited_at.map(time_fields)),
         near.iter().map(|id| *id.as_bytes()).collect(),
         provenance_fields(provenance),
-        json_of(extra),
+        json_with_recovery(extra, recovery.as_ref()),
     )
+}
+
+/// Few lessons have a recovery: it is written beside the unknown keys, under its key in the file, which is never one of these.
+fn json_with_recovery(extra: &Map<String, Value>, recovery: Option<&CommandRecovery>) -> String {
+    let Some(recovery) = recovery else { return json_of(extra) };
+    let mut keys = extra.clone();
+    keys.insert(RECOVERY.to_owned(), json!(recovery));
+    json_of(&keys)
 }
 
 fn lesson_of(fields: Fields) -> Option<Lesson> {
@@ -123,6 +134,8 @@ fn lesson_of(fields: Fields) -> Option<Lesson> {
         texts;
     let [schema_version, confidence, retrievals, helpful, harmful, settled, learned_at, shown_at, frequency] = numbers;
     let [verified, verification_attempted, graduated] = flags;
+    let mut extra = map_of(&extra)?;
+    let recovery = extra.remove(RECOVERY).map(|value| CommandRecovery::deserialize(&value)).transpose().ok()?;
     Some(Lesson {
         schema_version,
         id: LessonId::from_bytes(id),
@@ -138,6 +151,7 @@ fn lesson_of(fields: Fields) -> Option<Lesson> {
         paths,
         commands,
         ways_in: WaysIn { names, situations, signs },
+        recovery,
         confidence: f64::from_bits(confidence),
         source_challenge_hash: hash,
         source,
@@ -156,7 +170,7 @@ fn lesson_of(fields: Fields) -> Option<Lesson> {
         last_credited_at: optional_time(times.2)?,
         near: near.into_iter().map(LessonId::from_bytes).collect(),
         provenance: provenance_of(provenance)?,
-        extra: map_of(&extra)?,
+        extra,
     })
 }
 
@@ -315,7 +329,7 @@ impl StoredRow for (u32, (LessonId, u8)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::Passage;
+    use crate::lesson::{Passage, RecoveryStep};
     use crate::testing::{at, lesson};
 
     fn passage(turn: usize, source: &str) -> Passage {
@@ -344,6 +358,11 @@ mod tests {
                 situations: vec!["how".into()],
                 signs: vec!["by".into(), "this".into()],
             },
+            recovery: Some(CommandRecovery {
+                failed: "make".into(),
+                error: "no rule".into(),
+                steps: vec![RecoveryStep::Run("npm ci".into()), RecoveryStep::Passed("make".into())],
+            }),
             confidence: 0.375,
             source_challenge_hash: "hash".into(),
             source: "mined".into(),

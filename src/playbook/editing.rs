@@ -11,7 +11,7 @@ use crate::lesson::{Lesson, LessonDraft, LessonRef, Refusal, ShownField};
 const COPIES: [(&str, &str); 3] = [("task", "trigger"), ("mistake", "anti_pattern"), ("solution", "correct_pattern")];
 
 /// Fields other than those shown that an edit keeps unless it changes them.
-const KEPT: [&str; 3] = ["confidence", "project", "role"];
+const KEPT: [&str; 4] = ["recovery", "confidence", "project", "role"];
 
 impl Playbook {
     /// Replaces a lesson with a copy of it in which the draft's fields are changed. The previous version is archived. The

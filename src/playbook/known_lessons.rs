@@ -12,7 +12,7 @@ use super::mining::Mined;
 use crate::capture::{Candidate, Heuristic, are_alike, commands_told, project_checks, split_by_failure};
 use crate::error::Result;
 use crate::gate;
-use crate::lesson::{Lesson, LessonDraft, Origin, TextHash, Trust, error_in_trigger};
+use crate::lesson::{Lesson, LessonDraft, Origin, TextHash, Trust};
 use crate::state::{Action, Book, Edit, Plan, Planned, Waiting, Why};
 
 /// The state of a lesson that another session has taught before.
@@ -74,7 +74,8 @@ impl<'c> Advice<'c> {
                 AdviceKind::Procedure(commands_told(text("correct_pattern")))
             }
             Heuristic::ErrorRecovery => {
-                AdviceKind::Recovery { failed: commands_told(text("mistake")), error: error_in(text("trigger")) }
+                let error = row.pointer("/recovery/error").and_then(Value::as_str).unwrap_or_default();
+                AdviceKind::Recovery { failed: commands_told(text("mistake")), error: without_numbers(error) }
             }
             Heuristic::UserCorrection | Heuristic::ExplicitInstruction => return None,
         };
@@ -93,15 +94,15 @@ impl<'c> Advice<'c> {
                     is_procedure && is_of_domain() && are_alike(commands, &commands_told(&lesson.correct_pattern))
                 }
                 AdviceKind::Recovery { failed, error } => {
-                    is_of_domain() && *failed == commands_told(&lesson.mistake) && *error == error_in(&lesson.trigger)
+                    let known = lesson.recovery.as_ref().map(|known| without_numbers(&known.error)).unwrap_or_default();
+                    is_of_domain() && *failed == commands_told(&lesson.mistake) && *error == known
                 }
             }
     }
 }
 
-/// The error named by a recovery's trigger, without numbers.
-fn error_in(trigger: &str) -> String {
-    let error = error_in_trigger(trigger).unwrap_or_default();
+/// An error without numbers, which differ each time.
+fn without_numbers(error: &str) -> String {
     error.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 

@@ -91,8 +91,6 @@ impl Answer {
             tier: ranked.tier,
             index: ranked.index,
             lessons: lessons.collect(),
-            left_to_commands: ranked.left_to_commands,
-            recognized: ranked.recognized,
             none_because: rendered.none_because,
             receipt,
             considered: if request.is_explained { ranked.considered } else { Vec::new() }
@@ -198,7 +196,7 @@ impl OpenPlaybook {
             Unit::Typed(text) => self.find_part(pool, request, text, search, None),
             Unit::Output(text) => Ok(search.by_signs(text)),
         });
-        Ok(Ranked::best_of(found.collect::<Result<_>>()?).unwrap_or_else(|| Ranked::of_hits(Vec::new())))
+        Ok(Ranked::best_of(found.collect::<Result<_>>()?).unwrap_or_else(|| search.by_signs("")))
     }
 
     /// The lessons for one part of a request; under the classic rule if there is a threshold of the distance.

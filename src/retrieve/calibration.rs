@@ -35,14 +35,6 @@ const TITLE_LOG_ODDS: f32 = 2.944;
 
 /// The maximum number of query words that count: more words say no more about the subject.
 const MAX_QUERY_WORDS: usize = 12;
-/// The minimum, where the query names the lesson's command: "build it" says all about the subject.
-const MIN_NAMING_WORDS: usize = 8;
-
-/// What the log odds of a mined lesson on a command gain if the query names the command, and lose if it does not: such a lesson
-/// is then not an answer.
-const NAMED: f32 = 1.0;
-const NOT_NAMED: f32 = -9.0;
-
 /// By how much the nearest of several texts is nearer by chance. Measured on three authors' sentences.
 const BY_CHANCE: f32 = 0.16;
 
@@ -158,7 +150,7 @@ impl Calibration {
 
     /// The ranking score of a lesson; larger is better.
     pub(super) fn score(&self, signals: &MatchSignals) -> f32 {
-        self.rank.sum(signals) + by_command(signals) / self.sharpness + NAME_SCORE * signals.name
+        self.rank.sum(signals) + NAME_SCORE * signals.name
     }
 
     /// The strongest signals for a single lesson: several lessons with the same advice are no more likely to be an answer than
@@ -170,17 +162,13 @@ impl Calibration {
     ) -> Strongest {
         let in_sight = situation.lessons_in_sight.max(1) as f32 / USUAL_LESSONS;
         let none = self.none + self.none_growth * in_sight.ln() + PER_UNITS * (situation.units.max(1) as f32).ln();
-        let by_words = |signals: &MatchSignals| {
-            let min = if signals.names_command == Some(true) { MIN_NAMING_WORDS } else { 1 };
-            self.query_words * (situation.query_words.clamp(min, MAX_QUERY_WORDS) as f32).ln()
-        };
+        let by_words = self.query_words * (situation.query_words.clamp(1, MAX_QUERY_WORDS) as f32).ln();
         let enough = (self.answer_from / (1.0 - self.answer_from)).ln();
         let mut strongest = Strongest::default();
         for signals in signals {
-            let by_all = self.gate.sum(signals) + by_words(signals) - none + by_command(signals);
+            let by_all = self.gate.sum(signals) + by_words - none;
             let by_distance = NEAR_SLOPE * (signals.trigger.unwrap_or(-1.0) - NEAR_COSINE) + enough;
-            let is_near_enough = self.trusts_distance && signals.names_command != Some(false);
-            let log_odds = if is_near_enough { by_all.max(by_distance) } else { by_all };
+            let log_odds = if self.trusts_distance { by_all.max(by_distance) } else { by_all };
             strongest.log_odds = strongest.log_odds.max(log_odds).max(by_name(signals));
             strongest.is_title |= signals.is_title;
         }
@@ -206,15 +194,6 @@ impl Strongest {
     /// The log odds if the query is a title, regardless of other signals.
     pub(super) fn by_title(self) -> f32 {
         if self.is_title { TITLE_LOG_ODDS } else { f32::NEG_INFINITY }
-    }
-}
-
-/// The log odds for what the query says of the lesson's command.
-fn by_command(signals: &MatchSignals) -> f32 {
-    match signals.names_command {
-        Some(true) => NAMED,
-        Some(false) => NOT_NAMED,
-        None => 0.0,
     }
 }
 
@@ -260,7 +239,6 @@ mod tests {
             name: 0.0,
             has_ways_in: false,
             is_title: false,
-            names_command: None,
         }
     }
 
@@ -294,24 +272,6 @@ mod tests {
                 assert!((shared.iter().sum::<f32>() - all).abs() < 1e-4);
             }
         }
-    }
-
-    #[test]
-    fn a_lesson_on_a_command_is_an_answer_only_if_the_query_names_the_command() {
-        for calibration in [Calibration::MINILM, Calibration::WORDS, Calibration::UNKNOWN] {
-            let [other, named, not_named] = [None, Some(true), Some(false)]
-                .map(|names_command| MatchSignals { names_command, ..signals(0.45, 20.0) });
-            let of = |signals: &MatchSignals| (calibration.score(signals), any(calibration, [signals], USUAL));
-            assert!(of(&named).0 > of(&other).0 && of(&named).1 > of(&other).1);
-            assert!(of(&not_named).0 < of(&other).0 && of(&not_named).1 < 0.1, "{:?}", of(&not_named));
-        }
-        let brief = |names_command| {
-            let signals = MatchSignals { names_command, ..signals(0.3, 4.0) };
-            any(Calibration::MINILM, [&signals], Situation { query_words: 2, ..USUAL })
-        };
-        // z + 1 + 2·ln(8/2): two words that name the command count like eight.
-        let log_odds = |p: f32| (p / (1.0 - p)).ln();
-        assert!((log_odds(brief(Some(true))) - log_odds(brief(None)) - 3.772_59).abs() < 1e-2);
     }
 
     #[test]

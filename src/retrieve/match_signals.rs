@@ -8,7 +8,6 @@ use adage_index::{IndexKind, UnitVector};
 use serde::Serialize;
 
 use super::calibration::{Calibration, Situation};
-use super::command_task::{Task, names_command};
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, Scored, Tier};
 use crate::lesson::{Lesson, LessonId};
@@ -37,10 +36,6 @@ pub struct MatchSignals {
     pub name: f32,
     /// Whether the query equals the trigger or the task, ignoring case, white space and punctuation.
     pub is_title: bool,
-    /// For a mined lesson on a mistake in a command: whether the query names what the command does, or the command. False for mined
-    /// steps, if the query asks about something and runs nothing. None for other lessons.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub names_command: Option<bool>,
 }
 
 /// The share of a sign's words that a line of output needs, and the probability that is stated for such a lesson. Chosen.
@@ -111,15 +106,14 @@ impl Search<'_> {
             }
             Some(_) => None,
         };
+        let tier = if vectors.is_some() { Tier::Vector } else { Tier::Lexical };
+        let passed = lessons.iter().filter(|candidate| candidate.passed);
         Ranked {
-            tier: if vectors.is_some() { Tier::Vector } else { Tier::Lexical },
             index,
-            hits: lessons.iter().filter(|candidate| candidate.passed).take(self.limit).map(Candidate::hit).collect(),
             none_because,
             strongest: Some(strongest),
             considered: lessons.iter().filter(|_| self.is_explained).map(Candidate::scored).collect(),
-            left_to_commands: Vec::new(),
-            recognized: Vec::new(),
+            ..Ranked::of(tier, passed.take(self.limit).map(Candidate::hit).collect())
         }
     }
 
@@ -133,7 +127,15 @@ impl Search<'_> {
         let seen = lessons.filter(|lesson| lesson.ways_in.signs.iter().any(|sign| is_seen(sign, &lines)));
         let hits =
             seen.take(self.limit).map(|lesson| Hit { probability: Some(SIGN_SEEN), ..Hit::of(Arc::clone(lesson)) });
-        Ranked::of_hits(hits.collect())
+        let hits: Vec<Hit> = hits.collect();
+        let none_because = if !hits.is_empty() {
+            None
+        } else if self.recall.visible(self.realm).next().is_none() {
+            Some(NoMatchReason::NoLessons)
+        } else {
+            Some(NoMatchReason::NoSign)
+        };
+        Ranked { none_because, ..Ranked::of(Tier::Lexical, hits) }
     }
 
     /// The best lessons by each signal, with all signals of each.
@@ -149,7 +151,6 @@ impl Search<'_> {
             }
             by
         });
-        let task = LazyCell::new(|| Task::of(text));
         let asked: Vec<String> = bare_words(text).collect();
         let asked_stems = LazyCell::new(|| stems(text));
         let is_title = |title: &str| !asked.is_empty() && bare_words(title).eq(asked.iter().cloned());
@@ -169,7 +170,6 @@ impl Search<'_> {
                 coverage: of_words.mass,
                 name: named(lesson, &asked_stems).map(|name| words.rarity(name)).fold(0.0, f32::max),
                 is_title: of_words.mass > ALL && (is_title(&lesson.trigger) || is_title(&lesson.task)),
-                names_command: names_command(lesson, || &task),
             };
             let (lesson, score) = (Arc::clone(lesson), calibration.score(&signals));
             Some(Candidate { lesson, signals, score, probability: 0.0, passed: false })

@@ -1,6 +1,5 @@
 //! Lessons whose patterns match a file or command of the request (docs/spec/playbook.md, 5.9).
 
-use std::cell::LazyCell;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,15 +7,10 @@ use std::sync::Arc;
 use adage_transcript::CommandLine;
 use adage_transcript::command::Invocation;
 
-use super::command_task::{Task, is_on_a_command};
-use super::file_kind::Languages;
-use super::mined_steps::{is_procedure, steps_in};
-use super::precondition::{is_inapplicable_at, is_list, runs_step_of};
-use super::remedy::Remedy;
-use super::signs::{FailureSigns, is_repaired_by_an_edit};
+use super::remedy::has_remedy;
 use super::tiers::{Hit, Ranked, Search};
-use super::{NoMatchReason, PatternRule, Query, Request};
-use crate::lesson::{GlobOf, Lesson, LessonId, MAX_PATTERNS, n_literal};
+use super::{NoMatchReason, Request};
+use crate::lesson::{CommandRecovery, GlobOf, Lesson, MAX_PATTERNS, n_literal};
 
 /// The maximum number of lessons shown because a pattern matches.
 const MAX_MATCHED: usize = 2;
@@ -46,72 +40,20 @@ impl Request {
     /// The lesson's pattern that matches a file or command of the request; the most specific one if several do.
     fn matching<'a>(&self, lesson: &'a Lesson) -> Option<&'a str> {
         let of_paths = lesson.paths.iter().map(|glob| (GlobOf::Path, glob, &self.touched));
-        let of_commands = lesson.commands.iter().map(|glob| (GlobOf::Command, glob, &self.run));
+        let is_by_edit = lesson.recovery.as_ref().is_some_and(CommandRecovery::is_by_edit);
+        let commands = lesson.commands.iter().filter(|_| !is_by_edit);
+        let of_commands = commands.map(|glob| (GlobOf::Command, glob, &self.run));
         of_paths
             .chain(of_commands)
             .take(MAX_PATTERNS)
             .filter(|(of, glob, texts)| of.fault(glob).is_none() && texts.iter().any(|text| of.matches(glob, text)))
             .map(|(_, glob, _)| glob.as_str())
             .max_by_key(|glob| n_literal(glob))
-            .filter(|_| self.is_needed(lesson))
-            .or_else(|| self.expected_for(lesson))
-            .or_else(|| self.touches_for(lesson))
-            .filter(|_| !self.is_inapplicable(lesson))
-            .filter(|_| !is_repaired_by_an_edit(lesson) || self.recognizes(lesson))
     }
 
-    /// A pattern of a list of checks, for a file of another ending in a language of the list.
-    fn touches_for<'a>(&self, lesson: &'a Lesson) -> Option<&'a str> {
-        let is_touched = || self.touched.iter().any(|path| Languages::of(lesson).have(path));
-        lesson.paths.first().filter(|_| is_list(lesson) && is_touched()).map(String::as_str)
-    }
-
-    /// True if the failure of a lesson is there: the request's text has its signs, or an earlier text had.
-    fn recognizes(&self, lesson: &Lesson) -> bool {
-        let Query::About(text) = &self.query else { return self.recognized.contains(&lesson.id) };
-        self.recognized.contains(&lesson.id) || FailureSigns::of(lesson).is_some_and(|signs| signs.are_in(text))
-    }
-
-    /// False if a lesson tells what failed and what helped, and no command of the request is that one without what helped.
-    fn is_needed(&self, lesson: &Lesson) -> bool {
-        let tree = self.tree.as_ref();
-        Remedy::of(lesson).is_none_or(|remedy| self.lines.iter().any(|line| remedy.is_needed_at(line, lesson, tree)))
-    }
-
-    /// True if a lesson tells to format or check, and nothing was changed for which the request's lines need it. A step of a list
-    /// that the task needs is enough.
-    fn is_inapplicable(&self, lesson: &Lesson) -> bool {
-        if self.recognized.contains(&lesson.id) {
-            return false;
-        }
-        let is_asked = |line: &CommandLine| self.expected.contains(&lesson.id) && runs_step_of(lesson, line);
-        let is_inapplicable =
-            |line: &CommandLine| is_inapplicable_at(lesson, line, self.tree.as_ref()) && !is_asked(line);
-        self.touched.is_empty() && !self.lines.is_empty() && self.lines.iter().all(is_inapplicable)
-    }
-
-    /// The steps of a procedure that a line runs, if it needs the rest of them: two acts of it, or one if the task needs it.
-    fn steps_of(&self, lesson: &Lesson) -> Option<String> {
-        let n_acts = if self.expected.contains(&lesson.id) { 1 } else { 2 };
-        self.lines.iter().find_map(|line| steps_in(lesson, line, n_acts)).filter(|_| !self.is_inapplicable(lesson))
-    }
-
-    /// The pattern of an expected lesson whose program and subcommand are about to run.
-    fn expected_for<'a>(&self, lesson: &'a Lesson) -> Option<&'a str> {
-        // A program alone is run for many purposes.
-        let is_subcommand = |stem: &&str| stem.trim().contains(' ');
-        let remedy = Remedy::of(lesson);
-        let runs = |stem: &str| {
-            let glob = format!("{stem}*");
-            let is_of = |call: &Invocation<'_>| texts_of(call).iter().any(|text| GlobOf::Command.matches(&glob, text));
-            self.lines.iter().any(|line| match &remedy {
-                Some(remedy) => remedy.is_open_at(line, self.tree.as_ref(), is_of),
-                None => line.invocations().any(|call| is_of(&call)),
-            })
-        };
-        let is_about_to_run = |glob: &&String| glob.split('*').next().filter(is_subcommand).is_some_and(runs);
-        let is_expected = self.expected.contains(&lesson.id);
-        lesson.commands.iter().filter(|_| is_expected).find(is_about_to_run).map(String::as_str)
+    /// True if a command line of the request has what mended the failure that the lesson is about.
+    fn has_remedy_of(&self, lesson: &Lesson) -> bool {
+        lesson.recovery.as_ref().is_some_and(|recovery| self.lines.iter().any(|line| has_remedy(line, recovery)))
     }
 
     /// The number of different words of the commands that a lesson's mistake has too: of several lessons about one program, that
@@ -127,74 +69,48 @@ impl Request {
 }
 
 impl Search<'_> {
-    /// Ranks lessons with a matching pattern before the others: expected lessons first, then the most specific patterns, then those
-    /// whose mistake is most like the commands, the more frequent and the newer ones.
+    /// Ranks lessons with a matching pattern before the others: the most specific patterns first, then those whose mistake is most like
+    /// the commands, the more frequent and the newer ones. A recovery is left out if another
+    /// command is named, or if the commands have its remedy.
     pub(crate) fn with_matched(self, request: &Request, mut ranked: Ranked) -> Ranked {
-        let seen = self.recall.visible(self.realm);
-        ranked.recognized = seen.filter(|lesson| request.recognizes(lesson)).map(|lesson| lesson.id).collect();
-        if request.patterns == PatternRule::CommandsLater {
-            let Query::About(text) = &request.query else { return ranked };
-            let task = LazyCell::new(|| Task::of(text));
-            let is_named = |lesson: &Lesson| is_procedure(lesson) && task.names_goal_of(lesson);
-            let seen = || self.recall.visible(self.realm);
-            ranked.leave_to_commands(seen().filter(|lesson| is_named(lesson)).map(|lesson| lesson.id));
-        }
-        if request.patterns == PatternRule::Decide {
-            let has_patterns = |lesson: &Lesson| !lesson.paths.is_empty() || !lesson.commands.is_empty();
-            let is_else = |lesson: &Lesson| has_patterns(lesson) && request.matching(lesson).is_none();
-            ranked.leave_out(|lesson| is_else(lesson) || is_procedure(lesson) || request.is_inapplicable(lesson));
-        }
         if request.touched.is_empty() && request.run.is_empty() {
+            ranked.leave_out(|lesson| request.leaves_recoveries && lesson.comes_before_its_command());
             return ranked;
         }
+        ranked.leave_out(|lesson| lesson.recovery.is_some() && request.matching(lesson).is_none());
+        ranked.leave_out(|lesson| request.has_remedy_of(lesson));
         let matched = self.matched(request);
         if matched.is_empty() {
             return ranked;
         }
-        let hit = |(reason, lesson): (String, &Arc<Lesson>)| {
+        let hit = |(glob, lesson): (&str, &Arc<Lesson>)| {
             let found = ranked.hits.iter().find(|hit| hit.lesson.id == lesson.id).cloned();
-            Hit { matched: Some(reason), ..found.unwrap_or_else(|| Hit::of(Arc::clone(lesson))) }
+            Hit { matched: Some(glob.to_owned()), ..found.unwrap_or_else(|| Hit::of(Arc::clone(lesson))) }
         };
         let mut hits: Vec<Hit> = matched.into_iter().map(hit).collect();
         let is_new = |hit: &Hit| hits.iter().all(|known| known.lesson.id != hit.lesson.id);
         let others: Vec<Hit> = ranked.hits.iter().filter(|hit| is_new(hit)).cloned().collect();
         hits.extend(others);
         hits.truncate(self.limit);
-        ranked.hits = hits;
-        ranked.none_because = None;
-        ranked
+        Ranked { hits, none_because: None, ..ranked }
     }
 
-    /// The lessons with a matching pattern, each with its pattern, best first; before them a procedure, with the steps that are run.
-    fn matched(&self, request: &Request) -> Vec<(String, &Arc<Lesson>)> {
-        let seen = || self.recall.visible(self.realm).filter(|lesson| !request.except.contains(&lesson.id));
-        let mut matched: Vec<(String, &Arc<Lesson>)> =
-            seen().filter_map(|lesson| Some((request.matching(lesson)?.to_owned(), lesson))).collect();
+    /// The lessons with a matching pattern, each with its pattern, best first.
+    fn matched(&self, request: &Request) -> Vec<(&str, &Arc<Lesson>)> {
+        let seen = self.recall.visible(self.realm).filter(|lesson| !request.except.contains(&lesson.id));
+        let matched = seen.filter_map(|lesson| Some((request.matching(lesson)?, lesson)));
+        let mut matched: Vec<(&str, &Arc<Lesson>)> =
+            matched.filter(|(_, lesson)| !request.has_remedy_of(lesson)).collect();
         // The sort is stable: lessons are visited newest first.
         matched.sort_by_cached_key(|(glob, lesson)| {
-            let is_expected = request.expected.contains(&lesson.id);
-            Reverse((is_expected, n_literal(glob), request.n_shared_with_mistake(lesson), lesson.frequency))
+            Reverse((n_literal(glob), request.n_shared_with_mistake(lesson), lesson.frequency))
         });
         matched.truncate(MAX_MATCHED.min(self.limit));
-        let procedures = seen().filter_map(|lesson| Some((request.steps_of(lesson)?, lesson)));
-        // Of two that are equal the first is the newer one.
-        let best = procedures.min_by_key(|(steps, _)| Reverse(n_literal(steps)));
-        let best = best.filter(|(_, lesson)| matched.iter().all(|(_, known)| known.id != lesson.id));
-        // It is about more of the line than a pattern, so it takes the tokens before them.
-        best.into_iter().chain(matched).collect()
+        matched
     }
 }
 
 impl Ranked {
-    /// Leaves out mined lessons on a mistake in a command, and mined steps: they come before the command. Of procedures, those whose
-    /// goal the request names are needed.
-    fn leave_to_commands(&mut self, procedures: impl Iterator<Item = LessonId>) {
-        let is_for_later = |lesson: &Lesson| is_on_a_command(lesson) || is_list(lesson);
-        let later = self.hits.iter().filter(|hit| is_for_later(&hit.lesson)).map(|hit| hit.lesson.id);
-        self.left_to_commands = later.chain(procedures).collect();
-        self.leave_out(|lesson| is_for_later(lesson) || is_procedure(lesson));
-    }
-
     fn leave_out(&mut self, is_left_out: impl Fn(&Lesson) -> bool) {
         let n_found = self.hits.len();
         self.hits.retain(|hit| !is_left_out(&hit.lesson));

@@ -15,28 +15,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod advised_commands;
 mod calibration;
-mod command_task;
 mod conflicts;
-mod file_kind;
 mod labelled;
 mod match_signals;
 mod matched;
-mod mined_steps;
 mod platt;
-mod precondition;
-mod published;
 mod remedy;
 mod render;
 mod report;
-mod signs;
-mod task_effect;
 mod tiers;
 mod tokens;
 mod units;
 mod withheld;
-mod work_tree;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -64,7 +55,6 @@ pub(crate) use tiers::{Ranked, Search, VectorQuery};
 pub(crate) use tokens::estimated_tokens;
 pub(crate) use units::{Unit, units};
 pub(crate) use withheld::{passed_over, withhold};
-pub use work_tree::{Upstream, WorkTree};
 
 /// The query of a request. A query about a text is never answered with the newest lessons.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,17 +86,6 @@ pub enum TierChoice {
     Lexical,
 }
 
-/// What patterns of files and commands decide, in addition to which lessons come first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PatternRule {
-    /// Nothing else.
-    First,
-    /// A lesson with patterns comes only if one of them matches.
-    Decide,
-    /// A mined lesson on a mistake in a command does not come.
-    CommandsLater,
-}
-
 /// What to retrieve, for which realm, and how much.
 ///
 /// ```
@@ -127,13 +106,10 @@ pub struct Request {
     pub(crate) tier: Option<TierChoice>,
     pub(crate) vector: Option<Vec<f32>>,
     pub(crate) touched: Vec<String>,
-    pub(crate) patterns: PatternRule,
     pub(crate) run: Vec<String>,
     pub(crate) lines: Vec<CommandLine>,
-    pub(crate) expected: BTreeSet<LessonId>,
-    pub(crate) recognized: BTreeSet<LessonId>,
     pub(crate) except: BTreeSet<LessonId>,
-    pub(crate) tree: Option<WorkTree>,
+    pub(crate) leaves_recoveries: bool,
 }
 
 impl Request {
@@ -152,13 +128,10 @@ impl Request {
             tier: None,
             vector: None,
             touched: Vec::new(),
-            patterns: PatternRule::First,
             run: Vec::new(),
             lines: Vec::new(),
-            expected: BTreeSet::new(),
-            recognized: BTreeSet::new(),
             except: BTreeSet::new(),
-            tree: None,
+            leaves_recoveries: false,
         }
     }
 
@@ -177,7 +150,7 @@ impl Request {
     }
 
     /// Adds a command line that is about to be run: lessons whose `commands` match it, or one of the commands in it, are shown
-    /// first. A script's folder does not count: `python plot.py*` matches `python tools/plot.py`.
+    /// first. A lesson is not shown if the line has what mended its failure ([`Lesson::recovery`](crate::Lesson)). A script's folder does not count: `python plot.py*` matches `python tools/plot.py`.
     #[must_use]
     pub fn running(mut self, command: impl Into<String>) -> Self {
         let mut command = command.into();
@@ -187,40 +160,6 @@ impl Request {
         let line = CommandLine::parse(&command);
         self.run.extend(matched::forms_of(command, &line));
         self.lines.push(line);
-        self
-    }
-
-    /// Names lessons that the task needs, such as those that a request with [`commands_later`](Self::commands_later) left out: the
-    /// program and the subcommand of a pattern are then enough to match a command (without arguments, if the lesson tells what
-    /// failed and what helped), and the lesson comes first.
-    #[must_use]
-    pub fn expecting(mut self, lessons: impl IntoIterator<Item = LessonId>) -> Self {
-        self.expected.extend(lessons);
-        self
-    }
-
-    /// Names lessons whose failure is there, such as those that [`Context::recognized`] named for a prompt or for the output of a
-    /// command that failed. A mined lesson that is repaired by an edit comes before its command only then.
-    #[must_use]
-    pub fn recognizing(mut self, lessons: impl IntoIterator<Item = LessonId>) -> Self {
-        self.recognized.extend(lessons);
-        self
-    }
-
-    /// Leaves out lessons that have `paths` or `commands` if none of these matches: such a lesson is about another file or command,
-    /// even if it shares words with the request. Replaces [`commands_later`](Self::commands_later).
-    #[must_use]
-    pub const fn by_patterns_first(mut self) -> Self {
-        self.patterns = PatternRule::Decide;
-        self
-    }
-
-    /// Leaves out mined lessons on a mistake in a command (with `commands`, without `paths`) and mined steps (a procedure, or how the
-    /// project is checked): a host that asks again before each tool gets them there, when they are needed. [`Context::left_to_commands`] names those that answer the request. Replaces
-    /// [`by_patterns_first`](Self::by_patterns_first).
-    #[must_use]
-    pub const fn commands_later(mut self) -> Self {
-        self.patterns = PatternRule::CommandsLater;
         self
     }
 
@@ -249,9 +188,9 @@ impl Request {
         peek() => is_peek = true;
         /// Fills [`Context::considered`] with every candidate.
         explain() => is_explained = true;
-        /// What the session of the request has done to its work tree. A mined lesson then does not come where its failure cannot
-        /// happen: one that tells to format or check, only for what was changed (docs/spec/playbook.md, 5.9).
-        in_work_tree(tree: &WorkTree) => tree = Some(tree.clone());
+        /// Leaves out recoveries that come before their command ([`Lesson::recovery`](crate::Lesson)): for a host that asks again with
+        /// [`running`](Self::running) before each command.
+        without_recoveries() => leaves_recoveries = true;
         /// Requires a tier.
         tier(tier: TierChoice) => tier = Some(tier);
         /// Uses this vector for the query, so that nothing is embedded. It must come from the playbook's own model.
@@ -278,11 +217,6 @@ pub struct Context {
     pub index: Option<IndexKind>,
     /// The lessons shown, in order.
     pub lessons: Vec<Shown>,
-    /// The lessons that answer the request and that [`Request::commands_later`] left out, for [`Request::expecting`].
-    pub left_to_commands: Vec<LessonId>,
-    /// The mined lessons on a command whose error, or the symbols and files of it, the request's text has, for
-    /// [`Request::recognizing`].
-    pub recognized: Vec<LessonId>,
     /// The names of the skills shown below the lessons: the auto-loaded ones.
     pub skills: Vec<String>,
     /// Why nothing is shown; none if something is.
@@ -302,8 +236,6 @@ impl Context {
             tier: Tier::Recency,
             index: None,
             lessons: Vec::new(),
-            left_to_commands: Vec::new(),
-            recognized: Vec::new(),
             skills: Vec::new(),
             none_because: Some(reason),
             receipt: None,
@@ -404,6 +336,9 @@ pub enum NoMatchReason {
         /// The threshold that it must reach.
         floor: f32,
     },
+    /// A program's output: no line of it has a sign of a visible lesson.
+    #[error("no line has a sign of a lesson")]
+    NoSign,
     /// There are relevant lessons, but none fits the budget.
     #[error("the smallest relevant lesson needs {needed} tokens, the budget is {max_tokens}")]
     OverBudget {

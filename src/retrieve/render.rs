@@ -168,19 +168,7 @@ mod tests {
 
     fn block(tier: Tier, lessons: &[Lesson], max_tokens: usize) -> Rendered {
         let hits = lessons.iter().map(|lesson| Hit::of(Arc::new(lesson.clone())));
-        render(
-            &Ranked {
-                tier,
-                index: None,
-                hits: hits.collect(),
-                none_because: None,
-                strongest: None,
-                considered: Vec::new(),
-                left_to_commands: Vec::new(),
-                recognized: Vec::new(),
-            },
-            max_tokens,
-        )
+        render(&Ranked::of(tier, hits.collect()), max_tokens)
     }
 
     #[test]
@@ -208,17 +196,7 @@ mod tests {
     fn a_contradicted_lesson_says_so_with_both_dates() {
         let by = Lesson { timestamp: at(86_400), ..lesson("a\n## b", "s") };
         let hit = Hit { contradicted_by: Some(Arc::new(by)), ..Hit::of(Arc::new(lesson("t", "s"))) };
-        let ranked = Ranked {
-            tier: Tier::Vector,
-            index: None,
-            hits: vec![hit],
-            none_because: None,
-            strongest: None,
-            considered: Vec::new(),
-            left_to_commands: Vec::new(),
-            recognized: Vec::new(),
-        };
-        let text = render(&ranked, 1_200).text;
+        let text = render(&Ranked::of(Tier::Vector, vec![hit]), 1_200).text;
         let (day, own) = (at(86_400).date_naive(), at(0).date_naive());
         let line = format!(
             "\n   CORRECT-PATTERN: s\n   CONTRADICTED: by the newer lesson on \"a ## b\" ({day}; this one is of {own}). Follow the \

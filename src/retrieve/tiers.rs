@@ -44,25 +44,12 @@ pub(crate) struct Ranked {
     /// The strongest signals of an answer; none under the classic rule and for recency.
     pub(crate) strongest: Option<Strongest>,
     pub(crate) considered: Vec<Scored>,
-    /// Lessons that come before their command instead.
-    pub(crate) left_to_commands: Vec<LessonId>,
-    /// The lessons whose failure the request's text has.
-    pub(crate) recognized: Vec<LessonId>,
 }
 
 impl Ranked {
-    /// Lessons that were found by words of theirs in a text.
-    pub(crate) fn of_hits(hits: Vec<Hit>) -> Self {
-        Self {
-            tier: Tier::Lexical,
-            index: None,
-            none_because: hits.is_empty().then_some(NoMatchReason::NoLessons),
-            hits,
-            strongest: None,
-            considered: Vec::new(),
-            left_to_commands: Vec::new(),
-            recognized: Vec::new(),
-        }
+    /// These lessons, in this order.
+    pub(crate) fn of(tier: Tier, hits: Vec<Hit>) -> Self {
+        Self { tier, index: None, hits, none_because: None, strongest: None, considered: Vec::new() }
     }
 
     /// The lessons of several parts of one request, each once, by the probability that it answers its best part. Where none is shown, the
@@ -195,16 +182,7 @@ impl Search<'_> {
             None => Some(NoMatchReason::NoLessons),
             Some(_) => (self.limit == 0).then_some(NoMatchReason::LimitZero),
         };
-        Ranked {
-            tier: Tier::Recency,
-            index: None,
-            hits,
-            none_because,
-            strongest: None,
-            considered: Vec::new(),
-            left_to_commands: Vec::new(),
-            recognized: Vec::new(),
-        }
+        Ranked { none_because, ..Ranked::of(Tier::Recency, hits) }
     }
 
     fn rank(self, tier: Tier, considered: Vec<Scored>, none_because: Option<NoMatchReason>) -> Ranked {
@@ -217,16 +195,7 @@ impl Search<'_> {
                 Some(Hit { distance: considered.distance, score: Some(considered.score), ..Hit::of(lesson) })
             })
             .collect();
-        Ranked {
-            tier,
-            index: None,
-            hits,
-            none_because,
-            strongest: None,
-            considered,
-            left_to_commands: Vec::new(),
-            recognized: Vec::new(),
-        }
+        Ranked { none_because, considered, ..Ranked::of(tier, hits) }
     }
 }
 

@@ -35,7 +35,7 @@ const RECALL_CODE: &str = "recall-code.bin";
 const PURPOSE: &str = "recall";
 
 /// The kind of its sections. It is raised whenever the encoding of lessons, words or vectors changes.
-pub(super) const FORMAT: u32 = 0x7265_0005;
+pub(super) const FORMAT: u32 = 0x7265_0006;
 
 /// The kind of sections with a checksum per row, which is checked when the row is read.
 const CHECKED_BY_ROW: u32 = FORMAT | 0x8000;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use adage::embed::{Engine, Model};
-use adage::lesson::Refusal;
+use adage::lesson::{CommandRecovery, RecoveryStep, Refusal};
 use adage::retrieve::TierChoice;
 use adage::{
     Config, Embedder, HashingEmbedder, LearnOutcome, NoMatchReason, OnnxEmbedder, Playbook, Request, Scored, Tier,
@@ -199,24 +199,48 @@ fn lessons_for_a_file_or_a_command_come_first() {
     let first = &context.lessons[0];
     assert_eq!((first.matched.as_deref(), first.probability), (Some("git push *"), None));
     // A lesson for another command shares words with the request.
-    let worded = || Request::about("pushing").running("git pull").peek();
-    assert_eq!(shown(&ask(&playbook, worded())), ["pushing"]);
-    assert!(ask(&playbook, worded().by_patterns_first()).lessons.is_empty());
-    assert!(ask(&playbook, Request::about("pushing").touching("a.rs").by_patterns_first().peek()).lessons.is_empty());
-    assert!(ask(&playbook, Request::about("pushing").by_patterns_first().peek()).lessons.is_empty());
+    let worded = Request::about("pushing").running("git pull").peek();
+    assert_eq!(shown(&ask(&playbook, worded)), ["pushing"]);
     // A pattern matches each command of a line, and a script in any folder.
     learn(&playbook, build_lesson("drawing charts", "Use SVG.").commands(["python plot.py*"]));
     for line in ["python tools/plot.py --all", "cd web && python plot.py"] {
         assert_eq!(shown(&ask(&playbook, Request::about("zzz").running(line).peek())), ["drawing charts"], "{line}");
     }
-    // A person's lesson does not wait for its command.
-    assert_eq!(shown(&ask(&playbook, Request::about("pushing").commands_later().peek())), ["pushing"]);
+    // A lesson that is no recovery does not wait for its command.
+    assert_eq!(shown(&ask(&playbook, Request::about("pushing").without_recoveries().peek())), ["pushing"]);
     let cold = ask(&playbook, Request::cold_start().running("git push x").limit(2).peek());
     assert_eq!(shown(&cold)[0], "pushing");
     assert!(ask(&playbook, Request::about("zzz").touching("a.rs").running("git pull").peek()).lessons.is_empty());
     let refused = playbook.learn_lesson(build_lesson("everything", "s").commands(["*"])).unwrap();
     let LearnOutcome::Refused { reason: Refusal::MatchesEverything { glob } } = refused else { panic!("{refused:?}") };
     assert_eq!(glob, "*");
+}
+
+#[test]
+fn a_recovery_comes_before_its_command_unless_the_line_has_the_remedy() {
+    let bench = Bench::new();
+    let playbook = bench.open();
+    let recovery = |step: RecoveryStep| CommandRecovery {
+        failed: "npm install".into(),
+        error: "code ERESOLVE".into(),
+        steps: vec![step, RecoveryStep::Passed("npm install --legacy-peer-deps".into())],
+    };
+    let trigger = "`npm install` fails: code ERESOLVE";
+    let draft = |solution: &str| build_lesson(trigger, solution).mistake("`npm install`").commands(["npm install*"]);
+    let first = "First run `npm cache clean`; then `npm install --legacy-peer-deps` passes.";
+    learn(&playbook, draft(first).recovery(&recovery(RecoveryStep::Run("npm cache clean".into()))));
+    let comes = |request: Request| !ask(&playbook, request.peek()).lessons.is_empty();
+    assert!(comes(Request::about("zzz").running("cd web && npm install")));
+    assert!(comes(Request::about("zzz").running("npm install --legacy-peer-deps")));
+    assert!(!comes(Request::about(trigger).running("npm cache clean && npm install --legacy-peer-deps")));
+    // By words it comes with the task, not with another command.
+    assert!(comes(Request::about(trigger)));
+    assert!(!comes(Request::about(trigger).without_recoveries()) && !comes(Request::about(trigger).running("npm ls")));
+    // After an edit, a command does not say whether it fails again.
+    let edited = "First change .npmrc; then `npm install --legacy-peer-deps` passes.";
+    playbook.edit(trigger, draft(edited).recovery(&recovery(RecoveryStep::Edit("change .npmrc".into())))).unwrap();
+    assert!(!comes(Request::about("zzz").running("npm install")));
+    assert!(comes(Request::about(trigger).without_recoveries()));
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod exchange;
 mod extract;
 mod feedback;
 mod formats;
+mod former_recoveries;
 mod hand_edits;
 mod harness_tags;
 #[cfg(feature = "http-llm")]

@@ -6,15 +6,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use adage::redact::path_text;
-use adage::retrieve::Upstream;
 
 /// The name of a project's memory folder.
 pub(crate) const NAME: &str = ".adage";
 
 /// The maximum size of a git file that contains a path.
 const MAX_FILE: u64 = 8_192;
-/// The maximum size of a repository's settings.
-const MAX_CONFIG: u64 = 256 * 1024;
 /// The maximum number of worktrees whose names are read.
 const MAX_WORKTREES: usize = 100;
 
@@ -82,18 +79,6 @@ impl Repository {
         names
     }
 
-    /// Whether the current branch has an upstream branch.
-    pub(crate) fn upstream(&self) -> Upstream {
-        let of = |data: &Data| {
-            let head = read_path(&data.own.join("HEAD"), "ref: refs/heads/")?;
-            let config = read_up_to(&data.common.join("config"), MAX_CONFIG)?;
-            // With the format `reftable`, HEAD does not name the branch.
-            let branch = head.to_str().filter(|branch| *branch != ".invalid")?;
-            Some(upstream_in(&config, branch))
-        };
-        self.data.as_ref().and_then(of).unwrap_or_default()
-    }
-
     /// The root of the main worktree.
     pub(crate) fn main(&self) -> &Path {
         &self.main
@@ -143,41 +128,6 @@ fn read_up_to(file: &Path, max: u64) -> Option<String> {
     let mut text = String::new();
     File::open(file).ok()?.take(max).read_to_string(&mut text).ok()?;
     Some(text)
-}
-
-/// What a repository's settings say about a branch. Files that they include are not read.
-fn upstream_in(config: &str, branch: &str) -> Upstream {
-    let own = format!("branch \"{branch}\"");
-    let (mut section, mut has_remote) = (String::new(), false);
-    let (mut is_merged, mut sets_itself, mut is_current) = (false, false, false);
-    for line in config.lines().map(str::trim) {
-        if let Some(name) = line.strip_prefix('[').and_then(|line| line.split(']').next()) {
-            name.clone_into(&mut section);
-            has_remote |= name.starts_with("remote ");
-        }
-        let (key, value) = line.split_once('=').map_or((line, None), |(key, value)| (key.trim(), Some(value.trim())));
-        is_merged |= section == own && key.eq_ignore_ascii_case("merge");
-        // With these settings, a push needs no upstream. Of several values, the last one holds.
-        if section.eq_ignore_ascii_case("push") {
-            match key.to_ascii_lowercase().as_str() {
-                "autosetupremote" => sets_itself = value.is_none_or(is_true),
-                "default" => is_current = value == Some("current"),
-                _ => {}
-            }
-        }
-    }
-    match (is_merged || sets_itself || is_current, has_remote) {
-        (true, _) => Upstream::Set,
-        (false, true) => Upstream::Missing,
-        (false, false) => Upstream::Unknown,
-    }
-}
-
-/// True for a value that git reads as true, before a comment.
-fn is_true(value: &str) -> bool {
-    let value = value.split(['#', ';']).next().unwrap_or_default().trim().trim_matches('"');
-    ["true", "yes", "on"].iter().any(|word| value.eq_ignore_ascii_case(word))
-        || value.parse::<i64>().is_ok_and(|number| number != 0)
 }
 
 /// The path on the first line of a git file, after a prefix.
@@ -257,55 +207,6 @@ mod tests {
         // A memory nearer to the folder is used.
         fs::write(folder(&tree.join("a").join(NAME)).join("id"), "").unwrap();
         assert_eq!(found.memory(&below), tree.join("a").join(NAME));
-    }
-
-    #[test]
-    fn the_upstream_is_that_of_the_worktrees_branch() {
-        let ground = tempfile::tempdir().unwrap();
-        let (main, tree) = with_worktree(ground.path());
-        let upstream = |folder: &Path| Repository::around(folder).unwrap().upstream();
-        assert_eq!(upstream(&main), Upstream::Unknown, "there is no remote");
-        git(&main, &["remote", "add", "origin", "../other.git"]);
-        assert_eq!([&main, &tree].map(|root| upstream(root)), [Upstream::Missing; 2]);
-        git(&main, &["config", "branch.tree.remote", "origin"]);
-        git(&main, &["config", "branch.tree.merge", "refs/heads/tree"]);
-        assert_eq!([&main, &tree].map(|root| upstream(root)), [Upstream::Missing, Upstream::Set]);
-        git(&tree, &["checkout", "-q", "-b", "fix/one"]);
-        assert_eq!(upstream(&tree), Upstream::Missing);
-        git(&tree, &["checkout", "-q", "--detach"]);
-        assert_eq!(upstream(&tree), Upstream::Unknown);
-        git(&main, &["config", "push.autoSetupRemote", "true"]);
-        assert_eq!(upstream(&main), Upstream::Set);
-    }
-
-    #[test]
-    fn settings_are_read_as_git_reads_them() {
-        const REMOTE: &str = "[remote \"origin\"]\n\turl = x\n";
-        for (text, expected) in [
-            ("[push]\n\tautoSetupRemote = yes", Upstream::Set),
-            ("[Push]\n\tautosetupremote = On # always", Upstream::Set),
-            ("[push]\n\tautoSetupRemote = 1", Upstream::Set),
-            ("[push]\n\tautoSetupRemote", Upstream::Set),
-            ("[push]\n\tautoSetupRemote = no", Upstream::Missing),
-            ("[push]\n\tautoSetupRemote = 0", Upstream::Missing),
-            ("[push]\n\tautoSetupRemote = true\n\tautoSetupRemote = false", Upstream::Missing),
-            ("[push]\n\tdefault = current", Upstream::Set),
-            ("[push]\n\tdefault = simple", Upstream::Missing),
-            ("[branch \"main\"]\n\tMerge = refs/heads/main", Upstream::Set),
-            ("[branch \"other\"]\n\tmerge = refs/heads/main", Upstream::Missing),
-        ] {
-            assert_eq!(upstream_in(&format!("{REMOTE}{text}\n"), "main"), expected, "{text}");
-        }
-    }
-
-    #[test]
-    fn a_head_that_names_no_branch_says_nothing_about_an_upstream() {
-        let ground = tempfile::tempdir().unwrap();
-        let root = ground.path().canonicalize().unwrap();
-        git(&root, &["init", "-q"]);
-        git(&root, &["remote", "add", "origin", "../other.git"]);
-        fs::write(root.join(".git/HEAD"), "ref: refs/heads/.invalid\n").unwrap();
-        assert_eq!(Repository::at(&root).unwrap().upstream(), Upstream::Unknown);
     }
 
     #[test]

@@ -2,10 +2,8 @@
 //!
 //! A hook never blocks the agent: whatever its input is, it exits with code 0 and prints one JSON object in the agent's format.
 
-mod changed;
 mod check;
 mod payload;
-mod pushed;
 mod session;
 
 use std::error::Error;
@@ -15,7 +13,6 @@ use std::process::{Command, ExitCode, Stdio};
 
 use adage::redact::{path_line, printable_line};
 use adage::retrieve::TierChoice;
-use adage::transcript::CommandLine;
 use adage::{Feedback, Request, TextHash};
 use clap::Args;
 use serde_json::{Value, json};
@@ -25,7 +22,6 @@ use crate::location::{MemoryLocation, VARIABLE, env_path, has_memory, user_memor
 use crate::output::Output;
 use crate::result::{Done, chain};
 
-use changed::in_repository;
 use payload::Payload;
 pub(crate) use payload::{Agent, Event};
 use session::Session;
@@ -102,14 +98,12 @@ fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer
             tell(global, request, &mut session)?
         }
         Event::Prompt => tell_of_prompt(global, payload, &mut session)?,
-        Event::BeforeTool => before_tool(global, payload, &start, &mut session)?,
+        Event::BeforeTool => before_tool(global, payload, &mut session)?,
         Event::AfterTool => {
-            note(global, payload, &mut session)?;
+            note(payload, &mut session);
             // If the agent takes no text before a tool runs, it gets it after: before the second try.
             let is_late = !payload.agent().hears_before_tools();
-            let answer = if is_late { before_tool(global, payload, &start, &mut session)? } else { Answer::default() };
-            record_passed(payload, &mut session);
-            answer
+            if is_late { before_tool(global, payload, &mut session)? } else { Answer::default() }
         }
         Event::SessionEnd => end(global, payload, &mut session)?,
     };
@@ -127,7 +121,7 @@ fn tell_of_prompt(global: &mut Global, payload: &Payload, session: &mut Session)
     let is_slow = embeds_in_background(&books, session)?;
     let request = if is_slow { request.tier(TierChoice::Lexical) } else { request };
     let is_asked_again = payload.agent().hears_before_tools();
-    let request = if is_asked_again { request.commands_later() } else { request };
+    let request = if is_asked_again { request.without_recoveries() } else { request };
     tell_of(global, &books, request, session)
 }
 
@@ -140,8 +134,6 @@ fn tell_of(global: &Global, books: &Books, request: Request, session: &mut Sessi
     let request = request.in_realm(&global.realm()).except(session.shown());
     let context = books.all.get_playbook_context(request)?;
     session.show(context.lessons.iter().map(|lesson| lesson.id), context.receipt);
-    session.expect(&context.left_to_commands);
-    session.recognize(&context.recognized);
     // An empty memory gives no text at all.
     let text = if context.lessons.is_empty() && context.skills.is_empty() { String::new() } else { context.text };
     Ok(Answer { context: text, message: silent(books) })
@@ -171,33 +163,15 @@ fn silent(books: &Books) -> String {
 }
 
 /// The lessons for a tool call: by their patterns, or by words. No model is run.
-fn before_tool(
-    global: &Global,
-    payload: &Payload,
-    start: &Path,
-    session: &mut Session,
-) -> Result<Answer, Box<dyn Error>> {
+fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
     let call = payload.call();
     if call.is_empty() {
         return Ok(Answer::default());
     }
-    let mut request = Request::about(call.words()).tier(TierChoice::Lexical).by_patterns_first();
+    let mut request = Request::about(call.words()).tier(TierChoice::Lexical);
     request = call.changed().fold(request, Request::touching);
     request = call.commands.iter().fold(request, |request, line| request.running(line.as_str()));
-    let tree = pushed::tree_for(&call, start, session.tree());
-    request = request.expecting(session.expected()).recognizing(session.recognized()).in_work_tree(&tree);
     let mut answer = tell(global, request.limit(TOOL_LESSONS).max_tokens(TOOL_TOKENS), session)?;
-    let changed: Vec<String> = call.changed().map(|path| in_repository(path, start)).collect();
-    let lines = call.commands.clone();
-    session.change_tree(move |tree| {
-        for path in &changed {
-            tree.record_change(path);
-        }
-        // It may be denied, and it may fail.
-        for line in &lines {
-            tree.record_attempt(line);
-        }
-    });
     if session.has_failed(call.hash()) && payload.agent().hears_before_tools() {
         let again = "This same call failed earlier in this session.";
         answer.context =
@@ -206,9 +180,9 @@ fn before_tool(
     Ok(answer)
 }
 
-/// Records whether a call failed and with which known failure, and whether a check passed.
-fn note(global: &Global, payload: &Payload, session: &mut Session) -> Result<(), Box<dyn Error>> {
-    let Some(has_failed) = payload.has_failed() else { return Ok(()) };
+/// Records whether a call failed, and whether a check passed.
+fn note(payload: &Payload, session: &mut Session) {
+    let Some(has_failed) = payload.has_failed() else { return };
     let call = payload.call();
     session.note(call.hash(), has_failed);
     let is_check = call.commands.iter().any(|command| check::is_check(command));
@@ -217,19 +191,6 @@ fn note(global: &Global, payload: &Payload, session: &mut Session) -> Result<(),
         (true, false) => session.record_check(!has_failed),
         (false, _) => {}
     }
-    let failure = payload.output();
-    if has_failed && !failure.trim().is_empty() {
-        let request = Request::about(failure).tier(TierChoice::Lexical).limit(0).peek().in_realm(&global.realm());
-        session.recognize(&global.books(Access::Write)?.all.get_playbook_context(request)?.recognized);
-    }
-    Ok(())
-}
-
-/// Records the command lines of a call as run, if it is known that they did not fail.
-fn record_passed(payload: &Payload, session: &mut Session) {
-    let has_passed = |line: &String| payload.has_passed(&CommandLine::parse(line));
-    let lines: Vec<String> = payload.call().commands.into_iter().filter(has_passed).collect();
-    session.change_tree(move |tree| lines.iter().for_each(|line| tree.record_command(line)));
 }
 
 /// Records the session's outcome, if a check gives one, and has its transcript mined in the background.

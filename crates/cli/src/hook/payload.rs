@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use adage::TextHash;
-use adage::transcript::{CommandLine, error_line, without_harness_tags};
+use adage::transcript::without_harness_tags;
 use serde_json::{Map, Value, json};
 
 use super::hash_of;
@@ -56,8 +56,6 @@ const RUNNING: [&str; 4] =
     ["running in background", "running in the background", "backgrounded", "process running with session"];
 /// The maximum characters of a text that are compared with lessons.
 const MAX_WORDS: usize = 600;
-/// The maximum characters of the output of a call that are read.
-const MAX_OUTPUT: usize = 8_000;
 
 impl Agent {
     pub(crate) const ALL: [(&str, Self); 4] = [
@@ -198,19 +196,6 @@ impl Payload {
         }
     }
 
-    /// What the tool printed, as far as it is read.
-    pub(super) fn output(&self) -> String {
-        const KEYS: [&str; 5] = ["error", "output", "stderr", "stdout", "content"];
-        let response = ["tool_response", "tool_output"].iter().find_map(|key| self.0.get(*key));
-        let parsed = response.and_then(Value::as_str).and_then(|text| serde_json::from_str::<Value>(text).ok());
-        let fields = |value: &Value| -> Vec<String> {
-            KEYS.iter().filter_map(|key| value.get(*key)?.as_str().map(str::to_owned)).collect()
-        };
-        let own = [self.text("error"), response.and_then(Value::as_str).unwrap_or_default()].map(str::to_owned);
-        let inner = parsed.as_ref().or(response).map(fields).unwrap_or_default();
-        own.into_iter().chain(inner).collect::<Vec<_>>().join("\n").chars().take(MAX_OUTPUT).collect()
-    }
-
     /// True if the command was still running when the tool returned, so that its status is not known: the agent's call or the tool's answer
     /// says that it is in the background.
     pub(super) fn is_unfinished(&self) -> bool {
@@ -240,14 +225,6 @@ impl Payload {
         let has_error = response.get("error").is_some_and(|error| !error.is_null() && error.as_str() != Some(""));
         let has_failed = is("is_error", true) || is("isError", true) || is("success", false) || is("interrupted", true);
         Some(has_failed || has_error || code.is_some_and(|code| code != 0))
-    }
-
-    /// True if the tool ran this line and it is known not to have failed. Where the line hides the status of a command, such as before
-    /// a pipe, its output must not have an error.
-    pub(super) fn has_passed(&self, line: &CommandLine) -> bool {
-        self.has_failed() == Some(false)
-            && !self.is_unfinished()
-            && !(line.hides_status() && error_line(&self.output()).is_some())
     }
 }
 

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use adage::retrieve::WorkTree;
 use adage::{LessonId, ReceiptId, TextHash};
 use serde::{Deserialize, Serialize};
 
@@ -13,12 +12,10 @@ use crate::user_state;
 
 /// The folder of these files in the user's state.
 const FOLDER: &str = "hooks";
-/// The maximum numbers of remembered lessons, receipts, failed calls, and expected or recognised lessons of a session; beyond them, the oldest
-/// are dropped.
+/// The maximum numbers of remembered lessons, receipts and failed calls of a session; beyond them, the oldest are dropped.
 const MAX_SHOWN: usize = 400;
 const MAX_RECEIPTS: usize = 100;
 const MAX_FAILED: usize = 200;
-const MAX_EXPECTED: usize = 20;
 /// A session without an event for this long is forgotten.
 const MAX_AGE: Duration = Duration::from_hours(7 * 24);
 /// The maximum number of files that are examined to remove old ones.
@@ -39,12 +36,6 @@ type Change = Box<dyn Fn(&mut Known)>;
 #[serde(default)]
 struct Known {
     shown: Vec<String>,
-    /// Lessons that answer a prompt and come before their command.
-    expected: Vec<String>,
-    /// Lessons whose failure was in a prompt or in the output of a call.
-    recognized: Vec<String>,
-    /// What the session has done to its work tree.
-    tree: WorkTree,
     /// Receipts since the last check.
     receipts: Vec<String>,
     /// Receipts before the last check, and whether it passed.
@@ -67,42 +58,6 @@ impl Session {
 
     pub(super) fn shown(&self) -> BTreeSet<LessonId> {
         self.known.shown.iter().filter_map(|id| id.parse().ok()).collect()
-    }
-
-    /// The lessons that the session's tasks need before a command.
-    pub(super) fn expected(&self) -> BTreeSet<LessonId> {
-        self.known.expected.iter().filter_map(|id| id.parse().ok()).collect()
-    }
-
-    pub(super) fn expect(&mut self, lessons: &[LessonId]) {
-        let lessons = texts(lessons);
-        self.change(move |known| known.expected.extend(lessons.clone()));
-    }
-
-    /// The lessons whose failure the session has seen.
-    pub(super) fn recognized(&self) -> BTreeSet<LessonId> {
-        self.known.recognized.iter().filter_map(|id| id.parse().ok()).collect()
-    }
-
-    pub(super) fn recognize(&mut self, lessons: &[LessonId]) {
-        let lessons = texts(lessons);
-        self.change(move |known| {
-            for lesson in &lessons {
-                if !known.recognized.contains(lesson) {
-                    known.recognized.push(lesson.clone());
-                }
-            }
-        });
-    }
-
-    /// What the session has done to its work tree.
-    pub(super) fn tree(&self) -> &WorkTree {
-        &self.known.tree
-    }
-
-    /// Records what a call does to the work tree.
-    pub(super) fn change_tree(&mut self, change: impl Fn(&mut WorkTree) + 'static) {
-        self.change(move |known| change(&mut known.tree));
     }
 
     /// Whether the lessons' vectors should be made now: once per session.
@@ -192,10 +147,9 @@ impl Known {
     }
 
     fn forget_oldest(&mut self) {
-        let Self { shown, receipts, checked, failed, expected, recognized, .. } = self;
-        let receipts = [(receipts, MAX_RECEIPTS), (checked, MAX_RECEIPTS)];
-        let lessons = [(shown, MAX_SHOWN), (expected, MAX_EXPECTED), (recognized, MAX_EXPECTED)];
-        for (list, max) in [(failed, MAX_FAILED)].into_iter().chain(lessons).chain(receipts) {
+        let Self { shown, receipts, checked, failed, .. } = self;
+        let lists = [(shown, MAX_SHOWN), (receipts, MAX_RECEIPTS), (checked, MAX_RECEIPTS), (failed, MAX_FAILED)];
+        for (list, max) in lists {
             list.drain(..list.len().saturating_sub(max));
         }
     }
@@ -234,15 +188,21 @@ mod tests {
         let path = folder.path().join("hooks/s.json");
         let open = || Session::at(Some(path.clone()));
         let (mut one, mut other) = (open(), open());
-        one.change_tree(|tree| tree.record_change("a.go"));
         one.note(TextHash::of(&["make"]), true);
-        other.change_tree(|tree| tree.record_change("a.ex"));
+        other.note(TextHash::of(&["ls"]), true);
         one.keep();
         other.keep();
-        let mut both = WorkTree::default();
-        both.record_change("a.go");
-        both.record_change("a.ex");
-        assert_eq!(*open().tree(), both);
-        assert!(open().has_failed(TextHash::of(&["make"])));
+        assert!(["make", "ls"].iter().all(|call| open().has_failed(TextHash::of(&[*call]))));
+    }
+
+    #[test]
+    fn a_file_of_an_earlier_release_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.json");
+        let failed = TextHash::of(&["make"]).to_string();
+        let known = serde_json::json!({"shown": [], "expected": ["x"], "recognized": ["x"], "failed": [failed],
+            "tree": {"changed": ["go"], "upstream": "set"}});
+        fs::write(&path, known.to_string()).unwrap();
+        assert!(Session::at(Some(path)).has_failed(TextHash::of(&["make"])));
     }
 }

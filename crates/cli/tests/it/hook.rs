@@ -33,7 +33,10 @@ impl<'a> Agent<'a> {
 
     fn payload(&self, event: &str, text: &str) -> String {
         let file = format!("{}/tests/it/hooks/{}.{event}.json", env!("CARGO_MANIFEST_DIR"), self.name);
-        let quoted = |text: &str| json!(text).to_string().trim_matches('"').to_owned();
+        let quoted = |text: &str| {
+            let text = json!(text).to_string();
+            text[1..text.len() - 1].to_owned()
+        };
         let payload = fs::read_to_string(file)
             .unwrap()
             .replace("{{cwd}}", &quoted(self.folder.to_str().unwrap()))
@@ -131,8 +134,9 @@ fn a_mined_lesson_of_a_command_comes_before_it_and_to_other_agents_with_the_task
         let home = Home::new();
         let root = home.repository("shop");
         home.done(&root, &["init"]);
-        let mined = json!({"trigger": "`pip install request` fails", "mistake": MISTAKE, "solution": ADVICE, "source": "mined",
-            "commands": ["pip install* request*"]});
+        let recovery = json!({"failed": MISTAKE, "steps": [{"told": ADVICE}]});
+        let mined = json!({"trigger": "`pip install request` fails", "mistake": format!("`{MISTAKE}`"), "solution": ADVICE,
+            "source": "mined", "commands": ["pip install* request*"], "recovery": recovery});
         home.say(&root, &["learn"], &format!("{mined}\n"));
         home.done(&root, &["inbox", "apply", "--all"]);
         let agent = Agent::new(&home, name, &root);
@@ -145,159 +149,50 @@ fn a_mined_lesson_of_a_command_comes_before_it_and_to_other_agents_with_the_task
     }
 }
 
+/// What a session brings of a lesson: with the prompt, and before each call. A call without a blank is a file that is changed.
+fn comes(home: &Home, root: &Path, session: &'static str, calls: &[&str], solution: &str) -> bool {
+    let agent = Agent { session, ..Agent::new(home, "claude-code", root) };
+    let texts = calls.iter().zip(0..).map(|(call, number)| match (number, call.contains(' ')) {
+        (0, _) => agent.text_for("prompt", call),
+        (_, true) => agent.text_for("before-tool", call),
+        (_, false) => agent.text_for("before-edit", call),
+    });
+    texts.filter(|text| text.contains(solution)).count() > 0
+}
+
+/// Recoveries and checks, each with sessions that need them and sessions that do not: a prompt, then calls
+/// (docs/capture-measurements.md).
 #[test]
-fn a_lesson_that_answers_the_prompt_comes_before_its_subcommand_without_arguments() {
+#[expect(clippy::print_stdout, clippy::disallowed_macros, reason = "figures for a person, under --nocapture")]
+fn recoveries_come_where_they_are_needed() {
+    let cases = include_str!("../../../../tests/cases/recoveries.jsonl");
+    let cases: Vec<Value> = cases.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let home = Home::new();
     let root = home.repository("shop");
     home.done(&root, &["init"]);
-    let mined = json!({"trigger": "`go build -o shop ./...` fails: cannot write multiple packages", "mistake": "`go build -o shop ./...`",
-        "solution": "Run `go build -o shop .`.", "source": "mined", "commands": ["go build* ./...*"]});
-    home.say(&root, &["learn"], &format!("{mined}\n"));
-    home.done(&root, &["inbox", "apply", "--all"]);
-    let agent = |session| Agent { session, ..Agent::new(&home, "claude-code", &root) };
-    let comes = |session, command| agent(session).text_for("before-tool", command).contains("go build -o shop .`");
-    assert!(!comes("a", "go build ./cmd/shop"), "nothing was asked for");
-    assert!(comes("a", "go build -o shop ./..."));
-    assert_eq!(agent("b").text_for("prompt", "build the shop binary with go build"), "");
-    assert!(!comes("b", "go test ./cmd/shop"));
-    assert!(!comes("b", "go build ./cmd/shop"), "it has not what was wrong");
-    assert!(comes("b", "cd shop && go build"));
-    assert!(!comes("b", "go build -o shop ./..."), "not twice");
-    assert_eq!(agent("c").text_for("prompt", "Explain how the shop builds its price list"), "");
-    assert!(!comes("c", "go build"));
-}
-
-/// A memory with how the project is checked and a recovery that formats first.
-fn with_checks(home: &Home) -> PathBuf {
-    let root = home.repository("shop");
-    home.done(&root, &["init"]);
-    let checks = json!({"trigger": "checking a change before it is committed", "mistake": "Committing without checking.", "source": "mined",
-        "solution": "Check with:\n1. `mix format`\n2. `mix test`", "commands": ["git commit*", "mix test*"], "paths": ["*.ex"]});
-    let format = json!({"trigger": "`git commit -m x` fails: [FORMAT] Code is not formatted.", "mistake": "`git commit -m x`",
-        "source": "mined", "solution": "First run `mix format`; then `git commit -m x` passes.", "commands": ["git commit*"]});
-    for lesson in [checks, format] {
+    for case in &cases {
+        let mut lesson = case["lesson"].clone();
+        lesson["source"] = json!("mined");
         home.say(&root, &["learn"], &format!("{lesson}\n"));
     }
     home.done(&root, &["inbox", "apply", "--all"]);
-    root
-}
-
-/// The text before the last of some calls; a file is one that is changed. A call after `! ` fails, the others before the last pass.
-fn before_last(home: &Home, root: &Path, session: &'static str, calls: &[&str]) -> String {
-    let agent = Agent { session, ..Agent::new(home, "claude-code", root) };
-    let mut text = String::new();
-    for (number, call) in calls.iter().enumerate() {
-        let (call, after) = call.strip_prefix("! ").map_or((*call, "after-tool"), |call| (call, "after-failure"));
-        let is_command = call.contains(' ');
-        text = agent.text_for(if is_command { "before-tool" } else { "before-edit" }, call);
-        if is_command && number + 1 < calls.len() {
-            agent.text_for(after, call);
+    let mut number = 0;
+    let mut count = |kind: &str| {
+        let mut n_come = 0;
+        for case in &cases {
+            let solution = case["lesson"]["correct_pattern"].as_str().unwrap().lines().next().unwrap();
+            for session in case[kind].as_array().unwrap() {
+                let calls: Vec<&str> = session.as_array().unwrap().iter().map(|call| call.as_str().unwrap()).collect();
+                number += 1;
+                let name: &'static str = Box::leak(format!("{kind}{number}").into_boxed_str());
+                n_come += usize::from(comes(&home, &root, name, &calls, solution));
+            }
         }
-    }
-    text
-}
-
-#[test]
-fn checks_come_for_what_was_changed() {
-    let home = Home::new();
-    let root = with_checks(&home);
-    let comes = |session, calls: &[&str]| before_last(&home, &root, session, calls).contains("Check with:");
-    assert!(!comes("a", &["mix test --max-failures 1"]), "nothing was changed");
-    assert!(comes("b", &["web/app.ts", "mix test test/a_test.exs", "lib/a.ex"]), "code is changed");
-    assert!(comes("i", &["test/a_test.exs"]), "another ending of the language");
-    assert!(comes("c", &["sed -i 's/a/b/' lib/a.ex", "mix test"]));
-    assert!(comes("d", &["git commit -am x"]), "it is not known what was changed");
-    assert!(!comes("e", &["README.md", "git commit -am x"]));
-    assert!(!comes("f", &["web/app.ts", "cd web && npx tsc && git commit -am x"]));
-    assert!(!comes("g", &["git add README.md && git commit -m x"]));
-    assert!(comes("h", &["git add lib/a.ex && git commit -m x"]));
-    assert!(comes("l", &["cat > lib/a.ex <<'EOF'\nx\nEOF", "mix test"]));
-    assert!(!comes("m", &["sed -i 's/v1.2/v1.3/' README.md", "mix test"]), "its script is no file");
-    let tree = home.worktree(&root, "shop/.claude/worktrees/w");
-    assert!(comes("n", &[tree.join("lib/a.ex").to_str().unwrap()]));
-    assert!(comes("o", &[tree.join("config.yml").to_str().unwrap(), "mix test"]));
-}
-
-#[test]
-fn a_prompt_leaves_checks_to_the_commands_that_need_them() {
-    let home = Home::new();
-    let root = with_checks(&home);
-    let agent = |session| Agent { session, ..Agent::new(&home, "claude-code", &root) };
-    let task = "checking a change before it is committed";
-    assert_eq!(agent("a").text_for("prompt", task), "");
-    assert!(!agent("a").text_for("before-tool", "mix test test/a_test.exs").contains("Check with:"));
-    assert!(agent("a").text_for("before-tool", "mix test").contains("Check with:"), "a step as it is told");
-    assert!(!agent("b").text_for("before-tool", "mix test").contains("Check with:"), "nothing was asked for");
-    let other = Agent::new(&home, "gemini-cli", &root);
-    assert!(other.text_for("prompt", task).contains("Check with:"), "it is not asked before tools");
-}
-
-#[test]
-fn a_formatter_comes_first_until_it_was_run() {
-    let home = Home::new();
-    let root = with_checks(&home);
-    let comes = |session, calls: &[&str]| before_last(&home, &root, session, calls).contains("First run `mix format`");
-    assert!(comes("a", &["lib/a.ex", "git commit -am x"]));
-    assert!(!comes("b", &["lib/a.ex", "mix test && mix format", "git commit -am x"]));
-    assert!(comes("c", &["lib/a.ex", "mix format lib", "lib/b.ex", "git commit -am x"]), "it was changed again");
-    assert!(!comes("d", &["git commit --amend -m 'Fix the spelling'"]));
-    assert!(comes("e", &["lib/a.ex", "git commit --amend -m x"]));
-    assert!(!comes("f", &["config/ci.yml", "git commit -am x"]));
-    assert!(comes("g", &["lib/a.ex", "! mix format", "git commit -am x"]), "it failed");
-    assert!(comes("h", &["lib/a.ex", "mix format --check-formatted", "git commit -am x"]), "it only checked");
-}
-
-#[test]
-fn a_lesson_that_an_edit_repaired_comes_where_its_failure_is_there() {
-    let home = Home::new();
-    let root = home.repository("shop");
-    home.done(&root, &["init"]);
-    let error = "log.PrintBanner undefined (type *zap.Logger has no field or method PrintBanner)";
-    let mined = json!({"trigger": format!("`go build -o shop` fails: <file>: {error}"), "mistake": "`go build -o shop`", "source": "mined",
-        "solution": "`log` is a variable too. Rename the import to `logpkg`. To do so, change serve.go; then `go build -o shop` passes.",
-        "commands": ["go build*"]});
-    home.say(&root, &["learn"], &format!("{mined}\n"));
-    home.done(&root, &["inbox", "apply", "--all"]);
-    let agent = |session| Agent { session, ..Agent::new(&home, "claude-code", &root) };
-    let comes = |session, command| agent(session).text_for("before-tool", command).contains("logpkg");
-    assert_eq!(agent("a").text_for("prompt", "build the binary, `undefined: cart.Total` in serve.go"), "");
-    assert!(!comes("a", "go build -o shop"));
-    assert_eq!(agent("b").text_for("prompt", "call PrintBanner when the shop starts"), "");
-    assert!(comes("b", "go build -o shop"));
-    let failed = agent("c").payload("after-failure", "go build -o shop").replace("ERROR: No matching", error);
-    home.say(&root, &["hook", "after-tool"], &failed);
-    assert!(comes("c", "go build -o shop"), "it has failed so");
-    assert!(!comes("d", "go build -o shop"));
-    assert!(comes("d", "go build -o shop && grep -n PrintBanner serve.go"));
-}
-
-#[test]
-fn a_push_of_a_branch_with_an_upstream_brings_no_lesson_on_it() {
-    let home = Home::new();
-    let root = home.repository("shop");
-    home.done(&root, &["init"]);
-    let mined = json!({"trigger": "`git push` fails: fatal: The current branch a has no upstream branch.", "mistake": "`git push`",
-        "solution": "Run `git push --set-upstream origin <branch>` (+ --set-upstream origin <branch>).", "source": "mined", "commands": ["git push*"]});
-    home.say(&root, &["learn"], &format!("{mined}\n"));
-    home.done(&root, &["inbox", "apply", "--all"]);
-    let comes = |session, calls: &[&str]| before_last(&home, &root, session, calls).contains("--set-upstream");
-    assert!(comes("a", &["git push"]));
-    let head = fs::read_to_string(root.join(".git/HEAD")).unwrap();
-    let branch = head.trim().strip_prefix("ref: refs/heads/").unwrap();
-    let config = root.join(".git/config");
-    let text = fs::read_to_string(&config).unwrap();
-    fs::write(config, format!("{text}[branch \"{branch}\"]\n\tremote = origin\n\tmerge = refs/heads/{branch}\n"))
-        .unwrap();
-    assert!(!comes("b", &["git push"]));
-    fs::create_dir(root.join("web")).unwrap();
-    assert!(!comes("c", &["git status -sb", "cd web && git push"]));
-    assert!(comes("f", &["cd ../bank && git push"]), "another repository");
-    assert!(comes("d", &["git checkout -b fix && git push"]));
-    assert!(comes("e", &["git checkout -b fix", "git commit -am x && git push"]));
-    assert!(comes("h", &["git checkout -b fix", "! git pull", "cd ../bank && git push"]));
-    let agent = Agent { session: "g", ..Agent::new(&home, "claude-code", &root) };
-    agent.text_for("prompt", "push it");
-    assert_eq!(agent.text_for("before-tool", "git push"), "", "the task names it, and it does not fail");
+        n_come
+    };
+    let (n_needed, n_needless) = (count("needed"), count("needless"));
+    println!("needed lessons that come: {n_needed} of 20; needless ones: {n_needless} of 30");
+    assert!(n_needed >= 17 && n_needless <= 6, "{n_needed} of 20, {n_needless} of 30");
 }
 
 #[test]
@@ -334,8 +229,6 @@ fn changed_files_and_failed_calls_get_lessons() {
     let file = root.join("db/schema/users.sql");
     let read = agent.payload("before-edit", file.to_str().unwrap()).replace("\"Edit\"", "\"Read\"");
     assert_eq!(home.say(&root, &["hook", "before-tool"], &read).answer(), json!({}), "reading changes nothing");
-    home.learn(&root, "changing db/schema/users.sql", "Ask first.", &["--commands", "psql*"]);
-    assert_eq!(home.say(&root, &["hook", "before-tool"], &read).answer(), json!({}), "its command does not run");
     assert!(agent.text_for("before-edit", file.to_str().unwrap()).contains("Write a migration."));
     assert_eq!(agent.text_for("before-tool", "make deploy"), "");
     let payload = agent.payload("after-failure", "make deploy");

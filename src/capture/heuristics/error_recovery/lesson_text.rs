@@ -4,15 +4,14 @@ use adage_redact::one_line;
 use adage_transcript::command::slug;
 use adage_transcript::{CommandLine, Relation, outcome};
 
-use super::diagnosis::Diagnosis;
 use super::edits::describe_edits;
 use super::ending::Ending;
 use super::recovery::Recovery;
-use crate::capture::heuristics::error_line::{absent_program, blames_the_command, place, said_below};
+use crate::capture::heuristics::error_line::{blames_the_command, place, said_below};
 use crate::capture::heuristics::session::Session;
 use crate::capture::heuristics::wording::listed;
 use crate::capture::heuristics::{Author, Candidate, Heuristic, mined};
-use crate::lesson::{build_lesson, recovery_text};
+use crate::lesson::{CommandRecovery, RecoveryStep};
 
 /// The maximum length of an error in a lesson, in characters.
 const MAX_ERROR_CHARS: usize = 160;
@@ -20,8 +19,6 @@ const MAX_ERROR_CHARS: usize = 160;
 const FILE: &str = "<file>";
 /// The placeholder for the folder of that file.
 const FOLDER: &str = "<its-folder>";
-/// The end of a recovery after which the command fails otherwise.
-const OTHER_END: &str = "it does not fail with this error";
 /// The initial confidence, below the 0.5 of a lesson that someone wrote.
 const CONFIDENCE: f64 = 0.45;
 
@@ -38,14 +35,10 @@ impl Recovery<'_, '_> {
             Some((_, said)) => one_line(&format!("{FILE}: {said}"), MAX_ERROR_CHARS),
             None => self.error_text(line),
         });
-        let failed = self.code_span(&self.before);
-        let trigger = recovery_text::trigger(&failed, error.as_deref());
-        let mut draft = build_lesson(trigger, self.solution() + &self.tried_text())
-            .mistake(failed.clone())
-            .signs([failed].into_iter().chain(error.clone()))
-            .domains([topic.clone()])
-            .commands(self.patterns())
-            .code_example(self.table(error.as_deref()));
+        let has_error = error.is_some();
+        let failed = self.text(&self.before);
+        let recovery = CommandRecovery { failed, error: error.unwrap_or_default(), steps: self.steps() };
+        let mut draft = recovery.draft().domains([topic.clone()]).commands(self.patterns());
         let intent = session.intent(self.failed.turn);
         if !intent.is_empty() {
             draft = draft.task(intent);
@@ -55,7 +48,7 @@ impl Recovery<'_, '_> {
             name: format!("error-{}", slug(&topic)),
             draft: mined(draft, session, CONFIDENCE, Vec::new()),
             turns: vec![self.failed.turn, self.fixed.turn],
-            score: self.score(error.is_some()),
+            score: self.score(has_error),
             author: Author::Agent,
         }
     }
@@ -88,66 +81,34 @@ impl Recovery<'_, '_> {
         kind + if has_error { 0.1 } else { 0.0 } - 0.02 * self.distance as f64
     }
 
-    /// What fixed the failure, as an instruction.
-    fn solution(&self) -> String {
+    /// What fixed the failure, and what did not.
+    fn steps(&self) -> Vec<RecoveryStep> {
+        let passed = (self.ending == Ending::Passed).then(|| RecoveryStep::Passed(self.text(&self.after)));
+        let mut steps = self.done();
+        steps.extend(passed);
+        let tried: Vec<String> = self.tried.iter().map(|line| self.code_span(line)).collect();
+        steps.extend(match tried.len() {
+            0 => None,
+            1 => Some(RecoveryStep::Told(format!("{} alone does not help.", listed(&tried)))),
+            _ => Some(RecoveryStep::Told(format!("{} do not help.", listed(&tried)))),
+        });
+        steps
+    }
+
+    /// What was done before the command passed.
+    fn done(&self) -> Vec<RecoveryStep> {
         let lines = self.remedies.iter().map(|call| &call.line).chain(&self.user.ran);
-        let remedies: Vec<String> = lines.map(|line| self.code_span(line)).collect();
-        let run = (!remedies.is_empty()).then(|| recovery_text::run_step(&listed(&remedies)));
+        let run = lines.map(|line| RecoveryStep::Run(self.text(line)));
         let edits = self.describe_edits().filter(|_| self.n_between() <= self.max_between());
-        let fixed = self.code_span(&self.after);
         if let Some(diagnosis) = &self.diagnosis {
-            return self.diagnosis_with_steps(diagnosis, edits, &remedies, &fixed);
+            let edits = edits.unwrap_or_else(|| format!("change {}", listed(&self.edited)));
+            let told = RecoveryStep::Told(within(&diagnosis.text, self.project));
+            return [told, RecoveryStep::Edit(edits)].into_iter().chain(run).collect();
         }
         if let Some(done) = &self.user.done {
-            return format!("The user did this: \"{}\". Then {fixed} passes.", one_line(done, usize::MAX));
+            return vec![RecoveryStep::Told(format!("The user did this: \"{}\".", one_line(done, usize::MAX)))];
         }
-        let steps: Vec<String> = edits.into_iter().chain(run).collect();
-        let programs = self.failed.line.program().zip(self.fixed.line.program());
-        if let Some((absent, other)) = programs.filter(|_| self.relation == Relation::Replaced) {
-            return format!("`{absent}` is not installed here: use `{other}`, as in {fixed}.");
-        }
-        let is_elsewhere = self.before.program() == self.after.program()
-            && self.before.program_path() != self.after.program_path()
-            && self.error.and_then(absent_program).is_some();
-        if is_elsewhere && steps.is_empty() {
-            return format!("{} is not found here: call it as {fixed}.", self.code_span(&self.before));
-        }
-        if self.ending == Ending::OtherError {
-            recovery_text::first(&steps, OTHER_END)
-        } else if steps.is_empty() {
-            recovery_text::instead(&fixed, &self.changes_text())
-        } else {
-            recovery_text::first(&steps, &format!("{fixed} passes"))
-        }
-    }
-
-    /// A sentence about the attempts that did not help, with a leading space. Empty without attempts.
-    fn tried_text(&self) -> String {
-        let tried: Vec<String> = self.tried.iter().map(|line| self.code_span(line)).collect();
-        match tried.len() {
-            0 => String::new(),
-            1 => format!(" {} alone does not help.", listed(&tried)),
-            _ => format!(" {} do not help.", listed(&tried)),
-        }
-    }
-
-    /// The agent's diagnosis and the steps that followed it.
-    fn diagnosis_with_steps(
-        &self,
-        diagnosis: &Diagnosis,
-        edits: Option<String>,
-        remedies: &[String],
-        fixed: &str,
-    ) -> String {
-        let text = within(&diagnosis.text, self.project);
-        let change = edits.unwrap_or_else(|| format!("change {}", listed(&self.edited)));
-        let run = (!remedies.is_empty()).then(|| recovery_text::run_step(&listed(remedies)));
-        let steps: Vec<String> = [change].into_iter().chain(run).collect();
-        let end = match self.ending {
-            Ending::OtherError => OTHER_END.to_owned(),
-            Ending::Passed => format!("{fixed} passes"),
-        };
-        recovery_text::explained(&text, &steps, Some(&end))
+        edits.map(RecoveryStep::Edit).into_iter().chain(run).collect()
     }
 
     /// A command in backticks.
@@ -165,26 +126,6 @@ impl Recovery<'_, '_> {
         let Some((file, _)) = self.error.and_then(place) else { return plain };
         let words = plain.split(' ').map(|word| placeholder(word, file).unwrap_or(word));
         words.collect::<Vec<_>>().join(" ")
-    }
-
-    /// The words that differ, in parentheses with a leading space. Empty if none or too many differ.
-    fn changes_text(&self) -> String {
-        let changes: Vec<String> = self.changes.iter().map(|change| one_line(&change.to_string(), 80)).collect();
-        if self.is_requoted() {
-            " (other quotes)".to_owned()
-        } else if self.has_few_changes() {
-            format!(" ({})", changes.join(", "))
-        } else {
-            String::new()
-        }
-    }
-
-    /// A Markdown table of the two commands, and the error below it. Empty if the commands are the same.
-    fn table(&self, error: Option<&str>) -> String {
-        if self.text(&self.before) == self.text(&self.after) {
-            return String::new();
-        }
-        recovery_text::table(&self.text(&self.before), &self.text(&self.after), error)
     }
 }
 

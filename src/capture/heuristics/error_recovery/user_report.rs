@@ -18,7 +18,7 @@ use super::{MAX_BETWEEN, MAX_FILES, is_go_ahead, is_test_file};
 use crate::capture::heuristics::session::{Session, TerminalCall};
 use crate::capture::heuristics::wording::{listed, matches, sentences};
 use crate::capture::heuristics::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
-use crate::lesson::{build_lesson, recovery_text};
+use crate::lesson::build_lesson;
 
 /// The maximum length of a turn that is read, in characters. A longer one is a document.
 const MAX_TURN_CHARS: usize = 4_000;
@@ -360,8 +360,8 @@ fn solution(
     let project = session.transcript.project.as_str();
     let edits = describe_edits(edits, project).filter(|_| edits.len() <= MAX_BETWEEN);
     let change = edits.unwrap_or_else(|| format!("change {}", listed(files)));
-    let end = (confirmed == Confirmed::Yes).then_some("it works");
-    recovery_text::explained(&within(&diagnosis.text, project), &[change], end)
+    let end = if confirmed == Confirmed::Yes { "; then it works" } else { "" };
+    format!("{} To do so, {change}{end}.", within(&diagnosis.text, project))
 }
 
 /// The lesson that the rule suggests. Its topic is the first changed file, else `unknown`.

@@ -124,7 +124,7 @@ fn a_recovery_names_the_words_and_edits_that_changed() {
     let found =
         lesson(Heuristic::ErrorRecovery, &["> Add an HTTP client to the crawler.", error, "$ pip install requests"]);
     assert_eq!(found["trigger"], "`pip install request` fails: ERROR: No matching distribution found for request");
-    assert_eq!(found["correct_pattern"], "Run `pip install requests` (request → requests).");
+    assert_eq!(found["correct_pattern"], "Run `pip install requests`.");
     assert_eq!(found["task"], "Add an HTTP client to the crawler.");
     let table = "| before | after |\n|---|---|\n| `pip install request` | `pip install requests` |\n\n\
                  ERROR: No matching distribution found for request";
@@ -146,7 +146,7 @@ fn a_recovery_names_the_words_and_edits_that_changed() {
         Heuristic::ErrorRecovery,
         &["! sed -n 2p x | cat -A # cat: illegal option -- A", "$ sed -n 2p x | cat -vet"],
     );
-    assert_eq!(found["correct_pattern"], "Run `cat -vet` (-A → -vet).");
+    assert_eq!(found["correct_pattern"], "Run `cat -vet`.");
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_lesson_shows_only_the_operand_that_the_output_names() {
     let found = lesson(Heuristic::ErrorRecovery, &lines);
     let trigger = "`git add web/out/app.css` fails: The following paths are ignored by your .gitignore files:";
     assert_eq!(found["trigger"], trigger);
-    assert_eq!(found["correct_pattern"], "Run `git add -f web/out/app.css` (+ -f).");
+    assert_eq!(found["correct_pattern"], "Run `git add -f web/out/app.css`.");
 }
 
 #[test]
@@ -216,14 +216,14 @@ fn paths_in_the_project_are_relative() {
     ];
     let found = lesson(Heuristic::ErrorRecovery, &lines);
     assert_eq!(found["trigger"], "`node web/buidl.js` fails: Error: Cannot find module");
-    assert_eq!(found["correct_pattern"], "Run `node web/build.js` (web/buidl.js → web/build.js).");
+    assert_eq!(found["correct_pattern"], "Run `node web/build.js`.");
 }
 
 #[test]
 fn a_missing_program_is_replaced_by_another() {
     let absent = "! tree src/web -L 2 # (eval):1: command not found: tree";
     let found = lesson(Heuristic::ErrorRecovery, &[absent, "$ find src/web -type d"]);
-    assert_eq!(found["correct_pattern"], "`tree` is not installed here: use `find`, as in `find src/web -type d`.");
+    assert_eq!(found["correct_pattern"], "Run `find src/web -type d`.");
     // Another program on something else is none, nor is one after another error.
     let check = |lines: &[&str], expected: &[&str]| check(Heuristic::ErrorRecovery, lines, expected);
     check(&[absent, "$ find src/app -type d"], &[]);
@@ -234,12 +234,12 @@ fn a_missing_program_is_replaced_by_another() {
 fn quoting_a_pattern_and_bypassing_an_alias_are_remedies() {
     let glob = "! grep -rn --include=*.go Watch . # (eval):1: no matches found: --include=*.go";
     let found = lesson(Heuristic::ErrorRecovery, &[glob, "$ grep -rn --include='*.go' Watch ."]);
-    assert_eq!(found["correct_pattern"], "Run `grep -rn --include='*.go' Watch .` (other quotes).");
+    assert_eq!(found["correct_pattern"], "Run `grep -rn --include='*.go' Watch .`.");
     // In a longer line, the word alone.
     let line = "$ grep -rn --include=*.go Watch . | head -5; ls # (eval):1: no matches found: --include=*.go";
     let found = lesson(Heuristic::ErrorRecovery, &[line, "$ grep -rn --include=\"*.go\" 'Watch(' cmd | head"]);
     assert_eq!(found["trigger"], "`grep --include=*.go` fails: (eval):1: no matches found: --include=*.go");
-    assert_eq!(found["correct_pattern"], "Run `grep --include=\"*.go\"` (other quotes).");
+    assert_eq!(found["correct_pattern"], "Run `grep --include=\"*.go\"`.");
     let script = "import json, sys; rows = [json.loads(line) for line in sys.stdin]; ".repeat(3);
     let (failed, fixed) = (
         format!("! python3 -c '{script}print(1)' # (eval):1: command not found: python3.12"),
@@ -248,11 +248,11 @@ fn quoting_a_pattern_and_bypassing_an_alias_are_remedies() {
     let piped = failed.replacen("python3", "gh pr diff 1 > /tmp/d && python3", 1);
     for failed in [&failed, &piped] {
         let found = lesson(Heuristic::ErrorRecovery, &[failed, &fixed]);
-        assert_eq!(found["correct_pattern"], "`python3` is not found here: call it as `/usr/bin/python3`.");
+        assert_eq!(found["correct_pattern"], "Run `/usr/bin/python3`.");
     }
     let found = lesson(Heuristic::ErrorRecovery, &[&failed, &fixed]);
     assert_eq!(found["trigger"], "`python3` fails: (eval):1: command not found: python3.12");
-    assert_eq!(found["correct_pattern"], "`python3` is not found here: call it as `/usr/bin/python3`.");
+    assert_eq!(found["correct_pattern"], "Run `/usr/bin/python3`.");
 }
 
 #[test]
@@ -260,14 +260,14 @@ fn a_lesson_shows_only_the_failed_command_of_a_line() {
     let piped = "! sed -n '2,3p' /srv/app/a.go | cat -A # cat: illegal option -- A";
     let found = lesson(Heuristic::ErrorRecovery, &[piped, "$ sed -n '2,3p' /srv/app/a.go | cat -vet"]);
     assert_eq!(found["trigger"], "`cat -A` fails: cat: illegal option -- A");
-    assert_eq!(found["correct_pattern"], "Run `cat -vet` (-A → -vet).");
+    assert_eq!(found["correct_pattern"], "Run `cat -vet`.");
     let chained = "! gofmt -w . && go build -o app ./... # go: cannot write multiple packages to non-directory app";
     let found = lesson(Heuristic::ErrorRecovery, &[chained, "$ go build -o app . && go vet ./web"]);
-    assert_eq!(found["correct_pattern"], "Run `go build -o app .` (./... → .).");
+    assert_eq!(found["correct_pattern"], "Run `go build -o app .`.");
     // Where the line runs the program more than once, nobody knows which of them it was.
     let both = "! go vet && go build -o app ./... # go: cannot write multiple packages to non-directory app";
     let found = lesson(Heuristic::ErrorRecovery, &[both, "$ go vet && go build -o app ."]);
-    assert_eq!(found["correct_pattern"], "Run `go vet && go build -o app .` (./... → .).");
+    assert_eq!(found["correct_pattern"], "Run `go vet && go build -o app .`.");
 }
 
 #[test]
@@ -281,10 +281,7 @@ fn names_that_differ_the_next_time_become_placeholders() {
     assert_eq!(found["correct_pattern"], "First run `gofmt -w <its-folder>`; then `golangci-lint run` passes.");
     let push = "! git push # fatal: The current branch fix-12 has no upstream branch.";
     let found = lesson(Heuristic::ErrorRecovery, &[push, "$ git push --set-upstream origin fix-12"]);
-    assert_eq!(
-        found["correct_pattern"],
-        "Run `git push --set-upstream origin <branch>` (+ --set-upstream origin <branch>)."
-    );
+    assert_eq!(found["correct_pattern"], "Run `git push --set-upstream origin <branch>`.");
 }
 
 #[test]
