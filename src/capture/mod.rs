@@ -11,11 +11,11 @@ mod sessions;
 pub use agent::{AgentJob, AgentLimits, AgentTool, Denied, ToolPolicy};
 pub(crate) use evidence::is_said_first;
 pub use evidence::{MIN_QUOTE_WORDS, NoEvidence, Speaker, check_evidence, find_evidence};
-pub(crate) use extract::{MAX_EXISTING, MAX_REPLY_BYTES, redacted_record};
 pub use extract::{
     Existing, ExtractRequest, Extracted, Extraction, ProposalEvidence, RecoveryPart, RecoveryRefusal, Refused,
     RefusedBecause, Unreadable, extract_lessons,
 };
+pub(crate) use extract::{MAX_EXISTING, MAX_REPLY_BYTES, redacted_record};
 pub use heuristics::{
     Author, Because, Candidate, Explanation, FiredBecause, Heuristic, Instruction, RejectedBecause, StatedLine,
     StatedSentence, Statement, Suggestions, stated_lines, statements, suggest,

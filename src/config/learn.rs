@@ -57,8 +57,7 @@ impl Default for LearnConfig {
 
 impl LearnConfig {
     pub(super) fn validate(&self) -> Result<(), Error> {
-        let Self { duplicate_distance, dedup: _, max_field_bytes, verified_bonus, quality_gate: _, } =
-            self;
+        let Self { duplicate_distance, dedup: _, max_field_bytes, verified_bonus, quality_gate: _ } = self;
         distance("learn.duplicate_distance", *duplicate_distance)?;
         at_least_one("learn.max_field_bytes", *max_field_bytes)?;
         share("learn.verified_bonus", *verified_bonus)

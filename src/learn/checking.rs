@@ -39,7 +39,9 @@ impl Learner<'_> {
         let mut mined_text = None;
         match arrival {
             Arrival::New | Arrival::Quoted if lesson.is_by_hand() => {}
-            Arrival::New | Arrival::Quoted if self.plan.book.removed.matches_text(lesson) => return Err(Refusal::Removed),
+            Arrival::New | Arrival::Quoted if self.plan.book.removed.matches_text(lesson) => {
+                return Err(Refusal::Removed);
+            }
             Arrival::New | Arrival::Quoted => mined_text = self.check_mined(lesson)?,
             Arrival::MovedIn | Arrival::Promoted => self.check_moved_in(lesson)?,
         }

@@ -225,7 +225,9 @@ fn goes_beyond(lesson: &Lesson, existing: &Lesson) -> Option<Difference> {
 fn review_reason(lesson: &Lesson, arrival: Arrival, superseded: Option<&Lesson>) -> Option<ReviewReason> {
     if let Some(reason) = ReviewReason::of(lesson) {
         Some(reason)
-    } else if lesson.is_unreviewed() && (arrival == Arrival::New || (arrival == Arrival::Quoted && !lesson.is_confident())) {
+    } else if lesson.is_unreviewed()
+        && (arrival == Arrival::New || (arrival == Arrival::Quoted && !lesson.is_confident()))
+    {
         Some(ReviewReason::Mined)
     } else if superseded.is_some_and(|old| !lesson.is_by_hand() && !lesson.may_supersede(old)) {
         Some(ReviewReason::WouldSupersedeTrusted)

@@ -175,8 +175,7 @@ fn lesson_of(fields: Fields) -> Option<Lesson> {
 }
 
 fn provenance_fields(provenance: &Provenance) -> (u8, String, u8, Vec<Quote>, Option<Id>, Option<Id>, String) {
-    let Provenance { origin, session, trust, evidence, confirmed, recovery, promoted, supersedes, extra } =
-        provenance;
+    let Provenance { origin, session, trust, evidence, confirmed, recovery, promoted, supersedes, extra } = provenance;
     let quote =
         |Evidence { quote, turn, range }: &Evidence| (quote.clone(), *turn as u64, range.0 as u64, range.1 as u64);
     (

@@ -9,7 +9,9 @@ use serde::Serialize;
 use super::mining::{Admitting, Mined};
 use super::skill_saving::AutoSaved;
 use super::{OpenPlaybook, Playbook, View};
-use crate::capture::{Existing, ExtractRequest, Extracted, Extraction, MAX_EXISTING, ProposalEvidence, extract_lessons};
+use crate::capture::{
+    Existing, ExtractRequest, Extracted, Extraction, MAX_EXISTING, ProposalEvidence, extract_lessons,
+};
 use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result, with_causes};
 use crate::gate;

@@ -82,7 +82,7 @@ impl Playbook {
                 Heuristic::ExplicitInstruction => {
                     let quotes = candidate.draft.evidence();
                     admitting.quoted(candidate.draft, &quotes)
-                },
+                }
                 _ => admitting.labelled(candidate.draft),
             };
             let candidate = Candidate { draft, ..candidate };

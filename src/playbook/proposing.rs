@@ -81,7 +81,9 @@ impl Inbox {
                         leaving.map(|(file, before)| self.files().edit(file, Some(*before), Some(text.to_vec())));
                     (edits.collect(), skill_proposal(skill, text, target))
                 }
-                ProposalName::Session(_) | ProposalName::Lesson(_) => return Err(inbox::Error::NoSuch { name: name.to_string() }.into()),
+                ProposalName::Session(_) | ProposalName::Lesson(_) => {
+                    return Err(inbox::Error::NoSuch { name: name.to_string() }.into());
+                }
             };
             Ok((format!("edit {name}"), edits, replaced))
         })?;

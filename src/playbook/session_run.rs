@@ -148,8 +148,13 @@ impl Sessions {
         let file = SessionFile::look(path).map_err(|error| error.to_string())?;
         let reading = file.read(Format::Auto).map_err(|error| error.to_string())?;
         let summary = SessionSummary::of(&reading);
-        let version =
-            SessionEntry::new(file.path.clone(), file.modified, summary, self.shared.clock.now(), self.config().min_idle);
+        let version = SessionEntry::new(
+            file.path.clone(),
+            file.modified,
+            summary,
+            self.shared.clock.now(),
+            self.config().min_idle,
+        );
         Ok((version, reading))
     }
 }

@@ -237,7 +237,7 @@ impl Sessions {
     }
 
     pub(super) fn entry(&self, file: &SessionFile, summary: SessionSummary, mining: &Mining) -> SessionEntry {
-let now = self.shared.clock.now();
+        let now = self.shared.clock.now();
         let entry = SessionEntry::new(file.path.clone(), file.modified, summary, now, self.config().min_idle);
         let read_state = mining.read_state(&entry);
         SessionEntry { read_state, ..entry }

@@ -43,9 +43,7 @@ impl Skills {
         let view = self.shared.view()?;
         let drawn = view.snapshot.book().lessons.iter().filter(|lesson| {
             let provenance = &lesson.provenance;
-            provenance.origin == Origin::Mined
-                && lesson.is_admitted()
-                && sessions.contains(provenance.session.as_str())
+            provenance.origin == Origin::Mined && lesson.is_admitted() && sessions.contains(provenance.session.as_str())
         });
         Ok(drawn.map(|lesson| lesson.text_hash()).collect())
     }

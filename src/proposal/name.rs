@@ -115,7 +115,9 @@ impl Serialize for ProposalName {
 
 /// The text is not the name of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
-#[error("{text:?} names no proposal; there are private, global, skills/NAME.patch, skills/NAME, sessions/ID and ids of lessons")]
+#[error(
+    "{text:?} names no proposal; there are private, global, skills/NAME.patch, skills/NAME, sessions/ID and ids of lessons"
+)]
 #[non_exhaustive]
 pub struct BadProposalName {
     /// The text.
@@ -152,15 +154,28 @@ mod tests {
 
     #[test]
     fn names_are_read_as_they_are_written() {
-        for text in
-            ["private", "global", "skills/deploy.patch", "skills/deploy", "sessions/3f2a", "0198c0de-0000-7000-8000-000000000001"]
-        {
+        for text in [
+            "private",
+            "global",
+            "skills/deploy.patch",
+            "skills/deploy",
+            "sessions/3f2a",
+            "0198c0de-0000-7000-8000-000000000001",
+        ] {
             let name: ProposalName = text.parse().unwrap();
             assert_eq!(name.to_string(), text);
         }
-        for text in
-            ["", "Private", "skills/", "sessions/", "skills/.patch", "skills/../x", "skills/a/b", "private/extraction.patch", "x"]
-        {
+        for text in [
+            "",
+            "Private",
+            "skills/",
+            "sessions/",
+            "skills/.patch",
+            "skills/../x",
+            "skills/a/b",
+            "private/extraction.patch",
+            "x",
+        ] {
             assert_eq!(text.parse::<ProposalName>(), Err(BadProposalName { text: text.to_owned() }), "{text}");
         }
     }

@@ -260,7 +260,8 @@ mod tests {
             intent: String::new(),
             workflow: String::new(),
         };
-        let entry = |seconds| SessionEntry::new("p".into(), at(seconds), summary.clone(), at(99_999), Duration::from_hours(3));
+        let entry =
+            |seconds| SessionEntry::new("p".into(), at(seconds), summary.clone(), at(99_999), Duration::from_hours(3));
         for n_attempts in 0..3 {
             assert_eq!(mining.read_state(&entry(0)), ReadState::New { n_attempts });
             mining.attempt("s", at(0));

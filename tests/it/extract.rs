@@ -162,7 +162,10 @@ fn a_session_without_user_turns_makes_no_call() {
     for turns in [vec![], vec![Turn::Assistant("hi".into()), call("x")], vec![Turn::User(" \n".into())]] {
         let transcript = Transcript { turns, ..Transcript::default() };
         let model = ScriptedModel::new([]);
-        assert_eq!(extract_lessons(&model, &ExtractRequest::new(&transcript), &ExtractConfig::default()), Extraction::NobodyTyped);
+        assert_eq!(
+            extract_lessons(&model, &ExtractRequest::new(&transcript), &ExtractConfig::default()),
+            Extraction::NobodyTyped
+        );
         assert!(model.requests().is_empty());
     }
 }
@@ -245,7 +248,9 @@ fn known_lessons_are_shown_with_numbers_and_can_be_superseded() {
         let transcript = session();
         let request = ExtractRequest { existing: existing.clone(), ..ExtractRequest::new(&transcript) };
         let model = ScriptedModel::new([Ok(learn(&[proposal]))]);
-        let Extraction::Proposed { lessons, .. } = extract_lessons(&model, &request, &ExtractConfig::default()) else { panic!() };
+        let Extraction::Proposed { lessons, .. } = extract_lessons(&model, &request, &ExtractConfig::default()) else {
+            panic!()
+        };
         assert_eq!(lessons[0].supersedes, expected);
         model.requests().remove(0)
     };

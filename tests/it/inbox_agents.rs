@@ -304,7 +304,8 @@ fn hostile_patches_touch_nothing() {
         assert!(inbox.list().unwrap().is_empty(), "{patch}");
         let (name, text) = (ProposalName::Patch(kind.clone()), TextHash::of(&[patch]));
         assert!(inbox.find(&name).is_err(), "{patch}");
-        let forged = Proposal { name, text, files: Vec::new(), summary: String::new(), lines: Vec::new(), lessons: Vec::new() };
+        let forged =
+            Proposal { name, text, files: Vec::new(), summary: String::new(), lines: Vec::new(), lessons: Vec::new() };
         assert!(inbox.apply(&[forged]).is_err(), "{patch}");
         // Quarantining syncs to disk, so not every one is.
         if n_tried % 20 == 0 {

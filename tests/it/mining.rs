@@ -195,7 +195,8 @@ fn a_session_has_ten_candidates_at_most() {
     let mut outcomes = Vec::new();
     for port in 0..12 {
         let mut transcript = dictation(Vec::new());
-        transcript.turns = vec![Turn::User(format!("Remember: service {port} of the staging server listens on port 80{port}."))];
+        transcript.turns =
+            vec![Turn::User(format!("Remember: service {port} of the staging server listens on port 80{port}."))];
         outcomes.extend(admit(&playbook, &transcript));
     }
     let is_refused = |learned: &&LearnOutcome| {

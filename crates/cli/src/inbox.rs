@@ -152,7 +152,11 @@ fn object(proposal: &Proposal) -> Value {
         "name": proposal.name.to_string(), "kind": proposal.name.kind().name(), "text": proposal.text,
         "files": proposal.files.iter().map(path_text).collect::<Vec<_>>(), "summary": proposal.summary,
     });
-    if proposal.lines.is_empty() { object } else { with(object, json!({ "lines": proposal.lines, "lessons": proposal.lessons })) }
+    if proposal.lines.is_empty() {
+        object
+    } else {
+        with(object, json!({ "lines": proposal.lines, "lessons": proposal.lessons }))
+    }
 }
 
 fn show(inbox: &ReviewInbox, name: &ProposalName, out: &mut Output) -> Done {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use adage_redact::{Redactor, strip_invisible};
 use serde::Serialize;
 
-use super::{MAX_LESSONS, MAX_RECOVERIES, Existing, clip};
+use super::{Existing, MAX_LESSONS, MAX_RECOVERIES, clip};
 use crate::capture::MIN_QUOTE_WORDS;
 use crate::lesson::TextHash;
 

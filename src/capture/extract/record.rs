@@ -153,9 +153,8 @@ fn json_of_call(turn: usize, call: &ToolCall, status: Status) -> String {
         Status::Unknown => ("unknown", MAX_FAILURE_CHARS),
     };
     let short = |text: &str| shorten(text);
-    let result = call.result.as_deref().map(|result| {
-        clip_output(&clean(result), MAX_OTHER_TURN_CHARS, max_result).into_owned()
-    });
+    let result =
+        call.result.as_deref().map(|result| clip_output(&clean(result), MAX_OTHER_TURN_CHARS, max_result).into_owned());
     let command = call.command().as_deref().map(short);
     let file = call.changed_path().filter(|_| call.changes_files()).map(short);
     let replaced = call.replaced().filter(|_| file.is_some());

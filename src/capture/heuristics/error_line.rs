@@ -1,6 +1,5 @@
 //! The line of a failed command's output that names the error.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use adage_transcript::outcome;
@@ -179,14 +178,6 @@ pub(super) fn absent_program(line: &str) -> Option<&str> {
     name.split_whitespace().next()
 }
 
-/// The word that zsh tried to expand: `--include=*.go` for `(eval):1: no matches found: --include=*.go`, and `===` for `== not found`,
-/// because zsh expands `=name` to the path of a program. None for other errors.
-pub(super) fn unmatched(line: &str) -> Option<String> {
-    let pattern = line.split_once("no matches found: ").map(|(_, pattern)| pattern.trim().to_owned());
-    let name = || shell_complaint(line)?.strip_suffix(" not found").filter(|name| !name.contains([' ', ':']));
-    pattern.or_else(|| name().map(|name| format!("={name}")))
-}
-
 /// The flag that a program rejected: `unknown flag: --al`, `unknown shorthand flag: 'u' in -u`.
 pub(super) fn unknown_flag(line: &str) -> Option<&str> {
     let mut words = line.rsplit(' ').map(|word| word.trim_matches(['\'', '"', '`', '.', ',', ':', '<', '>']));
@@ -214,13 +205,6 @@ pub(super) fn place(line: &str) -> Option<(&str, &str)> {
     let file = fields.next().filter(|file| file.contains('.') && !file.contains(' '))?;
     let is_place = is_number(fields.next()) && is_number(fields.next());
     fields.next().filter(|_| is_place).map(|said| (file, said.trim_start()))
-}
-
-/// True for an output with more than three different messages about places, which one cause rarely explains.
-pub(super) fn has_many_causes(output: &str) -> bool {
-    const MAX: usize = 3;
-    let complaints = output.lines().filter_map(|line| place(line.trim())).map(|(_, said)| said);
-    complaints.collect::<HashSet<_>>().len() > MAX
 }
 
 /// True for the result of a call that never ran: the user rejected it, or a parallel call failed first.
@@ -348,18 +332,6 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_the_shell_expanded_is_extracted() {
-        for (line, word) in [
-            ("(eval):1: no matches found: --include=*.go", Some("--include=*.go")),
-            ("(eval):1: == not found", Some("===")),
-            ("zsh: command not found: tree", None),
-            ("sh: 1: tree: not found", None),
-        ] {
-            assert_eq!(unmatched(line).as_deref(), word, "{line}");
-        }
-    }
-
-    #[test]
     fn the_message_of_a_failed_test_is_below_its_name() {
         let output = "=== RUN TestA\n--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\n        a_test.go:12: want 3, got 4\nFAIL";
         assert_eq!(said_below(output, "--- FAIL: TestA (0.00s)"), Some("want 3, got 4"));
@@ -367,14 +339,6 @@ mod tests {
         assert_eq!(said_below(output, "FAIL  a.test.ts > reads"), Some("Error: Invalid Chai property: toBeRead"));
         assert_eq!(said_below("--- FAIL: TestA (0.00s)\nok  b 0.1s", "--- FAIL: TestA (0.00s)"), None);
         assert_eq!(said_below(output, "--- FAIL: TestB (0.00s)"), None);
-    }
-
-    #[test]
-    fn more_than_three_different_messages_are_many_causes() {
-        let lines = |said: [&str; 4]| said.map(|said| format!("a.go:3:7: {said}")).join("\n");
-        assert!(has_many_causes(&lines(["x", "y", "z", "unused"])));
-        assert!(!has_many_causes(&lines(["x", "y", "z", "x"])));
-        assert!(!has_many_causes("x\ny\nz\nunused"));
     }
 
     #[test]

@@ -48,11 +48,6 @@ pub enum FiredBecause {
         /// Files edited between the two.
         n_edited: usize,
     },
-    /// The user reported a failure, and that it works after something was changed.
-    Reported {
-        /// Files edited between the two.
-        n_edited: usize,
-    },
     /// The user corrected the agent, or stated a rule, a fact or a preference.
     Told {
         /// The probability that somebody who was not there could act on it.
@@ -133,12 +128,8 @@ pub enum RejectedBecause {
         /// The window.
         window: usize,
     },
-    /// A command that only looks found nothing, or looked somewhere else afterwards.
-    OnlyLooked,
     /// The output does not say what went wrong.
     NoError,
-    /// The user reported a failure, and nobody says that it works now.
-    NotConfirmed,
     /// Somebody wanted to see it fail, or what was broken was only put back.
     MeantToFail,
     /// Only files were edited that the session had written itself: how they were written, not what went wrong with them.
@@ -146,22 +137,10 @@ pub enum RejectedBecause {
         /// How many edits came between.
         n_edited: usize,
     },
-    /// The command passed after something was done to this one tree that the failure does not name, or within a loop.
-    OneOff,
-    /// The same command failed with another error before it passed: what came before that fixed this failure, not what came last.
-    FailedAgain {
-        /// The turn of the other failure.
-        turn: usize,
-    },
     /// The user said something between the failure and the success.
     SaidBetween {
         /// In which turn.
         turn: usize,
-    },
-    /// What passed is not what failed, and that it was written otherwise is not what mended it.
-    OtherRun {
-        /// How many edits came between.
-        n_edited: usize,
     },
     /// The remedy is unknown: nothing changed, too much did, or the record does not say what the edits changed.
     NothingTold {
@@ -176,11 +155,6 @@ pub enum RejectedBecause {
         n_chars: usize,
         /// The limit.
         max: usize,
-    },
-    /// Between the failure and the success only tests were changed.
-    OnlyTestsChanged {
-        /// How many files.
-        n_edited: usize,
     },
     /// The words tell the agent nothing, most likely.
     NotHeard {

@@ -2,10 +2,13 @@
 //! the same suggestions.
 
 mod cues;
+mod edits;
 mod error_line;
 mod error_recovery;
 mod explain;
 mod explicit_instruction;
+mod failure;
+mod intended_failure;
 mod multi_step;
 mod outcomes;
 pub(crate) mod project_checks;
@@ -14,6 +17,7 @@ mod request;
 mod session;
 mod statement;
 mod user_correction;
+mod user_words;
 mod usual;
 mod wording;
 

@@ -6,12 +6,11 @@ use adage_transcript::{Relation, Status, ToolCall, Transcript, Turn, outcome};
 
 use super::cues;
 use super::error_line::{absent_program, error_line, never_ran, tells_error, unknown_flag};
-use super::error_recovery::{self, user_report};
+use super::failure::{self, is_failure, is_same_error_text, patterns, says_missing};
+use super::intended_failure::is_intended;
 use super::session::{Session, TerminalCall};
+use super::user_words::{reports_a_failure, reports_a_success};
 use super::wording::sentences;
-
-/// The maximum number of command patterns of a lesson.
-const MAX_PATTERNS: usize = 3;
 
 /// The outcomes of a session's turns. Turns are counted from 0; a turn that does not exist has no outcome.
 pub(in crate::capture) struct Outcomes<'t> {
@@ -26,7 +25,7 @@ impl<'t> Outcomes<'t> {
     /// How a call ended, also where the status that was told is that of something else. Unknown for a call that never ran.
     pub(in crate::capture) fn status(&self, turn: usize) -> Status {
         if let Some(call) = self.command(turn) {
-            return if error_recovery::is_failure(&self.session, call) {
+            return if is_failure(&self.session, call) {
                 Status::Failed
             } else if call.succeeded() {
                 Status::Succeeded
@@ -43,24 +42,21 @@ impl<'t> Outcomes<'t> {
     /// decides on that.
     pub(in crate::capture) fn prints_error(&self, turn: usize, quote: &str) -> bool {
         let is_told = |call: &TerminalCall<'_>| call.acts() && !never_ran(call.output());
-        let tells = |line: &str| tells_error(line) || error_recovery::says_missing(line);
+        let tells = |line: &str| tells_error(line) || says_missing(line);
         self.command(turn).is_some_and(is_told) && quote.lines().any(tells)
     }
 
     /// True if the user reports a failure in a turn, pasted one, or states something in the quoted words.
     pub(in crate::capture) fn reports_failure(&self, turn: usize, quote: &str) -> bool {
         let Some(text) = self.said(turn) else { return false };
-        user_report::reports_a_failure(&self.session, turn, text)
-            || outcome::error_line(quote).is_some()
-            || is_statement(text, quote)
+        reports_a_failure(text) || outcome::error_line(quote).is_some() || is_statement(text, quote)
     }
 
     /// True if the user says in a turn that it works, is content with what was done, or states something in the quoted words and
     /// reports no failure.
     pub(in crate::capture) fn reports_success(&self, turn: usize, quote: &str) -> bool {
         let Some(text) = self.said(turn) else { return false };
-        user_report::reports_a_success(&self.session, turn, text)
-            || is_statement(text, quote) && !user_report::reports_a_failure(&self.session, turn, text)
+        reports_a_success(text) || is_statement(text, quote) && !reports_a_failure(text)
     }
 
     /// True if a later call shows that what failed works: the same command in another form or the same edit, another program
@@ -93,8 +89,7 @@ impl<'t> Outcomes<'t> {
         let is_again = |call: &&TerminalCall<'_>| {
             let relation = before.line.relation_to(&call.line);
             let is_same = relation.is_some_and(|relation| relation != Relation::SameProgram);
-            let has_error =
-                || error_line(call.output()).is_some_and(|own| error_recovery::is_same_error_text(own, error));
+            let has_error = || error_line(call.output()).is_some_and(|own| is_same_error_text(own, error));
             is_same && call.failed() && call.output().contains(quote) && has_error()
         };
         let mut between = self.session.calls.iter().filter(|call| (from..to).contains(&call.turn));
@@ -110,7 +105,7 @@ impl<'t> Outcomes<'t> {
     /// True if somebody wanted to see the call fail.
     pub(in crate::capture) fn is_intended(&self, failed: usize, later: usize) -> bool {
         let pair = self.command(failed).zip(self.command(later));
-        pair.is_some_and(|(failed, later)| error_recovery::is_intended(&self.session, failed, later))
+        pair.is_some_and(|(failed, later)| is_intended(&self.session, failed, later))
     }
 
     /// True if a file was changed or a command acted in turns `from..to`.
@@ -124,19 +119,12 @@ impl<'t> Outcomes<'t> {
         let Some(call) = self.command(failed).filter(|call| !call.line.text().contains('\n')) else {
             return Vec::new();
         };
-        let line = &call.line;
-        let absent = failure.lines().find_map(absent_program);
-        if let Some(program) = absent.and_then(|absent| line.programs().find(|program| *program == absent)) {
-            return vec![format!("{program}*")];
+        let flag = failure.lines().find_map(unknown_flag).filter(|flag| call.line.text().contains(flag));
+        let is_missing = failure.lines().any(|line| absent_program(line).is_some());
+        if flag.is_none() && !is_missing && !call.acts() {
+            return Vec::new();
         }
-        let forms = line.normal_form();
-        let flag = failure.lines().find_map(unknown_flag).filter(|flag| line.text().contains(flag));
-        let known = forms.split(" && ").filter(|form| form.contains(char::is_alphanumeric));
-        match (flag, known.clone().next()) {
-            (Some(flag), Some(form)) => vec![format!("{form}* {flag}*")],
-            _ if !call.acts() => Vec::new(),
-            _ => known.take(MAX_PATTERNS).map(|form| format!("{}*", form.replace("<url>", "*"))).collect(),
-        }
+        patterns(&call.line, failure, flag)
     }
 
     /// The topic of a call: the program of a command.
@@ -168,7 +156,7 @@ impl<'t> Outcomes<'t> {
 
 /// The distinct longer words of a text, in lower case, without those that most errors have.
 pub(in crate::capture) fn names_in(text: &str) -> HashSet<String> {
-    error_recovery::names_in(text)
+    failure::names_in(text)
 }
 
 /// True if the output of a failure names the program of a later command, or output or command name a file or symbol that it is

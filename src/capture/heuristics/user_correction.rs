@@ -50,7 +50,9 @@ pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
         trials.push(match () {
             () if repeats.contains(&number) => Trial::refused(heard.said.turn, RejectedBecause::SaidBefore),
             () if heard.quote.has_secret() => Trial::refused(heard.said.turn, RejectedBecause::HasSecret),
-            () => Trial::fired(heard.said.turn, heard.candidate(session), FiredBecause::Told { probability: heard.lasts }),
+            () => {
+                Trial::fired(heard.said.turn, heard.candidate(session), FiredBecause::Told { probability: heard.lasts })
+            }
         });
     }
     trials

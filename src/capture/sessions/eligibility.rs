@@ -63,7 +63,5 @@ pub(super) fn ineligible(
 
 /// True if there are few user turns and tool calls, and no call failed.
 fn is_short(summary: &SessionSummary) -> bool {
-    summary.n_user_turns < MIN_USER_TURNS
-        && summary.n_tool_calls < MIN_TOOL_CALLS
-        && summary.n_failed_calls == 0
+    summary.n_user_turns < MIN_USER_TURNS && summary.n_tool_calls < MIN_TOOL_CALLS && summary.n_failed_calls == 0
 }

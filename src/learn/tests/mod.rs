@@ -13,9 +13,7 @@ use adage_index::UnitVector;
 use super::*;
 use crate::config::{Config, DedupPolicy};
 use crate::difference::{Difference, Field};
-use crate::lesson::{
-    ChangeId, Evidence, Lesson, LessonId, Origin, Refusal, RemovedText, TextHash, Trust,
-};
+use crate::lesson::{ChangeId, Evidence, Lesson, LessonId, Origin, Refusal, RemovedText, TextHash, Trust};
 use crate::state::{Book, Change, DedupIndex, Plan, Planned, Removed, ReviewReason, VectorOf, Why};
 use crate::testing::{at, lesson};
 

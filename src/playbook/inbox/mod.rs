@@ -248,8 +248,7 @@ impl Inbox {
         if let Some(line) = lines.iter().find(|line| !(1..=all.len()).contains(line)) {
             return Err(no_line(*line, all.len()).into());
         }
-        let (chosen, rest): (Vec<_>, Vec<_>) =
-            (1..).zip(all).partition(|(number, _)| lines.contains(number));
+        let (chosen, rest): (Vec<_>, Vec<_>) = (1..).zip(all).partition(|(number, _)| lines.contains(number));
         let lessons = self.playbook.promote_all(&without_numbers(chosen))?;
         self.playbook.dismiss_all(&without_numbers(rest))?;
         Ok(Applied { lessons, ..Applied::default() })

@@ -117,7 +117,8 @@ impl fmt::Display for Notice {
         let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
         let parts: Vec<String> =
             counts.map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many })).collect();
-        let verb = if self.n_patches + self.n_skills + self.n_sessions + self.n_lessons == 1 { "waits" } else { "wait" };
+        let verb =
+            if self.n_patches + self.n_skills + self.n_sessions + self.n_lessons == 1 { "waits" } else { "wait" };
         match parts.split_last() {
             None => f.write_str("nothing awaits review"),
             Some((last, [])) => write!(f, "{last} {verb} for review"),

@@ -14,8 +14,8 @@ use adage_transcript::{Transcript, Turn};
 use serde::Serialize;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{Sentence, sentences};
 use super::error_line::never_ran;
+use super::{Sentence, sentences};
 use weights::{Probabilities, Weights};
 
 /// A turn that a person typed, with the probability that it is a statement: a correction, a rule, a fact or a preference.

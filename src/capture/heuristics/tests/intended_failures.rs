@@ -2,7 +2,7 @@
 
 use super::*;
 
-const CHECKED: &str = "! go test ./... # --- FAIL: TestRead (0.01s)\n    a_test.go:12: want 3, got 4";
+const CHECKED: &str = "! go test ./... # --- FAIL: TestRead (0.01s)\n    a_test.go:12: the limit is 4, want 3";
 
 #[track_caller]
 fn check_all(sessions: &[&[&str]], expected: &[&str]) {
@@ -13,7 +13,7 @@ fn check_all(sessions: &[&[&str]], expected: &[&str]) {
 
 #[test]
 fn a_failure_announced_by_agent_or_user_makes_no_recovery() {
-    let mended = ["~ read.go: return 4 => return 3", "< The limit must be 3 in `read.go`.", "$ go test ./..."];
+    let mended = ["~ limits.toml: limit = 4 => limit = 3", "< The limit must be 3 in `read.go`.", "$ go test ./..."];
     let after = |first: &[&'static str]| [first, &[CHECKED], &mended[1..2], &mended[..1], &mended[2..]].concat();
     // The same without the words is one.
     check(Heuristic::ErrorRecovery, &after(&["< Run the tests."]), &["error-go"]);
@@ -44,7 +44,7 @@ fn a_failure_that_the_agent_welcomes_makes_no_recovery() {
             "< Run the tests.",
             CHECKED,
             text,
-            "~ read.go: return 4 => return 3",
+            "~ limits.toml: limit = 4 => limit = 3",
             "< The limit must be 3.",
             "$ go test ./...",
         ]

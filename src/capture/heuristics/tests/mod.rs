@@ -1,12 +1,7 @@
-mod agent_diagnoses;
 mod corrections;
 mod intended_failures;
-mod only_in_words;
-mod only_what_is_shown;
-mod other_invocations;
 mod procedures;
 mod recoveries;
-mod user_reports;
 
 use adage_transcript::{Status, ToolCall, Turn};
 use proptest::prelude::*;
@@ -221,7 +216,7 @@ fn every_refusal_has_its_reason() {
         (&["! make", "$ make"][..], RejectedBecause::NothingTold { n_between: 0, n_changes: 0 }),
         (&["! make # Exit code 2", "$ make"], RejectedBecause::NoError),
         (&["! make", "> hm", "$ make"], RejectedBecause::SaidBetween { turn: 1 }),
-        (&["! git push", "$ git fetch"], RejectedBecause::OtherRun { n_edited: 0 }),
+        (&["! git push", "$ git fetch"], RejectedBecause::NothingRelated { n_looked_at: 1, window: 5 }),
     ] {
         assert_eq!(reasons(lines, Heuristic::ErrorRecovery), refused(reason), "{lines:?}");
     }

@@ -8,9 +8,9 @@ use adage_transcript::{CommandLine, ToolCall, Turn};
 use regex::Regex;
 
 use super::edits::changed_lines;
-use crate::capture::heuristics::error_line::is_finding;
-use crate::capture::heuristics::session::{Session, TerminalCall};
-use crate::capture::heuristics::wording::matches;
+use super::error_line::is_finding;
+use super::session::{Session, TerminalCall};
+use super::wording::matches;
 
 /// Phrases of an agent that runs a command to see it fail.
 static MEANT: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -39,11 +39,7 @@ static AS_EXPECTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// True for a failure that the agent or the user wanted to see.
-pub(in crate::capture::heuristics) fn is_intended(
-    session: &Session<'_>,
-    failed: &TerminalCall<'_>,
-    fixed: &TerminalCall<'_>,
-) -> bool {
+pub(super) fn is_intended(session: &Session<'_>, failed: &TerminalCall<'_>, fixed: &TerminalCall<'_>) -> bool {
     let edits = session.edits(failed.turn, fixed.turn);
     is_announced(session, failed)
         || matches(&AS_EXPECTED, &agent_text_after(session, failed.turn))

@@ -1,22 +1,9 @@
 //! Edits between a failure and its end: what they changed, and whether they changed only settings.
 
-use std::collections::HashSet;
-
 use adage_transcript::ToolCall;
 use similar::{Algorithm, DiffTag, capture_diff_slices};
 
-use super::lesson_text::within;
-
-/// The path of an edit with its old and its new text. Fields that the call does not record are empty.
-pub(super) fn edit_text(call: &ToolCall) -> String {
-    let (old, new) = call.replaced().unwrap_or_default();
-    format!("\n{}\n{old}\n{new}", call.changed_path().unwrap_or_default())
-}
-
-/// True if every edit changes a settings file. False for no edits.
-pub(super) fn are_settings(edits: &[&ToolCall]) -> bool {
-    !edits.is_empty() && edits.iter().all(|call| call.changed_path().is_some_and(is_settings))
-}
+use super::failure::names_in;
 
 /// A description of what edits changed, for a lesson. None for no edits, if a call does not record its change, or if a change is
 /// too long.
@@ -76,16 +63,6 @@ pub(super) fn names_same(call: &ToolCall, error: &str) -> bool {
     removed.iter().chain(&added).any(|line| !names_in(line).is_disjoint(&of_error))
 }
 
-/// The distinct words of four or more bytes in a text, in lower case, without words that most errors contain.
-pub(in crate::capture::heuristics) fn names_in(text: &str) -> HashSet<String> {
-    const MIN_CHARS: usize = 4;
-    const COMMON_WORDS: &str = "error type types file line test tests string none null true false self this return expected found value \
-        undefined main name data with from module named package cannot find such directory command install installed \
-        fatal missing";
-    let words = text.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_lowercase);
-    words.filter(|word| word.len() >= MIN_CHARS && !COMMON_WORDS.split(' ').any(|known| known == word)).collect()
-}
-
 /// True for the path of a manifest, build or configuration file.
 pub(super) fn is_settings(path: &str) -> bool {
     const SUFFIXES: &str =
@@ -102,4 +79,13 @@ pub(super) fn is_settings(path: &str) -> bool {
         // The settings of Elixir and Ruby projects are scripts.
         || (parts.next() == Some("config") && matches!(suffix, "exs" | "rb"));
     is_of_config || NAMES.split(' ').any(|known| known == name) || SUFFIXES.split(' ').any(|known| known == suffix)
+}
+
+/// A text with paths in the project made relative to its folder, which differs between machines.
+pub(super) fn within(text: &str, project: &str) -> String {
+    let project = project.trim_end_matches('/');
+    if project.len() < 2 {
+        return text.to_owned();
+    }
+    text.replace(&format!("cd {project} && "), "").replace(&format!("{project}/"), "")
 }
