@@ -9,7 +9,6 @@ mod promise;
 mod public;
 mod scored;
 mod search;
-mod structure;
 mod surroundings;
 #[cfg(test)]
 mod tests;

@@ -111,14 +111,6 @@ pub(crate) fn promises_value(before: &str) -> bool {
     is_secret_name(Some(&clause))
 }
 
-/// True if a name of a secret is anywhere in the text, whatever is before or behind it.
-pub(crate) fn promises_within(text: &str) -> bool {
-    let words: Vec<String> = words(text).map(str::to_lowercase).collect();
-    let is_key = |pair: &[String]| matches!(pair, [kind, key] if KEYS.contains(&kind.as_str()) && ["key", "keys"].contains(&key.as_str()));
-    words.windows(2).any(is_key)
-        || words.iter().any(|word| SECRETS.contains(&word.trim_end_matches('s')) || SECRETS.contains(&word.as_str()))
-}
-
 /// True if the last words are those of the name of a secret.
 fn is_secret_name(name: Option<&[String]>) -> bool {
     let Some((last, rest)) = name.and_then(<[String]>::split_last) else { return false };

@@ -9,10 +9,9 @@ use super::public::{
     is_alphabet, is_colour_key_or_target, is_cut_short, is_escaped_text, is_public, is_public_in_place, is_useless,
 };
 use super::search::{Findings, Search};
-use super::structure::is_of_page;
 use super::surroundings::{is_in_resource, line_before, name_at_end};
 use super::{Find, Redactor};
-use crate::rules::{Kind, Rule, touches};
+use crate::rules::{Rule, touches};
 use crate::score::{self, Candidate, Hit, Other};
 use crate::shape::{encodes_a_reference, encodes_text, is_digest, is_pin, word_before, words};
 
@@ -34,15 +33,9 @@ impl Redactor {
     pub(super) fn score(&self, text: &str, found: Findings) -> Vec<Find> {
         let Findings { finds, announcing } = found;
         let Some(scored_rule) = self.scored else { return finds };
-        let Sorted { mut sure, unsure } = self.sorted(text, finds);
+        let Sorted { mut sure, unsure } = self.sorted(finds);
         let hits: Vec<Hit> = unsure.iter().map(|(_, hit)| hit.clone()).collect();
-        let (kept, secrets) = score::find(
-            text,
-            &announcing,
-            &hits,
-            |at| self.why_other(text, at),
-            |at| self.is_public_by_structure(text, at),
-        );
+        let (kept, secrets) = score::find(text, &announcing, &hits, |at| self.why_other(text, at));
         let kept = kept.into_iter().filter_map(|at| unsure.get(at));
         sure.extend(kept.map(|(rule, hit)| Find { rule: *rule, range: hit.range.clone() }));
         let known = Spans::of(&sure);
@@ -51,19 +44,8 @@ impl Redactor {
         sure
     }
 
-    /// True for the find of a sure rule that the structure around it shows to be public. A prefix of an issuer outweighs
-    /// every structure but the address of a page.
-    fn is_public_find(&self, text: &str, find: &Find) -> bool {
-        match self.rules.get(find.rule) {
-            Some(rule) if rule.kind == Kind::Prefix => is_of_page(text, &find.range),
-            Some(rule) if rule.is_sure() => self.is_public_by_structure(text, &find.range),
-            _ => false,
-        }
-    }
-
-    /// Separates the finds of sure rules, and those that overlap one, from the others. Drops those of public values.
-    fn sorted(&self, text: &str, mut finds: Vec<Find>) -> Sorted {
-        finds.retain(|find| !self.is_public_find(text, find));
+    /// Separates the finds of sure rules, and those that overlap one, from the others.
+    fn sorted(&self, mut finds: Vec<Find>) -> Sorted {
         let mut sure = finds.clone();
         sure.retain(|find| self.rules.get(find.rule).is_some_and(Rule::is_sure));
         let known = Spans::of(&sure);
@@ -153,15 +135,9 @@ impl Redactor {
     #[must_use]
     pub fn measured(&self, text: &str) -> Value {
         let Findings { finds, announcing } = Search::run(self, text);
-        let Sorted { sure, unsure } = self.sorted(text, finds);
+        let Sorted { sure, unsure } = self.sorted(finds);
         let hits: Vec<Hit> = unsure.into_iter().map(|(_, hit)| hit).collect();
-        let candidates = score::candidates(
-            text,
-            &announcing,
-            &hits,
-            |at| self.why_other(text, at),
-            |at| self.is_public_by_structure(text, at),
-        );
+        let candidates = score::candidates(text, &announcing, &hits, |at| self.why_other(text, at));
         let row = |one: Candidate| json!([one.range.start, one.range.end, one.levels, one.buckets, one.hit.is_some()]);
         let measured: Vec<Value> = candidates.into_iter().map(row).collect();
         let sure: Vec<[usize; 2]> = sure.iter().map(|find| [find.range.start, find.range.end]).collect();

@@ -110,11 +110,6 @@ pub(crate) fn openers() -> Vec<String> {
     listed().filter(|(says, word)| says.promises() && !word.starts_with(' ')).map(|(_, word)| word).collect()
 }
 
-/// True if a word of the text announces a secret.
-pub(crate) fn promises_a_secret(text: &str) -> bool {
-    said(text, 0).iter().any(|said| said.says.promises())
-}
-
 /// True if a word of the text names a password, in any of the languages of the table.
 pub(crate) fn names_a_password(text: &str) -> bool {
     said(text, 0).iter().any(|said| said.says == Says::Password)

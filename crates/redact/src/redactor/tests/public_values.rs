@@ -183,3 +183,26 @@ fn a_value_that_says_it_is_fake_or_refers_to_another_is_not_a_secret() {
         ("Secret: &v1.SecretVolumeSource{".to_owned(), None),
     ]);
 }
+
+#[test]
+fn examples_of_specifications_stay() {
+    check(
+        &[
+            "otpauth://totp/a?secret=JBSWY3DPEHPK3PXP&issuer=b",
+            "code_verifier=dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
+            "Authorization: Bearer mF_9.B5f-4.1JqM",
+            "{\"access_token\":\"2YotnFZFEjr1zCsicMWpAA\"}",
+            "the secret 12345678901234567890 of RFC 4226",
+        ]
+        .map(|text| (text.to_owned(), None)),
+    );
+    let near = format!("{}3PXQ", "JBSWY3DPEHPK");
+    assert!(!redact(&format!("otpauth://totp/a?secret={near}&issuer=b")).contains(&near));
+}
+
+#[test]
+fn an_empty_password_has_no_value_on_the_next_line() {
+    check(&[("DB_PASSWORD=\nDB_HOST=auth.acme.test\n".to_owned(), None)]);
+    let found = redact("DB_HOST=\nDB_PASSWORD=Kestrel74!lamp\n");
+    assert!(!found.contains("Kestrel"), "{found}");
+}
