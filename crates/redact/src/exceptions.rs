@@ -3,17 +3,16 @@
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
-use crate::rules::TABLE;
+use crate::rules::{TABLE, built};
 use crate::shape::words;
 use crate::word_set::WordSet;
 
 /// The exceptions of the table (`skip` lines).
-#[derive(Default)]
 pub(crate) struct Exceptions {
     /// Parts of placeholders, in lower case.
-    placeholder_parts: Option<AhoCorasick>,
+    placeholder_parts: AhoCorasick,
     /// The forms of values that are placeholders or references as a whole.
-    placeholder_forms: Option<Regex>,
+    placeholder_forms: Regex,
     /// The ends of published sample keys.
     sample_ends: Vec<&'static str>,
     /// Words of which example passwords consist.
@@ -38,29 +37,21 @@ pub(crate) struct Exceptions {
 
 impl Exceptions {
     pub(crate) fn parse() -> Self {
-        let mut exceptions = Self::default();
-        for line in TABLE.lines().filter_map(|line| line.strip_prefix("skip\t")) {
-            let (kind, list) = line.split_once('\t').unwrap_or_default();
-            let list = list.split_whitespace();
-            match kind {
-                "part" => exceptions.placeholder_parts = AhoCorasick::new(list).ok(),
-                "sample" => exceptions.sample_ends.extend(list),
-                "stem" => exceptions.name_stems.extend(list),
-                "made-up" => exceptions.example_words.extend(list),
-                "before" => exceptions.qualifiers.extend(list),
-                "between" => exceptions.digest_qualifiers.extend(list),
-                "after" => exceptions.suffixes.extend(list),
-                "name" => exceptions.public_names.extend(list),
-                "line" => exceptions.digest_words.extend(list),
-                "thing" => exceptions.artifacts.extend(list),
-                "promise" => exceptions.announcing.extend(list),
-                _ => {
-                    let any = list.collect::<Vec<_>>().join("|");
-                    exceptions.placeholder_forms = Regex::new(&format!("^(?:{any})$")).ok();
-                }
-            }
+        let forms = listed("whole").collect::<Vec<_>>().join("|");
+        Self {
+            placeholder_parts: built(AhoCorasick::new(listed("part"))),
+            placeholder_forms: built(Regex::new(&format!("^(?:{forms})$"))),
+            sample_ends: listed("sample").collect(),
+            example_words: listed("made-up").collect(),
+            name_stems: listed("stem").collect(),
+            qualifiers: WordSet::of(listed("before")),
+            digest_qualifiers: WordSet::of(listed("between")),
+            suffixes: WordSet::of(listed("after")),
+            public_names: WordSet::of(listed("name")),
+            digest_words: WordSet::of(listed("line")),
+            artifacts: WordSet::of(listed("thing")),
+            announcing: WordSet::of(listed("promise")),
         }
-        exceptions
     }
 
     /// True for a value that ends like a published sample key.
@@ -71,8 +62,7 @@ impl Exceptions {
     /// True for a placeholder, a template variable or a reference, with or without quotes.
     pub(crate) fn is_placeholder(&self, value: &str) -> bool {
         let value = value.trim_matches(['"', '\'']).to_ascii_lowercase();
-        let has_part = self.placeholder_parts.as_ref().is_some_and(|parts| parts.is_match(&value));
-        has_part || self.placeholder_forms.as_ref().is_some_and(|forms| forms.is_match(&value))
+        self.placeholder_parts.is_match(&value) || self.placeholder_forms.is_match(&value)
     }
 
     /// True for a value that consists of words of examples and digits that count up, as in `mySecret123`; also for an
@@ -111,6 +101,12 @@ impl Exceptions {
     }
 }
 
+/// The words of the `skip` lines of one kind.
+fn listed(kind: &str) -> impl Iterator<Item = &'static str> {
+    let lines = TABLE.lines().filter_map(move |line| line.strip_prefix("skip\t")?.strip_prefix(kind)?.strip_prefix('\t'));
+    lines.flat_map(str::split_whitespace)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,7 +114,7 @@ mod tests {
     #[test]
     fn every_kind_of_exception_is_in_the_table() {
         let it = Exceptions::parse();
-        assert!(it.placeholder_forms.is_some() && it.placeholder_parts.is_some());
+        assert!(listed("part").count() > 0 && listed("whole").count() > 0);
         assert!(!it.sample_ends.is_empty() && !it.example_words.is_empty() && !it.name_stems.is_empty());
         for words in [
             &it.qualifiers,

@@ -6,6 +6,7 @@ use data_encoding::{BASE64_NOPAD, Encoding};
 use serde_json::Value;
 
 use crate::byte_set::ByteSet;
+use crate::rules::built;
 
 /// Shannon entropy of the text's bytes, in bits per byte: at most 8; 0 for an empty text and for one repeated byte.
 pub(crate) fn entropy(text: &str) -> f64 {
@@ -281,16 +282,16 @@ pub(crate) fn claims_nothing(token: &str) -> bool {
 /// Decodes base64 of either alphabet, with or without padding. An incomplete group at the end is decoded as far as
 /// possible; `None` for characters of neither alphabet.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
-    static EITHER: LazyLock<Option<Encoding>> = LazyLock::new(|| {
+    static EITHER: LazyLock<Encoding> = LazyLock::new(|| {
         let mut specification = BASE64_NOPAD.specification();
         specification.check_trailing_bits = false;
         specification.translate.from.push_str("-_");
         specification.translate.to.push_str("+/");
-        specification.encoding().ok()
+        built(specification.encoding())
     });
     let text = text.trim_end_matches('=').as_bytes();
     let whole = text.len() - usize::from(text.len() % 4 == 1);
-    EITHER.as_ref()?.decode(text.get(..whole)?).ok()
+    EITHER.decode(text.get(..whole)?).ok()
 }
 
 /// True for letters that can be pronounced: at least one vowel in six letters, and at most four consonants in a row. Of

@@ -171,7 +171,7 @@ impl<'r, 't> Search<'r, 't> {
         if !rule.may_match(window.as_bytes()) {
             return None;
         }
-        let regex = rule.regex()?;
+        let regex = rule.regex();
         let piece = if rule.group == 0 { regex.find(window) } else { regex.captures(window)?.get(rule.group) }?;
         let start = keyword.end + piece.start();
         let mut words = text_words::password_candidates(piece.as_str());
@@ -215,7 +215,7 @@ impl<'r, 't> Search<'r, 't> {
         if !rule.may_match(window.as_bytes()) || (rule.check == Check::RareWords && !has_joints(window)) {
             return None;
         }
-        let regex = rule.regex()?;
+        let regex = rule.regex();
         if progress.no_match_at == Some(keyword.end) {
             return None;
         }

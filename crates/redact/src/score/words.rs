@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use crate::rules::touches;
+use crate::rules::{built, touches};
 
 const TABLE: &str = include_str!("words.tsv");
 
@@ -89,14 +89,13 @@ struct Words {
     says: Vec<Says>,
 }
 
-static WORDS: LazyLock<Option<Words>> = LazyLock::new(|| {
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let (mut words, mut says) = (Vec::new(), Vec::new());
     for (class, word) in listed() {
         words.push(word);
         says.push(class);
     }
-    let finder = AhoCorasick::builder().ascii_case_insensitive(true).build(&words).ok()?;
-    Some(Words { finder, says })
+    Words { finder: built(AhoCorasick::builder().ascii_case_insensitive(true).build(&words)), says }
 });
 
 fn listed() -> impl Iterator<Item = (Says, String)> {
@@ -117,11 +116,10 @@ pub(crate) fn names_a_password(text: &str) -> bool {
 
 /// The words of a text in order, of overlapping ones the longest. `offset` is added to each place.
 pub(super) fn said(text: &str, offset: usize) -> Vec<Said> {
-    let Some(words) = WORDS.as_ref() else { return Vec::new() };
     let mut out: Vec<Said> = Vec::new();
     // Matches come in the order of their ends, so a longer word follows those that it contains.
-    for found in words.finder.find_overlapping_iter(text) {
-        let Some(&says) = words.says.get(found.pattern().as_usize()) else { continue };
+    for found in WORDS.finder.find_overlapping_iter(text) {
+        let Some(&says) = WORDS.says.get(found.pattern().as_usize()) else { continue };
         if !is_whole(text, found.start(), found.end()) {
             continue;
         }
