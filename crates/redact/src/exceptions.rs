@@ -4,7 +4,8 @@ use aho_corasick::AhoCorasick;
 use regex::Regex;
 
 use crate::rules::{TABLE, built};
-use crate::shape::words;
+use crate::score::announces_value;
+use crate::shape::{word_before, words};
 use crate::word_set::WordSet;
 
 /// The exceptions of the table (`skip` lines).
@@ -19,20 +20,14 @@ pub(crate) struct Exceptions {
     example_words: Vec<&'static str>,
     /// Parts of names of public values.
     name_stems: Vec<&'static str>,
-    /// Words before a name such as `key` that make its value public, as in `cache key`.
-    pub(crate) qualifiers: WordSet,
-    /// Words of a sentence before a name such as `key` after which hexadecimal digits are a digest, as in `ssh key`.
-    pub(crate) digest_qualifiers: WordSet,
+    /// Words before `key` that make its value public, as in `cache key`.
+    qualifiers: WordSet,
     /// Words in the rest of a name that make its value public, as in `token_id`.
-    pub(crate) suffixes: WordSet,
+    suffixes: WordSet,
     /// Words of names and prefixes whose random values are public, as in `msg_…`.
     pub(crate) public_names: WordSet,
-    /// Words that say that a random value on their line is a digest.
+    /// Words that say that a random value on their line is a digest or the guard of a form.
     digest_words: WordSet,
-    /// Last words of names whose digests are versions, as in `auth-service:…`.
-    pub(crate) artifacts: WordSet,
-    /// The opposite of an exception: words that make hexadecimal digits and short parts near them secrets too.
-    pub(crate) announcing: WordSet,
 }
 
 impl Exceptions {
@@ -45,12 +40,9 @@ impl Exceptions {
             example_words: listed("made-up").collect(),
             name_stems: listed("stem").collect(),
             qualifiers: WordSet::of(listed("before")),
-            digest_qualifiers: WordSet::of(listed("between")),
             suffixes: WordSet::of(listed("after")),
             public_names: WordSet::of(listed("name")),
             digest_words: WordSet::of(listed("line")),
-            artifacts: WordSet::of(listed("thing")),
-            announcing: WordSet::of(listed("promise")),
         }
     }
 
@@ -77,14 +69,26 @@ impl Exceptions {
         })
     }
 
-    /// True if a word of the line says that a random value on it is a digest, as `sha256` or `commit`.
-    pub(crate) fn mentions_digest(&self, line: &str) -> bool {
+    /// True if the name of a random value, at the end of the line before it, is that of a public value; also if a word of the line says
+    /// that it is a digest, and no word nearer to the value announces a secret.
+    pub(crate) fn says_public(&self, line: &str) -> bool {
         let mut runs = line.split(|c: char| !c.is_ascii_alphanumeric());
-        runs.any(|run| self.digest_words.has(run) || words(run).any(|word| self.digest_words.has(word)))
+        let is_digest_word =
+            |run: &str| self.digest_words.has(run) || words(run).any(|word| self.digest_words.has(word));
+        self.has_stem(line) || (runs.any(is_digest_word) && !announces_value(line))
     }
 
-    /// True for the name of a form's guard or of another public value, as `csrf_token`.
-    pub(crate) fn has_stem(&self, name: &str) -> bool {
+    /// True if the name of a value is that of a public one. `before` is the text up to the keyword of the name, `rest` what follows the
+    /// keyword in the name.
+    pub(crate) fn is_public_name(&self, before: &str, keyword: &str, rest: &str) -> bool {
+        let is_key = keyword.to_ascii_lowercase().ends_with("key");
+        (is_key && self.qualifiers.has(word_before(before))) || words(rest).any(|word| self.suffixes.has(word))
+    }
+
+    /// True if a line ends with the name of a form's guard or of another public value, as `csrf_token`.
+    pub(crate) fn has_stem(&self, line: &str) -> bool {
+        let name = line.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let name = name.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-').next().unwrap_or_default();
         let name = name.to_ascii_lowercase().replace(['_', '-'], "");
         self.name_stems.iter().any(|stem| name.contains(stem))
     }
@@ -103,7 +107,8 @@ impl Exceptions {
 
 /// The words of the `skip` lines of one kind.
 fn listed(kind: &str) -> impl Iterator<Item = &'static str> {
-    let lines = TABLE.lines().filter_map(move |line| line.strip_prefix("skip\t")?.strip_prefix(kind)?.strip_prefix('\t'));
+    let lines =
+        TABLE.lines().filter_map(move |line| line.strip_prefix("skip\t")?.strip_prefix(kind)?.strip_prefix('\t'));
     lines.flat_map(str::split_whitespace)
 }
 
@@ -115,17 +120,8 @@ mod tests {
     fn every_kind_of_exception_is_in_the_table() {
         let it = Exceptions::parse();
         assert!(listed("part").count() > 0 && listed("whole").count() > 0);
-        assert!(!it.sample_ends.is_empty() && !it.example_words.is_empty() && !it.name_stems.is_empty());
-        for words in [
-            &it.qualifiers,
-            &it.digest_qualifiers,
-            &it.suffixes,
-            &it.public_names,
-            &it.digest_words,
-            &it.artifacts,
-            &it.announcing,
-        ] {
-            assert!(!words.is_empty());
-        }
+        assert!(!it.sample_ends.is_empty() && !it.example_words.is_empty() && !it.public_names.is_empty());
+        assert!(!it.qualifiers.is_empty() && !it.suffixes.is_empty());
+        assert!(!it.digest_words.is_empty() && !it.name_stems.is_empty());
     }
 }

@@ -5,11 +5,9 @@
 
 mod checking;
 mod columns;
-mod promise;
 mod public;
 mod scored;
 mod search;
-mod surroundings;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +19,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
-pub(crate) use self::promise::promises_value;
+pub(crate) use self::checking::Check;
 use self::search::Search;
 use crate::exceptions::Exceptions;
 use crate::rules::{Kind, Rule, Scope, built};

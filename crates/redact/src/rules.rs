@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};
 
-use crate::check_cache::Check;
 use crate::first_bytes::FirstBytes;
+use crate::redactor::Check;
 use crate::score;
 
 pub(crate) const TABLE: &str = include_str!("rules.tsv");
@@ -33,7 +33,6 @@ pub(crate) enum Kind {
     After,
     Word,
     Near,
-    Around,
     Find,
     Column,
     SeedPhrase,
@@ -48,7 +47,6 @@ impl Kind {
             "after" => Self::After,
             "word" => Self::Word,
             "near" => Self::Near,
-            "around" => Self::Around,
             "find" => Self::Find,
             "column" => Self::Column,
             "seed-phrase" => Self::SeedPhrase,
@@ -263,8 +261,7 @@ mod tests {
             assert_eq!(rule.keywords().is_empty(), (rule.kind == Kind::Token), "{}", rule.id);
             let groups = rule.regex().captures_len();
             assert!(
-                groups > rule.group
-                    || matches!(rule.kind, Kind::Around | Kind::Column | Kind::SeedPhrase | Kind::Scored),
+                groups > rule.group || matches!(rule.kind, Kind::Column | Kind::SeedPhrase | Kind::Scored),
                 "{} {}",
                 rule.id,
                 rule.pattern

@@ -51,11 +51,6 @@ pub(crate) fn is_digest(value: &str) -> bool {
     matches!(hex.len(), 32 | 40 | 56 | 64 | 96 | 128) && hex.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// True for hexadecimal digits of the length of a SHA-1 or SHA-256 digest, as of commits and checksums.
-pub(crate) fn is_hash(value: &str) -> bool {
-    matches!(value.len(), 40 | 64) && value.bytes().all(|b| b.is_ascii_hexdigit())
-}
-
 /// False for a value made of words and small numbers, such as a path or an identifier. A value without letters is
 /// random from 16 digits on; an empty one is not.
 pub(crate) fn looks_random(value: &str) -> bool {
@@ -248,13 +243,6 @@ pub(crate) fn is_prefix_and_words(value: &str) -> bool {
     let prefix = value.bytes().take(9).position(|b| b == b'_' || b == b'-').map_or(0, |at| at + 1);
     let body = value.get(prefix..).unwrap_or_default();
     body.len() >= 16 && body.bytes().all(|b| b.is_ascii_alphabetic() || b"_-.".contains(&b)) && !looks_random(body)
-}
-
-/// True for base64 of a user with a variable in place of the password, as in `admin:${PASSWORD}`.
-pub(crate) fn encodes_a_reference(value: &str) -> bool {
-    let text = decode(value).and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
-    let password = text.split_once(':').map_or("", |(_, password)| password);
-    ["${", "{$", "{{", "$(", "<"].iter().any(|mark| password.starts_with(mark))
 }
 
 /// True for three equal groups in a row, as in `1234-1234-1234`, which no generator produces. False for a UUID.

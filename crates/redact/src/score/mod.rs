@@ -45,7 +45,7 @@ const REACH: f32 = 6.0;
 const PUBLIC: [&str; 5] = ["PUBLIC KEY", "public key", "BEGIN CERTIFICATE", "ssh-rsa ", "ssh-ed25519 "];
 
 pub(crate) use self::known::has_rare_words;
-pub(crate) use self::words::{names_a_password, openers};
+pub(crate) use self::words::{announces_value, names_a_password, openers};
 
 /// A find of rules that the score has to confirm.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,18 +67,17 @@ pub(crate) enum Other {
     Public,
     Text,
     NearPublic,
-    NamedOnLine,
 }
 
 impl Other {
-    const N: u16 = 10;
+    const N: u16 = 9;
 
     /// True if the reason alone rules the value out. A rule's find is ruled out only as a sample or as public; any
     /// other value by every reason, except words with dots, which may be a passphrase as well as a reference.
     fn decides(self, is_hit: bool, value: &str) -> bool {
         let dotted = |b: u8| b.is_ascii_alphanumeric() || b == b'.' || b == b'_';
         match self {
-            Self::None | Self::NamedOnLine => false,
+            Self::None => false,
             Self::Sample | Self::Public => true,
             Self::StandsIn if value.contains('.') && value.bytes().all(dotted) => false,
             _ => !is_hit,

@@ -114,6 +114,18 @@ pub(crate) fn names_a_password(text: &str) -> bool {
     said(text, 0).iter().any(|said| said.says == Says::Password)
 }
 
+/// True if the last word of the table in a line announces a secret, and the word joined to it does not say that it is another thing, as
+/// in `csrf_token`.
+pub(crate) fn announces_value(line: &str) -> bool {
+    match said(line, 0).as_slice() {
+        [.., kind, last] if last.start <= kind.end + 1 => {
+            last.says.promises() && !matches!(kind.says, Says::Digest | Says::Public)
+        }
+        [.., last] => last.says.promises(),
+        [] => false,
+    }
+}
+
 /// The words of a text in order, of overlapping ones the longest. `offset` is added to each place.
 pub(super) fn said(text: &str, offset: usize) -> Vec<Said> {
     let mut out: Vec<Said> = Vec::new();
@@ -159,6 +171,21 @@ fn is_whole(text: &str, start: usize, end: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_word_nearest_to_a_value_announces_it() {
+        for (line, expected) in [
+            ("cherry-picked commit; the deploy key is ", true),
+            ("md5 7 checked, apikey: ", true),
+            ("token of commit ", false),
+            ("<meta name=\"csrf-token\" content=\"", false),
+            ("next_page_token=", false),
+            ("publicKey: ", false),
+            ("", false),
+        ] {
+            assert_eq!(announces_value(line), expected, "{line}");
+        }
+    }
 
     #[test]
     fn words_are_found_by_their_borders() {
