@@ -3,64 +3,47 @@
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
-use crate::rules::TABLE;
-use crate::shape::words;
+use crate::rules::{TABLE, built};
+use crate::score::announces_value;
+use crate::shape::{word_before, words};
 use crate::word_set::WordSet;
 
 /// The exceptions of the table (`skip` lines).
-#[derive(Default)]
 pub(crate) struct Exceptions {
     /// Parts of placeholders, in lower case.
-    placeholder_parts: Option<AhoCorasick>,
+    placeholder_parts: AhoCorasick,
     /// The forms of values that are placeholders or references as a whole.
-    placeholder_forms: Option<Regex>,
+    placeholder_forms: Regex,
     /// The ends of published sample keys.
     sample_ends: Vec<&'static str>,
     /// Words of which example passwords consist.
     example_words: Vec<&'static str>,
     /// Parts of names of public values.
     name_stems: Vec<&'static str>,
-    /// Words before a name such as `key` that make its value public, as in `cache key`.
-    pub(crate) qualifiers: WordSet,
-    /// Words of a sentence before a name such as `key` after which hexadecimal digits are a digest, as in `ssh key`.
-    pub(crate) digest_qualifiers: WordSet,
+    /// Words before `key` that make its value public, as in `cache key`.
+    qualifiers: WordSet,
     /// Words in the rest of a name that make its value public, as in `token_id`.
-    pub(crate) suffixes: WordSet,
+    suffixes: WordSet,
     /// Words of names and prefixes whose random values are public, as in `msg_…`.
     pub(crate) public_names: WordSet,
-    /// Words that say that a random value on their line is a digest.
+    /// Words that say that a random value on their line is a digest or the guard of a form.
     digest_words: WordSet,
-    /// Last words of names whose digests are versions, as in `auth-service:…`.
-    pub(crate) artifacts: WordSet,
-    /// The opposite of an exception: words that make hexadecimal digits and short parts near them secrets too.
-    pub(crate) announcing: WordSet,
 }
 
 impl Exceptions {
     pub(crate) fn parse() -> Self {
-        let mut exceptions = Self::default();
-        for line in TABLE.lines().filter_map(|line| line.strip_prefix("skip\t")) {
-            let (kind, list) = line.split_once('\t').unwrap_or_default();
-            let list = list.split_whitespace();
-            match kind {
-                "part" => exceptions.placeholder_parts = AhoCorasick::new(list).ok(),
-                "sample" => exceptions.sample_ends.extend(list),
-                "stem" => exceptions.name_stems.extend(list),
-                "made-up" => exceptions.example_words.extend(list),
-                "before" => exceptions.qualifiers.extend(list),
-                "between" => exceptions.digest_qualifiers.extend(list),
-                "after" => exceptions.suffixes.extend(list),
-                "name" => exceptions.public_names.extend(list),
-                "line" => exceptions.digest_words.extend(list),
-                "thing" => exceptions.artifacts.extend(list),
-                "promise" => exceptions.announcing.extend(list),
-                _ => {
-                    let any = list.collect::<Vec<_>>().join("|");
-                    exceptions.placeholder_forms = Regex::new(&format!("^(?:{any})$")).ok();
-                }
-            }
+        let forms = listed("whole").collect::<Vec<_>>().join("|");
+        Self {
+            placeholder_parts: built(AhoCorasick::new(listed("part"))),
+            placeholder_forms: built(Regex::new(&format!("^(?:{forms})$"))),
+            sample_ends: listed("sample").collect(),
+            example_words: listed("made-up").collect(),
+            name_stems: listed("stem").collect(),
+            qualifiers: WordSet::of(listed("before")),
+            suffixes: WordSet::of(listed("after")),
+            public_names: WordSet::of(listed("name")),
+            digest_words: WordSet::of(listed("line")),
         }
-        exceptions
     }
 
     /// True for a value that ends like a published sample key.
@@ -71,8 +54,7 @@ impl Exceptions {
     /// True for a placeholder, a template variable or a reference, with or without quotes.
     pub(crate) fn is_placeholder(&self, value: &str) -> bool {
         let value = value.trim_matches(['"', '\'']).to_ascii_lowercase();
-        let has_part = self.placeholder_parts.as_ref().is_some_and(|parts| parts.is_match(&value));
-        has_part || self.placeholder_forms.as_ref().is_some_and(|forms| forms.is_match(&value))
+        self.placeholder_parts.is_match(&value) || self.placeholder_forms.is_match(&value)
     }
 
     /// True for a value that consists of words of examples and digits that count up, as in `mySecret123`; also for an
@@ -87,14 +69,26 @@ impl Exceptions {
         })
     }
 
-    /// True if a word of the line says that a random value on it is a digest, as `sha256` or `commit`.
-    pub(crate) fn mentions_digest(&self, line: &str) -> bool {
+    /// True if the name of a random value, at the end of the line before it, is that of a public value; also if a word of the line says
+    /// that it is a digest, and no word nearer to the value announces a secret.
+    pub(crate) fn says_public(&self, line: &str) -> bool {
         let mut runs = line.split(|c: char| !c.is_ascii_alphanumeric());
-        runs.any(|run| self.digest_words.has(run) || words(run).any(|word| self.digest_words.has(word)))
+        let is_digest_word =
+            |run: &str| self.digest_words.has(run) || words(run).any(|word| self.digest_words.has(word));
+        self.has_stem(line) || (runs.any(is_digest_word) && !announces_value(line))
     }
 
-    /// True for the name of a form's guard or of another public value, as `csrf_token`.
-    pub(crate) fn has_stem(&self, name: &str) -> bool {
+    /// True if the name of a value is that of a public one. `before` is the text up to the keyword of the name, `rest` what follows the
+    /// keyword in the name.
+    pub(crate) fn is_public_name(&self, before: &str, keyword: &str, rest: &str) -> bool {
+        let is_key = keyword.to_ascii_lowercase().ends_with("key");
+        (is_key && self.qualifiers.has(word_before(before))) || words(rest).any(|word| self.suffixes.has(word))
+    }
+
+    /// True if a line ends with the name of a form's guard or of another public value, as `csrf_token`.
+    pub(crate) fn has_stem(&self, line: &str) -> bool {
+        let name = line.trim_end_matches(|c: char| !c.is_ascii_alphanumeric());
+        let name = name.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '-').next().unwrap_or_default();
         let name = name.to_ascii_lowercase().replace(['_', '-'], "");
         self.name_stems.iter().any(|stem| name.contains(stem))
     }
@@ -111,6 +105,13 @@ impl Exceptions {
     }
 }
 
+/// The words of the `skip` lines of one kind.
+fn listed(kind: &str) -> impl Iterator<Item = &'static str> {
+    let lines =
+        TABLE.lines().filter_map(move |line| line.strip_prefix("skip\t")?.strip_prefix(kind)?.strip_prefix('\t'));
+    lines.flat_map(str::split_whitespace)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,18 +119,9 @@ mod tests {
     #[test]
     fn every_kind_of_exception_is_in_the_table() {
         let it = Exceptions::parse();
-        assert!(it.placeholder_forms.is_some() && it.placeholder_parts.is_some());
-        assert!(!it.sample_ends.is_empty() && !it.example_words.is_empty() && !it.name_stems.is_empty());
-        for words in [
-            &it.qualifiers,
-            &it.digest_qualifiers,
-            &it.suffixes,
-            &it.public_names,
-            &it.digest_words,
-            &it.artifacts,
-            &it.announcing,
-        ] {
-            assert!(!words.is_empty());
-        }
+        assert!(listed("part").count() > 0 && listed("whole").count() > 0);
+        assert!(!it.sample_ends.is_empty() && !it.example_words.is_empty() && !it.public_names.is_empty());
+        assert!(!it.qualifiers.is_empty() && !it.suffixes.is_empty());
+        assert!(!it.digest_words.is_empty() && !it.name_stems.is_empty());
     }
 }

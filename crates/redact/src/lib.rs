@@ -23,7 +23,6 @@
 
 pub mod block;
 mod byte_set;
-mod check_cache;
 mod exceptions;
 mod fence;
 mod first_bytes;

@@ -5,12 +5,9 @@
 
 mod checking;
 mod columns;
-mod promise;
 mod public;
 mod scored;
 mod search;
-mod structure;
-mod surroundings;
 #[cfg(test)]
 mod tests;
 
@@ -22,10 +19,10 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use regex::Regex;
 
-pub(crate) use self::promise::promises_value;
+pub(crate) use self::checking::Check;
 use self::search::Search;
 use crate::exceptions::Exceptions;
-use crate::rules::{Kind, Rule, Scope};
+use crate::rules::{Kind, Rule, Scope, built};
 
 const MARK_START: &str = "[REDACTED:";
 /// The greatest number of rounds of redaction, as removing one secret can reveal another. Real text needs two.
@@ -116,7 +113,6 @@ impl Redactor {
         Self::with(Rule::all().into_iter().filter(|rule| rule.scope == Scope::Shape).collect())
     }
 
-    #[expect(clippy::expect_used, reason = "fixed data, tested")]
     fn with(rules: Vec<Rule>) -> Self {
         let mut keywords: HashMap<String, Keyword> = HashMap::new();
         for (index, rule) in rules.iter().enumerate() {
@@ -130,10 +126,8 @@ impl Redactor {
             }
         }
         let keywords: Vec<Keyword> = keywords.into_values().collect();
-        let finder = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .build(keywords.iter().map(|keyword| &keyword.word))
-            .expect("a fixed list of keywords");
+        let words = keywords.iter().map(|keyword| &keyword.word);
+        let finder = built(AhoCorasick::builder().ascii_case_insensitive(true).build(words));
         let scored = rules.iter().position(|rule| rule.kind == Kind::Scored);
         Self { rules, exceptions: Exceptions::parse(), finder, keywords, scored }
     }
@@ -193,11 +187,11 @@ impl Redactor {
 
 /// The parts of the text outside of redaction marks, each with its byte offset. Without marks, the whole text.
 fn unmarked(text: &str) -> Vec<(usize, &str)> {
-    static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\[REDACTED:[a-z0-9-]+\]").ok());
+    static MARK: LazyLock<Regex> = LazyLock::new(|| built(Regex::new(r"\[REDACTED:[a-z0-9-]+\]")));
     let mut parts = Vec::new();
     let mut at = 0;
     if text.contains(MARK_START) {
-        for mark in MARK.iter().flat_map(|mark| mark.find_iter(text)) {
+        for mark in MARK.find_iter(text) {
             parts.extend(text.get(at..mark.start()).map(|part| (at, part)));
             at = mark.end();
         }

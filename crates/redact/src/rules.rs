@@ -1,12 +1,13 @@
 //! The table of rules, and how a rule's regex runs.
 
+use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};
 
-use crate::check_cache::Check;
 use crate::first_bytes::FirstBytes;
+use crate::redactor::Check;
 use crate::score;
 
 pub(crate) const TABLE: &str = include_str!("rules.tsv");
@@ -32,7 +33,6 @@ pub(crate) enum Kind {
     After,
     Word,
     Near,
-    Around,
     Find,
     Column,
     SeedPhrase,
@@ -47,7 +47,6 @@ impl Kind {
             "after" => Self::After,
             "word" => Self::Word,
             "near" => Self::Near,
-            "around" => Self::Around,
             "find" => Self::Find,
             "column" => Self::Column,
             "seed-phrase" => Self::SeedPhrase,
@@ -78,7 +77,7 @@ pub(crate) struct Rule {
     source: &'static str,
     pattern: &'static str,
     /// Compiled at the first hit, as most processes use few rules.
-    regex: OnceLock<Option<Regex>>,
+    regex: OnceLock<Regex>,
     /// The first bytes of a match; derived at the first hit.
     first_bytes: OnceLock<Option<FirstBytes>>,
 }
@@ -155,10 +154,10 @@ impl Rule {
     }
 
     /// The compiled regex, anchored at its start except in rules of kind `find`.
-    pub(crate) fn regex(&self) -> Option<&Regex> {
+    pub(crate) fn regex(&self) -> &Regex {
         let start = if self.kind == Kind::Find { "" } else { "^" };
-        let build = || RegexBuilder::new(&format!("{start}(?:{})", expand(self.pattern))).unicode(false).build().ok();
-        self.regex.get_or_init(build).as_ref()
+        let pattern = || format!("{start}(?:{})", expand(self.pattern));
+        self.regex.get_or_init(|| built(RegexBuilder::new(&pattern()).unicode(false).build()))
     }
 
     /// False if the regex cannot match at the start of the text, judged by a few bytes.
@@ -179,10 +178,8 @@ impl Rule {
     /// The places of all matches in the text. Sets `read_until` to its end, so that the rule searches it only once.
     pub(crate) fn search(&self, text: &str, read_until: &mut usize) -> Vec<Range<usize>> {
         *read_until = text.len();
-        let all = self.regex().map(|regex| regex.captures_iter(text));
-        let secrets = all.into_iter().flatten();
-        let secrets = secrets.filter_map(|caught| Some(caught.get(self.group)?.range()));
-        secrets.collect()
+        let all = self.regex().captures_iter(text);
+        all.filter_map(|caught| Some(caught.get(self.group)?.range())).collect()
     }
 
     /// The place of the keyword and the match after it as one token; `None` if the keyword differs in case or the token
@@ -202,11 +199,17 @@ impl Rule {
         if !self.may_match(window.as_bytes()) {
             return None;
         }
-        let tail = self.regex()?.find(window)?;
+        let tail = self.regex().find(window)?;
         let end = run_on(text, at.end, tail.end());
         mark_read(&(at.start..end), read_until);
         free(Some(end)).then_some(at.start..end)
     }
+}
+
+/// What fixed data of the crate describes: a regex, a list of words. Tests build each, so the data is right in every build.
+#[expect(clippy::expect_used, reason = "a pattern that does not compile has to fail a test, not to match nothing")]
+pub(crate) fn built<T, E: Debug>(result: Result<T, E>) -> T {
+    result.expect("fixed data of the crate")
 }
 
 /// A pattern in which the names of parts, as in `{quote}`, are replaced by the parts (`let` lines of the table).
@@ -256,10 +259,9 @@ mod tests {
         );
         for rule in &rules {
             assert_eq!(rule.keywords().is_empty(), (rule.kind == Kind::Token), "{}", rule.id);
-            let groups = rule.regex().map_or(0, Regex::captures_len);
+            let groups = rule.regex().captures_len();
             assert!(
-                groups > rule.group
-                    || matches!(rule.kind, Kind::Around | Kind::Column | Kind::SeedPhrase | Kind::Scored),
+                groups > rule.group || matches!(rule.kind, Kind::Column | Kind::SeedPhrase | Kind::Scored),
                 "{} {}",
                 rule.id,
                 rule.pattern

@@ -6,6 +6,7 @@ use data_encoding::{BASE64_NOPAD, Encoding};
 use serde_json::Value;
 
 use crate::byte_set::ByteSet;
+use crate::rules::built;
 
 /// Shannon entropy of the text's bytes, in bits per byte: at most 8; 0 for an empty text and for one repeated byte.
 pub(crate) fn entropy(text: &str) -> f64 {
@@ -48,11 +49,6 @@ pub(crate) fn word_before(text: &str) -> &str {
 pub(crate) fn is_digest(value: &str) -> bool {
     let hex = value.rsplit(['-', ':', '_']).next().unwrap_or_default();
     matches!(hex.len(), 32 | 40 | 56 | 64 | 96 | 128) && hex.bytes().all(|b| b.is_ascii_hexdigit())
-}
-
-/// True for hexadecimal digits of the length of a SHA-1 or SHA-256 digest, as of commits and checksums.
-pub(crate) fn is_hash(value: &str) -> bool {
-    matches!(value.len(), 40 | 64) && value.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
 /// False for a value made of words and small numbers, such as a path or an identifier. A value without letters is
@@ -249,13 +245,6 @@ pub(crate) fn is_prefix_and_words(value: &str) -> bool {
     body.len() >= 16 && body.bytes().all(|b| b.is_ascii_alphabetic() || b"_-.".contains(&b)) && !looks_random(body)
 }
 
-/// True for base64 of a user with a variable in place of the password, as in `admin:${PASSWORD}`.
-pub(crate) fn encodes_a_reference(value: &str) -> bool {
-    let text = decode(value).and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
-    let password = text.split_once(':').map_or("", |(_, password)| password);
-    ["${", "{$", "{{", "$(", "<"].iter().any(|mark| password.starts_with(mark))
-}
-
 /// True for three equal groups in a row, as in `1234-1234-1234`, which no generator produces. False for a UUID.
 pub(crate) fn repeats_a_group(value: &str) -> bool {
     let groups: Vec<&str> = value.split(|c: char| !c.is_ascii_alphanumeric()).collect();
@@ -281,16 +270,16 @@ pub(crate) fn claims_nothing(token: &str) -> bool {
 /// Decodes base64 of either alphabet, with or without padding. An incomplete group at the end is decoded as far as
 /// possible; `None` for characters of neither alphabet.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
-    static EITHER: LazyLock<Option<Encoding>> = LazyLock::new(|| {
+    static EITHER: LazyLock<Encoding> = LazyLock::new(|| {
         let mut specification = BASE64_NOPAD.specification();
         specification.check_trailing_bits = false;
         specification.translate.from.push_str("-_");
         specification.translate.to.push_str("+/");
-        specification.encoding().ok()
+        built(specification.encoding())
     });
     let text = text.trim_end_matches('=').as_bytes();
     let whole = text.len() - usize::from(text.len() % 4 == 1);
-    EITHER.as_ref()?.decode(text.get(..whole)?).ok()
+    EITHER.decode(text.get(..whole)?).ok()
 }
 
 /// True for letters that can be pronounced: at least one vowel in six letters, and at most four consonants in a row. Of

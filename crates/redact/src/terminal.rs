@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::invisible::visible_chars;
+use crate::rules::built;
 
 /// The text without terminal sequences: control sequences (`ESC [ …`) and operating-system commands (`ESC ] …` up to
 /// `BEL` or `ESC \`; an unterminated one extends to the next `ESC` or the end of the text). Borrowed if it has none.
@@ -16,12 +17,12 @@ use crate::invisible::visible_chars;
 /// ```
 #[must_use]
 pub fn strip_terminal(text: &str) -> Cow<'_, str> {
-    static SEQUENCE: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new("\u{1b}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\u{7}\u{1b}]*(?:\u{7}|\u{1b}\\\\)?)").ok());
+    static SEQUENCE: LazyLock<Regex> =
+        LazyLock::new(|| built(Regex::new("\u{1b}(?:\\[[0-?]*[ -/]*[@-~]|\\][^\u{7}\u{1b}]*(?:\u{7}|\u{1b}\\\\)?)")));
     if !text.contains('\u{1b}') {
         return text.into();
     }
-    SEQUENCE.as_ref().map_or(Cow::Borrowed(text), |sequence| sequence.replace_all(text, ""))
+    SEQUENCE.replace_all(text, "")
 }
 
 /// A text that is safe to print at a terminal: each control character and each invisible character is replaced by

@@ -8,7 +8,6 @@ use std::ops::Range;
 
 use crate::byte_set::ByteSet;
 use crate::exceptions::Exceptions;
-use crate::redactor::promises_value;
 use crate::shape::{claims_nothing, encodes_a_name, is_digest, is_uuid, looks_random, words};
 
 /// The least length of a run, in bytes; shorter runs are too often names.
@@ -21,8 +20,6 @@ const BEFORE: usize = 96;
 const MAX_PREFIX_PARTS: usize = 4;
 /// The greatest number of parts in a token that is random only across its joints; more parts are a path or a title.
 const MAX_PARTS: usize = 10;
-/// The number of words before a token in which an announcing word counts.
-const N_ANNOUNCING: usize = 5;
 /// The characters between the parts of a token.
 const JOINTS: [char; 5] = ['_', '-', '.', '~', '|'];
 
@@ -76,8 +73,6 @@ struct Token<'t> {
     range: Range<usize>,
     /// The words before it on its line, the nearest last.
     before: Vec<&'t str>,
-    /// True if a word of the line says that it is a digest or a commit.
-    is_digest: bool,
     /// The words of the name that it is assigned to, or of the word before it; empty without either.
     name: Vec<&'t str>,
     exceptions: &'t Exceptions,
@@ -103,25 +98,17 @@ impl<'t> Token<'t> {
         let before = text.get(text.floor_char_boundary(run.start.saturating_sub(BEFORE))..run.start)?;
         let line = before.rsplit('\n').next()?;
         let (name, named) = name_of(line);
-        let is_of_artifact = name.last().is_some_and(|last| exceptions.artifacts.has(last));
-        if is_digest(value) && (is_file(named) || named.starts_with('/') || is_of_artifact) {
+        if (is_digest(value) && (is_file(named) || named.starts_with('/'))) || exceptions.says_public(line) {
             return None;
         }
         // `name: …` and `value: …` are often on consecutive lines.
         let near = if is_word(&name, "value") { before } else { line };
-        Some(Self {
-            value,
-            range: start..start + value.len(),
-            before: words(near).collect(),
-            is_digest: exceptions.mentions_digest(near) && !promises_value(line),
-            name,
-            exceptions,
-        })
+        Some(Self { value, range: start..start + value.len(), before: words(near).collect(), name, exceptions })
     }
 
     /// The evidence that the token is a secret; `None` without any, or if its name or its line says what else it is.
     fn evidence(&self) -> Option<Evidence> {
-        if self.has_public_name() || self.is_digest {
+        if self.has_public_name() {
             return None;
         }
         if let Some((prefix, body)) = self.prefix() {
@@ -130,11 +117,9 @@ impl<'t> Token<'t> {
             if self.has_public_word(&prefix) || encodes_a_name(body) || is_number {
                 return None;
             }
-            let is_announced = self.has_announcing_word(&prefix) && body.len() >= 16 && looks_random(body);
             let random: usize = body.split(JOINTS).map(random_len).sum();
             if random * 2 > self.value.len()
                 || (is_random_across_joints(body) && self.value.split(JOINTS).count() <= MAX_PARTS)
-                || (random == 0 && is_announced)
             {
                 return Some(Evidence::Prefix);
             }
@@ -142,43 +127,24 @@ impl<'t> Token<'t> {
         if self.name.is_empty() {
             return None;
         }
-        let near = self.before.get(self.before.len().saturating_sub(N_ANNOUNCING)..).unwrap_or_default();
-        let is_announced = self.has_announcing_word(near);
         let parts = || self.value.split(JOINTS);
-        let random: usize = parts().filter(|part| is_announced || is_random_part(part)).map(random_len).sum();
+        let random: usize = parts().filter(|part| is_random_part(part)).map(str::len).sum();
         let hex_pair = parts().filter(|part| is_hex(part, 32)).count() >= 2;
         (random * 2 > self.value.len() || hex_pair || is_random_across_joints(self.value)).then_some(Evidence::Name)
     }
 
-    /// True if the name is that of a public value. A word right before the value that announces a secret outweighs the
-    /// rest of the name, unless the word before it is a qualifier of public values, as in `cache key`.
+    /// True if the name is that of a public value.
     fn has_public_name(&self) -> bool {
         // The numbers of a public JSON Web Key (RFC 7517); those of a private one have other names.
         let is_public_number = ["n", "x", "y"].iter().any(|name| is_word(&self.name, name));
-        if is_public_number && self.before.iter().any(|word| word.eq_ignore_ascii_case("kty")) {
-            return true;
-        }
-        let mut nearest = self.before.iter().rev();
-        match nearest.next() {
-            Some(last) if self.has_announcing_word(std::slice::from_ref(last)) => nearest.next().is_some_and(|word| {
-                let is_of_a_digest = is_digest(self.value) && self.exceptions.digest_qualifiers.has(word);
-                is_of_a_digest || self.exceptions.qualifiers.has(word)
-            }),
-            _ => {
-                let whole = self.name.concat();
-                self.has_public_word(&self.name) || self.has_public_word(&[&whole]) || self.exceptions.has_stem(&whole)
-            }
-        }
+        (is_public_number && self.before.iter().any(|word| word.eq_ignore_ascii_case("kty")))
+            || self.has_public_word(&self.name)
+            || self.has_public_word(&[&self.name.concat()])
     }
 
     /// True if a word is one of names whose values are public.
     fn has_public_word(&self, list: &[&str]) -> bool {
         list.iter().any(|word| self.exceptions.public_names.has(word))
-    }
-
-    /// True if a word announces a secret.
-    fn has_announcing_word(&self, list: &[&str]) -> bool {
-        list.iter().any(|word| self.exceptions.announcing.has(word))
     }
 
     /// The prefix of the value, which is up to [`MAX_PREFIX_PARTS`] short parts of which the first is a name, and the
@@ -297,7 +263,6 @@ mod tests {
             (format!("acme_{hex}"), Some(Evidence::Prefix)),
             (format!("acme = \"{value}\""), Some(Evidence::Name)),
             (format!("acme {value}"), Some(Evidence::Name)),
-            (format!("acme access code {hex}"), Some(Evidence::Name)),
             (format!("acme: {hex}.{}", "0c7be15d24683f9a".repeat(2)), Some(Evidence::Name)),
             (value, None),
             (hex, None),
@@ -310,7 +275,6 @@ mod tests {
         let texts = [
             format!("msg_{value}"),
             format!("request_id={value}"),
-            format!("cache key: {value}"),
             format!("csrfmiddlewaretoken={value}"),
             format!("sha256-{sum}{sum}"),
             format!("git show {sum}0c7be15d24683f9a"),

@@ -14,13 +14,15 @@ pub(crate) struct WordSet {
 }
 
 impl WordSet {
-    pub(crate) fn extend(&mut self, words: impl Iterator<Item = &'static str>) {
+    pub(crate) fn of(words: impl Iterator<Item = &'static str>) -> Self {
+        let mut set = Self::default();
         for word in words.filter(|word| word.len() < MAX_LEN) {
-            if let Some(lengths) = self.lengths.get_mut(first(word)) {
+            if let Some(lengths) = set.lengths.get_mut(first(word)) {
                 *lengths |= 1 << word.len();
             }
-            self.words.insert(word);
+            set.words.insert(word);
         }
+        set
     }
 
     /// True for a word of the set, regardless of case.
@@ -63,8 +65,7 @@ mod tests {
 
     #[test]
     fn lookup_ignores_case_unless_exact() {
-        let mut set = WordSet::default();
-        set.extend(["commit", "sha256", "of"].into_iter());
+        let set = WordSet::of(["commit", "sha256", "of"].into_iter());
         for (word, has, has_exactly) in [
             ("commit", true, true),
             ("Commit", true, false),

@@ -1,39 +1,120 @@
 //! Whether a value that a rule found is a secret, by the value alone.
 
 use super::Redactor;
-use super::public::is_marked_fake;
-use crate::check_cache::{Check, CheckCache};
+use super::public::is_public;
 use crate::password_word::{is_password_like, is_random_word};
 use crate::rules::{Kind, Rule};
 use crate::score::has_rare_words;
 use crate::shape::{
-    are_codes, claims_nothing, encodes_a_name, is_base64_key, is_constant, is_likely_password, is_path_like, is_phrase,
-    is_pin, is_prefix_and_words, is_reference, is_strong, is_weak_password, is_word_and_number, is_word_list,
-    looks_random, repeats_a_group,
+    are_codes, claims_nothing, encodes_a_name, entropy, is_base64_key, is_constant, is_likely_password, is_path_like,
+    is_phrase, is_pin, is_prefix_and_words, is_reference, is_strong, is_weak_password, is_word_and_number,
+    is_word_list, looks_random, repeats_a_group,
 };
+
+/// What a value has to pass to be a secret of a rule, besides its entropy. The table of rules describes each check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Check {
+    /// `any`
+    Any,
+    /// `literal`
+    NotPlaceholder,
+    /// `seed`
+    Base32Seed,
+    /// `codes`
+    RecoveryCodes,
+    /// `base64`
+    Base64Key,
+    /// `pin`
+    Pin,
+    /// `named`
+    NotMadeUp,
+    /// `strong`
+    MixedPassword,
+    /// `phrase`
+    PasswordOrPhrase,
+    /// `odd`
+    PasswordLike,
+    /// `chosen`
+    ChosenPassword,
+    /// `weak`
+    WeakPassword,
+    /// `words`
+    RareWords,
+    /// `jumble`
+    RandomWord,
+    /// `likely`
+    LikelyPassword,
+    /// `claims`
+    WebTokenClaims,
+    /// `password`
+    NotOnlyLetters,
+    /// `encoded`
+    NotWords,
+    /// `random`
+    Random,
+}
+
+impl Check {
+    /// The check of a name in the table of rules; `None` for an unknown name.
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "any" => Self::Any,
+            "literal" => Self::NotPlaceholder,
+            "seed" => Self::Base32Seed,
+            "codes" => Self::RecoveryCodes,
+            "base64" => Self::Base64Key,
+            "pin" => Self::Pin,
+            "named" => Self::NotMadeUp,
+            "strong" => Self::MixedPassword,
+            "phrase" => Self::PasswordOrPhrase,
+            "odd" => Self::PasswordLike,
+            "chosen" => Self::ChosenPassword,
+            "weak" => Self::WeakPassword,
+            "words" => Self::RareWords,
+            "jumble" => Self::RandomWord,
+            "likely" => Self::LikelyPassword,
+            "claims" => Self::WebTokenClaims,
+            "password" => Self::NotOnlyLetters,
+            "encoded" => Self::NotWords,
+            "random" => Self::Random,
+            _ => return None,
+        })
+    }
+
+    /// True if every secret that passes has a digit, so that a rule needs to run only where one follows its keyword.
+    pub(crate) fn needs_digit(self) -> bool {
+        matches!(
+            self,
+            Self::LikelyPassword
+                | Self::PasswordLike
+                | Self::RandomWord
+                | Self::PasswordOrPhrase
+                | Self::MixedPassword
+                | Self::Pin
+                | Self::RecoveryCodes
+                | Self::Base64Key
+        )
+    }
+}
 
 impl Redactor {
     /// True if a value that a rule found passes the rule's check and has its least entropy. Of the checks other than
     /// `pin` and `any`, none accepts a placeholder.
-    pub(super) fn is_secret<'t>(&self, rule: &Rule, value: &'t str, cache: &CheckCache<'t>) -> bool {
-        cache.judge(value, |results| {
-            let check = rule.check.of_value();
-            let passes = results.passes(check, || self.passes(check, value));
-            let is_sample = || self.exceptions.is_sample(value);
-            match check {
-                Check::Pin => passes,
-                Check::Any => {
-                    results.entropy(value) >= rule.entropy
-                        && !is_sample()
-                        && !(rule.kind == Kind::Prefix && (is_prefix_and_words(value) || is_marked_fake(value)))
-                }
-                _ => {
-                    passes
-                        && results.entropy(value) >= rule.entropy
-                        && !results.passes(Check::Placeholder, || self.passes(Check::Placeholder, value))
-                }
+    pub(super) fn is_secret(&self, rule: &Rule, value: &str) -> bool {
+        let has_entropy = || entropy(value) >= rule.entropy;
+        match rule.check {
+            Check::Pin => is_pin(value),
+            Check::Any => {
+                let is_made_of_words = || rule.kind == Kind::Prefix && is_prefix_and_words(value);
+                has_entropy() && !self.exceptions.is_sample(value) && !is_made_of_words()
             }
-        })
+            check => {
+                self.passes(check, value)
+                    && has_entropy()
+                    && !self.exceptions.is_sample(value)
+                    && !self.exceptions.is_placeholder(value)
+            }
+        }
     }
 
     /// True if a value passes a check. Entropy is checked elsewhere.
@@ -65,14 +146,14 @@ impl Redactor {
                 !value.bytes().all(letters) && !is_constant(value) && !self.exceptions.is_made_up(value)
             }
             Check::NotWords => looks_random(value),
-            Check::Random | Check::Unhashed | Check::Qualified => self.is_random(value),
-            Check::Placeholder => self.exceptions.is_sample(value) || self.exceptions.is_placeholder(value),
+            Check::Random => self.is_random(value),
         }
     }
 
     /// True for random characters that are not an identifier, a path, a numbered word, an example, or a name in base64.
     fn is_random(&self, value: &str) -> bool {
         looks_random(value)
+            && !is_public(value)
             && !self.is_identifier(value)
             && !is_word_and_number(value)
             && !is_path_like(value)

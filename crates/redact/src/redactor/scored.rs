@@ -4,17 +4,12 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use super::promise::promises_value;
-use super::public::{
-    is_alphabet, is_colour_key_or_target, is_cut_short, is_escaped_text, is_public, is_public_in_place, is_useless,
-};
+use super::public::{is_cut_short, is_public, line_before};
 use super::search::{Findings, Search};
-use super::structure::is_of_page;
-use super::surroundings::{is_in_resource, line_before, name_at_end};
 use super::{Find, Redactor};
-use crate::rules::{Kind, Rule, touches};
+use crate::rules::{Rule, touches};
 use crate::score::{self, Candidate, Hit, Other};
-use crate::shape::{encodes_a_reference, encodes_text, is_digest, is_pin, word_before, words};
+use crate::shape::{encodes_a_name, encodes_text, is_pin, repeats_a_group};
 
 /// A value of this length is data, in bytes: any word of its line can say what it is.
 const DATA: usize = 20;
@@ -34,15 +29,9 @@ impl Redactor {
     pub(super) fn score(&self, text: &str, found: Findings) -> Vec<Find> {
         let Findings { finds, announcing } = found;
         let Some(scored_rule) = self.scored else { return finds };
-        let Sorted { mut sure, unsure } = self.sorted(text, finds);
+        let Sorted { mut sure, unsure } = self.sorted(finds);
         let hits: Vec<Hit> = unsure.iter().map(|(_, hit)| hit.clone()).collect();
-        let (kept, secrets) = score::find(
-            text,
-            &announcing,
-            &hits,
-            |at| self.why_other(text, at),
-            |at| self.is_public_by_structure(text, at),
-        );
+        let (kept, secrets) = score::find(text, &announcing, &hits, |at| self.why_other(text, at));
         let kept = kept.into_iter().filter_map(|at| unsure.get(at));
         sure.extend(kept.map(|(rule, hit)| Find { rule: *rule, range: hit.range.clone() }));
         let known = Spans::of(&sure);
@@ -51,19 +40,8 @@ impl Redactor {
         sure
     }
 
-    /// True for the find of a sure rule that the structure around it shows to be public. A prefix of an issuer outweighs
-    /// every structure but the address of a page.
-    fn is_public_find(&self, text: &str, find: &Find) -> bool {
-        match self.rules.get(find.rule) {
-            Some(rule) if rule.kind == Kind::Prefix => is_of_page(text, &find.range),
-            Some(rule) if rule.is_sure() => self.is_public_by_structure(text, &find.range),
-            _ => false,
-        }
-    }
-
-    /// Separates the finds of sure rules, and those that overlap one, from the others. Drops those of public values.
-    fn sorted(&self, text: &str, mut finds: Vec<Find>) -> Sorted {
-        finds.retain(|find| !self.is_public_find(text, find));
+    /// Separates the finds of sure rules, and those that overlap one, from the others.
+    fn sorted(&self, mut finds: Vec<Find>) -> Sorted {
         let mut sure = finds.clone();
         sure.retain(|find| self.rules.get(find.rule).is_some_and(Rule::is_sure));
         let known = Spans::of(&sure);
@@ -84,7 +62,7 @@ impl Redactor {
         Sorted { sure, unsure }
     }
 
-    /// Why a value may not be a secret: its form or its name is that of a placeholder or a public value.
+    /// Why a value may not be a secret: its form is that of a placeholder or a public value.
     fn why_other(&self, text: &str, at: &Range<usize>) -> Other {
         let value = text.get(at.clone()).unwrap_or_default();
         // A number may be a code.
@@ -94,55 +72,19 @@ impl Redactor {
                 () => Other::None,
             };
         }
+        let is_data = || value.len() >= DATA || value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
         // A call or an index is code that yields the value.
         let is_code = touches(text, Some(at.end), |b| b"([{".contains(b));
         match () {
-            () if self.exceptions.is_sample(value) || is_alphabet(value) || is_cut_short(text, at) => Other::Sample,
+            () if self.exceptions.is_sample(value) || is_cut_short(text, at) => Other::Sample,
             () if self.exceptions.is_placeholder(value) => Other::StandsIn,
             () if self.exceptions.is_made_up(value) => Other::MadeUp,
-            () if is_public(value)
-                || is_escaped_text(value)
-                || encodes_a_reference(value)
-                || is_public_in_place(text, at) =>
-            {
-                Other::Public
-            }
+            () if is_public(value) => Other::Public,
             () if encodes_text(value) => Other::Text,
-            () if is_code || is_colour_key_or_target(value) || self.is_identifier(value) || is_useless(value) => {
+            () if is_code || self.is_identifier(value) || repeats_a_group(value) || encodes_a_name(value) => {
                 Other::NoUse
             }
-            () if promises_value(text.get(..at.start).unwrap_or_default()) => Other::None,
-            () => self.why_other_by_line(value, line_before(text, at.start)),
-        }
-    }
-
-    /// Why a value may not be a secret, by the line before it.
-    fn why_other_by_line(&self, value: &str, line: &str) -> Other {
-        let (end, name) = name_at_end(line);
-        if is_in_resource(line) || self.exceptions.has_stem(name) {
-            return Other::Named;
-        }
-        let is_hex = value.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
-        if value.len() < DATA && !is_hex {
-            let last = words(name).last().unwrap_or_default();
-            let is_other_key =
-                last.eq_ignore_ascii_case("key") && words(name).any(|word| self.exceptions.qualifiers.has(word));
-            return match () {
-                () if is_other_key => Other::Named,
-                () if self.exceptions.suffixes.has(last) => Other::NamedOnLine,
-                () => Other::None,
-            };
-        }
-        let before = word_before(end.get(..end.len() - name.len()).unwrap_or_default());
-        let is_qualified =
-            self.exceptions.qualifiers.has(before) || (is_hex && self.exceptions.digest_qualifiers.has(before));
-        // A file name and its commit.
-        let is_of_file = is_digest(value) && line.ends_with([' ', '(']) && ends_with_file_name(end);
-        // A version and its checksum.
-        let is_of_version = is_digest(value) && name.bytes().all(|b| b.is_ascii_digit()) && !name.is_empty();
-        match () {
-            () if is_qualified || is_of_file || is_of_version || self.mentions_public_value(line) => Other::Named,
-            () if self.ends_with_public_name(line) => Other::NamedOnLine,
+            () if is_data() && self.exceptions.says_public(line_before(text, at.start)) => Other::Named,
             () => Other::None,
         }
     }
@@ -153,15 +95,9 @@ impl Redactor {
     #[must_use]
     pub fn measured(&self, text: &str) -> Value {
         let Findings { finds, announcing } = Search::run(self, text);
-        let Sorted { sure, unsure } = self.sorted(text, finds);
+        let Sorted { sure, unsure } = self.sorted(finds);
         let hits: Vec<Hit> = unsure.into_iter().map(|(_, hit)| hit).collect();
-        let candidates = score::candidates(
-            text,
-            &announcing,
-            &hits,
-            |at| self.why_other(text, at),
-            |at| self.is_public_by_structure(text, at),
-        );
+        let candidates = score::candidates(text, &announcing, &hits, |at| self.why_other(text, at));
         let row = |one: Candidate| json!([one.range.start, one.range.end, one.levels, one.buckets, one.hit.is_some()]);
         let measured: Vec<Value> = candidates.into_iter().map(row).collect();
         let sure: Vec<[usize; 2]> = sure.iter().map(|find| [find.range.start, find.range.end]).collect();
@@ -197,11 +133,4 @@ impl Spans {
         let next = self.0.partition_point(|it| it.end <= range.start);
         self.0.get(next).is_some_and(|it| it.start < range.end)
     }
-}
-
-/// True if the last word of a line ends with a file extension of one to five lower-case letters.
-fn ends_with_file_name(line: &str) -> bool {
-    let word = line.rsplit([' ', '\t']).next().unwrap_or_default();
-    word.rsplit_once('.')
-        .is_some_and(|(_, end)| (1..=5).contains(&end.len()) && end.bytes().all(|b| b.is_ascii_lowercase()))
 }

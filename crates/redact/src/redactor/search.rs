@@ -2,14 +2,12 @@
 
 use std::ops::Range;
 
+use super::checking::Check;
 use super::columns;
-use super::promise::promises_value;
-use super::surroundings::{begins_a_word, digit_from, identifier_before, is_in_resource, is_local, line_before};
+use super::public::line_before;
 use super::{Find, Redactor};
-use crate::check_cache::{Check, CheckCache};
 use crate::rules::{Kind, Rule, mark_read, run_on, touches, window};
 use crate::seed_phrase;
-use crate::shape::{is_digest, is_hash, is_uuid, word_before, words};
 use crate::text_words;
 use crate::tokens::{self, Evidence};
 
@@ -17,12 +15,6 @@ use crate::tokens::{self, Evidence};
 const DIGIT_WITHIN: usize = 320;
 /// Bytes after a keyword in which a passphrase of words begins.
 const PHRASE_WITHIN: usize = 128;
-/// Bytes before a keyword that a rule of kind `around` reads.
-const BEFORE: usize = 120;
-/// Bytes after the keyword that it reads.
-const AFTER: usize = 300;
-/// A word at the end of these is read to its own end, up to this many bytes.
-const BORDER: usize = 256;
 
 /// What rules found in a text.
 #[derive(Default)]
@@ -47,19 +39,10 @@ struct Occurrence<'k> {
     keyword: &'k str,
 }
 
-/// A value that is assigned to a name: a keyword and the rest of the name after it.
-struct Assigned<'t> {
-    keyword: Range<usize>,
-    rest_of_name: &'t str,
-    value: &'t str,
-    at: Range<usize>,
-}
-
 /// A search of one text.
 pub(super) struct Search<'r, 't> {
     redactor: &'r Redactor,
     text: &'t str,
-    cache: CheckCache<'t>,
     /// By the index of the rule.
     progress: Vec<Progress>,
     found: Findings,
@@ -69,7 +52,7 @@ impl<'r, 't> Search<'r, 't> {
     /// What the rules and the search for random tokens find in a text.
     pub(super) fn run(redactor: &'r Redactor, text: &'t str) -> Findings {
         let progress = vec![Progress::default(); redactor.rules.len()];
-        let mut search = Self { redactor, text, cache: CheckCache::default(), progress, found: Findings::default() };
+        let mut search = Self { redactor, text, progress, found: Findings::default() };
         search.run_keywords();
         search.run_tokens();
         search.found
@@ -119,7 +102,6 @@ impl<'r, 't> Search<'r, 't> {
                 self.add(index, seed_phrase::find(self.text));
             }
             Kind::Near => self.add(index, self.first_secret_after(rule, at)),
-            Kind::Around => self.add(index, self.secrets_around(rule, at, &mut progress.read_until)),
             Kind::After | Kind::Word => self.add(index, self.value_after(rule, at, &mut progress)),
             Kind::Scored | Kind::Token => {}
         }
@@ -132,14 +114,10 @@ impl<'r, 't> Search<'r, 't> {
     fn add(&mut self, index: usize, places: impl IntoIterator<Item = Range<usize>>) {
         let Some(rule) = self.redactor.rules.get(index) else { return };
         for range in places {
-            if self.text.get(range.clone()).is_some_and(|value| self.is_secret(rule, value)) {
+            if self.text.get(range.clone()).is_some_and(|value| self.redactor.is_secret(rule, value)) {
                 self.found.finds.push(Find { rule: index, range });
             }
         }
-    }
-
-    fn is_secret(&self, rule: &Rule, value: &'t str) -> bool {
-        self.redactor.is_secret(rule, value, &self.cache)
     }
 
     /// Adds random tokens that are secrets by their form and their surroundings.
@@ -171,41 +149,18 @@ impl<'r, 't> Search<'r, 't> {
         if !rule.may_match(window.as_bytes()) {
             return None;
         }
-        let regex = rule.regex()?;
+        let regex = rule.regex();
         let piece = if rule.group == 0 { regex.find(window) } else { regex.captures(window)?.get(rule.group) }?;
         let start = keyword.end + piece.start();
         let mut words = text_words::password_candidates(piece.as_str());
-        let secret =
-            words.find(|at| piece.as_str().get(at.clone()).is_some_and(|value| self.is_secret(rule, value)))?;
-        if rule.id == "generic-secret" && self.redactor.is_public_name(text, &keyword) {
-            return None;
-        }
-        Some(start + secret.start..start + secret.end)
+        let secret = words
+            .find(|at| piece.as_str().get(at.clone()).is_some_and(|value| self.redactor.is_secret(rule, value)))?;
+        let at = start + secret.start..start + secret.end;
+        let is_public = || self.redactor.exceptions.says_public(line_before(text, at.start));
+        (rule.id != "generic-secret" || !is_public()).then_some(at)
     }
 
-    /// All words around a keyword that pass the check of a rule of kind `around`: up to [`BEFORE`] bytes before it that
-    /// the rule has not read yet, and up to [`AFTER`] bytes after it.
-    fn secrets_around(&self, rule: &Rule, keyword: Range<usize>, read_until: &mut usize) -> Vec<Range<usize>> {
-        let text = self.text;
-        if !begins_a_word(text, keyword.start) || self.redactor.is_public_name(text, &keyword) {
-            return Vec::new();
-        }
-        let around = words_around(text, &keyword, *read_until);
-        let Some(piece) = text.get(around.clone()) else { return Vec::new() };
-        *read_until = around.end;
-        // Every secret of such a rule has a digit.
-        if !piece.bytes().any(|b| b.is_ascii_digit()) || piece.contains("PUBLIC KEY") {
-            return Vec::new();
-        }
-        let is_secret = |at: &Range<usize>| {
-            piece.get(at.clone()).is_some_and(|value| self.is_secret(rule, value))
-                && !self.redactor.line_says_public(line_before(text, around.start + at.start))
-        };
-        let secrets = text_words::password_candidates(piece).filter(is_secret);
-        secrets.map(|at| around.start + at.start..around.start + at.end).collect()
-    }
-
-    /// The value after a keyword, unless its name or the words around it say that it is not a secret.
+    /// The value after a keyword; none after the name of a public value.
     fn value_after(&self, rule: &Rule, keyword: Range<usize>, progress: &mut Progress) -> Option<Range<usize>> {
         let text = self.text;
         if rule.kind == Kind::Word && !begins_a_word(text, keyword.start) {
@@ -215,7 +170,7 @@ impl<'r, 't> Search<'r, 't> {
         if !rule.may_match(window.as_bytes()) || (rule.check == Check::RareWords && !has_joints(window)) {
             return None;
         }
-        let regex = rule.regex()?;
+        let regex = rule.regex();
         if progress.no_match_at == Some(keyword.end) {
             return None;
         }
@@ -228,56 +183,15 @@ impl<'r, 't> Search<'r, 't> {
         let value = captures.get(rule.group)?;
         let at = value.start() + keyword.end..run_on(text, keyword.end, value.end());
         mark_read(&at, &mut progress.read_until);
-        let value = value.as_str();
-        let is_excluded = if let Some(rest) = captures.name("tail") {
-            let assigned = Assigned { keyword, rest_of_name: rest.as_str(), value, at: at.clone() };
-            self.has_other_form(rule, &assigned) || self.has_public_name(&assigned)
-        } else {
-            let is_example = rule.check == Check::NotPlaceholder && self.redactor.exceptions.is_made_up(value);
-            is_example && is_local(text.get(at.end..).unwrap_or_default())
+        let (before, name) = (text.get(..keyword.start)?, text.get(keyword)?);
+        let rest_of_name = captures.name("tail").map_or("", |rest| rest.as_str());
+        let exceptions = &self.redactor.exceptions;
+        let is_public = || {
+            exceptions.has_stem(line_before(text, at.start)) || exceptions.is_public_name(before, name, rest_of_name)
         };
-        (!is_excluded).then_some(at)
-    }
-
-    /// True if the form of an assigned value, in its surroundings, is that of a digest, an identifier, the name of a
-    /// resource, or code.
-    fn has_other_form(&self, rule: &Rule, it: &Assigned<'_>) -> bool {
-        let text = self.text;
-        let before = text.get(..it.keyword.start).unwrap_or_default();
-        let is_unqualified = rule.check == Check::Qualified && word_before(before).is_empty();
-        let name = text.get(it.keyword.clone()).unwrap_or_default();
-        let is_upper_case = !name.bytes().any(|b| b.is_ascii_lowercase());
-        let is_unhashed = rule.check == Check::Unhashed;
-        let is_sum = is_unhashed && !is_upper_case && is_hash(it.value);
-        let follows_blank = text.get(..it.at.start).is_some_and(|before| before.ends_with(' '));
-        let is_id = is_unhashed && is_uuid(it.value) && follows_blank;
-        let line = line_before(text, it.keyword.start);
-        let is_known_digest = || {
-            is_digest(it.value)
-                && self.redactor.exceptions.mentions_digest(line)
-                && !promises_value(text.get(..it.at.start).unwrap_or_default())
-        };
-        // A call or an index is code that yields the value; a mask ends in `#` or `*`.
-        let is_code = touches(text, Some(it.at.end), |b| b"([{#*$".contains(b));
-        is_unqualified || is_sum || is_id || is_known_digest() || is_in_resource(line) || is_code
-    }
-
-    /// True if the name of an assigned value, or a word before it, is that of a public value.
-    fn has_public_name(&self, it: &Assigned<'_>) -> bool {
-        let (text, exceptions) = (self.text, &self.redactor.exceptions);
-        let before = word_before(text.get(..it.keyword.start).unwrap_or_default());
-        let keyword = text.get(it.keyword.clone()).unwrap_or_default();
-        let name_start = it.keyword.start - identifier_before(text, it.keyword.start);
-        let name = text.get(name_start..it.keyword.end).unwrap_or_default();
-        let is_hex = it.value.bytes().all(|b| b.is_ascii_hexdigit());
-        let nearest = word_before(text.get(..it.at.start).unwrap_or_default().trim_end());
-        // The word before the name of a password says whose password it is.
-        let is_promised = promises_value(text.get(..it.at.start).unwrap_or_default());
-        (!is_password_name(keyword) && !is_promised && exceptions.qualifiers.has(before))
-            || (is_hex && exceptions.digest_qualifiers.has(before))
-            || (is_hex && exceptions.public_names.has(nearest))
-            || exceptions.has_stem(name)
-            || words(it.rest_of_name).any(|word| exceptions.suffixes.has(word))
+        // Most values fail here, and their names need not be read.
+        let is_secret = self.redactor.is_secret(rule, text.get(at.clone())?);
+        (is_secret && !is_public()).then_some(at)
     }
 }
 
@@ -287,20 +201,17 @@ fn has_joints(window: &str) -> bool {
     near.filter(|byte| b"-_.".contains(byte)).nth(1).is_some()
 }
 
-/// The whole words around a keyword, from `read_until` on.
-fn words_around(text: &str, keyword: &Range<usize>, read_until: usize) -> Range<usize> {
-    let start = text.floor_char_boundary(keyword.start.saturating_sub(BEFORE).max(read_until));
-    let end = text.floor_char_boundary((keyword.end + AFTER).min(text.len()));
-    let is_blank = |b: &u8| b.is_ascii_whitespace();
-    let bytes = text.as_bytes();
-    let lead = bytes.get(start..keyword.start).and_then(|before| before.iter().position(is_blank));
-    let start = if start == 0 { 0 } else { lead.map_or(keyword.start, |lead| start + lead) };
-    let rest = bytes.get(end..).and_then(|rest| rest.iter().take(BORDER).position(is_blank)).unwrap_or(0);
-    start..end + rest
+/// True if a word begins at the place: no letter precedes it, or it is a capital after a lower-case letter, as in
+/// `dbPass`.
+fn begins_a_word(text: &str, at: usize) -> bool {
+    let previous = at.checked_sub(1);
+    let is_camel_case =
+        touches(text, previous, u8::is_ascii_lowercase) && touches(text, Some(at), u8::is_ascii_uppercase);
+    is_camel_case || !touches(text, previous, u8::is_ascii_alphabetic)
 }
 
-/// True for a keyword that names a password.
-fn is_password_name(keyword: &str) -> bool {
-    let keyword = keyword.to_ascii_lowercase();
-    ["pass", "pwd"].iter().any(|part| keyword.contains(part))
+/// The place of the first digit at or after a place; `usize::MAX` if there is none.
+pub(super) fn digit_from(text: &str, at: usize) -> usize {
+    let ahead = text.as_bytes().get(at..).unwrap_or_default();
+    ahead.iter().position(u8::is_ascii_digit).map_or(usize::MAX, |gap| at + gap)
 }

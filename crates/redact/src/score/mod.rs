@@ -45,7 +45,7 @@ const REACH: f32 = 6.0;
 const PUBLIC: [&str; 5] = ["PUBLIC KEY", "public key", "BEGIN CERTIFICATE", "ssh-rsa ", "ssh-ed25519 "];
 
 pub(crate) use self::known::has_rare_words;
-pub(crate) use self::words::{names_a_password, openers, promises_a_secret};
+pub(crate) use self::words::{announces_value, names_a_password, openers};
 
 /// A find of rules that the score has to confirm.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,18 +67,17 @@ pub(crate) enum Other {
     Public,
     Text,
     NearPublic,
-    NamedOnLine,
 }
 
 impl Other {
-    const N: u16 = 10;
+    const N: u16 = 9;
 
     /// True if the reason alone rules the value out. A rule's find is ruled out only as a sample or as public; any
     /// other value by every reason, except words with dots, which may be a passphrase as well as a reference.
     fn decides(self, is_hit: bool, value: &str) -> bool {
         let dotted = |b: u8| b.is_ascii_alphanumeric() || b == b'.' || b == b'_';
         match self {
-            Self::None | Self::NamedOnLine => false,
+            Self::None => false,
             Self::Sample | Self::Public => true,
             Self::StandsIn if value.contains('.') && value.bytes().all(dotted) => false,
             _ => !is_hit,
@@ -108,14 +107,11 @@ pub(crate) fn n_buckets() -> usize {
 }
 
 /// The indices of the hits that are secrets, and the other secrets near the given places, in order and without overlaps.
-///
-/// `is_public` is the last question, and asked only of values that would be secrets, as its answer is costly.
 pub(crate) fn find(
     text: &str,
     places: &[Range<usize>],
     hits: &[Hit],
     other: impl Fn(&Range<usize>) -> Other,
-    is_public: impl Fn(&Range<usize>) -> bool,
 ) -> (Vec<usize>, Vec<Range<usize>>) {
     let weights = Weights::shared();
     let (mut kept, mut scored) = (Vec::new(), Vec::new());
@@ -137,7 +133,7 @@ pub(crate) fn find(
             return;
         }
         let sum = sum(one);
-        if sum < threshold || is_public(&range) {
+        if sum < threshold {
             return;
         }
         match hit {
@@ -167,12 +163,11 @@ pub(crate) fn candidates(
     places: &[Range<usize>],
     hits: &[Hit],
     other: impl Fn(&Range<usize>) -> Other,
-    is_public: impl Fn(&Range<usize>) -> bool,
 ) -> Vec<Candidate> {
     let mut found = Vec::new();
     each_measured(text, places, hits, |measurer, range, hit, one, why| {
         let value = text.get(range.clone()).unwrap_or_default();
-        if one.why(|| why(other(&range))).decides(hit.is_some(), value) || is_public(&range) {
+        if one.why(|| why(other(&range))).decides(hit.is_some(), value) {
             return;
         }
         let rules = hit.and_then(|hit| hits.get(hit)).map_or(&[][..], |hit| &hit.rules);
@@ -342,7 +337,7 @@ mod tests {
         let places: Vec<Range<usize>> =
             words::said(text, 0).iter().filter(|said| said.says.promises()).map(|said| said.start..said.end).collect();
         let found: Vec<&str> =
-            find(text, &places, &[], |_| Other::None, |_| false).1.into_iter().filter_map(|at| text.get(at)).collect();
+            find(text, &places, &[], |_| Other::None).1.into_iter().filter_map(|at| text.get(at)).collect();
         assert_eq!(found, expected, "{text}");
     }
 

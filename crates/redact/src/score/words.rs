@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use crate::rules::touches;
+use crate::rules::{built, touches};
 
 const TABLE: &str = include_str!("words.tsv");
 
@@ -89,14 +89,13 @@ struct Words {
     says: Vec<Says>,
 }
 
-static WORDS: LazyLock<Option<Words>> = LazyLock::new(|| {
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let (mut words, mut says) = (Vec::new(), Vec::new());
     for (class, word) in listed() {
         words.push(word);
         says.push(class);
     }
-    let finder = AhoCorasick::builder().ascii_case_insensitive(true).build(&words).ok()?;
-    Some(Words { finder, says })
+    Words { finder: built(AhoCorasick::builder().ascii_case_insensitive(true).build(&words)), says }
 });
 
 fn listed() -> impl Iterator<Item = (Says, String)> {
@@ -110,23 +109,29 @@ pub(crate) fn openers() -> Vec<String> {
     listed().filter(|(says, word)| says.promises() && !word.starts_with(' ')).map(|(_, word)| word).collect()
 }
 
-/// True if a word of the text announces a secret.
-pub(crate) fn promises_a_secret(text: &str) -> bool {
-    said(text, 0).iter().any(|said| said.says.promises())
-}
-
 /// True if a word of the text names a password, in any of the languages of the table.
 pub(crate) fn names_a_password(text: &str) -> bool {
     said(text, 0).iter().any(|said| said.says == Says::Password)
 }
 
+/// True if the last word of the table in a line announces a secret, and the word joined to it does not say that it is another thing, as
+/// in `csrf_token`.
+pub(crate) fn announces_value(line: &str) -> bool {
+    match said(line, 0).as_slice() {
+        [.., kind, last] if last.start <= kind.end + 1 => {
+            last.says.promises() && !matches!(kind.says, Says::Digest | Says::Public)
+        }
+        [.., last] => last.says.promises(),
+        [] => false,
+    }
+}
+
 /// The words of a text in order, of overlapping ones the longest. `offset` is added to each place.
 pub(super) fn said(text: &str, offset: usize) -> Vec<Said> {
-    let Some(words) = WORDS.as_ref() else { return Vec::new() };
     let mut out: Vec<Said> = Vec::new();
     // Matches come in the order of their ends, so a longer word follows those that it contains.
-    for found in words.finder.find_overlapping_iter(text) {
-        let Some(&says) = words.says.get(found.pattern().as_usize()) else { continue };
+    for found in WORDS.finder.find_overlapping_iter(text) {
+        let Some(&says) = WORDS.says.get(found.pattern().as_usize()) else { continue };
         if !is_whole(text, found.start(), found.end()) {
             continue;
         }
@@ -166,6 +171,21 @@ fn is_whole(text: &str, start: usize, end: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_word_nearest_to_a_value_announces_it() {
+        for (line, expected) in [
+            ("cherry-picked commit; the deploy key is ", true),
+            ("md5 7 checked, apikey: ", true),
+            ("token of commit ", false),
+            ("<meta name=\"csrf-token\" content=\"", false),
+            ("next_page_token=", false),
+            ("publicKey: ", false),
+            ("", false),
+        ] {
+            assert_eq!(announces_value(line), expected, "{line}");
+        }
+    }
 
     #[test]
     fn words_are_found_by_their_borders() {

@@ -96,11 +96,10 @@ fn what_a_command_generates_or_reads_is_found() {
         assert!(!found.contains(secret), "{found}");
     }
     for text in [
-        format!("$ wg pubkey < key\n{base64}\n"),
-        "$ openssl rand -hex 16 > key.txt\nls\n".to_owned(),
-        "$ pass show\nPassword-Store-of-ann\n".to_owned(),
-        "$ terraform output -raw region\neu-west-north-1\n".to_owned(),
+        "$ openssl rand -hex 16 > key.txt\nls\n",
+        "$ pass show\nPassword-Store-of-ann\n",
+        "$ terraform output -raw region\neu-west-north-1\n",
     ] {
-        assert_eq!(redact(&text), text);
+        assert_eq!(redact(text), text);
     }
 }

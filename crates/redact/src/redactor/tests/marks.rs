@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{random, redact};
 use crate::Redactor;
-use crate::redactor::surroundings::digit_from;
+use crate::redactor::search::digit_from;
 
 fn planted() -> Vec<(&'static str, String)> {
     let hex = "3f9a0c7be15d2468".repeat(4);

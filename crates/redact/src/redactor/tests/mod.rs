@@ -7,7 +7,6 @@ mod properties;
 mod public_values;
 mod secret_forms;
 mod sentences;
-mod structures;
 
 use std::borrow::Cow;
 

