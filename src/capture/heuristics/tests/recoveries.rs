@@ -113,7 +113,7 @@ fn a_pipe_does_not_hide_that_a_command_failed() {
     check(&["$ cat log | head # error: unknown option x", "$ cat -v log | head"], &[]);
     // It fails with its own errors, which come first.
     let flag = "$ sed -n 2p x | cat -A | head -3 # cat: illegal option -- A\nusage: cat [-belnstuv]";
-    check(&[flag, "$ sed -n 2p x | cat -vet | head -3"], &["error-cat"]);
+    check(&[flag, "$ sed -n 2p x | cat -vet | head -3"], &["error-sed"]);
     check(&["$ cat log | head # one\ncat: illegal option -- A", "$ cat -v log | head"], &[]);
     // A check complains of a place; a warning is not a failure.
     let lint = |said: &str| format!("$ golangci-lint run | head -5 # a.go:3:7: {said}\n1 issues:");
