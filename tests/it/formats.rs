@@ -214,7 +214,7 @@ fn a_review_folder_lists_skills_proposals_and_sessions_and_is_not_changed_by_tha
 
     let inbox = playbook.inbox();
     let proposals = inbox.list().unwrap();
-    assert_eq!(kinds(&proposals), ["private", "skills/rotate-keys", PIP, TOOL]);
+    assert_eq!(kinds(&proposals), ["private", "skills/rotate-keys", "sessions/monday", TOOL]);
     assert_eq!(proposals[0].files, ["MEMORY.md", "deploy.md", "notes.md"].map(|name| home.path("memory").join(name)));
     assert!(inbox.inapplicable().unwrap().is_empty());
     let changes: Vec<(String, String)> =

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use adage::chrono::{DateTime, TimeDelta};
-use adage::config::AutoSaveConfig;
+use adage::config::{Admission, AutoSaveConfig};
 use adage::extract::{Extraction, find_evidence};
 use adage::learn::ReviewReason;
 use adage::lesson::{Origin, Provenance};
@@ -32,8 +32,25 @@ impl Desk {
         Self { folder, playbook }
     }
 
+    /// A desk at which what quotes the user is learned at once.
+    fn quoting() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let builder = Playbook::builder(folder.path()).without_embedder().with_config(quoted());
+        let playbook = builder.open().unwrap();
+        Self { folder, playbook }
+    }
+
+    /// Learns a mined draft, which a person admits.
+    fn admit(&self, draft: LessonDraft) -> LessonId {
+        let id = self.learn(draft);
+        let waiting = self.playbook.waiting_lessons().unwrap().remove(0).lesson;
+        self.playbook.promote(waiting.id, waiting.shown_hash()).unwrap();
+        id
+    }
+
     fn learn(&self, draft: LessonDraft) -> LessonId {
-        self.playbook.learn_lesson(draft.project("/srv/shop")).unwrap().id().unwrap()
+        let draft = if draft.to_json()["project"].is_null() { draft.project("/srv/shop") } else { draft };
+        self.playbook.learn_lesson(draft).unwrap().id().unwrap()
     }
 
     fn learn_from(&self, session: &str, reply: &str) -> (sessions::Lessons, ScriptedModel) {
@@ -53,6 +70,12 @@ impl Desk {
         let lessons = self.playbook.list_lessons(&Listing::everything()).unwrap();
         lessons.iter().map(|lesson| lesson.trigger.clone()).collect()
     }
+}
+
+fn quoted() -> Config {
+    let mut config = Config::default();
+    config.capture.admit = Admission::Quoted;
+    config
 }
 
 fn transcript(session: &str) -> Transcript {
@@ -90,7 +113,7 @@ fn mined() -> LessonDraft {
 
 #[test]
 fn proposals_of_a_model_are_learned_once() {
-    let desk = Desk::new();
+    let desk = Desk::quoting();
     let (learned, model) = desk.learn_from("monday", &reply(None));
     assert!(matches!(learned.extraction, Some(Extraction::Proposed { .. })), "{learned:?}");
     assert!(matches!(learned.extracted[..], [LearnOutcome::Inserted { .. }]), "{learned:?}");
@@ -98,6 +121,10 @@ fn proposals_of_a_model_are_learned_once() {
     let (again, _) = desk.learn_from("monday", &reply(None));
     assert!(matches!(again.extracted[..], [LearnOutcome::Refused { .. }]), "{again:?}");
     assert_eq!(desk.triggers(), ["installing packages"]);
+    // As shipped it waits.
+    let desk = Desk::new();
+    let (learned, _) = desk.learn_from("monday", &reply(None));
+    assert!(matches!(learned.extracted[..], [LearnOutcome::Review { reason: ReviewReason::Mined, .. }]), "{learned:?}");
 }
 
 #[test]
@@ -122,8 +149,8 @@ fn proposals_of_a_model_that_read_untrusted_content_await_review() {
 
 #[test]
 fn a_mined_lesson_is_superseded_as_one_change() {
-    let desk = Desk::new();
-    let old = desk.learn(mined());
+    let desk = Desk::quoting();
+    let old = desk.admit(mined());
     let (learned, model) = desk.learn_from("monday", &reply(Some(1)));
     assert!(model.requests()[0].user.contains("Use yarn for it."), "{}", model.requests()[0].user);
     let [LearnOutcome::Inserted { id, ref evicted, change: Some(change), .. }] = learned.extracted[..] else {
@@ -139,9 +166,9 @@ fn a_mined_lesson_is_superseded_as_one_change() {
 
 #[test]
 fn a_lesson_is_not_merged_into_the_one_that_it_replaces() {
-    let desk = Desk::new();
+    let desk = Desk::quoting();
     // The same words: without the model's statement, the two would be merged.
-    let old = desk.learn(build_lesson("installing packages", "Use pnpm, not npm!").provenance(&provenance("earlier")));
+    let old = desk.admit(build_lesson("installing packages", "Use pnpm, not npm!").provenance(&provenance("earlier")));
     let (learned, _) = desk.learn_from("monday", &reply(Some(1)));
     assert!(
         matches!(learned.extracted[..], [LearnOutcome::Inserted { ref evicted, .. }] if *evicted == [old]),
@@ -153,7 +180,7 @@ fn a_lesson_is_not_merged_into_the_one_that_it_replaces() {
 fn lessons_of_a_person_are_not_superseded_automatically() {
     type Protect = fn(&Desk) -> LessonId;
     let check = |protect: Protect| {
-        let desk = Desk::new();
+        let desk = Desk::quoting();
         let old = protect(&desk);
         let (learned, _) = desk.learn_from("monday", &reply(Some(1)));
         assert!(
@@ -165,11 +192,11 @@ fn lessons_of_a_person_are_not_superseded_automatically() {
     };
     check(|desk| desk.learn(build_lesson("adding a dependency", "Use yarn for it.")));
     check(|desk| {
-        let old = desk.learn(mined());
+        let old = desk.admit(mined());
         desk.playbook.mark_verified(old, Verification::Passed).unwrap()
     });
     // It applies to every project; this session belongs to one.
-    check(|desk| desk.playbook.learn_lesson(mined()).unwrap().id().unwrap());
+    check(|desk| desk.admit(mined().project("")));
 }
 
 #[test]
@@ -188,7 +215,7 @@ fn a_person_decides_whether_a_lesson_of_theirs_is_superseded() {
 #[test]
 fn an_imported_row_supersedes_nothing() {
     let desk = Desk::new();
-    let old = desk.learn(mined());
+    let old = desk.admit(mined());
     let provenance = Provenance { supersedes: Some(old), ..Provenance::default() };
     for origin in [Origin::Hand, Origin::Imported, Origin::SelfPlay] {
         let draft = build_lesson(format!("as {origin:?}"), "Use something else entirely.");
@@ -243,7 +270,7 @@ fn a_run_on_a_thread_reads_again_what_the_model_failed_at() {
     let root = tempfile::tempdir().unwrap();
     let folder = sessions(root.path());
     let clock = Arc::new(ManualClock::new(DateTime::parse_from_rfc3339("2026-03-01T12:00:00Z").unwrap()));
-    let builder = Playbook::builder(root.path().join("memory")).without_embedder();
+    let builder = Playbook::builder(root.path().join("memory")).without_embedder().with_config(quoted());
     let playbook = builder.with_clock(Arc::clone(&clock) as _).open().unwrap();
     let failure = ModelError::Run { reason: "out of memory".into() };
     let model = Arc::new(ScriptedModel::new([Err(failure), Ok("Sure!".into()), Ok(reply(None))]));
@@ -268,7 +295,7 @@ fn sessions_of_an_interrupted_thread_are_read_by_the_next_process() {
     let root = tempfile::tempdir().unwrap();
     let session = sessions(root.path()).join("session-monday.json");
     let memory = root.path().join("memory");
-    let open = || Playbook::builder(&memory).without_embedder().open().unwrap();
+    let open = || Playbook::builder(&memory).without_embedder().with_config(quoted()).open().unwrap();
     // The process ends before its thread reads it.
     open().sessions().queue(&session).unwrap();
     let empty = root.path().join("empty");
@@ -277,7 +304,7 @@ fn sessions_of_an_interrupted_thread_are_read_by_the_next_process() {
     let playbook = open();
     let ran = playbook.sessions().learn(&empty, Some(&model), &CancelToken::default()).unwrap();
     let RunOutcome::Ended(record) = ran else { panic!("nothing ran") };
-    // The model's lesson, and the item of what the person said.
+    // The model's lesson, and that of a rule on the same words.
     assert_eq!(record.sessions[0].id, "monday");
     assert_eq!(record.sessions[0].result, SessionResult::Read { n_candidates: 2 });
     assert_eq!(playbook.list_lessons(&Listing::everything()).unwrap().len(), 1);
@@ -419,26 +446,6 @@ fn a_draft_is_shown_when_a_person_promotes_it() {
     let name = desk.playbook.skills().list().unwrap().skills[0].skill.name.to_string();
     desk.playbook.skills().promote(&name).unwrap();
     assert_eq!(shown(&desk.playbook), [name]);
-}
-
-#[test]
-fn a_copy_of_a_session_under_another_id_is_no_second_one() {
-    let begun = |session: &str, minute: u32| Transcript {
-        started: Some(DateTime::parse_from_rfc3339(&format!("2026-03-01T10:{minute:02}:07.123Z")).unwrap()),
-        ..procedure(session)
-    };
-    let desk = Desk::new();
-    assert_eq!(learn(&desk.playbook, &begun("monday", 5)).skills.saved.len(), 1);
-    let mut longer = begun("fork", 5);
-    longer.turns.extend(procedure("fork").turns);
-    for copy in [begun("resumed", 5), longer, begun("monday", 5)] {
-        let again = learn(&desk.playbook, &copy);
-        assert!(again.skills.recurred.is_empty() && shown(&desk.playbook).is_empty(), "{again:?}");
-    }
-    let other = learn(&desk.playbook, &begun("tuesday", 6));
-    assert_eq!((other.skills.recurred.len(), shown(&desk.playbook).len()), (1, 1), "{other:?}");
-    let draft = desk.playbook.skills().list().unwrap().skills.remove(0);
-    assert_eq!(draft.skill.provenance.sources, ["monday", "tuesday"]);
 }
 
 #[test]

@@ -5,7 +5,9 @@ use adage::learn::ReviewReason;
 use adage::lesson::Refusal;
 use adage::sessions::SkipSelection;
 use adage::transcript::{Status, ToolCall, Transcript, Turn};
-use adage::{Config, Error, LearnOutcome, Listing, ManualClock, Playbook, Request, TextHash, build_lesson, inbox};
+use adage::{
+    Config, Error, LearnOutcome, LessonDraft, Listing, ManualClock, Playbook, Request, TextHash, build_lesson, inbox,
+};
 use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
@@ -137,8 +139,8 @@ fn a_recovery_of_several_sessions_is_one_lesson_and_the_first_to_be_reviewed() {
         playbook.learn_from_session(transcript, None, &adage::model::CancelToken::default()).unwrap()
     };
     let mut other = recovery("s0");
-    other.turns[1] = run("npm run tset", "npm ERR! Missing script: \"tset\"", Status::Failed);
-    other.turns[2] = run("npm run test", "3 passed", Status::Succeeded);
+    other.turns[1] = run("pip install request", "ERROR: No matching distribution found", Status::Failed);
+    other.turns[2] = run("pip install requests", "Successfully installed requests", Status::Succeeded);
     learn(&other);
     for session in ["s1", "s2", "s2", "s3"] {
         learn(&recovery(session));
@@ -146,7 +148,7 @@ fn a_recovery_of_several_sessions_is_one_lesson_and_the_first_to_be_reviewed() {
     let waiting = playbook.waiting_lessons().unwrap();
     let counts: Vec<(&str, u64)> =
         waiting.iter().map(|waiting| (waiting.lesson.domains[0].as_str(), waiting.lesson.frequency)).collect();
-    assert_eq!(counts, [("npm", 1), ("make", 3)]);
+    assert_eq!(counts, [("pip", 1), ("make", 3)]);
     let first = &playbook.inbox().list().unwrap()[0].summary;
     assert!(first.contains("make dcos"), "{first}");
     // A dismissed lesson is not suggested again by the next session.
@@ -277,7 +279,7 @@ fn a_promoted_lesson_is_kept_as_it_was_shown() {
 }
 
 #[test]
-fn a_promoted_lesson_replaces_a_mined_one_but_not_one_by_hand() {
+fn a_promoted_lesson_replaces_one_of_a_program_but_not_one_by_hand() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = Config::default();
     config.retention.capacity = 1;
@@ -288,14 +290,13 @@ fn a_promoted_lesson_replaces_a_mined_one_but_not_one_by_hand() {
     let refused = playbook.promote(waiting.id, waiting.shown_hash()).unwrap();
     assert!(matches!(refused, LearnOutcome::Review { reason: ReviewReason::WouldEvictTrusted, .. }), "{refused:?}");
     playbook.remove(by_hand.id().unwrap()).unwrap();
-    admit(&playbook, &correction("s3"));
+    let by_program = json!({"trigger": "by a program", "correct_pattern": "makes room", "source": "agent"});
+    let by_program = LessonDraft::from_program(by_program.as_object().unwrap().clone());
+    playbook.learn_lesson(by_program.clone()).unwrap();
     let learned = playbook.promote(waiting.id, waiting.shown_hash()).unwrap();
     assert_eq!(learned.evicted().len(), 1, "{learned:?}");
-    let learned = admit(&playbook, &correction("s2"));
-    assert!(
-        matches!(learned[..], [LearnOutcome::Review { reason: ReviewReason::WouldEvictTrusted, .. }]),
-        "{learned:?}"
-    );
+    let learned = playbook.learn_lesson(by_program).unwrap();
+    assert!(matches!(learned, LearnOutcome::Review { reason: ReviewReason::WouldEvictTrusted, .. }), "{learned:?}");
     assert_eq!(playbook.find(waiting.id).unwrap().id, waiting.id);
 }
 

@@ -374,7 +374,7 @@ fn from_a_session_by_way_of_the_inbox_to_a_recalled_lesson() {
 
     let inbox = playbook.inbox();
     let items = inbox.list().unwrap();
-    let item = items.iter().find(|item| item.name.kind() == ProposalKind::Lesson).unwrap();
+    let item = items.iter().find(|item| item.name.kind() == ProposalKind::Session).unwrap();
     let shown = inbox.show(item).unwrap();
     for line in [
         "it failed: turn 2, `pytest tests/test_import.py`: FATAL: too many connections for role\n",

@@ -4,9 +4,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use adage::Config;
 use adage::chrono::TimeDelta;
-use adage::config::SessionsConfig;
 use adage::sessions::{DueSessions, LeftOutReason, NotDue, ReadState, RunOutcome, SessionResult};
 use adage::transcript::Owner;
 

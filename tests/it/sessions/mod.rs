@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use adage::chrono::{DateTime, FixedOffset, TimeDelta};
-use adage::config::SessionsConfig;
 use adage::model::CancelToken;
 use adage::sessions::{DueSessions, Ineligible, LeftOutReason, NotDue, ReadState, RunEnd, RunOutcome, SessionResult};
 use adage::transcript::Reading;
