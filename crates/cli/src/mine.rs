@@ -308,16 +308,16 @@ impl Miner<'_> {
         let outcome = if self.is_dry {
             "nothing was learned".to_owned()
         } else {
-            match n_learned {
-                0 => format!("{n_review} for review: adage review"),
-                _ => format!("{n_learned} learned, {n_review} for review: adage review"),
-            }
+            format!("{n_learned} learned, {n_review} for review")
         };
         self.out.line(&format!(
             "{}, {}, {outcome}",
             counted(n_sessions, "session"),
             counted(n_suggested, "suggestion")
         ))?;
+        if n_review > 0 {
+            say("nothing of it is shown before you have answered: adage review");
+        }
         if self.cancel.is_cancelled() {
             say("interrupted; what was read is learned, the rest is unchanged");
             return Ok(ExitCode::from(INTERRUPTED));

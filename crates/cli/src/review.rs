@@ -315,7 +315,7 @@ mod tests {
     use super::*;
     use adage::build_lesson;
     use adage::inbox::PatchKind;
-    use adage::lesson::Trust;
+    use adage::lesson::{Origin, Provenance, Trust};
 
     fn memory(folder: &Path) -> (Playbook, Inbox) {
         let playbook = Playbook::builder(folder).without_embedder().open().unwrap();
@@ -358,28 +358,45 @@ mod tests {
         assert_eq!(left, ["skills/release"]);
     }
 
-    #[test]
-    fn lines_of_what_was_also_said_are_picked_by_number() {
-        let folder = tempfile::tempdir().unwrap();
-        let playbook = Playbook::builder(folder.path()).without_embedder().open().unwrap();
-        let item = serde_json::json!({
-            "trigger": "also said", "correct_pattern": "1. Feeds are in UTC\n2. Use pnpm for the web package",
-            "also_said": true, "source": "mined", "confidence": 0.3,
-        });
-        let serde_json::Value::Object(row) = item else { panic!("{item}") };
-        playbook.learn_lesson(LessonDraft::from_json(row)).unwrap();
+    /// A memory in which a session with two candidates waits.
+    fn session(folder: &Path) -> (Playbook, Inbox) {
+        let playbook = Playbook::builder(folder).without_embedder().open().unwrap();
+        for (trigger, solution, confidence) in [("writing feeds", "Use UTC.", 0.4), ("installing", "Use pnpm.", 0.3)] {
+            let provenance = Provenance { origin: Origin::Mined, session: "monday".into(), ..Provenance::default() };
+            let draft = build_lesson(trigger, solution).confidence(confidence).provenance(&provenance);
+            playbook.learn_lesson(draft).unwrap();
+        }
         let inbox = playbook.inbox();
-        let memory = (playbook, inbox);
-        // As a whole it stays; then one line is picked, left again, and the other learned. There is no ninth.
-        let (tally, said) = check(&memory, "y", &mut no_editor);
-        assert_eq!(tally, Tally { left: 1, ..Tally::default() });
-        assert!(said.contains("not done: ") && said.contains("lines is proposed"), "{said}");
+        (playbook, inbox)
+    }
+
+    #[test]
+    fn candidates_of_a_session_are_picked_by_number_and_the_others_dismissed() {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = session(folder.path());
+        // One is picked, left again, and the other learned. There is no ninth.
         let (tally, said) = check(&memory, "1219y", &mut no_editor);
         assert_eq!(tally, Tally { applied: 1, ..Tally::default() });
+        assert!(said.contains("(1/1) sessions/monday: 2 found: writing feeds: Use UTC."), "{said}");
         assert!(said.contains("picked: 1, 2\n") && said.contains("picked: 2\n"), "{said}");
-        let learned = memory.0.find("running pnpm; web package").unwrap();
-        assert_eq!((learned.correct_pattern.as_str(), learned.commands.len()), ("Use pnpm for the web package", 1));
-        assert!(memory.1.list().unwrap().is_empty());
+        assert_eq!(memory.0.find("installing").unwrap().correct_pattern, "Use pnpm.");
+        assert!(memory.0.find("writing feeds").is_err() && memory.1.list().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_picked_candidate_is_edited_and_the_others_are_asked_about_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = session(folder.path());
+        let (_, said) = check(&memory, "eq", &mut no_editor);
+        assert!(said.contains("pick one candidate by its number first"), "{said}");
+        let mut edit = |text: &[u8], _: &Proposal| {
+            Ok(Some(String::from_utf8_lossy(text).replace("Use UTC.", "Use UTC everywhere.").into_bytes()))
+        };
+        let (tally, said) = check(&memory, "1es", &mut edit);
+        assert_eq!(tally, Tally { dismissed: 1, ..Tally::default() });
+        assert!(said.contains("sessions/monday: 1 found: installing"), "{said}");
+        assert_eq!(memory.0.find("writing feeds").unwrap().correct_pattern, "Use UTC everywhere.");
+        assert!(memory.0.find("installing").is_err());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use adage::config::{CaptureConfig, Selection};
+use adage::config::CaptureConfig;
 use adage::heuristics::{Candidate, Heuristic, stated_lines, statements, suggest};
 use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use flate2::read::MultiGzDecoder;
@@ -93,35 +93,25 @@ fn act(act: &str) -> Turn {
     Turn::ToolCall(ToolCall { tool: tool.to_owned(), input, result: Some(result.to_owned()), status })
 }
 
-/// A line per labelled turn: `learned`, a lesson of its own, which awaits review if it is `proposed`; `gathered`, the session's item. A
-/// label is a string or an object with a field `label`.
+/// A line per labelled turn: `suggested` is the candidate of a session that quotes it, among as many as capture suggests. A label is a string
+/// or an object with a field `label`.
 fn print_statements(transcript: &Transcript, labelled: &BTreeMap<usize, Value>) {
-    let all = CaptureConfig { selection: Selection::All, ..CaptureConfig::default() };
-    let suggested = suggest(transcript, &all)
-        .candidates
-        .into_iter()
-        .filter(|candidate| candidate.heuristic == Heuristic::UserCorrection);
-    let (gathered, learned): (Vec<_>, Vec<_>) = suggested.partition(|suggested| suggested.name == "user-statements");
+    let candidates = suggest(transcript, &CaptureConfig::default()).candidates;
     let lines: BTreeMap<usize, _> = stated_lines(transcript).into_iter().map(|line| (line.turn, line)).collect();
     for heard in statements(transcript) {
         let Some(label) = labelled.get(&heard.turn) else { continue };
-        let quote_in = |candidates: &[Candidate]| {
-            candidates
-                .iter()
-                .find(|candidate| candidate.turns.contains(&heard.turn))
-                .map(|candidate| candidate.draft.to_json())
+        let is_on = |candidate: &&Candidate| {
+            candidate.heuristic == Heuristic::UserCorrection && candidate.turns.contains(&heard.turn)
         };
+        let suggested = candidates.iter().find(is_on).map(|candidate| candidate.draft.to_json());
         let said = transcript.turns.get(heard.turn).and_then(Turn::as_user).unwrap_or_default();
         let sentences: Vec<Value> = heard
             .sentences
             .iter()
             .map(|sentence| json!({ "text": said.get(sentence.range.clone()), "says": sentence.says, "cues": sentence.cues }))
             .collect();
-        let learned = quote_in(&learned);
-        let proposed =
-            learned.as_ref().is_some_and(|lesson| lesson["confidence"].as_f64().is_some_and(|sure| sure < 0.5));
         let row = json!({
-            "learned": learned, "proposed": proposed, "gathered": quote_in(&gathered),
+            "suggested": suggested,
             "session": transcript.session, "turn": heard.turn, "label": label.get("label").unwrap_or(label),
             "quotes": label.get("quotes"), "alone": label.get("alone"), "cues": heard.cues, "words": heard.words,
             "probability": heard.probability, "durable": heard.durable, "sentences": sentences,

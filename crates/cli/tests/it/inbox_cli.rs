@@ -66,7 +66,7 @@ fn a_diff_has_colours_only_on_a_terminal_unless_they_are_asked_for() {
 }
 
 #[test]
-fn what_was_also_said_is_learned_by_the_line() {
+fn what_was_found_in_a_session_is_learned_by_number() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("memory");
     let playbook = open(&folder);
@@ -95,36 +95,30 @@ fn what_was_also_said_is_learned_by_the_line() {
     drop(playbook);
     let (_, out, _) = run(&folder, &["inbox", "list", "--json"]);
     let listed = objects(&out);
-    assert_eq!(listed[0]["lesson"]["correct_pattern"], "We only ever write UTC in our feeds");
-    let item = listed.last().unwrap();
-    assert_eq!(item["lines"].as_array().unwrap().len(), 2, "{item}");
-    let name = item["name"].as_str().unwrap();
+    let [item] = &listed[..] else { panic!("{listed:?}") };
+    let (lines, lessons) = (item["lines"].as_array().unwrap(), item["lessons"].as_array().unwrap());
+    assert_eq!((item["kind"].as_str(), lines.len(), lessons.len()), (Some("session"), 3, 3), "{item}");
+    assert!(lines[0].as_str().unwrap().contains("We only ever write UTC in our feeds"), "{item}");
+    let place = lines.iter().position(|line| line.as_str().unwrap().contains("the import tool")).unwrap() + 1;
+    let name = "sessions/monday";
     let (_, shown, _) = run(&folder, &["inbox", "show", name]);
-    assert!(shown.contains("also said, not proposed: 1. the import tool"), "{shown}");
-
-    // As a whole it is never learned.
-    let (code, out, err) = run(&folder, &["inbox", "apply", name]);
-    assert!(code == 1 && err.contains("none of its 2 lines is proposed: pick lines by number"), "{out}{err}");
-    let (code, _, err) = run(&folder, &["inbox", "apply", "--all", "--kind", "lesson"]);
-    assert!(code == 0 && err.contains("1 without a proposed line left"), "{err}");
-    assert_eq!(open(&folder).waiting_lessons().unwrap().len(), 1);
-    for lines in ["0", "3"] {
+    assert!(shown.contains("a person said: the import tool doesn't know a second header"), "{shown}");
+    for lines in ["0", "4"] {
         let (code, _, err) = run(&folder, &["inbox", "apply", name, "--lines", lines]);
         assert!(code == 1 && err.contains("it has no line"), "{err}");
     }
-    let (code, out, err) = run(&folder, &["inbox", "apply", name, "--lines", "1", "--json"]);
-    assert_eq!((code, objects(&out)[0]["lessons"].as_array().unwrap().len()), (0, 1), "{err}");
+    let chosen = format!("1,{place}");
+    let (code, out, err) = run(&folder, &["inbox", "apply", name, "--lines", &chosen, "--json"]);
+    assert_eq!((code, objects(&out)[0]["lessons"].as_array().unwrap().len()), (0, 2), "{err}");
     let playbook = open(&folder);
     assert!(playbook.waiting_lessons().unwrap().is_empty());
     let lessons = playbook.list_lessons(&Listing::default()).unwrap();
     let picked = lessons.iter().find(|lesson| lesson.correct_pattern.starts_with("the import tool")).unwrap();
     assert_eq!(picked.paths, ["**/src/feed.rs"]);
-    assert_eq!(picked.trigger, "changing src/feed.rs; import tool, second header");
     assert_eq!(
         picked.provenance.evidence[0].quote,
         "the import tool doesn't know a second header, it reads the first one only"
     );
-    assert!(picked.is_by_hand());
 }
 
 #[test]

@@ -170,7 +170,7 @@ fn a_secret_in_a_realm_a_skipped_name_or_a_session_s_id_is_in_no_file() {
         format!("{session}\n")
     };
     world.put("sessions/a.jsonl", (0..20).map(said).collect::<String>());
-    let mined = world.must(&["mine", "--sessions", "sessions", "--all"]);
+    let mined = world.must(&["mine", "--sessions", "sessions"]);
     assert!(mined.contains("1 session"), "{mined}");
     let found = files_with(&world.memory(), &secret);
     assert!(found.is_empty(), "{found:?}");

@@ -68,7 +68,7 @@ fn sessions_print_no_terminal_controls() {
         &["mine", &file, "--dry-run", "--all"],
         &["mine", "sessions", "--dry-run", "--all"],
         &["mine", &format!("sessions/{packed}.jsonl.gz")],
-        &["mine", "sessions/broken.jsonl", "--all"],
+        &["mine", "sessions/broken.jsonl"],
         &["mine", "sessions/foreign.json"],
         &["mine", "sessions", "--all"],
         &["mine", "--sessions", "sessions"],

@@ -54,7 +54,7 @@ const READING: &[&str] = &[
     "sessions|OUT|--all",
     "curate",
     "prune|--dry-run",
-    "mine|SESSION|--dry-run|--all",
+    "mine|SESSION|--dry-run",
     "review",
 ];
 

@@ -131,6 +131,14 @@ pub(super) fn write(path: &Path, text: impl AsRef<[u8]>) {
     fs::write(path, text).unwrap();
 }
 
+/// Has the user's settings admit what quotes them, after these other settings.
+pub(super) fn admit_quotes(ground: &Ground, other: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = ground.user.home.join("config/adage");
+    write(&folder.join("config.toml"), format!("{other}[capture]\nadmit = \"quoted\"\n"));
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).unwrap();
+}
+
 /// Copies a folder as `cp -r` does: links stay links.
 pub(super) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::checks::{attack, check};
-use super::ground::{Ground, HOSTILE, MEMORY, TASK, claude_code_session, write};
+use super::ground::{Ground, HOSTILE, MEMORY, TASK, admit_quotes, claude_code_session, write};
 use super::program::Person;
 
 /// A session in which the user states a rule with this word.
@@ -47,6 +47,7 @@ fn ends_a_session(ground: &Ground, person: &Person, repository: &Path, word: &st
 
 /// A repository of the user with a memory, and a clone of it by somebody else.
 fn repositories(ground: &Ground, is_shared: bool) -> (PathBuf, PathBuf) {
+    admit_quotes(ground, "");
     let (ours, theirs) = (ground.folder("ours"), ground.path("theirs"));
     ground.user.git(&ours, &["init", "-q", "."]);
     let init: &[&str] = if is_shared { &["init", "--shared"] } else { &["init"] };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::checks::{attack, check};
-use super::ground::{Ground, HOSTILE, OWN, TASK, claude_code_session, write};
+use super::ground::{Ground, HOSTILE, OWN, TASK, admit_quotes, claude_code_session, write};
 use super::program::Said;
 
 const TURNS: usize = 12;
@@ -46,7 +46,9 @@ fn put(path: &Path, text: &str) {
     fs::File::options().write(true).open(path).unwrap().set_modified(then).unwrap();
 }
 
+/// A user who has what quotes them learned at once: only then does it matter whose words a file has.
 fn project(ground: &Ground) -> PathBuf {
+    admit_quotes(ground, "");
     let project = ground.folder("project");
     ground.user.git(&project, &["init", "-q", "."]);
     ground.learns(&project);
@@ -75,8 +77,7 @@ fn beside(name: &'static str, text: fn(&str) -> String) -> impl Fn(&Ground) + 's
 
 /// The user's settings name a folder of agents' sessions.
 fn name_in_settings(ground: &Ground, folder: &Path) {
-    write(&ground.user.home.join("config/adage/config.toml"), format!("agent_sessions = ['{}']\n", folder.display()));
-    set_mode(&ground.user.home.join("config/adage"), 0o700);
+    admit_quotes(ground, &format!("agent_sessions = ['{}']\n", folder.display()));
 }
 
 /// The same in a folder that only the user's settings name, which is looked through as `mine` does.
@@ -121,7 +122,7 @@ fn named(place: impl Fn(&Ground, &Path) -> PathBuf + 'static) -> impl Fn(&Ground
         put(&own, &claude_code("kudu"));
         let file = place(ground, &project);
         let said = ground.user.adage(&project, &["mine", own.to_str().unwrap(), file.to_str().unwrap()]);
-        ground.claim(said.err.contains("wait for review"), format!("no message: {}", said.brief()));
+        ground.claim(said.err.contains("others can have written it"), format!("no message: {}", said.brief()));
         only_the_own(ground, &project, &said, "named");
         let said = ground.user.adage(&project, &["inbox", "list", "--json"]);
         ground.claim(said.says(HOSTILE), format!("it does not wait: {}", said.brief()));
