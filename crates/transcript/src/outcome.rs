@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use adage_redact::strip_terminal;
-use regex::{Regex, RegexSet};
+use regex::Regex;
 
 use crate::transcript::Status;
 
@@ -111,6 +111,12 @@ fn headed_span(output: &str) -> Option<Range<usize>> {
     is_heading.then(|| start..start + line.len())
 }
 
+/// A fixed pattern. The tests use each, so that one which does not compile fails them.
+#[expect(clippy::expect_used, reason = "a pattern that does not compile must not match nothing in silence")]
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a fixed pattern")
+}
+
 /// The status of a call with this output. Pass the whole output, before it is cut.
 pub(crate) fn status_of(output: &str, recorded: Recorded) -> Status {
     match recorded {
@@ -131,10 +137,9 @@ pub(crate) fn status_of(output: &str, recorded: Recorded) -> Status {
 /// True if a test runner reports success at the end, and no failed test is reported before that: errors in between belong to
 /// the tests.
 fn ends_well(output: &str) -> bool {
-    static PASSED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TESTS_PASSED).ok());
-    let Some(passed) = PASSED.as_ref() else { return false };
+    static PASSED: LazyLock<Regex> = LazyLock::new(|| pattern(TESTS_PASSED));
     let last =
-        output.lines().rev().find(|line| passed.is_match(strip_terminal(line).trim_end()) || is_error_line(line));
+        output.lines().rev().find(|line| PASSED.is_match(strip_terminal(line).trim_end()) || is_error_line(line));
     last.is_some_and(|line| !is_error_line(line)) && !output.lines().any(is_failed_test)
 }
 
@@ -142,10 +147,10 @@ fn ends_well(output: &str) -> bool {
 /// that the command line printed itself. `EXIT=` without a code is not a report.
 #[must_use]
 pub fn tells_of_failure(output: &str) -> bool {
-    static PRINTED: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?i)(?:^|[\W_])exit(?: ?code| ?status)?\s*[=:]\s*(\d+)\b").ok());
+    static PRINTED: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(?i)(?:^|[\W_])exit(?: ?code| ?status)?\s*[=:]\s*(\d+)\b"));
     let is_printed = |line: &str| {
-        let found = PRINTED.as_ref().and_then(|printed| printed.captures(line.trim_end()));
+        let found = PRINTED.captures(line.trim_end());
         found.is_some_and(|found| found.get(1).is_some_and(|code| !code.as_str().trim_start_matches('0').is_empty()))
     };
     output.lines().any(|line| is_failed_test(line) || is_printed(line))
@@ -167,24 +172,25 @@ pub fn reads_as_failed(output: &str) -> bool {
 /// True for a test runner's line that reports a failed test, package or run.
 #[must_use]
 pub fn is_failed_test(line: &str) -> bool {
-    static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(TEST_FAILED).ok());
-    line.contains("FAIL") && FAILED.as_ref().is_some_and(|failed| failed.is_match(&strip_terminal(line)))
+    static FAILED: LazyLock<Regex> = LazyLock::new(|| pattern(TEST_FAILED));
+    line.contains("FAIL") && FAILED.is_match(&strip_terminal(line))
 }
 
 /// The exit code that a harness such as Codex or Claude Code wrote above the output: on a line of its own, among the first
 /// lines. Lines after `Output:` are the program's.
 pub(crate) fn reported_exit_code(output: &str) -> Option<u64> {
-    static REPORTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)^(?:(?:process )?exit(?:ed)?(?: with)?(?: exit)? (?:code|status):?|exit[_ ]?code[:=]) (\d{1,10})[.\s]*$").ok()
+    static REPORTED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"(?i)^(?:(?:process )?exit(?:ed)?(?: with)?(?: exit)? (?:code|status):?|exit[_ ]?code[:=]) (\d{1,10})[.\s]*$",
+        )
     });
-    let reported = REPORTED.as_ref()?;
     let head = output.lines().take(8).take_while(|line| line.trim_end() != "Output:");
-    head.filter_map(|line| reported.captures(line.trim())).find_map(|found| found.get(1)?.as_str().parse().ok())
+    head.filter_map(|line| REPORTED.captures(line.trim())).find_map(|found| found.get(1)?.as_str().parse().ok())
 }
 
 fn exit_code(line: &str) -> Option<u64> {
-    static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&format!("(?i){EXIT_CODE}")).ok());
-    let found = CODE.as_ref()?.captures(line)?;
+    static CODE: LazyLock<Regex> = LazyLock::new(|| pattern(&format!("(?i){EXIT_CODE}")));
+    let found = CODE.captures(line)?;
     let is_said = !is_code(line, found.get(0)?.start());
     found.get(1)?.as_str().parse().ok().filter(|_| is_said)
 }
@@ -193,16 +199,15 @@ fn exit_code(line: &str) -> Option<u64> {
 const MAX_MESSAGE_BYTES: usize = 2_000;
 
 fn is_error_line(line: &str) -> bool {
-    static ERROR: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(&format!("(?i){}", SIGNS.map(|sign| format!("(?:{sign})")).join("|"))).ok());
-    static HARMLESS: LazyLock<Option<RegexSet>> =
-        LazyLock::new(|| RegexSet::new([NO_ERROR, WARNING].map(|sign| format!("(?i){sign}"))).ok());
+    static ERROR: LazyLock<Regex> =
+        LazyLock::new(|| pattern(&format!("(?i){}", SIGNS.map(|sign| format!("(?:{sign})")).join("|"))));
+    static HARMLESS: LazyLock<Regex> = LazyLock::new(|| pattern(&format!("(?i)(?:{NO_ERROR})|(?:{WARNING})")));
     if line.len() > MAX_MESSAGE_BYTES || line.trim().is_empty() {
         return false;
     }
     let plain = strip_terminal(line);
-    let Some(sign) = ERROR.as_ref().and_then(|error| error.find(&plain)) else { return false };
-    !is_code(&plain, sign.start()) && !HARMLESS.as_ref().is_some_and(|harmless| harmless.is_match(&plain))
+    let Some(sign) = ERROR.find(&plain) else { return false };
+    !is_code(&plain, sign.start()) && !HARMLESS.is_match(&plain)
 }
 
 /// True if the text at `start` is printed source code and not a message: a string literal, a key of an object, a statement.
@@ -216,10 +221,12 @@ fn is_code(line: &str, start: usize) -> bool {
 
 /// True for a first line such as `Error: File does not exist`, which begins with the word.
 fn starts_as_error(line: &str) -> bool {
-    static START: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)^\W*(?:<tool_use_error>|fatal:|\w*error(?:\[\w+\])?:|error (?:while|when|executing|running|calling)\b)").ok()
+    static START: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"(?i)^\W*(?:<tool_use_error>|fatal:|\w*error(?:\[\w+\])?:|error (?:while|when|executing|running|calling)\b)",
+        )
     });
-    START.as_ref().is_some_and(|start| start.is_match(&strip_terminal(line)))
+    START.is_match(&strip_terminal(line))
 }
 
 /// The lines with their offsets, without line ends.

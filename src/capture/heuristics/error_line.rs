@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use adage_transcript::outcome;
 use regex::Regex;
 
-use super::wording::matches;
+use super::wording::{matches, pattern};
 
 /// The first line with a sign of failure; else the first line that blames the command or a place in a file; else the first line of
 /// a short output, if it is a sentence. None if there is only an exit code or a count of errors. Successful commands print such lines
@@ -75,11 +75,11 @@ pub(super) fn said_below<'o>(output: &'o str, error: &str) -> Option<&'o str> {
 
 /// True for a line that reports a failure without its cause: an exit code, a count, the closing line of a tool or a task runner.
 fn is_bare(line: &str) -> bool {
-    static CLOSES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    static CLOSES: LazyLock<Regex> = LazyLock::new(|| {
         let counts = r"^\W*(?:found |there (?:were|was) |ran \d+ \w+ |totals?:? )?\d+ (?:\w+ )?(?:errors?|problems?|issues?|warnings?|failures?|violations?|offen[cs]es?)\b[^:]*:?$|^Found \d+ errors? in \S+$";
         let codes = r"\b(?:exited|returned|finished|failed|terminated|completed)\b[^:]{0,40}\b(?:code|status):? -?\d+\W*$|^exit status \d+$";
         let runners = r"\bdue to (?:\d+ |the )?previous errors?\b|\bto rerun pass\b|^make(?:\[\d+\])?: \*\*\* .*\bError \d+$|^npm (?i:err!|error) (?:code (?:ELIFECYCLE|\d+)|errno|lifecycle|path|command|A complete log)|\bELIFECYCLE\b|\bsubcommand failed\b|^\W*Build failed with an exception|^\W*Execution failed for task|^Traceback \(most recent|\ban error (?:has )?occurred\b[^:]*$";
-        Regex::new(&format!("(?i){counts}|{codes}|{runners}")).ok()
+        pattern(&format!("(?i){counts}|{codes}|{runners}"))
     });
     let lower = line.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -158,10 +158,10 @@ pub(super) fn blames_the_command(line: &str) -> bool {
 /// The message of a shell about a line that it cannot parse or expand: `== not found` of `(eval):1: == not found`. None for messages
 /// about missing files and permissions.
 fn shell_complaint(line: &str) -> Option<&str> {
-    static SHELL: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"^-?(?:\(eval\)|(?:/bin/)?(?:ba|z|da|k)?sh)(?::(?: line)? ?\d+)?: (.+)$").ok());
+    static SHELL: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"^-?(?:\(eval\)|(?:/bin/)?(?:ba|z|da|k)?sh)(?::(?: line)? ?\d+)?: (.+)$"));
     const OF_FILES: [&str; 5] = ["no such file", "denied", "directory", "cannot execute", "killed"];
-    let said = SHELL.as_ref()?.captures(line.trim())?.get(1)?.as_str();
+    let said = SHELL.captures(line.trim())?.get(1)?.as_str();
     let lower = said.to_lowercase();
     (!OF_FILES.iter().any(|mark| lower.contains(mark))).then_some(said)
 }

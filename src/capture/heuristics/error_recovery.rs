@@ -8,7 +8,7 @@ use super::edits::{describe_edits, is_settings, names_same, within};
 use super::error_line::{blames_the_command, error_line, place, said_below, unknown_flag};
 use super::failure::{is_failure, patterns};
 use super::intended_failure::is_intended;
-use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall};
+use super::session::{MAX_COMMAND_CHARS, Session, TerminalCall, is_script};
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
 use crate::lesson::{CommandRecovery, RecoveryStep};
 
@@ -79,10 +79,9 @@ impl<'s, 't> Recovery<'s, 't> {
             return Err(RejectedBecause::NothingRelated { n_looked_at: next.len(), window: WINDOW });
         };
         let error = error_line(failed.output()).ok_or(RejectedBecause::NoError)?;
-        let script = [failed, passed].into_iter().find(|call| call.is_script());
-        if let Some(script) = script {
-            let n_chars = script.line.text().chars().count();
-            return Err(RejectedBecause::Script { n_chars, max: MAX_COMMAND_CHARS });
+        let texts = [&failed.line, &passed.line].map(CommandLine::plain_text);
+        if let Some(script) = texts.iter().find(|text| is_script(text)) {
+            return Err(RejectedBecause::Script { n_chars: script.chars().count(), max: MAX_COMMAND_CHARS });
         }
         if is_intended(session, failed, passed) {
             return Err(RejectedBecause::MeantToFail);

@@ -163,6 +163,8 @@ pub enum RejectedBecause {
     },
     /// An earlier turn says the same.
     SaidBefore,
+    /// Nothing that the session says holds beyond the moment.
+    OfTheMoment,
     /// A secret was typed: the redacted rest is not useful.
     HasSecret,
     /// The session is too short.

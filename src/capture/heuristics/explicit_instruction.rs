@@ -9,7 +9,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::session::{Session, TerminalCall};
 use super::user_correction::Subject;
-use super::wording::{Sentence, char_range, sentences};
+use super::wording::{Sentence, char_range, pattern, sentences};
 use super::{Author, Candidate, FiredBecause, Heuristic, Instruction, Trial, mined};
 use crate::lesson::{Evidence, build_lesson};
 
@@ -54,7 +54,7 @@ fn place(text: &str, sentences: &[Sentence<'_>]) -> Option<(usize, usize)> {
     if is_memory_line(text) {
         return Some((0, 0)).filter(|_| !sentences.is_empty());
     }
-    let instruction = &PATTERNS.as_ref()?.0;
+    let instruction = &*INSTRUCTIONS;
     let found =
         sentences.iter().enumerate().filter(|(_, sentence)| !sentence.text.ends_with('?') || asks_for_skill(sentence));
     let mut found = found.filter_map(|(number, sentence)| Some((number, instruction.find(sentence.text)?.start())));
@@ -69,9 +69,8 @@ fn asks_for_skill(sentence: &Sentence<'_>) -> bool {
 /// The pattern of the lesson's name, as in "save this as docker-dev".
 const NAME: &str = r#"(?ix) \b (?: as | about | named | called ) \s+ (?: (?: a | an | the | this | new | skill | called | named | about | for ) \s+ )* ["'`“]? ([\p{L}\p{N}][\p{L}\p{N}_.-]* (?: \s+ [\p{L}\p{N}][\p{L}\p{N}_-]* ){0,3})"#;
 
-/// The patterns of an instruction and of a lesson's name. None if one does not compile.
-static PATTERNS: LazyLock<Option<(Regex, Regex)>> =
-    LazyLock::new(|| Some((Regex::new(INSTRUCTION).ok()?, Regex::new(NAME).ok()?)));
+static INSTRUCTIONS: LazyLock<Regex> = LazyLock::new(|| pattern(INSTRUCTION));
+static NAMES: LazyLock<Regex> = LazyLock::new(|| pattern(NAME));
 
 /// A trial for each user turn that asks the agent to remember something.
 pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
@@ -224,7 +223,7 @@ fn trim_name(name: &str) -> &str {
 
 /// The name that an instruction gives the lesson, as a slug. None if it gives no name.
 fn lesson_name(instruction: &str) -> Option<String> {
-    let name = PATTERNS.as_ref()?.1.captures(instruction)?.get(1)?;
+    let name = NAMES.captures(instruction)?.get(1)?;
     Some(slug(trim_name(name.as_str()))).filter(|name| !NO_NAMES.contains(&name.as_str()))
 }
 

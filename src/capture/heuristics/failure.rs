@@ -9,7 +9,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::error_line::{absent_program, error_line, never_ran};
 use super::session::{Session, TerminalCall};
-use super::wording::matches;
+use super::wording::{matches, pattern};
 
 /// The maximum number of patterns of a lesson.
 const MAX_PATTERNS: usize = 3;
@@ -27,8 +27,10 @@ pub(super) fn is_failure(session: &Session<'_>, call: &TerminalCall<'_>) -> bool
 
 /// True if the agent's message right after the call reports a failure and shares a name with the error.
 fn agent_confirms(session: &Session<'_>, turn: usize, error: &str) -> bool {
-    static FAILED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:fail(?:s|ed)|errors? (?:out|occurred|is|was)|errored|did(?:n['’]t| not) work|does(?:n['’]t| not) (?:work|exist|support)|could(?:n['’]t| not)|cannot|broke|got an? (?:\w+ )?error|(?:issue|problem) is)\b").ok()
+    static FAILED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"(?i)\b(?:fail(?:s|ed)|errors? (?:out|occurred|is|was)|errored|did(?:n['’]t| not) work|does(?:n['’]t| not) (?:work|exist|support)|could(?:n['’]t| not)|cannot|broke|got an? (?:\w+ )?error|(?:issue|problem) is)\b",
+        )
     });
     /// The number of characters of the message that are read.
     const MAX_CHARS: usize = 300;

@@ -10,32 +10,34 @@ use regex::Regex;
 use super::edits::changed_lines;
 use super::error_line::is_finding;
 use super::session::{Session, TerminalCall};
-use super::wording::matches;
+use super::wording::{matches, pattern};
 
 /// Phrases of an agent that runs a command to see it fail.
-static MEANT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:should|must|will|verify|confirm|ensure|expect\w*|prove|watch|make sure)\b(?: \w+){0,4} fails?\b|\binvert|\b(?:error|failure|unhappy) (?:path|case)s?\b|\bwithout the (?:fix|change|guard)\b|\b(?:reproduc(?:e|es|ed|ing)|repro) (?:it|this|that|the (?:\w+ )?(?:bug|issue|failure|error|problem|crash))\b").ok()
+static MEANT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\b(?:should|must|will|verify|confirm|ensure|expect\w*|prove|watch|make sure)\b(?: \w+){0,4} fails?\b|\binvert|\b(?:error|failure|unhappy) (?:path|case)s?\b|\bwithout the (?:fix|change|guard)\b|\b(?:reproduc(?:e|es|ed|ing)|repro) (?:it|this|that|the (?:\w+ )?(?:bug|issue|failure|error|problem|crash))\b",
+    )
 });
 
 /// Phrases for breaking something on purpose, or for writing the test before the code.
-static BREAKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static BREAKS: LazyLock<Regex> = LazyLock::new(|| {
     let break_it = r"\bbreak (?:it|one|something|the (?:code|implementation))\b|\bsabotag\w+";
     let on_purpose = r"\bon purpose\b|\b(?:deliberate|intentional|purpose|purposeful)(?:ly)? (?:\w+ )?(?:br[eo]ak|broke|introduc|fail|wrong|corrupt|remov|chang|invert|bad|invalid|mistake|bug|error|mutat)";
     let for_now =
         r"\btemporarily (?:\w+ )?(?:break|broke|remov|revert|disabl|comment|chang|undo|stub|invert|flip|replac)";
     let mutants = r"\bmutation[- ]test|\bmutat(?:e|ed|ing) (?:it|the (?:code|test|source|implementation))\b|\bmutants?\b|\bnegative (?:test|control)\b|\binverted\b";
     let first = r"\btests?[- ]first\b|\bTDD\b|\bred[- /]green\b|\b(?:write|writing|add|adding|start\w* with|begin\w* with|create|creating) (?:a |an |the |some )?(?:\w+ )?failing tests?\b|\bRED\b[^.\n]{0,20}\b(?:phase|step)\b";
-    Regex::new(&format!("(?i){break_it}|{on_purpose}|{for_now}|{mutants}|{first}")).ok()
+    pattern(&format!("(?i){break_it}|{on_purpose}|{for_now}|{mutants}|{first}"))
 });
 
 /// Phrases of an agent that has seen the failure it wanted.
-static AS_EXPECTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static AS_EXPECTED: LazyLock<Regex> = LazyLock::new(|| {
     let failing = r"\b(?:fail\w*|error\w*|red|reject\w*|refus\w*)\b[^.!?\n]{0,60}\b(?:as (?:expected|intended|designed|planned|hoped|(?:it|they) should|wanted)|for the right reason)\b";
     let expected = r"\b(?:as expected|expected|expectedly)\b[ :,—-]{1,3}(?:the )?(?:\w+ ){0,3}fail(?:s|ed|ure|ures)?\b|\bwhich is the expected (?:behaviou?r|result|failure)\b";
     let rightly = r"\b(?:correctly|rightly|properly) (?:fail|reject|catch|caught|detect|report|flag|refus)\w*";
     let good = r"^\W*(?:good|great|perfect|excellent|nice)\W+(?:(?:the|a|it|both|all|they|this|that|tests?|new|our|my|check|build|broken|mutated|mutation|mutant|suite|guard|now|of|assertions?|\d+)\W+){0,6}(?:fails?|failed|red|caught|catches|reproduc\w+)\b";
     let bites = r"\b(?:tests?|checks?|guard|lint|rule|assertions?) (?:now |really |does |do |actually )?(?:catch(?:es)?|caught|bites?|ha(?:s|ve) teeth)\b|\breproduced\b";
-    Regex::new(&format!("(?i){failing}|{expected}|{rightly}|{good}|{bites}")).ok()
+    pattern(&format!("(?i){failing}|{expected}|{rightly}|{good}|{bites}"))
 });
 
 /// True for a failure that the agent or the user wanted to see.

@@ -9,7 +9,7 @@ use regex::Regex;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::cues;
-use super::wording::{folded, sentences};
+use super::wording::{folded, pattern, sentences};
 
 /// The minimum number of content words. A sentence with fewer is a remark.
 const MIN_CONTENT_WORDS: usize = 3;
@@ -116,10 +116,12 @@ pub(super) fn holds_outside(sentence: &str) -> bool {
 /// True for a sentence with a number from a list of the session, or with the ID of an issue or a commit: "issue 17", "phase 2",
 /// "image #3", "A-C", "app-4te", "e45daa39".
 pub(super) fn refers(sentence: &str) -> bool {
-    static NUMBERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"(?i)(?:\b(?:issues?|points?|items?|options?|comments?|findings?|numbers?|phases?|chunks?|steps?|tasks?|parts?|lines?|address|fix|do)|#) ?\d|\bimage #|\b(?:first|next|last|following|remaining|previous|ready) (?:\w+ )?(?:tasks?|issues?|items?|steps?|ones?|points?)\b|\b[A-Z]-[A-Z]\b|\b[a-z]+-(?:\d|[a-z]\d|\d[a-z])[a-z\d]*\b|\b(?:[a-f]+\d|\d+[a-f])[a-f\d]{5,}\b").ok()
+    static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(
+            r"(?i)(?:\b(?:issues?|points?|items?|options?|comments?|findings?|numbers?|phases?|chunks?|steps?|tasks?|parts?|lines?|address|fix|do)|#) ?\d|\bimage #|\b(?:first|next|last|following|remaining|previous|ready) (?:\w+ )?(?:tasks?|issues?|items?|steps?|ones?|points?)\b|\b[A-Z]-[A-Z]\b|\b[a-z]+-(?:\d|[a-z]\d|\d[a-z])[a-z\d]*\b|\b(?:[a-f]+\d|\d+[a-f])[a-f\d]{5,}\b",
+        )
     });
-    NUMBERED.as_ref().is_some_and(|numbered| numbered.is_match(sentence))
+    NUMBERED.is_match(sentence)
 }
 
 /// True for a sentence with a word that refers to something outside it, or to the person addressed.

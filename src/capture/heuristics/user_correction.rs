@@ -20,6 +20,7 @@ use super::session::Session;
 use super::statement::{Statement, statements};
 use super::wording::char_range;
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
+use crate::capture::evidence::is_said_first;
 use crate::lesson::{Evidence, build_lesson};
 use quote::Quote;
 pub(super) use subject::Subject;
@@ -27,6 +28,8 @@ pub(super) use subject::Subject;
 /// The minimum probability of a turn that is used at all. Chosen by cross-validation on the labelled turns that the weights are
 /// fitted on, for a precision well above 0.6.
 const HEARD: f64 = 0.4;
+/// The minimum probability of holding beyond the session, for a session to have any candidate. Chosen like [`HEARD`].
+const MAY_HOLD: f64 = 0.1;
 /// The minimum cosine of the words of two statements that count as one, repeated; specified.
 const SAME: f64 = 0.6;
 /// The most statements of a session that are compared with each other; of more, the last ones.
@@ -46,9 +49,13 @@ struct Heard<'t> {
 pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
     let (heard, mut trials) = hear(session);
     let repeats = repeats(&heard);
+    let may_hold = heard.iter().any(|heard| heard.said.durable >= MAY_HOLD || heard.quote.is_rule());
     for (number, heard) in heard.iter().enumerate() {
         trials.push(match () {
-            () if repeats.contains(&number) => Trial::refused(heard.said.turn, RejectedBecause::SaidBefore),
+            () if !may_hold => Trial::refused(heard.said.turn, RejectedBecause::OfTheMoment),
+            () if repeats.contains(&number) || !is_said_first(session.transcript, &heard.evidence()) => {
+                Trial::refused(heard.said.turn, RejectedBecause::SaidBefore)
+            }
             () if heard.quote.has_secret() => Trial::refused(heard.said.turn, RejectedBecause::HasSecret),
             () => {
                 Trial::fired(heard.said.turn, heard.candidate(session), FiredBecause::Told { probability: heard.lasts })

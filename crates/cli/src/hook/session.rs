@@ -202,7 +202,7 @@ mod tests {
         let failed = TextHash::of(&["make"]).to_string();
         let known = serde_json::json!({"shown": [], "expected": ["x"], "recognized": ["x"], "failed": [failed],
             "tree": {"changed": ["go"], "upstream": "set"}});
-        fs::write(&path, known.to_string()).unwrap();
+        user_state::replace(&path, &known.to_string()).unwrap();
         assert!(Session::at(Some(path)).has_failed(TextHash::of(&["make"])));
     }
 }

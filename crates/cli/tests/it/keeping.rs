@@ -101,6 +101,7 @@ fn a_forgotten_rule_of_a_session_is_in_no_file() {
     let (folder, file) = (&home.path().join("memory"), home.path().join("session.jsonl"));
     fs::write(&file, session("Remember: from now on always run quagga before you deploy the widget server.")).unwrap();
     run(folder, &["mine", file.to_str().unwrap()]);
+    run(folder, &["inbox", "apply", "sessions/s"]);
     let lesson = run(folder, &["list"]).into_iter().find(|row| row["id"].is_string()).unwrap();
     assert!(!files_with(folder, "quagga").is_empty() && !folder.join("skills").exists(), "a rule makes no draft");
     let forgotten = &run(folder, &["forget", lesson["id"].as_str().unwrap()])[0];

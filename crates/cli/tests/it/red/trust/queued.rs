@@ -134,6 +134,7 @@ fn a_session_that_somebody_else_queued_is_not_read() {
             reads_only_the_user_s(ground, &ours, "applied");
         }),
         attack("a clone brings it, and is trusted afterwards", move |ground| {
+            admit_quotes(ground, "");
             let theirs = ground.folder("theirs");
             ground.other.git(&theirs, &["init", "-q", "."]);
             ground.does(
