@@ -144,30 +144,30 @@ pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
         let scan = miner.playbook.sessions().only_queued();
         miner.read_due(&scan)?;
     } else {
-        let files = miner.files_of(&asked.paths)?;
+        let files = files_of(&asked.paths)?;
         miner.read_files(&files, asked.format);
     }
     miner.conclude()
 }
 
-impl Miner<'_> {
-    /// The named files, and the session files in the named folders.
-    fn files_of(&self, paths: &[PathBuf]) -> Result<Vec<Input>, Box<dyn Error>> {
-        let mut named = Vec::new();
-        for path in paths {
-            if !path.is_dir() {
-                named.push(Input::Named(path.clone()));
-                continue;
-            }
-            let found = sessions::files(path)?;
-            for left in found.left_out {
-                say(&format!("left out: {}: {}", path_line(&left.path), left.reason));
-            }
-            named.extend(found.files.into_iter().map(|file| Input::Found(file, FoundBy::Search)));
+/// The named files, and the session files in the named folders.
+fn files_of(paths: &[PathBuf]) -> Result<Vec<Input>, Box<dyn Error>> {
+    let mut named = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            named.push(Input::Named(path.clone()));
+            continue;
         }
-        Ok(named)
+        let found = sessions::files(path)?;
+        for left in found.left_out {
+            say(&format!("left out: {}: {}", path_line(&left.path), left.reason));
+        }
+        named.extend(found.files.into_iter().map(|file| Input::Found(file, FoundBy::Search)));
     }
+    Ok(named)
+}
 
+impl Miner<'_> {
     fn read_files(&mut self, files: &[Input], format: Format) {
         self.bar = progress(files.len(), "sessions");
         for input in files {

@@ -44,7 +44,7 @@ impl SessionFindings {
     }
 
     pub(super) fn proposal(&self) -> Proposal {
-        let lines: Vec<String> = self.0.iter().map(|waiting| line(waiting)).collect();
+        let lines: Vec<String> = self.0.iter().map(line).collect();
         let n_found = lines.len();
         let label = if self.reads_foreign() { "; the session read what others wrote" } else { "" };
         let first = lines.first().cloned().unwrap_or_default();

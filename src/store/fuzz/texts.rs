@@ -55,7 +55,7 @@ fn fuzz_command_line(bytes: &[u8]) {
     let line = CommandLine::parse(&text);
     assert_eq!(line.text(), CommandLine::parse(line.text()).text());
     let other = CommandLine::parse("git push --force origin main");
-    let _ = (line.relation_to(&other), line.word_changes(&other), line.blamed_by("unknown option", &other));
+    let _ = (line.relation_to(&other), line.word_changes(&other));
     let _ = (line.effect(), line.purpose(), line.plain_text(), line.topic(), line.slug());
     for step in line.steps(&ChangedFiles::default()) {
         let _ = (step.program(), step.built(), step.takes_all(), step.is_version_control());

@@ -30,8 +30,6 @@ pub struct Invocation<'l> {
     pub lead: Vec<&'l str>,
     /// The words after the program, without quotes.
     pub words: Vec<&'l str>,
-    /// The files into which its output is redirected, as written.
-    pub outputs: Vec<&'l str>,
 }
 
 impl<'l> Invocation<'l> {
@@ -43,7 +41,6 @@ impl<'l> Invocation<'l> {
             purpose: purpose(part),
             lead: part.lead.iter().map(|word| word.text.as_str()).collect(),
             words: part.arguments.iter().map(|word| word.text.as_str()).collect(),
-            outputs: part.outputs.iter().map(String::as_str).collect(),
         }
     }
 

@@ -1,6 +1,5 @@
 //! Command lines: program, subcommand, purpose, and the difference between two lines.
 
-mod counterpart;
 mod invocation;
 mod normal;
 mod program;
@@ -9,7 +8,6 @@ mod shell;
 mod simple_command;
 mod step;
 mod word_diff;
-mod written;
 
 pub use invocation::Invocation;
 pub use program::Purpose;
@@ -17,7 +15,7 @@ pub use related::Relation;
 pub use step::{ChangedFiles, Step};
 pub use word_diff::WordChange;
 
-use simple_command::{Input, SimpleCommand, StatusUse};
+use simple_command::{SimpleCommand, StatusUse};
 
 /// A command line, parsed by shell grammar. It is never run.
 ///
@@ -134,33 +132,10 @@ impl CommandLine {
         related::relation(self, later)
     }
 
-    /// The program as written, with its folder, if one is named.
-    #[must_use]
-    pub fn program_path(&self) -> Option<&str> {
-        self.main_parts().first().map(|part| part.original())
-    }
-
-    /// A program that the line runs, as written, with its folder, if one is named.
-    #[must_use]
-    pub fn path_of(&self, program: &str) -> Option<&str> {
-        self.parts.iter().find(|part| part.program() == program).map(SimpleCommand::original)
-    }
-
     /// True if a later line runs another program on an operand of this one, as when a program is not installed.
     #[must_use]
     pub fn is_replaced_by(&self, later: &Self) -> bool {
         related::is_replaced(self, later)
-    }
-
-    /// True if a later line does not run the program that read a pipe of this one, and so cannot fail as it did. Filters of the
-    /// output do not count, and neither does a program that the error names: to do without it is the remedy.
-    #[must_use]
-    pub fn is_shortened_by(&self, later: &Self, error: &str) -> bool {
-        let is_reader = |part: &&SimpleCommand| part.input == Input::Pipe && program::is_main(part);
-        let is_left_out = |part: &SimpleCommand| {
-            !later.programs().any(|other| other == part.program()) && !error.contains(part.program())
-        };
-        self.parts.iter().filter(is_reader).any(is_left_out)
     }
 
     /// The word changes that turn this line into the other one; empty if they have the same words.

@@ -92,23 +92,6 @@ impl SimpleCommand {
         &self.original
     }
 
-    /// As typed, without redirections of the output.
-    pub(super) fn as_typed(&self) -> String {
-        let lead = self.lead.iter().map(|word| word.raw.as_str());
-        let arguments = self.arguments.iter().map(|word| word.raw.as_str());
-        lead.chain([self.original.as_str()]).chain(arguments).collect::<Vec<_>>().join(" ")
-    }
-
-    /// Without a wrapper that only measures it, lowers its priority or keeps it in the background.
-    pub(super) fn untimed(&self) -> Self {
-        let measures = |word: &Word| matches!(base_name(&word.text), "time" | "nice" | "ionice" | "nohup" | "stdbuf");
-        let mut part = self.clone();
-        if part.lead.first().is_some_and(measures) {
-            part.lead.clear();
-        }
-        part
-    }
-
     /// The program as written and the arguments.
     pub(super) fn originals(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.original.as_str()).chain(self.arguments.iter().map(|word| word.text.as_str()))

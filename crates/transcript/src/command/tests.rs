@@ -282,60 +282,6 @@ fn nesting_fits_the_stack() {
 }
 
 #[test]
-fn the_command_whose_operand_an_output_names() {
-    let named = |failed: &str, output: &str, later: &str| {
-        let (failed, later) = (CommandLine::parse(failed), CommandLine::parse(later));
-        failed.named_in(output, &later).map(|(before, after)| (before.text().to_owned(), after.text().to_owned()))
-    };
-    let told = |before: &str, after: &str| Some((before.to_owned(), after.to_owned()));
-    let failed = "git add a.rs out/b.css && git commit -m 'x y'";
-    let later = "git add -f out/b.css && git add a.rs && git commit -m 'x y'";
-    assert_eq!(named(failed, "ignored:\nout/b.css", later), told("git add out/b.css", "git add -f out/b.css"));
-    // A folder of the operand is detected as well; a word of the output that is not a path is not.
-    let deep = failed.replace("out/", "web/out/");
-    let later_deep = later.replace("out/", "web/out/");
-    let expected = told("git add web/out/b.css", "git add -f web/out/b.css");
-    assert_eq!(named(&deep, "ignored: 'web/out'.", &later_deep), expected);
-    assert_eq!(named(&deep, "ignored: web", &later_deep), None);
-    // No operand is named, or operands of several commands are; or there is only one command, or it did not change.
-    assert_eq!(named(failed, "ignored", later), None);
-    assert_eq!(named("lint a.rs && test a.rs", "a.rs: no", "lint -x a.rs && test a.rs"), None);
-    assert_eq!(named("git add out/b.css", "out/b.css", "git add -f out/b.css"), None);
-    assert_eq!(named(failed, "out/b.css", "git add out/b.css"), None);
-}
-
-#[test]
-fn a_flag_leads_to_its_command() {
-    let check = |line: &str, later: &str, expected: Option<(&str, &str)>| {
-        let found = CommandLine::parse(line).flagged_by("-u", &CommandLine::parse(later));
-        let found = found.as_ref().map(|(own, other)| (own.text(), other.text()));
-        assert_eq!(found, expected, "{line} / {later}");
-    };
-    check("cd x; tool sync -u 7 | tail", "tool sync -s 7; ls", Some(("tool sync -u 7", "tool sync -s 7")));
-    // Several commands have the flag, or the later command is ambiguous.
-    check("tool sync -u 7; tool list -u", "tool sync -s 7", None);
-    check("cd x; tool sync -u 7", "tool sync -s 7; tool sync -s 8", None);
-    check("cd x; tool sync -u 7", "tool list", None);
-    check("tool sync -u 7", "tool sync -s 7", None);
-}
-
-#[test]
-fn a_line_without_the_reader_of_its_pipe_is_shortened() {
-    let check = |failed: &str, later: &str, error: &str, expected: bool| {
-        let found = CommandLine::parse(failed).is_shortened_by(&CommandLine::parse(later), error);
-        assert_eq!(found, expected, "{failed} / {later}");
-    };
-    let failed = "curl -s localhost/api/state | python3 -m json.tool";
-    check(failed, "curl -s localhost/api/state", "Expecting value: line 1", true);
-    check(failed, "curl -s localhost/state | python3 -m json.tool", "Expecting value: line 1", false);
-    check(failed, "curl -X POST localhost/api/start", "Expecting value: line 1", true);
-    // The program is not there, or it is a filter: to do without it is the remedy.
-    check(failed, "curl -s localhost/api/state", "bash: python3: command not found", false);
-    check("npm test | tail -5", "npm test", "error: x", false);
-    check("make lint && make test", "make test", "error: x", false);
-}
-
-#[test]
 fn what_asks_for_help_or_lists_objects_only_looks() {
     let check = |line: &str, expected: Effect| assert_eq!(CommandLine::parse(line).effect(), expected, "{line}");
     check("gcloud run domain-mappings create --service=web --help", Effect::Looks);
