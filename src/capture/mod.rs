@@ -9,7 +9,7 @@ mod heuristics;
 mod sessions;
 
 pub use agent::{AgentJob, AgentLimits, AgentTool, Denied, ToolPolicy};
-pub(crate) use evidence::is_said_first;
+pub(crate) use evidence::Shown;
 pub use evidence::{MIN_QUOTE_WORDS, NoEvidence, Speaker, check_evidence, find_evidence};
 pub use extract::{
     Existing, ExtractRequest, Extracted, Extraction, ProposalEvidence, RecoveryPart, RecoveryRefusal, Refused,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Playbook;
 use super::known_lessons::KnownLesson;
 use crate::capture::foreign::reads_foreign;
-use crate::capture::{Candidate, Explanation, Heuristic, is_said_first, split_by_failure, suggest};
+use crate::capture::{Candidate, Explanation, Heuristic, Shown, split_by_failure, suggest};
 use crate::config::{Admission, CaptureConfig};
 use crate::error::Result;
 use crate::gate;
@@ -197,11 +197,14 @@ impl<'t> Admitting<'t> {
 
     /// The draft of something that a model proposed or the user asked to remember, with its quotes.
     pub(super) fn quoted(&self, draft: LessonDraft, quotes: &[Evidence]) -> LessonDraft {
-        let is_own = |evidence: &Evidence| is_said_first(self.transcript, evidence);
+        let is_own = || {
+            let shown = Shown::of(self.transcript);
+            quotes.iter().all(|quote| shown.leaves_to_user(quote))
+        };
         let is_admitted = self.admission == Admission::Quoted
             && self.transcript.source == Source::Agent
             && !quotes.is_empty()
-            && quotes.iter().all(is_own);
+            && is_own();
         if is_admitted { draft.admitted_by_quote() } else { self.labelled(draft) }
     }
 

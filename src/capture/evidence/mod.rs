@@ -133,16 +133,28 @@ pub fn check_evidence(transcript: &Transcript, evidence: &Evidence) -> Result<()
     Err(otherwise)
 }
 
-/// True if a quote has at least [`MIN_QUOTE_WORDS`] words, and no earlier turn of the assistant and no earlier result of a tool has it.
-pub(crate) fn is_said_first(transcript: &Transcript, Evidence { quote, turn, .. }: &Evidence) -> bool {
-    let key = Key::of_untrusted(quote);
-    let has = |text: &str| key.is_in(&Key::of_untrusted(text));
-    let shows = |earlier: &Turn| match earlier {
-        Turn::Assistant(text) => has(text),
-        Turn::ToolCall(call) => call.result.as_deref().is_some_and(has),
-        Turn::User(_) | Turn::System(_) => false,
-    };
-    key.n_words() >= MIN_QUOTE_WORDS && !transcript.turns.iter().take(*turn).any(shows)
+/// What the assistant wrote and tools printed in a session, prepared once for any number of quotes.
+pub(crate) struct Shown(Vec<(usize, String)>);
+
+impl Shown {
+    pub(crate) fn of(transcript: &Transcript) -> Self {
+        let shown = |(number, turn): (usize, &Turn)| {
+            let text = match turn {
+                Turn::Assistant(text) => Some(text.as_str()),
+                Turn::ToolCall(call) => call.result.as_deref(),
+                Turn::User(_) | Turn::System(_) => None,
+            };
+            text.map(|text| (number, Key::of_untrusted(text).into_text()))
+        };
+        Self(transcript.turns.iter().enumerate().filter_map(shown).collect())
+    }
+
+    /// True if a quote has at least [`MIN_QUOTE_WORDS`] words, and nothing that was shown before it has them.
+    pub(crate) fn leaves_to_user(&self, Evidence { quote, turn, .. }: &Evidence) -> bool {
+        let key = Key::of_untrusted(quote);
+        let mut earlier = self.0.iter().take_while(|(number, _)| number < turn);
+        key.n_words() >= MIN_QUOTE_WORDS && !earlier.any(|(_, text)| key.is_in(text))
+    }
 }
 
 /// A quote in a text.
@@ -171,7 +183,7 @@ pub(in crate::capture) fn locate(text: &str, quote: &str) -> Located {
 
 /// The speaker of a quote in a turn that no person typed.
 fn says(turn: &Turn, quote: &Key) -> Option<Speaker> {
-    let has = |text: &str| quote.is_in(&Key::of_untrusted(text));
+    let has = |text: &str| quote.is_in(&Key::of_untrusted(text).into_text());
     let (speaker, is_said) = match turn {
         Turn::User(_) => return None,
         Turn::Assistant(text) => (Speaker::Assistant, has(text)),

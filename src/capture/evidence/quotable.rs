@@ -133,8 +133,13 @@ impl Key {
         self.text.unicode_words().count()
     }
 
-    pub(super) fn is_in(&self, other: &Self) -> bool {
-        other.text.contains(&self.text)
+    /// The text that is compared.
+    pub(super) fn into_text(self) -> String {
+        self.text
+    }
+
+    pub(super) fn is_in(&self, other: &str) -> bool {
+        other.contains(&self.text)
     }
 
     /// Which character begins at a byte offset; the number of characters at the end.

@@ -77,10 +77,10 @@ fn a_quote_is_the_users_first_unless_a_result_or_the_assistant_has_it_before() {
     ] {
         let transcript = session(turns);
         let evidence = find_evidence(&transcript, RULE).unwrap();
-        assert_eq!(is_said_first(&transcript, &evidence), expected, "{:?}", transcript.turns);
+        assert_eq!(Shown::of(&transcript).leaves_to_user(&evidence), expected, "{:?}", transcript.turns);
     }
     let short = session(vec![Turn::User("use pnpm".into())]);
-    assert!(!is_said_first(&short, &find_evidence(&short, "use pnpm").unwrap()));
+    assert!(!Shown::of(&short).leaves_to_user(&find_evidence(&short, "use pnpm").unwrap()));
 }
 
 #[test]

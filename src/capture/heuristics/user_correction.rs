@@ -20,7 +20,7 @@ use super::session::Session;
 use super::statement::{Statement, statements};
 use super::wording::char_range;
 use super::{Author, Candidate, FiredBecause, Heuristic, RejectedBecause, Trial, mined};
-use crate::capture::evidence::is_said_first;
+use crate::capture::evidence::Shown;
 use crate::lesson::{Evidence, build_lesson};
 use quote::Quote;
 pub(super) use subject::Subject;
@@ -32,8 +32,8 @@ const HEARD: f64 = 0.4;
 const MAY_HOLD: f64 = 0.1;
 /// The minimum cosine of the words of two statements that count as one, repeated; specified.
 const SAME: f64 = 0.6;
-/// The most statements of a session that are compared with each other; of more, the last ones.
-const MAX_COMPARED: usize = 400;
+/// The most statements of a session that are considered; of more, those that most likely last.
+const MAX_HEARD: usize = 50;
 /// The confidence of a statement that surely lasts. Below that of a lesson that the user asked for; chosen.
 const MAX_CONFIDENCE: f64 = 0.5;
 
@@ -49,11 +49,12 @@ struct Heard<'t> {
 pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
     let (heard, mut trials) = hear(session);
     let repeats = repeats(&heard);
+    let shown = Shown::of(session.transcript);
     let may_hold = heard.iter().any(|heard| heard.said.durable >= MAY_HOLD || heard.quote.is_rule());
     for (number, heard) in heard.iter().enumerate() {
         trials.push(match () {
             () if !may_hold => Trial::refused(heard.said.turn, RejectedBecause::OfTheMoment),
-            () if repeats.contains(&number) || !is_said_first(session.transcript, &heard.evidence()) => {
+            () if repeats.contains(&number) || !shown.leaves_to_user(&heard.evidence()) => {
                 Trial::refused(heard.said.turn, RejectedBecause::SaidBefore)
             }
             () if heard.quote.has_secret() => Trial::refused(heard.said.turn, RejectedBecause::HasSecret),
@@ -81,21 +82,22 @@ fn hear<'t>(session: &Session<'t>) -> (Vec<Heard<'t>>, Vec<Trial>) {
             trials.push(Trial::refused(said.turn, RejectedBecause::NotHeard { probability: said.probability }));
         }
     }
+    heard.sort_by(|one: &Heard<'_>, other| other.lasts.total_cmp(&one.lasts));
+    for left in heard.split_off(MAX_HEARD.min(heard.len())) {
+        trials.push(Trial::refused(left.said.turn, RejectedBecause::TooMany { max: MAX_HEARD }));
+    }
+    heard.sort_by_key(|heard| heard.said.turn);
     (heard, trials)
 }
 
 /// The indexes of the statements that repeat an earlier one.
 fn repeats(heard: &[Heard<'_>]) -> HashSet<usize> {
-    let from = heard.len().saturating_sub(MAX_COMPARED);
     let bags: Vec<HashMap<String, f64>> = heard.iter().map(|heard| bag(heard.quote.text)).collect();
     let mut repeats = HashSet::new();
-    for later in from..heard.len() {
-        let is_same = |earlier: usize| {
-            let pair = bags.get(earlier).zip(bags.get(later));
-            pair.is_some_and(|(a, b)| cosine(a, b) >= SAME)
-        };
-        if (from..later).any(|earlier| !repeats.contains(&earlier) && is_same(earlier)) {
-            repeats.insert(later);
+    for (number, later) in bags.iter().enumerate() {
+        let mut earlier = bags.iter().enumerate().take(number).filter(|(earlier, _)| !repeats.contains(earlier));
+        if earlier.any(|(_, earlier)| cosine(earlier, later) >= SAME) {
+            repeats.insert(number);
         }
     }
     repeats
