@@ -212,15 +212,20 @@ fn carry_out(
                 ([item], lines) => inbox.apply_lines(item, lines)?,
                 _ => return Err("lines are of one proposal".into()),
             };
-            let lessons: Vec<String> = applied.lessons.iter().map(ToString::to_string).collect();
+            let outcomes: Vec<String> = applied.lessons.iter().map(ToString::to_string).collect();
             out.object(&json!({
-                "applied": names, "files": applied.files.iter().map(path_text).collect::<Vec<_>>(), "lessons": lessons, "change": applied.change,
+                "applied": names, "files": applied.files.iter().map(path_text).collect::<Vec<_>>(), "lessons": outcomes, "change": applied.change,
             }))?;
             for file in &applied.files {
                 out.line(&format!("wrote {}", path_line(file)))?;
             }
-            for lesson in &lessons {
-                out.line(&format!("{lesson} is in use; take it back with: adage remove {lesson}"))?;
+            for outcome in &applied.lessons {
+                let undo = match (outcome.change(), outcome.id()) {
+                    (Some(change), _) => format!("; take it back with: adage undo {change}"),
+                    (None, Some(id)) => format!("; take it back with: adage remove {id}"),
+                    (None, None) => String::new(),
+                };
+                out.line(&format!("{outcome}{undo}"))?;
             }
             ("applied", applied.change)
         }
