@@ -49,11 +49,10 @@ impl Skills {
     }
 
     /// Adds the session of a suggested skill to the draft of the same procedure, if there is one. Returns the draft's name and
-    /// whether the session is new to it.
+    /// whether the session is new to it. A session that read what others wrote adds nothing, and the draft of one gives way to the
+    /// suggestion of another.
     pub(super) fn count_session(&self, suggested: &Skill) -> Result<Option<CountedSession>> {
-        if suggested.provenance.trust == Trust::Tainted {
-            return Ok(None);
-        }
+        let is_labelled = |skill: &Skill| skill.provenance.trust == Trust::Tainted;
         let is_same_draft = |found: &FoundSkill| found.skill.is_drawn() && is_same_procedure(&found.skill, suggested);
         let Some(found) = self.own().into_iter().find(is_same_draft) else { return Ok(None) };
         let name = found.skill.name.clone();
@@ -62,12 +61,16 @@ impl Skills {
             suggested.provenance.sources.iter().filter(|session| !sources.contains(session)).cloned().collect();
         // A draft with supporting files was edited by a person.
         let is_plain = found.files.is_empty() && found.not_covered.is_none();
-        if more.is_empty() || !is_plain {
+        if more.is_empty() || !is_plain || is_labelled(suggested) {
             return Ok(Some(CountedSession { draft: name, is_new: false }));
         }
         let mut draft = Skill::clone(&found.skill);
-        draft.provenance.sources.extend(more.iter().cloned());
-        let is_new = n_sessions(&draft.provenance.sources) > n_sessions(sources);
+        if is_labelled(&draft) {
+            draft = Skill { name: name.clone(), quality: draft.quality, ..suggested.clone() };
+        } else {
+            draft.provenance.sources.extend(more.iter().cloned());
+        }
+        let is_new = is_labelled(&found.skill) || n_sessions(&draft.provenance.sources) > n_sessions(sources);
         if is_new {
             self.replace(&draft)?;
         }

@@ -48,11 +48,11 @@ impl Drafts {
 
 impl Skills {
     /// Saves suggestions of sessions as draft skills: at most three by default, and only those that pass the
-    /// [`quality_gate`](crate::skills::quality_gate). A suggestion that is tainted, too thin or already saved is declined with
+    /// [`quality_gate`](crate::skills::quality_gate). A suggestion that is too thin or already saved is declined with
     /// the reason. If a draft was saved and the settings say so, a curation follows.
     ///
     /// A draft is shown to a model when a second session suggests the same procedure, when its lesson is admitted, or when a
-    /// person promotes it.
+    /// person promotes it; that of a session that read what others wrote only when a person promotes it.
     ///
     /// # Errors
     /// The errors of a write; drafts saved before it are kept.

@@ -7,7 +7,7 @@ use adage::chrono::{DateTime, TimeDelta};
 use adage::config::{Admission, AutoSaveConfig};
 use adage::extract::{Extraction, find_evidence};
 use adage::learn::ReviewReason;
-use adage::lesson::{Origin, Provenance};
+use adage::lesson::{Origin, Provenance, Trust};
 use adage::model::{CancelToken, ModelError, ScriptedModel};
 use adage::sessions::{RunOutcome, SessionResult};
 use adage::skills::{Declined, NotWorded, Quality, Skill};
@@ -460,8 +460,15 @@ fn a_procedure_of_many_sessions_is_one_lesson_and_one_draft_shown_from_the_secon
     };
     fetched.turns.insert(1, Turn::ToolCall(fetch));
     learn(&desk.playbook, &fetched);
-    assert!(desk.playbook.skills().list().unwrap().skills.is_empty(), "no draft is made of what is tainted");
-    assert_eq!(learn(&desk.playbook, &procedure("monday")).skills.saved.len(), 1);
+    let draft = || {
+        let mut drafts = desk.playbook.skills().list().unwrap().skills;
+        assert!(drafts.len() == 1 && drafts[0].needs_review);
+        drafts.remove(0).skill.provenance.clone()
+    };
+    assert_eq!((draft().trust, draft().sources), (Trust::Tainted, vec!["tainted".to_owned()]));
+    // The suggestion of a session that read nothing foreign takes its place.
+    assert_eq!(learn(&desk.playbook, &procedure("monday")).skills.recurred.len(), 1);
+    assert_eq!((draft().trust, draft().sources), (Trust::Trusted, vec!["monday".to_owned()]));
     for session in [procedure("monday"), fetched] {
         let again = learn(&desk.playbook, &session);
         assert!(again.skills.recurred.is_empty() && shown(&desk.playbook).is_empty(), "{again:?}");

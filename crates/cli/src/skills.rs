@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use adage::lesson::Trust;
 use adage::redact::{mask, one_line, path_line, path_text};
-use adage::skills::{RefusedFile, Shadowed, Skills};
+use adage::skills::{Quality, RefusedFile, Shadowed, Skill, Skills};
 use adage::{TextHash, Verification, skills};
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -48,6 +48,9 @@ pub(crate) enum Command {
         /// Only if its text, with its files, has this hash, as printed by `show`
         #[arg(long, value_name = "HASH")]
         text_hash: Option<TextHash>,
+        /// Promote a draft although its session read what others wrote
+        #[arg(long)]
+        force: bool,
     },
     /// Show a skill no more, also if its folder is deleted and a pull brings it back; `promote` allows it again
     Withdraw { name: String },
@@ -68,8 +71,14 @@ pub(crate) fn run(global: &Global, command: Command, out: &mut Output) -> Done {
         Command::Show { name } => show(&global.preview()?.skills(), &name, out),
         Command::Export { lessons, to, name } => export(global, &lessons, &to, name.as_ref(), out),
         Command::Import { path, reveal } => import(global, &path, reveal, out),
-        Command::Promote { name, text_hash } => {
+        Command::Promote { name, text_hash, force } => {
             let skills = global.open()?.skills();
+            let reads_foreign =
+                |skill: &Skill| skill.provenance.trust == Trust::Tainted && skill.quality == Quality::Draft;
+            if !force && reads_foreign(&skills.get(&name)?.skill) {
+                let why = "is of a session that read what others wrote; if you have read it, promote it with --force";
+                return Err(format!("{name} {why}").into());
+            }
             let listed = match text_hash {
                 Some(text_hash) => skills.promote_text(&name, text_hash)?,
                 None => skills.promote(&name)?,

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::gate::{Shortcoming, quality_gate};
 use crate::config::AutoSaveConfig;
-use crate::lesson::{Refusal, Trust};
+use crate::lesson::Refusal;
 use crate::skill::{NotWorded, Quality, Skill, SkillName};
 
 /// The suggested skills, sorted into those to save and those not.
@@ -48,9 +48,6 @@ pub enum Declined {
     /// It is a rule in a person's words, which has no steps.
     #[error("it has no steps: a rule is a lesson, not a skill")]
     NoSteps,
-    /// It may come from untrusted content.
-    #[error("may come from untrusted content")]
-    Tainted,
     /// The quality gate refuses it.
     #[error("{}", list(.0))]
     Gate(Vec<Shortcoming>),
@@ -94,9 +91,6 @@ pub fn auto_save(suggested: impl IntoIterator<Item = Skill>, known: &[Skill], co
 fn consider(skill: Skill, known: &[Skill], saved: &[Skill], config: &AutoSaveConfig) -> Result<Skill, Declined> {
     if !config.enabled {
         return Err(Declined::Off);
-    }
-    if skill.provenance.trust == Trust::Tainted {
-        return Err(Declined::Tainted);
     }
     quality_gate(&skill).map_err(Declined::Gate)?;
     let others = || known.iter().chain(saved);

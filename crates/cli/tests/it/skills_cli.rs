@@ -95,6 +95,20 @@ fn hidden_and_refused_skills_are_reported_on_standard_error() {
 }
 
 #[test]
+fn a_draft_of_a_session_that_read_what_others_wrote_is_promoted_only_by_force() {
+    let shell = Shell::new();
+    let metadata = "metadata:\n  adage-quality: draft\n  adage-trust: tainted\n  adage-sources: monday\n";
+    let text = format!("---\nname: build\ndescription: Images.\n{metadata}---\n1. Use the cache.\n");
+    put(&shell.path().join("memory/skills"), "build", &text);
+    let refused = shell.call(&["skills", "promote", "build"]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.err.contains("read what others wrote") && refused.err.contains("--force"), "{}", refused.err);
+    assert_eq!(shell.json(&["skills", "show", "build"])["needs_review"], true);
+    let promoted = shell.json(&["skills", "promote", "build", "--force"]);
+    assert_eq!((&promoted["needs_review"], &promoted["sources"]), (&json!(false), &json!(["monday"])));
+}
+
+#[test]
 fn skills_are_matched_and_curated() {
     let shell = Shell::new();
     let skill = |name: &str, quality: &str| {
