@@ -30,5 +30,5 @@
 
 pub use crate::capture::{
     Existing, ExtractRequest, Extracted, Extraction, MIN_QUOTE_WORDS, NoEvidence, ProposalEvidence, RecoveryPart,
-    RecoveryRefusal, Refused, RefusedBecause, Speaker, Unreadable, check_evidence, extract_lessons, find_evidence,
+    RecoveryRefusal, Refused, RefusedBecause, Speaker, Unreadable, extract_lessons, find_evidence,
 };

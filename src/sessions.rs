@@ -20,9 +20,7 @@
 //! A session is due when it was last written at least 3 hours ago and has at least 10 user turns. If a run dies, the next run reads
 //! its remaining sessions.
 
-pub use crate::capture::{
-    Ineligible, ReadState, Recurrence, Ripeness, SessionEntry as Entry, SessionSummary as Summary, index, recurring,
-};
+pub use crate::capture::{Ineligible, ReadState, SessionEntry as Entry, SessionSummary as Summary, index};
 pub use crate::playbook::extraction::SessionLessons as Lessons;
 pub use crate::playbook::mining::{Mined, SkipSelection};
 pub use crate::playbook::session_files::{

@@ -10,7 +10,7 @@ mod sessions;
 
 pub use agent::{AgentJob, AgentLimits, AgentTool, Denied, ToolPolicy};
 pub(crate) use evidence::Shown;
-pub use evidence::{MIN_QUOTE_WORDS, NoEvidence, Speaker, check_evidence, find_evidence};
+pub use evidence::{MIN_QUOTE_WORDS, NoEvidence, Speaker, find_evidence};
 pub use extract::{
     Existing, ExtractRequest, Extracted, Extraction, ProposalEvidence, RecoveryPart, RecoveryRefusal, Refused,
     RefusedBecause, Unreadable, extract_lessons,
@@ -21,5 +21,5 @@ pub use heuristics::{
     StatedSentence, Statement, Suggestions, stated_lines, statements, suggest,
 };
 pub(crate) use heuristics::{project_checks, split_by_failure};
-pub use sessions::{Ineligible, ReadState, Recurrence, Ripeness, SessionEntry, SessionSummary, index, recurring};
+pub use sessions::{Ineligible, ReadState, SessionEntry, SessionSummary, index};
 pub(crate) use sessions::{are_alike, commands_told, normal_forms};

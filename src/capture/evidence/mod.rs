@@ -58,12 +58,6 @@ pub enum NoEvidence {
         /// The turn, counted from 0.
         turn: usize,
     },
-    /// The words are in the turn, but not at the given position.
-    #[error("the words stand elsewhere in turn {turn}")]
-    Elsewhere {
-        /// The turn, counted from 0.
-        turn: usize,
-    },
     /// Another speaker said it.
     #[error("not the user's words: {speaker} said it in turn {turn}")]
     NotTheUser {
@@ -99,38 +93,6 @@ pub enum NoEvidence {
 /// [`NoEvidence`] with the reason why the quote is not valid.
 pub fn find_evidence(transcript: &Transcript, quote: &str) -> Result<Evidence, NoEvidence> {
     UserTurns::of(transcript).find(quote)
-}
-
-/// Checks evidence with a given position; the gate uses it for evidence from a rule, a model or another program.
-///
-/// The quote may be short here, because the position identifies the words.
-///
-/// # Errors
-/// [`NoEvidence`] with the reason why it is not valid.
-pub fn check_evidence(transcript: &Transcript, evidence: &Evidence) -> Result<(), NoEvidence> {
-    let Evidence { quote, turn, range } = evidence;
-    let key = Key::of_untrusted(quote);
-    if key.is_empty() {
-        return Err(NoEvidence::Empty);
-    }
-    let said = transcript.turns.get(*turn).ok_or(NoEvidence::Nowhere)?;
-    let Turn::User(text) = said else {
-        return Err(
-            says(said, &key).map_or(NoEvidence::Nowhere, |by| NoEvidence::NotTheUser { speaker: by, turn: *turn })
-        );
-    };
-    let mut otherwise = NoEvidence::Nowhere;
-    for place in Quotable::new(text).places(&key) {
-        match place {
-            QuoteMatch::Whole { range: found, .. } if found == *range => return Ok(()),
-            QuoteMatch::Whole { .. } => otherwise = NoEvidence::Elsewhere { turn: *turn },
-            QuoteMatch::CutsAWord if otherwise == NoEvidence::Nowhere => {
-                otherwise = NoEvidence::CutsAWord { turn: *turn }
-            }
-            QuoteMatch::CutsAWord => {}
-        }
-    }
-    Err(otherwise)
 }
 
 /// What the assistant wrote and tools printed in a session, prepared once for any number of quotes.

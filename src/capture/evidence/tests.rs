@@ -144,34 +144,6 @@ fn redacted_is_compared_with_redacted() {
     assert_eq!((evidence.quote.as_str(), evidence.range), (stored, (5, 5 + 5 + 41 + 9)));
 }
 
-#[test]
-fn evidence_from_elsewhere_is_checked_at_its_place() {
-    let secret = token();
-    let transcript = session(vec![
-        Turn::User(format!("Use bun! Use bun! password={secret} is old.")),
-        Turn::Assistant("Use bun!".into()),
-    ]);
-    let evidence = |quote: &str, turn, range| Evidence { quote: quote.into(), turn, range };
-    // A short quote is valid here, because its position is given.
-    for range in [(0, 8), (9, 17)] {
-        assert_eq!(check_evidence(&transcript, &evidence("Use bun!", 0, range)), Ok(()));
-    }
-    let found = find_evidence(&transcript, &format!("bun! password={secret} is")).unwrap();
-    assert_eq!(check_evidence(&transcript, &found), Ok(()));
-    assert_eq!(found.range, (13, 13 + 14 + 40 + 3));
-    for (quote, turn, range, expected) in [
-        ("Use bun!", 0, (0, 7), NoEvidence::Elsewhere { turn: 0 }),
-        ("Use bun!", 0, (90, 98), NoEvidence::Elsewhere { turn: 0 }),
-        ("Use bu", 0, (0, 6), NoEvidence::CutsAWord { turn: 0 }),
-        ("Use yarn!", 0, (0, 9), NoEvidence::Nowhere),
-        ("Use bun!", 1, (0, 8), NoEvidence::NotTheUser { speaker: Speaker::Assistant, turn: 1 }),
-        ("Use bun!", 2, (0, 8), NoEvidence::Nowhere),
-        (" ", 0, (3, 4), NoEvidence::Empty),
-    ] {
-        assert_eq!(check_evidence(&transcript, &evidence(quote, turn, range)), Err(expected), "{quote} {range:?}");
-    }
-}
-
 /// Words of several scripts; none is a secret, no two make one. Without tabs: two in a line make a table, which is pasted.
 fn turn() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec![
@@ -225,7 +197,6 @@ proptest! {
             let evidence = find_evidence(&transcript, &quote).unwrap();
             prop_assert!(evidence.turn <= which);
             prop_assert_eq!(folded(&evidence.quote), folded(&quote));
-            prop_assert_eq!(check_evidence(&transcript, &evidence), Ok(()));
             prop_assert_eq!(covered(&transcript, &evidence).replace("\r\n", "\n"), evidence.quote);
         }
     }

@@ -1,15 +1,13 @@
-//! Parses the older format: `<decision>LEARN</decision>`, then `<lesson confidence="" tags="" evidence="">…</lesson>` and
-//! `<recovery trigger="" tags=""><failure turn="">…</failure><remedy turn="">…</remedy><success turn="">…</success>
-//! <solution>…</solution></recovery>`.
+//! Parses the older format: `<decision>LEARN</decision>`, then `<lesson confidence="" tags="" evidence="">…</lesson>`. It has no
+//! recoveries.
 
 use super::reply::{
-    Citation, Confidence, Malformed, Proposal, Proposals, RecoveryProposal, Reply, Unreadable, decides_to_learn,
-    excerpt, lesson_number, turn_number,
+    Confidence, Malformed, Proposal, Proposals, Reply, Unreadable, decides_to_learn, excerpt, lesson_number,
 };
 
 /// The attributes of a lesson. A quotation mark ends a value only before one of these or before the tag's end: values hold
 /// quotation marks and `>` as they were typed.
-const ATTRIBUTES: [&str; 8] = ["trigger", "title", "mistake", "confidence", "tags", "evidence", "supersedes", "turn"];
+const ATTRIBUTES: [&str; 7] = ["trigger", "title", "mistake", "confidence", "tags", "evidence", "supersedes"];
 
 /// The characters of a title that is made of the rule.
 const MAX_TITLE_CHARS: usize = 80;
@@ -25,19 +23,12 @@ pub(super) fn read(reply: &str) -> Option<Result<Reply, Unreadable>> {
             let Some((word, after)) = decision.split_once("</decision>") else { break };
             words.push(word);
             rest = after;
-        } else if let Some(lesson) = of_tag(tag, "lesson") {
+        } else if let Some(lesson) = of_lesson(tag) {
             let Some((proposal, after)) = read_lesson(lesson) else {
                 found.lessons.push(Err(not_closed(lesson)));
                 break;
             };
             found.lessons.push(Ok(proposal));
-            rest = after;
-        } else if let Some(recovery) = of_tag(tag, "recovery") {
-            let Some((proposal, after)) = read_recovery(recovery) else {
-                found.recoveries.push(Err(not_closed(recovery)));
-                break;
-            };
-            found.recoveries.push(Ok(proposal));
             rest = after;
         }
     }
@@ -48,9 +39,9 @@ pub(super) fn read(reply: &str) -> Option<Result<Reply, Unreadable>> {
     Some(decides_to_learn(first).map(|learns| if learns { Reply::Learn(found) } else { Reply::Nothing }))
 }
 
-/// What is behind the name of a tag.
-fn of_tag<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
-    tag.strip_prefix(name).filter(|rest| rest.starts_with([' ', '\t', '\n', '\r', '>']))
+/// What is behind the name of a lesson's tag.
+fn of_lesson(tag: &str) -> Option<&str> {
+    tag.strip_prefix("lesson").filter(|rest| rest.starts_with([' ', '\t', '\n', '\r', '>']))
 }
 
 fn not_closed(tag: &str) -> Malformed {
@@ -75,43 +66,6 @@ fn read_lesson(text: &str) -> Option<(Proposal, &str)> {
         proposal.trigger = title(&proposal.rule);
     }
     Some((proposal, after))
-}
-
-/// Reads from behind `<recovery` to behind `</recovery>`. None also if a part has no turn or is there twice, except the remedy.
-fn read_recovery(text: &str) -> Option<(RecoveryProposal, &str)> {
-    let mut proposal = RecoveryProposal::default();
-    let mut rest = read_attributes(text, |name, value| match name {
-        "trigger" | "title" => proposal.trigger = value,
-        "mistake" => proposal.mistake = value,
-        "tags" => proposal.tags = read_list(&value),
-        _ => {}
-    })?;
-    let (mut failure, mut success) = (None, None);
-    loop {
-        rest = rest.trim_start();
-        if let Some(after) = rest.strip_prefix("</recovery>") {
-            (proposal.failure, proposal.success) = (failure?, success?);
-            return Some((proposal, after));
-        }
-        let tag = rest.strip_prefix('<')?;
-        let name = ["failure", "remedy", "success", "solution"].into_iter().find(|name| of_tag(tag, name).is_some())?;
-        let mut turn = None;
-        let body = read_attributes(of_tag(tag, name)?, |key, value| {
-            if key == "turn" {
-                turn = turn_number(&value);
-            }
-        })?;
-        let (text, after) = body.split_once(&format!("</{name}>"))?;
-        let cited = || Some(Citation { turn: turn?, quote: decode(text.trim()) });
-        match name {
-            "failure" if failure.is_none() => failure = Some(cited()?),
-            "success" if success.is_none() => success = Some(cited()?),
-            "remedy" => proposal.remedies.push(cited()?),
-            "solution" if proposal.solution.is_empty() => text.trim().clone_into(&mut proposal.solution),
-            _ => return None,
-        }
-        rest = after;
-    }
 }
 
 /// The names of a list between commas.

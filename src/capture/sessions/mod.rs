@@ -3,14 +3,13 @@
 mod eligibility;
 mod entry;
 mod intent;
-mod recurrence;
+mod same_procedure;
 mod summary;
 mod workflow;
 
 pub use eligibility::Ineligible;
 pub use entry::{ReadState, SessionEntry, index};
-pub use recurrence::{Recurrence, Ripeness, recurring};
-pub(crate) use recurrence::{are_alike, commands_told, normal_forms};
+pub(crate) use same_procedure::{are_alike, commands_told, normal_forms};
 pub use summary::SessionSummary;
 
 /// A text without secrets and URLs, which may be secrets themselves.

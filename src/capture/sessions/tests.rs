@@ -6,9 +6,7 @@ use chrono::{DateTime, FixedOffset};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Ineligible, ReadState, Ripeness, SessionEntry, SessionSummary, index, intent, recurring, workflow};
-use crate::capture::{Author, Candidate, Heuristic};
-use crate::lesson::build_lesson;
+use super::{Ineligible, ReadState, SessionEntry, SessionSummary, index, intent, workflow};
 use crate::testing::at;
 
 fn call(tool: &str, input: Value, status: Status) -> Turn {
@@ -199,37 +197,6 @@ fn lines_are_lines() {
     entry.summary.intent.clear();
     entry.summary.workflow.clear();
     assert_eq!(entry.to_string(), "[old] (no request) (12 user msgs) — /a\u{fffd}b");
-}
-
-fn candidate(name: &str, commands: &[&str], score: f64) -> Candidate {
-    let steps: Vec<String> = commands.iter().zip(1..).map(|(command, n)| format!("{n}. `{command}`")).collect();
-    Candidate {
-        heuristic: Heuristic::MultiStep,
-        name: name.into(),
-        draft: build_lesson("releasing", format!("Run, in this order:\n{}", steps.join("\n"))),
-        turns: Vec::new(),
-        score,
-        author: Author::Agent,
-    }
-}
-
-#[test]
-fn a_workflow_of_two_sessions_is_a_skill() {
-    let release =
-        |score| candidate("procedure-cargo", &["cargo test -p a", "cargo build --release", "git tag v1"], score);
-    let same = candidate("procedure-cargo", &["cargo test", "cargo build", "git push"], 9.0);
-    let other = candidate("procedure-cargo", &["cargo doc", "cargo publish"], 4.0);
-    let found = recurring(&[
-        ("one".into(), vec![release(3.0), other.clone()]),
-        ("one".into(), vec![release(3.0)]),
-        ("two".into(), vec![same.clone(), candidate("procedure-git", &["cargo test"], 1.0)]),
-    ]);
-    let told: Vec<(&str, usize, Ripeness)> =
-        found.iter().map(|one| (one.candidate.name.as_str(), one.sessions.len(), one.ripeness())).collect();
-    let (draft, skill) = (Ripeness::Draft, Ripeness::Skill);
-    assert_eq!(told, [("procedure-cargo", 2, skill), ("procedure-cargo", 1, draft), ("procedure-git", 1, draft)]);
-    assert_eq!(found[0].candidate, same);
-    assert!(recurring(&[]).is_empty());
 }
 
 proptest! {

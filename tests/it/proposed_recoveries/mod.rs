@@ -130,29 +130,6 @@ fn a_recovery_that_the_record_proves_is_a_lesson() {
 }
 
 #[test]
-fn the_form_with_tags_says_the_same() {
-    let reply = "<decision>LEARN</decision>\n<recovery trigger=\"`pytest` fails with &quot;too many connections for role&quot;\" \
-                 mistake=\"each test kept a pool of connections open\" tags=\"Database, pytest\">\n\
-                 <failure turn=\"2\">FATAL: too many connections for role</failure>\n\
-                 <remedy turn=\"turn 4\">poolclass=NullPool,</remedy><remedy turn='5'>engine.dispose()</remedy>\n\
-                 <success turn=\"6\">1 passed</success>\n\
-                 <solution>The shared database allows few connections: create the engine with `poolclass=NullPool` and dispose it \
-                 after each test.</solution>\n</recovery>";
-    let by_tags = extract_from(&session(), reply.to_owned(), Vec::new());
-    assert_eq!(by_tags, extract_from(&session(), learn(&[recovery()]), Vec::new()));
-    for (whole, part) in
-        [("<success turn=\"6\">", "<success>"), ("</recovery>", ""), ("<failure turn=\"2\">", "<remedy turn=\"2\">")]
-    {
-        let Extraction::Proposed { lessons, refused } =
-            extract_from(&session(), reply.replace(whole, part), Vec::new())
-        else {
-            panic!()
-        };
-        assert!(lessons.is_empty() && matches!(refused[0].because, RefusedBecause::Malformed { .. }), "{refused:?}");
-    }
-}
-
-#[test]
 fn each_refusal_has_its_reason() {
     use RecoveryPart::{Failure, Remedy, Solution, Success, Trigger};
     let quote = || "poolclass=NullPool,".to_owned();
