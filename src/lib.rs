@@ -2,8 +2,8 @@
 //!
 //! An agent calls [`learn_lesson`](Playbook::learn_lesson) after a mistake and
 //! [`get_playbook_context`](Playbook::get_playbook_context) before a task. In between, the [`Playbook`], a folder of lessons, keeps
-//! the few that earn their place: near lessons merge unless their values differ, unrelated questions get nothing, and text that may
-//! come from untrusted content awaits a person's review. It needs no server, network or language model: only a local embedder, an
+//! the few that earn their place: near lessons merge unless their values differ, unrelated questions get nothing, and what is
+//! found in a session awaits a person's review. It needs no server, network or language model: only a local embedder, an
 //! in-process index, and a folder that a person can read.
 //!
 //! ```
@@ -58,7 +58,7 @@
 //! | utility | what a lesson is worth; the least useful are evicted |
 //! | evidence | a verbatim quote of the user that confirms a lesson |
 //! | tainted | may come from untrusted content |
-//! | review | where tainted and unconfirmed lessons wait for a person |
+//! | review | where tainted lessons, and what is found in sessions, wait for a person |
 //! | promotion | a person's decision that exactly this text may be shown |
 //! | skill | instructions for a kind of task, a `SKILL.md` file |
 //!

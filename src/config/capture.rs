@@ -77,7 +77,7 @@ impl SessionsConfig {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExtractConfig {
-    /// Maximum length of a session; of a longer one, the last user turns and their neighbours have priority. 96,000, in
+    /// Maximum length of a session; of a longer one, the user's turns and failed calls have priority. 96,000, in
     /// characters (about 24,000 tokens), at least 8,000; chosen.
     pub max_session_chars: usize,
     /// Maximum length of the answer. 4,096, in the model's tokens; specified.

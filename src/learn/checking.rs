@@ -65,7 +65,7 @@ impl Learner<'_> {
         known.filter(is_here).map_or(Ok(()), |id| Err(Refusal::AlreadyHere { id }))
     }
 
-    /// Refuses a lesson that its session taught before, or that exceeds the number per session (docs/spec/capture.md, 5.4).
+    /// Refuses a lesson that its session taught before, or that exceeds the number per session (docs/spec/capture.md, 5.1).
     /// Returns the fingerprint of its session and text, if it has a session.
     fn check_mined(&self, lesson: &Lesson) -> Result<Option<TextHash>, Refusal> {
         let (book, session) = (&self.plan.book, &lesson.provenance.session);

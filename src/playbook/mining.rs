@@ -49,8 +49,8 @@ pub enum SkipSelection<'a> {
 }
 
 impl Playbook {
-    /// The suggestions of the rules for a session, except those that a person skipped, and except how the project is checked if
-    /// the playbook already has that or a person removed it. Nothing is learned. The same transcript, skips and lessons give
+    /// The suggestions of the rules for a session, except those that a person skipped, and except procedures, recoveries and
+    /// checks that the playbook already has or a person removed. Nothing is learned. The same transcript, skips and lessons give
     /// the same candidates.
     ///
     /// # Errors

@@ -56,7 +56,7 @@ enum Answer {
 }
 
 const HELP: &str = "\
-y  apply it
+y  apply it; of a session, what is picked, else all
 n  not now: it stays in the inbox
 s  dismiss it
 e  edit it first

@@ -16,7 +16,7 @@ use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Origin, Provenance,
 /// The share of the new one's words above which two lessons of one answer may be the same; the guard decides.
 const MIN_OVERLAP: f64 = 0.6;
 
-/// The confidence in a recovery that a model proposes, below that of one that a rule finds: it always awaits review.
+/// The confidence in a recovery that a model proposes; chosen. It always awaits review.
 const RECOVERY_CONFIDENCE: f64 = 0.4;
 
 /// The maximum number of topics of a proposal; further ones are dropped.

@@ -44,7 +44,7 @@ pub enum Heuristic {
     MultiStep,
     /// A command failed and a related one succeeded soon after.
     ErrorRecovery,
-    /// A user corrected what had been done, and the corrected action succeeded.
+    /// A user told the agent something: a correction, a rule, a fact, a preference.
     UserCorrection,
     /// The same command again and again.
     RepeatedAction,

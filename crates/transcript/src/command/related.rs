@@ -23,8 +23,6 @@ pub enum Relation {
     Respelled,
     /// The same program with another action.
     SameProgram,
-    /// Another program on the same operand.
-    Replaced,
 }
 
 /// The minimum similarity of two spellings: twice the number of letters they share in order, divided by the number of all
