@@ -232,11 +232,8 @@ fn a_run_saves_three_drafts_and_reports_the_others() {
         let body = format!("{}{}", body(&[step], &["none"]), "word ".repeat(40));
         Skill { body, quality: Quality::Verified, auto_load: true, ..Skill::new(name.parse().unwrap(), "d") }
     };
-    let mut tainted = suggested("t", "tainted");
-    tainted.provenance.trust = Trust::Tainted;
     let short = Skill::new("short".parse().unwrap(), "d");
     let all = [
-        tainted,
         short,
         suggested("copy", "known"),
         suggested("a", "1"),
@@ -255,7 +252,6 @@ fn a_run_saves_three_drafts_and_reports_the_others() {
     assert_eq!(
         declined,
         [
-            "t: may come from untrusted content",
             "short: it has no overview, it names no common pitfalls, its body has 0 bytes, it needs 200, it has neither a command nor a concrete rule",
             "copy: skill known says the same",
             "a: skill a says the same",
