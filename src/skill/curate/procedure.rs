@@ -21,6 +21,8 @@ fn commands(body: &str) -> BTreeSet<String> {
     let lines = sections.iter().filter(|section| section.is(STEPS)).flat_map(|section| &section.lines);
     let commands = lines.flat_map(|line| match line {
         MarkedLine::Text(line) => code(line),
+        // The steps of a labelled session are quoted in a fence.
+        MarkedLine::Code(line) if line.contains('`') => code(line),
         MarkedLine::Code(line) => vec![*line],
         MarkedLine::Fence(_) => Vec::new(),
     });
