@@ -4,6 +4,7 @@ use adage_redact::as_shown;
 use adage_transcript::{Source, Transcript};
 use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
+use std::cell::OnceCell;
 
 use super::Playbook;
 use super::known_lessons::KnownLesson;
@@ -188,17 +189,18 @@ pub(super) struct Admitting<'t> {
     transcript: &'t Transcript,
     admission: Admission,
     reads_foreign: bool,
+    shown: OnceCell<Shown>,
 }
 
 impl<'t> Admitting<'t> {
     pub(super) fn of(transcript: &'t Transcript, config: &CaptureConfig) -> Self {
-        Self { transcript, admission: config.admit, reads_foreign: reads_foreign(transcript) }
+        Self { transcript, admission: config.admit, reads_foreign: reads_foreign(transcript), shown: OnceCell::new() }
     }
 
     /// The draft of something that a model proposed or the user asked to remember, with its quotes.
     pub(super) fn quoted(&self, draft: LessonDraft, quotes: &[Evidence]) -> LessonDraft {
         let is_own = || {
-            let shown = Shown::of(self.transcript);
+            let shown = self.shown.get_or_init(|| Shown::of(self.transcript));
             quotes.iter().all(|quote| shown.leaves_to_user(quote))
         };
         let is_admitted = self.admission == Admission::Quoted

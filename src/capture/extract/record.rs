@@ -152,19 +152,18 @@ fn json_of_call(turn: usize, call: &ToolCall, status: Status) -> String {
         Status::Failed => ("failed", MAX_FAILURE_CHARS),
         Status::Unknown => ("unknown", MAX_FAILURE_CHARS),
     };
-    let short = |text: &str| shorten(text);
     let result =
         call.result.as_deref().map(|result| clip_output(&clean(result), MAX_OTHER_TURN_CHARS, max_result).into_owned());
-    let command = call.command().as_deref().map(short);
-    let file = call.changed_path().filter(|_| call.changes_files()).map(short);
+    let command = call.command().as_deref().map(shorten);
+    let file = call.changed_path().filter(|_| call.changes_files()).map(shorten);
     let replaced = call.replaced().filter(|_| file.is_some());
     let is_shown = command.is_some() || replaced.is_some();
     json(&Line::Tool(Call {
         turn,
-        tool: &short(&call.tool),
-        removed: replaced.map(|(old, _)| short(old)),
-        added: replaced.map(|(_, new)| short(new)),
-        input: if is_shown { None } else { Some(short(&call.input.to_string())) },
+        tool: &shorten(&call.tool),
+        removed: replaced.map(|(old, _)| shorten(old)),
+        added: replaced.map(|(_, new)| shorten(new)),
+        input: if is_shown { None } else { Some(shorten(&call.input.to_string())) },
         command,
         file,
         result,

@@ -7,6 +7,7 @@ mod quote;
 mod subject;
 mod topics;
 
+use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 
 use adage_redact::one_line;
@@ -49,7 +50,7 @@ struct Heard<'t> {
 pub(super) fn find(session: &Session<'_>) -> Vec<Trial> {
     let (heard, mut trials) = hear(session);
     let repeats = repeats(&heard);
-    let shown = Shown::of(session.transcript);
+    let shown = LazyCell::new(|| Shown::of(session.transcript));
     let may_hold = heard.iter().any(|heard| heard.said.durable >= MAY_HOLD || heard.quote.is_rule());
     for (number, heard) in heard.iter().enumerate() {
         trials.push(match () {
