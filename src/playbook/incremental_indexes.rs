@@ -313,37 +313,3 @@ fn removed_rows_are_swept_out_of_a_graph_too() {
     let learns = (0..120).map(|number| Op::Learn { words: number % 14, ending: number % 3, project: 0, kind: 4 });
     check(&learns.collect::<Vec<_>>(), config);
 }
-
-#[test]
-fn a_large_memory_is_opened_with_what_its_log_has_since() {
-    let mut config = Config::default();
-    config.retention.capacity = 80;
-    let fixture = Fixture { folder: tempfile::tempdir().unwrap(), clock: Arc::new(ManualClock::new(at(0))), config };
-    let playbook = fixture.open();
-    let draft = |number: usize| {
-        let words = WORDS[number % 14];
-        build_lesson(format!("{words} {number}"), format!("step {number}")).code_example("x".repeat(32_000))
-    };
-    playbook.learn_lessons((0..60).map(draft)).unwrap();
-    playbook.checkpoint().unwrap();
-    fixture.check_stored(&playbook);
-    let ops = [
-        Op::Elsewhere { words: 3, project: 1 },
-        Op::Credit { pick: 5, helped: true },
-        Op::Learn { words: 2, ending: 1, project: 2, kind: 0 },
-        Op::Undo { pick: 0 },
-        Op::Learn { words: 9, ending: 0, project: 0, kind: 3 },
-        Op::Verify { pick: 7, passed: true },
-        Op::Outcome { words: 1 },
-        Op::Learn { words: 1, ending: 2, project: 0, kind: 1 },
-    ];
-    let log = || fixture.folder.path().join("playbook.log").metadata().unwrap().len();
-    let before = log();
-    for op in &ops {
-        fixture.run(&playbook, op);
-        assert!(fixture.check_opened());
-    }
-    assert!(log() > before, "these are lines of the log");
-    playbook.remove(playbook.list_lessons(&Listing::everything()).unwrap()[3].id).unwrap();
-    assert!(!fixture.check_opened());
-}

@@ -53,9 +53,7 @@ pub enum MemoryPart {
     Usage,
     /// The archive of changes.
     Archive,
-    /// The log of commits.
-    Log,
-    /// The backup of the playbook file.
+    /// The second copy of the playbook file.
     Backup,
     /// The cache of vectors.
     Vectors,
@@ -70,7 +68,6 @@ impl fmt::Display for MemoryPart {
             Self::Lessons => "lessons",
             Self::Usage => "usage",
             Self::Archive => "archive",
-            Self::Log => "log",
             Self::Backup => "backup",
             Self::Vectors => "vectors",
             Self::GitIgnore => ".gitignore",
@@ -170,11 +167,6 @@ impl Playbook {
                 "git may take files of this memory; put `*` as its only line, or delete it to share the memory";
             findings.push(Finding { part: MemoryPart::GitIgnore, problem, consequence });
         }
-        findings.extend(store.commit_log().check()?.map(|(problem, consequence)| Finding {
-            part: MemoryPart::Log,
-            problem,
-            consequence,
-        }));
         let consequence = "the next commit writes it again";
         findings.extend(store.check_backup()?.map(|problem| Finding {
             part: MemoryPart::Backup,

@@ -174,19 +174,6 @@ impl Playbook {
         })
     }
 
-    /// Writes a checkpoint: the whole playbook file, and a new log. Without it, a file over 1 MiB is older than its log for a
-    /// while (docs/spec/folder-format.md, 2). Returns the generation of the file.
-    ///
-    /// # Errors
-    /// The errors of a commit.
-    pub fn checkpoint(&self) -> Result<u64> {
-        let shared = &self.shared;
-        shared.commit(|attempt| {
-            let generation = attempt.snapshot.file.generation.saturating_add(1);
-            Ok(Planned::Commit(Plan { writes_file: true, ..shared.plan(attempt) }, generation))
-        })
-    }
-
     /// [`Playbook::remove`] by the lesson's trigger.
     ///
     /// # Errors

@@ -23,8 +23,6 @@ pub(crate) struct Plan {
     pub(crate) dedup: Option<DedupIndex>,
     /// True if a person accepts the edits in the file.
     pub(crate) accepts_edits: bool,
-    /// True to write the playbook file, however large, and a new log.
-    pub(crate) writes_file: bool,
     /// The generation of the book that the plan began with.
     pub(crate) generation: u64,
     pub(crate) now: DateTime<FixedOffset>,
@@ -79,16 +77,7 @@ pub(crate) enum Planned<T> {
 
 impl Plan {
     pub(crate) fn new(book: Book, generation: u64, now: DateTime<FixedOffset>) -> Self {
-        Self {
-            book,
-            changes: Vec::new(),
-            erasure: Erasure::None,
-            dedup: None,
-            accepts_edits: false,
-            writes_file: false,
-            generation,
-            now,
-        }
+        Self { book, changes: Vec::new(), erasure: Erasure::None, dedup: None, accepts_edits: false, generation, now }
     }
 
     /// Deletes what was computed from removed texts.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use adage_redact::path_line;
 use serde::{Deserialize, Serialize};
 
-use super::prepared_commit::Extent;
 use super::{Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, UsageLog, archive, playbook_file};
 use crate::error::folder::{FolderError, Result};
 use crate::exchange::{ExportKey, backup_code, is_backup_code};
@@ -125,7 +124,7 @@ impl Store {
             seal: None,
         };
         for (name, mut bytes) in files {
-            // A large file may be older than its log.
+            // The file may be one commit older than its second copy.
             if name.as_path() == Path::new(PLAYBOOK) && snapshot.is_ahead() {
                 bytes = playbook_file::render(&snapshot.committed, 0).map_err(|error| self.cannot_write(error))?;
             }
@@ -216,7 +215,7 @@ impl Store {
         let (n_files, n_files_kept) = self.restore_missing_files(&source, &record)?;
         file.archive_length = archive::whole_length(&self.archive().read()?);
         file.usage = self.usage_files().end()?.unwrap_or_default();
-        let snapshot = self.make_newest(snapshot, file, Extent::Needed)?;
+        let snapshot = self.make_newest(snapshot, file)?;
         drop(lock);
         let restored = Restored { n_lessons, n_kept_removed, n_files, n_files_kept, previous, is_own: true, n_waiting };
         Ok((snapshot, restored))
@@ -316,7 +315,7 @@ impl Store {
             let is_whole = |lesson: &Lesson| seals.written.is_none() || !seals.foreign.contains(&lesson.id);
             add(self.files().path_of(&name), &file.book, &is_whole);
         }
-        for (path, file) in self.replaced_states(snapshot)? {
+        if let Some((path, file)) = self.replaced_state(snapshot)? {
             add(path, &file.book, &|_| true);
         }
         Ok(found)

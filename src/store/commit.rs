@@ -50,12 +50,14 @@ impl Store {
         vectors: Option<ModelVectors<'_>>,
     ) -> Result<Snapshot> {
         let marks = self.write_ahead(&before, commit, vectors)?;
-        let mut after = self.make_newest(before, commit.file(marks), commit.extent)?;
-        self.guard.withdraw(&commit.withdrawn)?;
-        self.archive().mark_committed(&commit.changes, commit.generation());
-        if let Some(forgotten) = &commit.forgotten {
-            self.purge(forgotten)?;
+        let mut after = self.make_newest(before, commit.file(marks))?;
+        // The state is committed: what fails from here on is not an error of the call.
+        let withdrawn = self.guard.withdraw(&commit.withdrawn);
+        let purged = commit.forgotten.as_ref().map_or(Ok(()), |forgotten| self.purge(forgotten));
+        for error in [withdrawn, purged].into_iter().filter_map(Result::err) {
+            tracing::warn!(%error, "the change is made, and a step after it failed");
         }
+        self.archive().mark_committed(&commit.changes, commit.generation());
         self.drop_spent_segments(&mut after);
         self.shorten_receipts(&after);
         Ok(after)

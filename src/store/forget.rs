@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::commit_log::LOG;
 use super::curation::ARCHIVE as SKILLS_ARCHIVE;
 use super::{ARCHIVE, BACKUP, PLAYBOOK, Store};
 use crate::error::folder::Result;
@@ -86,7 +85,7 @@ fn flattened(text: &str) -> String {
 
 /// Files whose lessons are known: another lesson may have the same text.
 fn is_known(name: &Name) -> bool {
-    [PLAYBOOK, BACKUP, LOG, ARCHIVE].iter().any(|known| *name == Name::from(*known))
+    [PLAYBOOK, BACKUP, ARCHIVE].iter().any(|known| *name == Name::from(*known))
 }
 
 /// The depth to which folders are searched for texts.

@@ -1,11 +1,11 @@
-//! Loading the state of a folder: the newest usable playbook file, with its log, backup and usage.
+//! Loading the state of a folder: the newer whole one of the playbook file and its second copy, with usage.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::commit_log::{self, Base, CommitLog, LOG, LogBytes};
+use super::former_log::FormerLog;
 use super::playbook_file::Seals;
 use super::recover::RecoveryAccess;
 use super::usage_reading::UsageFrom;
@@ -53,30 +53,6 @@ fn nothing_in(file: &PlaybookFile) -> Option<String> {
     }
 }
 
-/// Which commit wrote a playbook file, and what happened since.
-#[derive(Clone, Debug, Default)]
-struct Origin {
-    /// The generation that the file states.
-    generation: u64,
-    /// True if the log says that exactly this file was written for that generation.
-    is_known: bool,
-    /// True if the log has later commits, and they were applied.
-    is_advanced: bool,
-    /// True if nobody modified the file since.
-    is_untouched: bool,
-}
-
-impl Origin {
-    /// Applies later commits of the log to the keys of a file.
-    fn advance(keys: &mut Map<String, Value>, log: &CommitLog, content: TextHash) -> Self {
-        let generation = commit_log::generation_of(keys);
-        let is_known = log.has_written(generation, content);
-        let is_advanced =
-            log.generation() > generation && log.advance(keys, if is_known { Base::AsWritten } else { Base::Edited });
-        Self { generation, is_known, is_advanced, is_untouched: false }
-    }
-}
-
 impl Store {
     /// The newest state, under the lock. A changed file is read again; if its stamp may be racy, its content is compared.
     pub(super) fn newest(&self, known: &Snapshot) -> Result<Snapshot> {
@@ -91,7 +67,7 @@ impl Store {
             }
             _ => false,
         };
-        let is_same = is_same && known.on_disk.log.is_alike(self.files().stamp(LOG)?.as_ref());
+        let is_same = is_same && is_alike(known.on_disk.backup.as_ref(), self.files().stamp(BACKUP)?.as_ref());
         if !is_same || known.is_provisional || known.n_judged != self.guard.n_judged() {
             return match self.load(UsageFrom::End(known)).and_then(|loaded| self.with_all_usage(loaded)) {
                 Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() || is_known(&reason) => {
@@ -139,7 +115,7 @@ impl Store {
 
     /// Where others write too, a removal that the file lists holds, although the file has the lesson as well: one of the two came by a
     /// merge or by hand, and the lesson awaits admission.
-    fn hold_removed(&self, file: &mut PlaybookFile) {
+    pub(super) fn hold_removed(&self, file: &mut PlaybookFile) {
         if self.guard.standing() != Standing::TextByText {
             return;
         }
@@ -157,10 +133,10 @@ impl Store {
     pub(super) fn load(&self, usage: UsageFrom<'_>) -> Result<Snapshot> {
         let load = || self.with_usage(self.load_with_stable_trust()?, usage);
         for _ in 1..MAX_READS {
-            let before = [self.files().stamp(LOG)?, self.files().stamp(PLAYBOOK)?];
+            let before = [self.files().stamp(BACKUP)?, self.files().stamp(PLAYBOOK)?];
             let loaded = load();
             let Err(FolderError::Unreadable { .. }) = loaded else { return loaded };
-            let now = [self.files().stamp(LOG)?, self.files().stamp(PLAYBOOK)?];
+            let now = [self.files().stamp(BACKUP)?, self.files().stamp(PLAYBOOK)?];
             if before.iter().zip(&now).all(|(before, now)| is_alike(before.as_ref(), now.as_ref())) {
                 return loaded;
             }
@@ -182,66 +158,74 @@ impl Store {
         self.load_committed()
     }
 
-    /// The state by the present judgement, without later usage.
+    /// The state by the present judgement, without later usage: the newer of the playbook file and its second copy.
     fn load_committed(&self) -> Result<Snapshot> {
         self.guard.refresh(&self.folder)?;
-        // Read before the file: if a commit is written in between, the file is newer than the log, not older.
-        let log = self.commit_log().bytes()?;
-        let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent(&log.read(None)) };
-        let bytes = self.read_playbook(&log)?;
-        let mut version = FileVersion::new(Some(stamp), &bytes);
-        let log = log.read(Some(version.content));
-        if self.is_brought(&bytes, &stamp, &log) {
-            return self.load_brought(&bytes, version, &log);
+        let former = self.former_log()?;
+        let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent(&former) };
+        let bytes = self.read_playbook()?;
+        // Read after the file: a commit in between makes the second copy newer, not older.
+        let (backup, last) = (self.files().stamp(BACKUP)?, self.backup_generation()?);
+        let mut on_disk = OnDisk { version: FileVersion::new(Some(stamp), &bytes), backup };
+        if self.is_brought(&bytes, &stamp) {
+            return self.load_brought(&bytes, on_disk);
         }
-        let mut origin = Origin::default();
-        let advance = |keys: &mut Map<String, Value>| origin = Origin::advance(keys, &log, version.content);
-        let parsed = self.parse_then(&bytes, advance).map_err(|reason| self.unreadable(reason))?;
+        let parsed = self.parse_then(&bytes, |keys| former.advance(keys)).map_err(|reason| self.unreadable(reason))?;
         let playbook_file::Parsed { mut file, newer, seals } = parsed;
+        let mut is_last = false;
         if newer.is_none() {
-            origin.is_untouched = seals.is_untouched(stamp.modified);
-            if origin.is_untouched && !seals.is_whole() {
+            let is_untouched = seals.is_untouched(stamp.modified);
+            if is_untouched && !seals.is_whole() {
                 return Err(self.unreadable(DAMAGED.to_owned()));
             }
-            self.refuse_older(&file, &origin, &log)?;
-            version.is_ours = origin.is_untouched;
-            if seals.written.is_some() && !origin.is_untouched {
+            if is_untouched && let Some(snapshot) = self.one_ahead(file.generation, &on_disk)? {
+                return Ok(snapshot);
+            }
+            self.refuse_older(&file, &former)?;
+            on_disk.version.is_ours = is_untouched;
+            is_last = is_untouched && last == Some(file.generation);
+            if seals.written.is_some() && !is_untouched {
                 file.edited.extend(seals.foreign);
             }
         }
         if let Some(reason) = nothing_in(&file)
-            && self.has_committed(&log)?
+            && self.has_committed(&former)?
         {
             return Err(self.unreadable(reason));
         }
-        let is_logged = origin.is_known && log.leads_to(file.generation);
         if file.is_unmarked {
             file = self.mark(file)?;
-        } else if newer.is_none() && !(origin.is_known && self.archive().ends_at(file.archive_length)?) {
+        } else if newer.is_none() && !(is_last && self.archive().ends_at(file.archive_length)?) {
             self.apply_later_removals(&mut file)?;
         }
-        let on_disk = OnDisk { version, log: log.end, is_logged };
         Ok(Snapshot { newer, ..Snapshot::new(file, on_disk) })
     }
 
-    /// True for a file that version control or another program wrote where others write too. It is the newest state: the log and the backup
-    /// of this clone are about another branch, or an earlier commit. Only a log that continues from an older, large file is newer.
-    fn is_brought(&self, bytes: &[u8], stamp: &Stamp, log: &CommitLog) -> bool {
-        if !self.guard.awaits_others() {
-            return false;
+    /// The state of the second copy, if it is of the next generation: its commit ended before it replaced the playbook file.
+    fn one_ahead(&self, generation: u64, on_disk: &OnDisk) -> Result<Option<Snapshot>> {
+        let next = generation.saturating_add(1);
+        if self.backup_generation()? != Some(next) {
+            return Ok(None);
         }
-        let seals = Seals { written: written_at(bytes), ..Seals::default() };
-        let start = String::from_utf8_lossy(bytes.get(..START_BYTES).unwrap_or(bytes));
-        let generation = salvage::number(&start, "generation");
-        let goes_on = log.needs_file() && log.generation() > log.base && generation == Some(log.base);
-        !goes_on && !seals.is_untouched(stamp.modified)
+        let parsed = self.parse(&self.files().read_or_empty(BACKUP, 0)?).ok();
+        let is_next = |parsed: &playbook_file::Parsed| {
+            parsed.newer.is_none() && parsed.seals.is_whole() && parsed.file.generation == next
+        };
+        Ok(parsed.filter(is_next).map(|parsed| Snapshot::new(parsed.file, on_disk.clone())))
     }
 
-    fn load_brought(&self, bytes: &[u8], version: FileVersion, log: &CommitLog) -> Result<Snapshot> {
+    /// True for a file that version control or another program wrote where others write too. It is the newest state: the second copy is about
+    /// another branch, or an earlier commit.
+    fn is_brought(&self, bytes: &[u8], stamp: &Stamp) -> bool {
+        let seals = Seals { written: written_at(bytes), ..Seals::default() };
+        self.guard.awaits_others() && !seals.is_untouched(stamp.modified)
+    }
+
+    fn load_brought(&self, bytes: &[u8], mut on_disk: OnDisk) -> Result<Snapshot> {
         let parsed = self.parse(bytes).map_err(|reason| self.unreadable(reason))?;
         let playbook_file::Parsed { mut file, newer, seals } = parsed;
         if let Some(reason) = nothing_in(&file)
-            && self.has_committed(log)?
+            && on_disk.backup.is_some()
         {
             return Err(self.unreadable(reason));
         }
@@ -254,54 +238,30 @@ impl Store {
             self.apply_unknown_removals(&mut file, &self.archive().read()?);
             self.adopt_marks(&mut file)?;
         }
-        let version = FileVersion { is_ours: newer.is_some(), ..version };
-        let on_disk = OnDisk { version, log: log.end.clone(), is_logged: false };
+        on_disk.version.is_ours = newer.is_some();
         Ok(Snapshot { newer, ..Snapshot::new(file, on_disk) })
     }
 
     /// The bytes of the playbook file. A folder in its place, where there was a playbook, is unreadable.
-    fn read_playbook(&self, log: &LogBytes) -> Result<Vec<u8>> {
+    fn read_playbook(&self) -> Result<Vec<u8>> {
         match self.files().read_or_empty(PLAYBOOK, 0) {
-            Err(FolderError::Irregular { found: Irregular::Folder, .. }) if self.has_committed(&log.read(None))? => {
+            Err(FolderError::Irregular { found: Irregular::Folder, .. })
+                if self.has_committed(&self.former_log()?)? =>
+            {
                 Err(self.unreadable("it is a folder".to_owned()))
             }
             read => read,
         }
     }
 
-    /// An error for a playbook file that was put back: the log or the backup has a later commit that the file lacks.
-    fn refuse_older(&self, file: &PlaybookFile, origin: &Origin, log: &CommitLog) -> Result<()> {
-        let Origin { generation, is_known, is_advanced, is_untouched } = *origin;
-        // True if the log continues from the file: the last commit did not write it, it is a large file that is not written
-        // at every commit, or a person edited such a file.
-        let goes_on = log.needs_file() && generation == log.base && (is_known || !is_untouched);
-        // The backup is written after the file. If the backup is not newer, no later commit wrote the file either.
-        let is_last = is_known
-            && is_untouched
-            && is_advanced
-            && (generation + 1 == log.generation() || self.backup_generation()? == Some(generation));
-        let is_left_behind = is_advanced && (goes_on || is_last);
-        let newest = if is_left_behind { self.newer_backup(file)? } else { self.newer_than(generation, log)? };
-        match newest {
-            Some(newest) => Err(self.unreadable(format!("{OLDER}: generation {generation} after {newest}"))),
+    /// An error for a playbook file that was put back: the second copy has a later commit.
+    fn refuse_older(&self, file: &PlaybookFile, former: &FormerLog) -> Result<()> {
+        let own = file.generation;
+        let logged = Some(former.generation()).filter(|newest| own > 0 && *newest > own);
+        match logged.max(self.newer_backup(file)?) {
+            Some(newest) => Err(self.unreadable(format!("{OLDER}: generation {own} after {newest}"))),
             None => Ok(()),
         }
-    }
-
-    /// The state that the log of commits leads to, if the log contains all of it.
-    fn load_logged(&self, log: &CommitLog) -> Option<Snapshot> {
-        let file = self.logged(log)?;
-        let is_logged = log.leads_to(file.generation);
-        Some(Snapshot::new(file, OnDisk { is_logged, ..OnDisk::no_file(log.end.clone()) }))
-    }
-
-    /// The playbook file that the log of commits leads to, if the log contains all of it.
-    pub(super) fn logged(&self, log: &CommitLog) -> Option<PlaybookFile> {
-        let advance = |keys: &mut _| _ = log.advance(keys, Base::AsWritten);
-        let admits = |lesson: &_| self.admits(lesson);
-        let mut parsed = playbook_file::parse_keys(log.first_state()?, self.clock.as_ref(), &admits, advance).ok()?;
-        self.hold_removed(&mut parsed.file);
-        parsed.newer.is_none().then_some(parsed.file)
     }
 
     /// Completes a file that does not say how much of the archive and the usage belongs to it. All of the archive does. Usage
@@ -309,7 +269,7 @@ impl Store {
     /// without a commit, all usage is counted.
     pub(super) fn mark(&self, mut file: PlaybookFile) -> Result<PlaybookFile> {
         self.adopt_archive(&mut file)?;
-        if self.has_committed(&self.commit_log().read()?)? {
+        if self.has_committed(&self.former_log()?)? {
             let known = self.backup()?.filter(|backup| !backup.is_unmarked);
             let end = self.usage_files().end()?;
             file.usage = known.as_ref().map(|known| known.usage).or(end).unwrap_or(file.usage);
@@ -321,21 +281,23 @@ impl Store {
         Ok(file)
     }
 
-    /// There is no playbook file and no backup: an empty playbook. The archive, the usage files and the removals are kept.
-    fn load_absent(&self, log: &CommitLog) -> Result<Snapshot> {
-        // The first commit was interrupted before it wrote the file.
-        if log.generation() == 1
-            && !self.has_backup()?
-            && let Some(snapshot) = self.load_logged(log)
-        {
+    /// There is no playbook file and no backup: an empty playbook. The archive, usage and the removals are kept.
+    fn load_absent(&self, former: &FormerLog) -> Result<Snapshot> {
+        let on_disk = OnDisk::no_file(self.files().stamp(BACKUP)?);
+        // The first commit ended before it wrote the file.
+        let first = if former.generation() == 1 && on_disk.backup.is_none() { self.logged(former) } else { None };
+        if let Some(snapshot) = first.map(|file| Snapshot::new(file, on_disk.clone())) {
             return Ok(snapshot);
         }
-        if self.has_committed(log)? {
+        if let Some(snapshot) = self.one_ahead(0, &on_disk)? {
+            return Ok(snapshot);
+        }
+        if self.has_committed(former)? {
             return Err(self.unreadable("it is missing".to_owned()));
         }
         let mut file = PlaybookFile::default();
         self.adopt_archive(&mut file)?;
-        Ok(Snapshot::new(file, OnDisk::no_file(log.end.clone())))
+        Ok(Snapshot::new(file, on_disk))
     }
 
     /// An open handle reports a broken file and does not change it: a person may be saving it. A missing file is restored.
@@ -366,24 +328,12 @@ impl Store {
         }
     }
 
-    /// The generation of the backup or the log, if this generation is older.
-    fn newer_than(&self, own: u64, log: &CommitLog) -> Result<Option<u64>> {
-        let logged = Some(log.generation()).filter(|newest| own > 0 && *newest > own);
-        let file = PlaybookFile { generation: own, ..PlaybookFile::default() };
-        Ok(logged.max(self.newer_backup(&file)?))
-    }
-
     fn unreadable(&self, reason: String) -> FolderError {
         FolderError::Unreadable { path: self.files().path_of(PLAYBOOK), reason }
     }
 
-    /// True if a backup of the playbook exists.
-    fn has_backup(&self) -> Result<bool> {
-        Ok(!is_missing(self.files(), BACKUP)?)
-    }
-
-    /// True if a backup or the log shows an earlier commit.
-    fn has_committed(&self, log: &CommitLog) -> Result<bool> {
-        Ok(log.generation() > 0 || self.has_backup()?)
+    /// True if the second copy, or a log of an earlier version, shows an earlier commit.
+    fn has_committed(&self, former: &FormerLog) -> Result<bool> {
+        Ok(former.generation() > 0 || !is_missing(self.files(), BACKUP)?)
     }
 }

@@ -1,8 +1,8 @@
 //! The protocol of a playbook on a folder shared by several processes without a daemon: open, refresh, commit, recover.
 //!
-//! A commit decides on the newest state under the lock, appends its changes to a log, and writes the playbook file. A recall
-//! appends one line. An acknowledged write survives the death of the process and of the machine; a commit that fails before its
-//! line is synced has no effect.
+//! A commit decides on the newest state under the lock, writes and syncs the second copy of the playbook file, which is the commit, and
+//! replaces the file. A recall appends one line. An acknowledged write survives the death of the process and of the machine; a commit that
+//! fails before its copy is synced has no effect.
 
 pub(crate) mod archive;
 mod archive_file;
@@ -10,13 +10,13 @@ mod backup;
 mod checksum;
 mod combine;
 mod commit;
-mod commit_log;
 mod conflict;
 pub(crate) mod curation;
 pub(crate) mod documents;
 pub(crate) mod export;
 pub(crate) mod folder_kind;
 mod forget;
+mod former_log;
 #[cfg(test)]
 mod fuzz;
 mod hand_edits;
@@ -73,7 +73,6 @@ use crate::trust::{Guard, Standing};
 use archive_file::ArchiveFile;
 pub use backup::{BackupFile, BackupRecord, Restored};
 pub(crate) use commit::ModelVectors;
-use commit_log::{LOG, LogEnd, LogFile};
 use playbook_file::FileEncoder;
 pub(crate) use playbook_file::{Mark, PlaybookFile};
 use prepared_commit::DerivedData;
@@ -151,7 +150,7 @@ impl Store {
         let (pending, encoder) = (Mutex::default(), FileEncoder::default());
         let store = Self { folder, guard, clock, feedback, credit, config, receipt_count, pending, encoder };
         if store.guard.standing() == Standing::Unknown {
-            let nothing = Snapshot::new(PlaybookFile::default(), OnDisk::no_file(LogEnd::default()));
+            let nothing = Snapshot::new(PlaybookFile::default(), OnDisk::no_file(None));
             return Ok(Opened { store, snapshot: nothing, recovery: None, recall_file: None });
         }
         if let Err(error) = store.folder.edits().recover() {
@@ -187,7 +186,7 @@ impl Store {
             (Some(before), Some(now)) if before.is_alike(now) => self.has_same_start(known, before, now)?,
             (before, now) => before.is_none() && now.is_none(),
         };
-        Ok(is_same && known.on_disk.log.is_alike(self.files().stamp(LOG)?.as_ref()))
+        Ok(is_same && is_alike(known.on_disk.backup.as_ref(), self.files().stamp(BACKUP)?.as_ref()))
     }
 
     /// Several commits within one tick of the file's clock may give the same inode and length. The generation at the start of
@@ -327,10 +326,6 @@ impl Store {
 
     pub(crate) fn archive(&self) -> ArchiveFile<'_> {
         ArchiveFile { folder: &self.folder, config: &self.config, clock: self.clock.as_ref() }
-    }
-
-    pub(crate) fn commit_log(&self) -> LogFile<'_> {
-        LogFile(&self.folder)
     }
 
     fn usage_files(&self) -> UsageFiles<'_> {

@@ -158,12 +158,9 @@ fn write(image: &Image, folder: &Path) {
 
 /// The capacity; the last lessons evict others.
 const CAPACITY: usize = 4;
-/// The number of additional lessons that make a playbook too large to be written at every commit.
-const N_LARGE: usize = 36;
-
-fn open(folder: &Path, disk: Box<dyn Disk>, n_more: usize) -> Playbook {
+fn open(folder: &Path, disk: Box<dyn Disk>) -> Playbook {
     let mut config = Config::default();
-    config.retention.capacity = CAPACITY + n_more;
+    config.retention.capacity = CAPACITY;
     let clock = Arc::new(ManualClock::new(at(0)));
     let builder = Playbook::builder(folder).with_disk(disk).with_clock(clock).with_config(config);
     builder.with_embedder(Arc::new(HashingEmbedder)).open().unwrap()
@@ -184,17 +181,11 @@ fn state(playbook: &Playbook) -> State {
 
 /// Learns, marks, merges, evicts, removes, edits by hand and recalls. Returns the changes of the disk, and for each
 /// acknowledged state the number of changes before it.
-fn trace(folder: &Path, n_more: usize) -> (Vec<Change>, Vec<(usize, State)>) {
+fn trace(folder: &Path) -> (Vec<Change>, Vec<(usize, State)>) {
     let disk = RecordingDisk::default();
-    let playbook = open(folder, Box::new(disk.clone()), n_more);
-    let long = "and so on and on ".repeat(1_800);
-    let more = |number| build_lesson(format!("v{number}x u{number}z"), format!("rule {number} {long}"));
+    let playbook = open(folder, Box::new(disk.clone()));
     let mut states = vec![(0, state(&playbook))];
     let mut done = |playbook: &Playbook| states.push((disk.0.lock().len(), state(playbook)));
-    if n_more > 0 {
-        playbook.learn_lessons((0..n_more).map(more)).unwrap();
-        done(&playbook);
-    }
     let topics = ["amber kettle", "brass lantern", "copper anvil", "denim apron", "elm mallet", "felt hat"];
     for (number, topic) in topics.into_iter().enumerate() {
         playbook.learn_lesson(build_lesson(topic, format!("the way of {topic}"))).unwrap();
@@ -230,23 +221,13 @@ fn relative(change: &Change, folder: &Path) -> Option<Change> {
     })
 }
 
+/// `ADAGE_POWER_IMAGES` sets the number of images.
 #[test]
 fn after_a_power_loss_the_state_is_the_one_before_or_after() {
-    look_at(n_cases("ADAGE_POWER_IMAGES", 1_000), 0);
-}
-
-#[test]
-fn after_a_power_loss_a_large_playbook_is_in_the_state_before_or_after() {
-    look_at(n_cases("ADAGE_POWER_IMAGES", 1_000) / 10, N_LARGE);
-}
-
-/// `ADAGE_POWER_IMAGES` sets the number of images; for a large playbook, a tenth of it is used.
-fn look_at(n_images: usize, n_more: usize) {
+    let n_images = n_cases("ADAGE_POWER_IMAGES", 1_000);
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
-    let (changes, states) = trace(&root, n_more);
-    let length = fs::metadata(root.join(super::PLAYBOOK)).unwrap().len();
-    assert_eq!(length > super::commit_log::SMALL_FILE, n_more > 0);
+    let (changes, states) = trace(&root);
     let changes: Vec<Change> = changes.iter().filter_map(|change| relative(change, &root)).collect();
     let (mut random, mut n_recovered) = (Random(7), 0);
     for number in 0..n_images {
@@ -262,7 +243,7 @@ fn look_at(n_images: usize, n_more: usize) {
             let path = there.path().canonicalize().unwrap();
             write(&image, &path);
             let disk = RecordingDisk::default();
-            let playbook = open(&path, Box::new(disk.clone()), n_more);
+            let playbook = open(&path, Box::new(disk.clone()));
             let found = state(&playbook);
             let context = || {
                 format!(
@@ -280,9 +261,9 @@ fn look_at(n_images: usize, n_more: usize) {
                 continue;
             }
             drop(playbook);
-            let playbook = open(&path, Box::new(RealDisk), n_more);
+            let playbook = open(&path, Box::new(RealDisk));
             playbook.learn_lesson(build_lesson("gilt frame", "after the power came back")).unwrap();
-            assert!(state(&open(&path, Box::new(RealDisk), n_more)) == state(&playbook), "image {number}");
+            assert!(state(&open(&path, Box::new(RealDisk))) == state(&playbook), "image {number}");
             break;
         }
     }

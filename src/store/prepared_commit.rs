@@ -9,15 +9,6 @@ use super::snapshot::Snapshot;
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Change, Edit, Erasure, Forgotten, Plan, Why};
 
-/// How much of a new state is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
-    /// What differs from the state before, if the log continues from that.
-    Needed,
-    /// A new log and the playbook file: no forgotten text remains in them, and the file is current.
-    Whole,
-}
-
 /// What becomes of vectors and indexes of removed texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DerivedData {
@@ -46,12 +37,11 @@ pub(super) struct PreparedCommit {
     /// What must be removed from every file.
     pub(super) forgotten: Option<Words>,
     pub(super) derived: DerivedData,
-    pub(super) extent: Extent,
 }
 
 impl PreparedCommit {
     pub(super) fn new(before: &Snapshot, plan: Plan) -> Self {
-        let Plan { book: decided, changes, erasure, accepts_edits, writes_file, .. } = plan;
+        let Plan { book: decided, changes, erasure, accepts_edits, .. } = plan;
         let forgotten = erasure.forgotten();
         let mut book = decided.clone();
         migrate(&mut book);
@@ -62,7 +52,6 @@ impl PreparedCommit {
         }
         Self {
             withdrawn: withdrawn(before.book(), &decided, &changes, forgotten),
-            extent: if writes_file || forgotten.is_some() { Extent::Whole } else { Extent::Needed },
             forgotten: forgotten.map(Words::of),
             derived: if matches!(erasure, Erasure::None) { DerivedData::Keep } else { DerivedData::DropRemoved },
             decided,
@@ -117,7 +106,6 @@ fn withdrawn(before: &Book, after: &Book, changes: &[Change], forgotten: Option<
 mod tests {
     use super::*;
     use crate::state::{Action, Edit};
-    use crate::store::commit_log::LogEnd;
     use crate::store::snapshot::OnDisk;
     use crate::testing::{at, lesson};
 
@@ -125,7 +113,7 @@ mod tests {
     fn before(lessons: &[Arc<Lesson>]) -> Snapshot {
         let book = Arc::new(Book { lessons: lessons.iter().cloned().collect(), ..Book::default() });
         let file = PlaybookFile { generation: 7, archive_length: 70, book, ..PlaybookFile::default() };
-        Snapshot::new(file, OnDisk::no_file(LogEnd::default()))
+        Snapshot::new(file, OnDisk::no_file(None))
     }
 
     fn plan(before: &Snapshot) -> Plan {
@@ -139,7 +127,7 @@ mod tests {
         let usage = Mark { segment: 2, offset: 5 };
         let file = commit.file(Marks { archive_length: 90, usage });
         assert_eq!((file.generation, file.archive_length, file.usage), (8, 90, usage));
-        assert_eq!((commit.extent, before.file.generation), (Extent::Needed, 7));
+        assert_eq!(before.file.generation, 7);
     }
 
     #[test]
@@ -172,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn forgetting_a_lesson_rewrites_the_file_and_the_log() {
+    fn forgetting_a_lesson_drops_derived_data() {
         let gone = Arc::new(lesson("one", "rename it"));
         let before = before(&[Arc::clone(&gone)]);
         let forgotten = Forgotten { ids: [gone.id].into(), texts: vec![Arc::clone(&gone)] };
         let erasure = Erasure::Everywhere(forgotten);
         let commit = PreparedCommit::new(&before, Plan { erasure, ..plan(&before) });
-        assert_eq!((commit.extent, commit.derived), (Extent::Whole, DerivedData::DropRemoved));
+        assert_eq!(commit.derived, DerivedData::DropRemoved);
         assert!(commit.forgotten.is_some_and(|words| words.ids().contains(&gone.id)));
         // A lesson with the same text stays, so that its text stays admitted.
         assert!(commit.withdrawn.is_empty());

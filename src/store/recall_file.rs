@@ -1,20 +1,17 @@
 //! The data of a larger memory that a recall needs, in a memory-mapped file, `recall.bin`: the lessons, decoded on demand, and
 //! the indexes of their words and vectors. It is a cache: if it does not match the playbook file, it is updated or not used.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use adage_index::IndexConfig;
 use adage_redact::path_line;
 
-use super::commit_log::{self, Base, CommitLog, LOG, LogEnd, SMALL_FILE};
 use super::sections::{Label, SectionWriter, Sections, UncheckedSection};
 use super::{FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, playbook_file};
 use crate::error::folder::Result;
 use crate::folder::{Folder, Stamp};
 use crate::hash::TextHash;
-use crate::lesson::LessonId;
 use crate::sorted_blocks::StoredBytes;
 use crate::state::{
     Book, Checked, LessonsByTime, Piece, Pieces, RecallIndex, StoredPieces, StoredRecall, StoredVectors,
@@ -59,11 +56,7 @@ pub(super) struct Head {
     is_proved_by_stamp: bool,
     /// True if this program wrote the playbook file.
     is_ours: bool,
-    log_inode: u64,
-    log_length: u64,
     generation: u64,
-    /// True if the log leads to the state.
-    is_logged: bool,
 }
 
 /// The metadata of a file.
@@ -78,8 +71,7 @@ struct FileStamp {
 }
 
 /// An encoded head: the model; the playbook file's metadata, hash, first bytes and flags; the log.
-pub(super) type HeadFields =
-    (Option<[u8; 16]>, (FileStampFields, [u8; 16], Vec<u8>, bool, bool), (u64, u64, u64, bool));
+pub(super) type HeadFields = (Option<[u8; 16]>, (FileStampFields, [u8; 16], Vec<u8>, bool, bool), u64);
 
 /// Inode, length, change time and modification time.
 type FileStampFields = (u64, u64, (i64, i64), (u64, u32));
@@ -90,13 +82,11 @@ impl Head {
         let file_stamp = (inode, length, changed, (modified.as_secs(), modified.subsec_nanos()));
         let playbook =
             (file_stamp, *self.content.as_bytes(), self.start.clone(), self.is_proved_by_stamp, self.is_ours);
-        let log = (self.log_inode, self.log_length, self.generation, self.is_logged);
-        (self.model.map(|model| *model.as_bytes()), playbook, log)
+        (self.model.map(|model| *model.as_bytes()), playbook, self.generation)
     }
 
-    pub(super) fn from_fields((model, playbook, log): HeadFields) -> Self {
+    pub(super) fn from_fields((model, playbook, generation): HeadFields) -> Self {
         let ((inode, length, changed, (seconds, nanos)), content, start, is_proved_by_stamp, is_ours) = playbook;
-        let (log_inode, log_length, generation, is_logged) = log;
         let modified = Duration::from_secs(seconds).saturating_add(Duration::from_nanos(nanos.into()));
         Self {
             model: model.map(TextHash::from_bytes),
@@ -105,16 +95,13 @@ impl Head {
             start,
             is_proved_by_stamp,
             is_ours,
-            log_inode,
-            log_length,
             generation,
-            is_logged,
         }
     }
 
     /// True if a large playbook file need not be read to verify that it is unchanged.
     fn is_quick(&self) -> bool {
-        self.is_proved_by_stamp || self.playbook.length <= SMALL_FILE
+        self.is_proved_by_stamp
     }
 }
 
@@ -199,79 +186,33 @@ impl RecallFile {
         RecallIndex::read(&self.lessons, config, vectors, &mut StoredPieces(&mut pieces))
     }
 
-    /// The state of the folder, if this file contains it or a state that the log continues. It is used only in a folder that is
-    /// trusted as a whole, and only with the playbook file and the log that it was written for: since programs cannot set a
-    /// file's change time, a file copied here by others does not match.
+    /// The state of the folder, if this file contains it. It is used only in a folder that is trusted as a whole, and only with the playbook
+    /// file that it was written for: since programs cannot set a file's change time, a file copied here by others does not match.
     fn state(&self, store: &Store) -> Result<Option<StoredState>> {
-        let Head {
-            playbook,
-            content,
-            start,
-            is_proved_by_stamp,
-            is_ours,
-            log_inode,
-            log_length,
-            generation,
-            is_logged,
-            ..
-        } = &self.head;
-        let (Some(stamp), Some(log)) = (store.files().stamp(PLAYBOOK)?, store.files().stamp(LOG)?) else {
-            return Ok(None);
-        };
-        let is_same = store.guard.standing() == Standing::Trusted
-            && FileStamp::of(&stamp).as_ref() == Some(playbook)
-            && (*log_inode, true) == (log.inode, *log_length <= log.length);
-        if !is_same {
+        let Head { playbook, content, start, is_proved_by_stamp, is_ours, .. } = &self.head;
+        let Some(stamp) = store.files().stamp(PLAYBOOK)? else { return Ok(None) };
+        let is_same = store.guard.standing() == Standing::Trusted && FileStamp::of(&stamp).as_ref() == Some(playbook);
+        let is_read = || Ok(TextHash::of(&[store.files().read_or_empty(PLAYBOOK, 0)?]) == *content);
+        if !is_same || !(*is_proved_by_stamp || is_read()?) {
             return Ok(None);
         }
-        let n_later = log.length - log_length;
-        let is_small = stamp.length <= SMALL_FILE;
-        // A commit writes a small file too.
-        if ((is_small || !is_logged) && n_later > 0)
-            || ((is_small || !is_proved_by_stamp)
-                && TextHash::of(&[store.files().read_or_empty(PLAYBOOK, 0)?]) != *content)
-        {
-            return Ok(None);
-        }
-        let later = if n_later > 0 { store.files().read_or_empty(LOG, *log_length)? } else { Vec::new() };
-        let log = LogEnd { stamp: Some(log), length: *log_length, generation: Some(*generation) };
-        let Some((file, commits)) = self.file(store, &log, &later) else { return Ok(None) };
+        let Some(file) = self.file(store) else { return Ok(None) };
         let (stamp, content, start, is_ours) = (Some(stamp), *content, start.clone(), *is_ours);
         let version = FileVersion { stamp, content, start, is_proved_by_stamp: Arc::default(), is_ours };
-        let snapshot = Snapshot::new(file, OnDisk { version, log: commits, is_logged: *is_logged });
-        Ok(Some(StoredState { snapshot: store.with_usage(snapshot, UsageFrom::Open)?, n_later }))
+        let snapshot = Snapshot::new(file, OnDisk { version, backup: store.files().stamp(super::BACKUP)? });
+        Ok(Some(StoredState { snapshot: store.with_usage(snapshot, UsageFrom::Open)?, n_later: 0 }))
     }
 
-    /// The playbook file after the commits that the log contains since.
-    fn file(&self, store: &Store, end: &LogEnd, later: &[u8]) -> Option<(PlaybookFile, LogEnd)> {
-        let log = CommitLog::after(end.generation?, end.length, later);
-        if log.n_broken > 0 || log.end.length != end.length + later.len() as u64 {
-            return None;
-        }
-        let mut keys = serde_json::from_slice(self.others.as_ref().as_ref()).ok()?;
-        let is_advanced = later.is_empty() || log.advance(&mut keys, Base::AsWritten);
-        let changed: BTreeSet<LessonId> = ids(&keys);
+    fn file(&self, store: &Store) -> Option<PlaybookFile> {
+        let keys = serde_json::from_slice(self.others.as_ref().as_ref()).ok()?;
         let parsed = playbook_file::parse_keys(keys, store.clock.as_ref(), &|_| true, |_| {}).ok()?;
         let mut file = parsed.file;
-        if !is_advanced || parsed.newer.is_some() || !file.book.foreign.is_empty() {
+        if parsed.newer.is_some() || !file.book.foreign.is_empty() {
             return None;
         }
-        let mut lessons = self.lessons.clone();
-        for id in log.gone().into_iter().chain(changed) {
-            lessons.take(id);
-        }
-        for lesson in file.book.lessons.iter() {
-            lessons.put(Arc::clone(lesson));
-        }
-        Arc::make_mut(&mut file.book).lessons = lessons;
-        Some((file, LogEnd { stamp: end.stamp, ..log.end }))
+        Arc::make_mut(&mut file.book).lessons = self.lessons.clone();
+        Some(file)
     }
-}
-
-/// The ids of the lessons in the keys of a playbook file.
-fn ids(keys: &serde_json::Map<String, serde_json::Value>) -> BTreeSet<LessonId> {
-    let rows = keys.get(playbook_file::LESSONS).and_then(serde_json::Value::as_array);
-    rows.into_iter().flatten().filter_map(|row| commit_log::id_of(row)?.parse().ok()).collect()
 }
 
 /// The bytes of the file.
@@ -315,15 +256,14 @@ impl Store {
         recall: &StoredRecall,
         model: Option<TextHash>,
     ) -> Result<()> {
-        let Snapshot { committed, on_disk: OnDisk { version, log: commits, is_logged }, is_provisional, .. } = snapshot;
+        let Snapshot { committed, on_disk: OnDisk { version, .. }, is_provisional, .. } = snapshot;
         if !self.may_append(snapshot) || *is_provisional {
             return Ok(());
         }
         let Some(_lock) = self.folder.try_lock()? else { return Ok(()) };
-        let (stamp, log) = (self.files().stamp(PLAYBOOK)?, self.files().stamp(LOG)?);
-        let is_newest =
-            stamp.zip(version.stamp).is_some_and(|(now, known)| known.is_alike(&now)) && commits.is_alike(log.as_ref());
-        let (Some(stamp), Some(log), true) = (stamp, log, is_newest) else { return Ok(()) };
+        let stamp = self.files().stamp(PLAYBOOK)?;
+        let is_newest = stamp.zip(version.stamp).is_some_and(|(now, known)| known.is_alike(&now));
+        let (Some(stamp), true) = (stamp, is_newest) else { return Ok(()) };
         let Some(playbook) = FileStamp::of(&stamp) else { return Ok(()) };
         let others = PlaybookFile {
             book: Arc::new(Book { lessons: LessonsByTime::default(), ..Book::clone(&committed.book) }),
@@ -336,10 +276,7 @@ impl Store {
             start: version.start.clone(),
             is_proved_by_stamp: !stamp.is_racy && version.stamp.is_some_and(|known| !known.is_racy),
             is_ours: version.is_ours,
-            log_inode: log.inode,
-            log_length: commits.length,
             generation: committed.generation,
-            is_logged: *is_logged,
         };
         let others = playbook_file::render(&others, 0).map_err(|error| self.cannot_write(error))?;
         let temporary = Folder::temporary("recall");

@@ -10,15 +10,14 @@ use serde_json::{Map, Value, json};
 
 use super::checksum::Seal;
 use super::combine::{ReadableFile, Taken, combine};
-use super::commit_log::{self, Base, CommitLog};
+use super::former_log::FormerLog;
 use super::playbook_file::{Parsed, Seals};
-use super::publication::Draft;
 use super::{
     BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, conflict, salvage,
 };
 use crate::error::folder::{FolderError, Result};
-use crate::folder::{Entry, Lock, Name};
-use crate::lesson::{Lesson, LessonId, RemovedText, TextHash};
+use crate::folder::{Entry, Lock};
+use crate::lesson::{Lesson, LessonId, RemovedText};
 use crate::state::{Action, Book, Change, Removed, ReviewReason};
 
 /// Why a playbook file with the marks of a merge cannot be read.
@@ -33,7 +32,7 @@ pub struct Recovery {
     /// Where its bytes are kept now; for a read-only handle, the original path.
     #[serde(serialize_with = "crate::path_text::shown")]
     pub kept_at: Vec<PathBuf>,
-    /// Whether the log of commits or a backup could be read.
+    /// Whether the second copy of the file could be read.
     pub from_backup: bool,
     /// The number of lessons that are used after the recovery.
     pub n_lessons: usize,
@@ -43,7 +42,7 @@ pub struct Recovery {
     pub n_other_versions: usize,
     /// Rows taken from the broken file.
     pub n_from_file: usize,
-    /// Rows taken from the log or the backup.
+    /// Rows taken from the second copy.
     pub n_from_backup: usize,
     /// Damaged rows that are in no backup. They are kept in the file's list `unread`.
     pub n_set_aside: usize,
@@ -123,7 +122,7 @@ impl Store {
     fn rebuild(&self, reason: String) -> Result<(PlaybookFile, Recovery)> {
         let merged = self.merged()?;
         let (is_merge, backup) = (merged.is_some(), if merged.is_some() { None } else { self.backup()? });
-        let from_backup = backup.is_some();
+        let (from_backup, newest) = (backup.is_some(), backup.as_ref().map(|backup| backup.generation));
         let (mut file, taken) = match merged {
             Some(file) => {
                 let from_file = file.book.lessons.len();
@@ -140,7 +139,7 @@ impl Store {
             self.adopt_marks(&mut file)?;
         } else if file.is_unmarked {
             file = self.mark(file)?;
-        } else if file.generation != self.commit_log().read()?.generation() {
+        } else if newest != Some(file.generation) {
             // The newest state knows how much of the archive belongs to it; an older one does not.
             self.adopt_archive(&mut file)?;
         }
@@ -216,7 +215,7 @@ impl Store {
     fn provisional(&self, file: PlaybookFile) -> Result<Snapshot> {
         let stamp = self.files().stamp(PLAYBOOK).ok().flatten();
         let version = FileVersion::new(stamp, &self.bytes_of(PLAYBOOK)?);
-        let on_disk = OnDisk { version, log: self.commit_log().read()?.end, is_logged: false };
+        let on_disk = OnDisk { version, backup: self.files().stamp(BACKUP).ok().flatten() };
         let snapshot = Snapshot { is_provisional: true, ..Snapshot::new(file, on_disk) };
         self.with_usage(snapshot, UsageFrom::Start)
     }
@@ -282,24 +281,17 @@ impl Store {
         Some(parsed)
     }
 
-    /// The newest state apart from the playbook file: the one that the log leads to, or the backup, or the undamaged parts of
-    /// the backup.
+    /// The newest state apart from the playbook file: the second copy, or its undamaged parts; or what a log of an earlier version leads to.
     pub(super) fn backup(&self) -> Result<Option<PlaybookFile>> {
-        let log = self.commit_log().read()?;
-        let (stored, logged) = (self.stored_backup(&log)?, self.logged(&log));
-        let is_newest = |file: &PlaybookFile| stored.as_ref().is_none_or(|stored| file.generation >= stored.generation);
-        Ok(logged.filter(is_newest).or(stored))
+        let former = self.former_log()?;
+        let stored = self.stored_backup(&former)?;
+        let is_newer = |file: &PlaybookFile| stored.as_ref().is_none_or(|stored| file.generation > stored.generation);
+        Ok(self.logged(&former).filter(is_newer).or(stored))
     }
 
-    /// The backup with the logged commits after it, or its undamaged parts.
-    fn stored_backup(&self, log: &CommitLog) -> Result<Option<PlaybookFile>> {
+    fn stored_backup(&self, former: &FormerLog) -> Result<Option<PlaybookFile>> {
         let bytes = self.bytes_of(BACKUP)?;
-        let content = TextHash::of(&[&bytes]);
-        let parsed = self.parse_then(&bytes, |keys| {
-            if log.has_written(commit_log::generation_of(keys), content) {
-                log.advance(keys, Base::AsWritten);
-            }
-        });
+        let parsed = self.parse_then(&bytes, |keys| former.advance(keys));
         if let Ok(Parsed { file, newer: None, seals }) = parsed
             && seals.is_whole()
         {
@@ -375,16 +367,6 @@ impl Store {
             Entry::Missing | Entry::Folder => Ok(Vec::new()),
             _ => self.files().read_or_empty(file, 0),
         }
-    }
-
-    fn install(&self, file: &PlaybookFile) -> Result<()> {
-        let Draft { name, encoded } = self.draft(file)?;
-        self.files().sync(&name)?;
-        self.files().rename(name, PLAYBOOK)?;
-        self.files().sync_directory(Name::TOP)?;
-        self.write_backup(&encoded)?;
-        let state = encoded.is_small().then_some(encoded.bytes.as_slice());
-        self.commit_log().begin(encoded.generation, state, Some(encoded.hash)).map(drop)
     }
 }
 

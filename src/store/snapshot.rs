@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use super::commit_log::LogEnd;
 use super::playbook_file::EncodedFile;
 use super::{PlaybookFile, START_BYTES, UsageLog, salvage};
 use crate::folder::Stamp;
@@ -31,9 +30,8 @@ pub(crate) struct Snapshot {
 #[derive(Clone, Debug)]
 pub(super) struct OnDisk {
     pub(super) version: FileVersion,
-    pub(super) log: LogEnd,
-    /// True if the log of commits leads to the state, so that the next commit is a line of it.
-    pub(super) is_logged: bool,
+    /// The second copy; none if there was none.
+    pub(super) backup: Option<Stamp>,
 }
 
 /// How a change of the playbook file is detected.
@@ -46,7 +44,7 @@ pub(super) struct FileVersion {
     pub(super) start: Vec<u8>,
     /// True if the stamp alone detects any later change.
     pub(super) is_proved_by_stamp: Arc<AtomicBool>,
-    /// False for a file that another program or an older version wrote: the next commit keeps it as the backup.
+    /// False for a file that another program, a person or an older version wrote.
     pub(super) is_ours: bool,
 }
 
@@ -64,17 +62,12 @@ impl FileVersion {
         let start = bytes.get(..START_BYTES).unwrap_or(bytes).to_vec();
         Self { stamp, content, start, is_proved_by_stamp: Arc::default(), is_ours: true }
     }
-
-    /// The length of the file; 0 if there was none.
-    pub(super) fn length(&self) -> u64 {
-        self.stamp.map_or(0, |stamp| stamp.length)
-    }
 }
 
 impl OnDisk {
-    /// A folder with this log and without a playbook file.
-    pub(super) fn no_file(log: LogEnd) -> Self {
-        Self { version: FileVersion::new(None, b""), log, is_logged: false }
+    /// A folder without a playbook file.
+    pub(super) fn no_file(backup: Option<Stamp>) -> Self {
+        Self { version: FileVersion::new(None, b""), backup }
     }
 }
 
@@ -100,7 +93,7 @@ impl Snapshot {
         Self { committed: Arc::clone(&file), file, on_disk, ..self }
     }
 
-    /// True if the playbook file is older than its log.
+    /// True if the playbook file is older than its second copy.
     pub(super) fn is_ahead(&self) -> bool {
         let written = salvage::number(&String::from_utf8_lossy(&self.on_disk.version.start), "generation");
         written.is_some_and(|written| written < self.committed.generation)

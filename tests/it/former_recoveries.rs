@@ -43,7 +43,6 @@ fn a_recovery_that_was_written_as_english_is_read_as_data() {
     assert!(asked("git push") && !asked("git push --set-upstream origin fix"));
     // The next commit writes it.
     playbook.mark_graduated(push.id).unwrap();
-    playbook.checkpoint().unwrap();
     assert_eq!(row_of(&bench.json(), push)["recovery"]["failed"], "git push");
 }
 

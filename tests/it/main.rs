@@ -15,7 +15,6 @@ mod agent;
 mod bench;
 #[cfg(feature = "bundled-model")]
 mod calibrating;
-mod commit_log;
 mod contention;
 mod credit;
 mod curation;
@@ -58,6 +57,7 @@ mod redaction;
 mod related;
 mod results;
 mod retrieval;
+mod second_copy;
 #[cfg(feature = "http-llm")]
 mod server;
 mod sessions;

@@ -136,8 +136,6 @@ pub(crate) enum Command {
         #[arg(long)]
         dry_run: bool,
     },
-    /// Write the playbook file now; a file over 1 MiB is otherwise written only occasionally
-    Checkpoint,
     /// Copy the memory to a folder that is empty or missing, while others write
     Backup { folder: PathBuf },
     /// Replace the playbook with that of a backup; the present one is kept in quarantine

@@ -334,7 +334,7 @@ pub(crate) fn open_any(builder: PlaybookBuilder, access: Access) -> Result<Playb
     if let Some(recovery) = playbook.recovery().filter(|recovery| recovery.is_merge) {
         say(&merged(&playbook, recovery, access));
     } else if let Some(recovery) = playbook.recovery() {
-        let from = if recovery.from_backup { "restored from its log or backup" } else { "there was no backup" };
+        let from = if recovery.from_backup { "restored from its second copy" } else { "there was no backup" };
         let kept: Vec<String> = recovery.kept_at.iter().map(path_line).collect();
         say(&format!(
             "the playbook file was broken ({}); {from}, {}; the broken file is kept at {}",

@@ -1,4 +1,4 @@
-//! Commands that keep a memory in order: checkpoint, backup, restore, repair, forget.
+//! Commands that keep a memory in order: backup, restore, repair, forget.
 
 use std::path::Path;
 
@@ -10,11 +10,6 @@ use crate::export_key;
 use crate::global::{Access, Global, of_both_branches};
 use crate::output::{Output, counted};
 use crate::result::Done;
-
-pub(crate) fn checkpoint(global: &Global, out: &mut Output) -> Done {
-    let generation = global.open()?.checkpoint()?;
-    out.both(&json!({"generation": generation}), &format!("written, as generation {generation}"))
-}
 
 pub(crate) fn backup(global: &Global, folder: &Path, out: &mut Output) -> Done {
     let builder = export_key::for_export(global).into_iter().fold(global.builder()?, PlaybookBuilder::with_export_key);

@@ -190,7 +190,6 @@ fn dispatch(cli: Cli, names: &[String]) -> Done {
         Command::Sessions { folder, all } => sessions::list(&global, &folder, all, &mut out),
         Command::Check { accept } => health::check(&global, accept, &mut out),
         Command::Repair { dry_run } => keeping::repair(&global, dry_run, &mut out),
-        Command::Checkpoint => keeping::checkpoint(&global, &mut out),
         Command::Backup { folder } => keeping::backup(&global, &folder, &mut out),
         Command::Restore { folder } => keeping::restore(&global, &folder, &mut out),
         Command::Forget { lesson } => keeping::forget(&global, &lesson, &mut out),

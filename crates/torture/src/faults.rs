@@ -96,7 +96,7 @@ fn damage(
 
 /// Flips a random bit.
 pub(crate) fn flips(program: &Program, scale: usize) -> Result<Tally, Failure> {
-    damage(program, &["skills_playbook", "playbook.log", "archive", "usage"], 300 * scale, |random, whole| {
+    damage(program, &["skills_playbook", "archive", "usage"], 300 * scale, |random, whole| {
         let mut bytes = whole.to_vec();
         let bit = random.below(bytes.len() * 8);
         if let Some(byte) = bytes.get_mut(bit / 8) {
@@ -108,7 +108,7 @@ pub(crate) fn flips(program: &Program, scale: usize) -> Result<Tally, Failure> {
 
 /// Truncates a file at a random byte.
 pub(crate) fn cuts(program: &Program, scale: usize) -> Result<Tally, Failure> {
-    damage(program, &["skills_playbook", "playbook.log", "archive", "usage"], 150 * scale, |random, whole| {
+    damage(program, &["skills_playbook", "archive", "usage"], 150 * scale, |random, whole| {
         // Every fourth cut is at the end of a line, where no line is incomplete.
         let at = random.below(whole.len());
         let is_at_end = random.below(4) == 0;

@@ -32,7 +32,6 @@ const COMMANDS: [CommandLine; 16] = [
     (&["forget", "task number 1 of the campaign"], ""),
     (&["import", "-"], IMPORTED),
     (&["prune"], ""),
-    (&["checkpoint"], ""),
     (&["repair"], ""),
     (&["restore", "BACKUP"], ""),
     (&["graduate", "task number 1 of the campaign"], ""),

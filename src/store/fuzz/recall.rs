@@ -119,7 +119,7 @@ mod tests {
         }
         let place = (1, 2, (3, 4), (5, 6));
         let playbook = (place, [8; 16], b"start".to_vec(), true, true);
-        let head = Head::from_fields((Some([7; 16]), playbook, (9, 10, 11, true)));
+        let head = Head::from_fields((Some([7; 16]), playbook, 11));
         to_bytes(&head, b"{}".to_vec(), &index.book.lessons, &index.stored().unwrap())
     }
 

@@ -7,14 +7,13 @@ use parking_lot::Mutex;
 use super::written_rows::{Layout, WrittenRows};
 use super::{PlaybookFile, render_again};
 use crate::lesson::TextHash;
-use crate::store::commit_log::SMALL_FILE;
 
 #[expect(clippy::disallowed_methods, reason = "compared with the file system's times, which are the machine's")]
 fn now() -> SystemTime {
     SystemTime::now()
 }
 
-/// Encodes playbook files. The rows of a small file are kept for the next one.
+/// Encodes playbook files. The rows of one are kept for the next.
 #[derive(Debug, Default)]
 pub(crate) struct FileEncoder {
     known: Mutex<WrittenRows>,
@@ -23,17 +22,10 @@ pub(crate) struct FileEncoder {
 /// The bytes of a state's playbook file.
 #[derive(Debug)]
 pub(crate) struct EncodedFile {
-    pub(crate) generation: u64,
     pub(crate) bytes: Vec<u8>,
     pub(crate) hash: TextHash,
     /// The time that the bytes state, which must be the file's modification time: otherwise damage is taken for an edit.
     pub(crate) modified: SystemTime,
-}
-
-impl EncodedFile {
-    pub(crate) fn is_small(&self) -> bool {
-        self.bytes.len() as u64 <= SMALL_FILE
-    }
 }
 
 impl FileEncoder {
@@ -47,11 +39,6 @@ impl FileEncoder {
         let mut known = self.known.lock();
         known.lay_out(layout);
         let bytes = render_again(file, nanos.unwrap_or_default(), &mut known)?;
-        let encoded = EncodedFile { generation: file.generation, hash: TextHash::of(&[&bytes]), bytes, modified };
-        if !encoded.is_small() {
-            // Large files are rarely written: the encoded rows are not kept.
-            *known = WrittenRows::default();
-        }
-        Ok(encoded)
+        Ok(EncodedFile { hash: TextHash::of(&[&bytes]), bytes, modified })
     }
 }

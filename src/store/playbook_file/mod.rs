@@ -22,7 +22,6 @@ use crate::state::{Book, Evicted, Removed, ReviewReason, SkippedSuggestion, Wait
 
 pub(super) use encoder::{EncodedFile, FileEncoder};
 pub(crate) use seals::Seals;
-pub(super) use writing::difference;
 pub(crate) use writing::render;
 use writing::render_again;
 pub(super) use written_rows::Layout;

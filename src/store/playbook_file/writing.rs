@@ -1,4 +1,4 @@
-//! The bytes of a playbook file, and the log record that turns one file into another.
+//! The bytes of a playbook file.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,11 +9,10 @@ use serde_json::{Map, Value};
 
 use super::seals::head;
 use super::written_rows::{Layout, WrittenRow, WrittenRows};
-use super::{EDITED, LESSONS, Mark, PlaybookFile, REMOVED, Recalls, WAITING};
+use super::{Mark, PlaybookFile, REMOVED, Recalls, WAITING};
 use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
-use crate::state::{Book, Changed, Evicted, Removed, ReviewReason, SkippedSuggestion};
+use crate::state::{Book, Evicted, ReviewReason, SkippedSuggestion};
 use crate::store::checksum;
-use crate::store::commit_log::Record;
 
 /// The file, in the order in which a person reads it.
 #[derive(Serialize)]
@@ -141,52 +140,6 @@ pub(crate) fn render_again(file: &PlaybookFile, written: u64, known: &mut Writte
     let mut bytes = serde_json::to_vec_pretty(&rows)?;
     bytes.push(b'\n');
     Ok(bytes)
-}
-
-/// The record that turns one file into another. None if unknown keys or rows of lessons that are not admitted differ, and if
-/// the text of a removed lesson expires: the log would keep it.
-///
-/// # Errors
-/// As [`render`].
-pub(crate) fn difference(before: &PlaybookFile, after: &PlaybookFile) -> serde_json::Result<Option<Record>> {
-    let (old, new) = (before.book.as_ref(), after.book.as_ref());
-    let has_text = |removed: &&Removed| removed.lesson.is_some();
-    let n_texts = |book: &Book| book.removed.iter().filter(has_text).count();
-    if old.foreign != new.foreign || before.extra != after.extra || n_texts(new) < n_texts(old) {
-        return Ok(None);
-    }
-    let (mut rows, mut added, mut gone) = (Vec::new(), Vec::new(), Vec::new());
-    for Changed { before, after } in old.lessons.changed(&new.lessons) {
-        match (before, after) {
-            (known, Some(lesson)) => {
-                added.extend(known.is_none().then(|| lesson.id.to_string()));
-                rows.push(serde_json::to_value(Sealed::new(LESSONS, &*lesson)?)?);
-            }
-            (Some(lesson), None) => gone.push(lesson.id.to_string()),
-            (None, None) => {}
-        }
-    }
-    let mut record = Record::new(after.generation, rows, added, gone);
-    record.set("archive_len", Some(after.archive_length.into()));
-    record.set("usage", Some(serde_json::to_value(after.usage)?));
-    let mut lists: Vec<(&str, serde_json::Result<Value>)> = Vec::new();
-    let mut list = |key, is_same: bool, value: &dyn Fn() -> serde_json::Result<Value>| {
-        if !is_same {
-            lists.push((key, value()));
-        }
-    };
-    list(REMOVED, old.removed == new.removed, &|| serde_json::to_value(removed_rows(new)?));
-    list(WAITING, old.waiting == new.waiting, &|| serde_json::to_value(waiting_rows(new)?));
-    list("unread", old.unread == new.unread, &|| serde_json::to_value(&new.unread));
-    list("drawn", old.mined_texts == new.mined_texts, &|| serde_json::to_value(&new.mined_texts));
-    list("skips", old.skips == new.skips, &|| serde_json::to_value(&new.skips));
-    list("recalls", old.recalls == new.recalls, &|| serde_json::to_value(recalls_of(new)));
-    list("evicted", old.evicted == new.evicted, &|| serde_json::to_value(&new.evicted));
-    list(EDITED, before.edited == after.edited, &|| serde_json::to_value(&after.edited));
-    for (key, value) in lists {
-        record.set(key, Some(value?).filter(|value| value.as_array().is_none_or(|list| !list.is_empty())));
-    }
-    Ok(Some(record))
 }
 
 fn removed_rows(book: &Book) -> serde_json::Result<Vec<Sealed<RemovedRow<'_>>>> {

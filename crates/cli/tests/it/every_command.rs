@@ -47,9 +47,9 @@ pub(super) fn arguments(command: &str) -> &'static [&'static str] {
         "config set" => &["retention.capacity", "80"],
         "hook" => &["prompt"],
         "completions" => &["bash"],
-        "list" | "credit" | "prune" | "history" | "failures" | "stats" | "check" | "repair" | "checkpoint"
-        | "embed" | "doctor" | "reset-skips" | "inbox list" | "inbox check" | "inbox history" | "review"
-        | "skills list" | "curate" | "config list" | "man" | "mcp" | "init" | "export" => &[],
+        "list" | "credit" | "prune" | "history" | "failures" | "stats" | "check" | "repair" | "embed" | "doctor"
+        | "reset-skips" | "inbox list" | "inbox check" | "inbox history" | "review" | "skills list" | "curate"
+        | "config list" | "man" | "mcp" | "init" | "export" => &[],
         unknown => panic!("say here which arguments {unknown:?} takes"),
     }
 }

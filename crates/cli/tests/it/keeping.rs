@@ -203,7 +203,7 @@ fn every_earlier_text_is_forgotten_with_a_lesson() {
 fn an_older_playbook_file_brings_back_nothing_that_was_removed() {
     type Put = fn(&Path, &str);
     let without_others = |folder: &Path| {
-        for file in ["playbook.log", "skills_playbook.json.bak", "recall.bin"] {
+        for file in ["skills_playbook.json.bak", "recall.bin"] {
             let _ = fs::remove_file(folder.join(file));
         }
     };
@@ -288,9 +288,7 @@ fn a_removal_that_was_undone_or_taken_out_or_never_committed_is_not_applied() {
             (file["lessons"], file["removed"]) = (Value::Array(vec![lesson]), Value::Array(Vec::new()));
             fs::write(&playbook, file.to_string()).unwrap();
         } else {
-            for file in ["playbook.log", "skills_playbook.json.bak"] {
-                fs::remove_file(folder.join(file)).unwrap();
-            }
+            fs::remove_file(folder.join("skills_playbook.json.bak")).unwrap();
             fs::write(&playbook, old).unwrap();
         }
         assert_eq!(triggers(folder), ["parsing CSV exports"], "{case}");

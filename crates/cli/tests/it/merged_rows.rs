@@ -336,7 +336,7 @@ fn what_a_person_rewrote_in_the_file_before_a_forget_is_in_no_file_after_it() {
     a.edit_by_hand("Use the okapi module of the standard library.", "Use the csv module.");
     a.delete_by_hand("Start postgres.");
     a.done(&["forget", &id_of(&a, "Use the csv module.")]);
-    for file in ["archive.jsonl", "skills_playbook.json", "skills_playbook.json.bak", "playbook.log"] {
+    for file in ["archive.jsonl", "skills_playbook.json", "skills_playbook.json.bak"] {
         let path = a.clone.join(".adage").join(file);
         let text = std::fs::read_to_string(path).unwrap_or_default();
         assert!(!text.contains("okapi"), "{file}: {text}");

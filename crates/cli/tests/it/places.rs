@@ -63,7 +63,7 @@ fn a_merge_that_ends_in_conflicts_keeps_the_lessons_of_both_branches() {
     };
     let expected = [CSV, "resizing the delivery photos", KEYS];
     assert_eq!(triggers(&home.done(&root, &["--json", "list"]).out), expected);
-    for file in ["skills_playbook.json", "playbook.log"] {
+    for file in ["skills_playbook.json", "skills_playbook.json.bak"] {
         assert!(!fs::read_to_string(memory.join(file)).unwrap().contains("<<<<<<<"), "{file}");
     }
     commit("merged");

@@ -25,7 +25,6 @@ const COMMANDS: [&[&str]; 16] = [
     &["mcp"],
     &["learn", "--trigger", "a new topic", "--solution", "call okapi twice"],
     &["verify", "deploy the docs", "passed"],
-    &["checkpoint"],
     &["remove", "deploy the docs"],
     &["learn", "--trigger", "another topic", "--solution", "call okapi thrice"],
 ];
