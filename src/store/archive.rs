@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::checksum::{self, Seal};
-use super::conflict;
+use super::marks;
 use crate::clock::Clock;
 use crate::lesson::{ChangeId, Lesson, LessonId, RemovedText, TextHash};
 use crate::state::{Action, Change, Edit, Why};
@@ -183,34 +183,20 @@ pub(crate) fn without(bytes: &[u8], lessons: &BTreeSet<LessonId>) -> Vec<u8> {
     kept
 }
 
-/// The archive without the marks of a merge, and with the lines of both versions by their times; none if it has no such marks. Lines that
-/// say that everything before them was committed are left out: all of it was. So are lessons that one version deleted from every file.
+/// The archive without the marks of a merge, and with each line of both versions once; none if it has no such marks.
 pub(super) fn merged(bytes: &[u8]) -> Option<Vec<u8>> {
-    if !conflict::has_marks(bytes) {
+    if !marks::has_marks(bytes) {
         return None;
     }
-    let text = String::from_utf8_lossy(bytes);
-    let read = |line: &str| line_of(line.as_bytes());
-    let merged = conflict::merged_lines(&text, |line| read(line).map(|line| line.at))?;
-    let forgotten = merged.iter().filter_map(|line| read(line)).filter(|line| line.forgotten);
-    let forgotten: BTreeSet<LessonId> = forgotten.flat_map(|line| line.edits).map(|row| row.id).collect();
-    let mut whole = Vec::with_capacity(bytes.len());
-    for line in merged.into_iter().filter(|line| !is_mark(line.as_bytes())) {
-        let line = [line, "\n"].concat().into_bytes();
-        let is_kept = forgotten.is_empty() || line_of(&line).is_some_and(|line| line.forgotten);
-        whole.extend(if is_kept { line } else { without(&line, &forgotten) });
-    }
-    Some(whole)
+    let all = marks::cut(&String::from_utf8_lossy(bytes)).all;
+    let mut known = BTreeSet::new();
+    Some(all.split_inclusive('\n').filter(|line| known.insert(*line)).collect::<String>().into_bytes())
 }
 
 /// The number of lines that are skipped.
 pub(crate) fn count_broken(bytes: &[u8]) -> usize {
     let each = bytes.split(|byte| *byte == b'\n').filter(|line| !is_mark(line));
     each.flat_map(lines).filter(Option::is_none).count()
-}
-
-fn line_of(bytes: &[u8]) -> Option<Line> {
-    lines(bytes.strip_suffix(b"\n").unwrap_or(bytes)).next().flatten()
 }
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = Option<Line>> {

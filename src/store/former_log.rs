@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::checksum::{self, Seal};
 use super::playbook_file::{LESSONS, in_range};
-use super::{PlaybookFile, Store, conflict, playbook_file};
+use super::{PlaybookFile, Store, marks, playbook_file};
 use crate::error::folder::Result;
 
 /// The name of the log.
@@ -39,7 +39,7 @@ impl FormerLog {
     pub(super) fn parse(bytes: &[u8]) -> Self {
         let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').map(whole);
         let mut log = Self::default();
-        let Some(Some(mut first)) = lines.next().filter(|_| !conflict::has_marks(bytes)) else { return log };
+        let Some(Some(mut first)) = lines.next().filter(|_| !marks::has_marks(bytes)) else { return log };
         log.base = first.get("base").and_then(in_range).unwrap_or_default();
         if let Some(Value::Object(state)) = first.remove("state") {
             log.state = Some(state);

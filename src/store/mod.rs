@@ -23,6 +23,7 @@ mod hand_edits;
 pub(crate) mod inbox;
 pub(crate) mod inbox_targets;
 mod loading;
+mod marks;
 pub(crate) mod memory_vectors;
 pub(crate) mod mining;
 pub(crate) mod mining_rows;

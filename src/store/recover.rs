@@ -6,18 +6,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::checksum::Seal;
 use super::combine::{ReadableFile, Taken, combine};
 use super::former_log::FormerLog;
 use super::playbook_file::{Parsed, Seals};
 use super::{
-    BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, conflict, salvage,
+    BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, conflict, marks, salvage,
 };
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Lock};
-use crate::lesson::{Lesson, LessonId, RemovedText};
+use crate::lesson::{LessonId, RemovedText};
 use crate::state::{Action, Book, Change, Removed, ReviewReason};
 
 /// Why a playbook file with the marks of a merge cannot be read.
@@ -130,12 +130,8 @@ impl Store {
             }
             None => combine(self.found()?, backup),
         };
-        let is_broken_merge = !is_merge && conflict::has_marks(&self.bytes_of(PLAYBOOK)?);
-        if is_broken_merge {
-            self.drop_gone(Arc::make_mut(&mut file.book));
-        }
         let n_before = file.book.lessons.len();
-        if is_merge || is_broken_merge {
+        if is_merge {
             self.adopt_marks(&mut file)?;
         } else if file.is_unmarked {
             file = self.mark(file)?;
@@ -170,45 +166,39 @@ impl Store {
         Ok(kept_at)
     }
 
-    /// The playbook file, merged from the two versions in it; none if it does not have the marks of a merge.
+    /// The playbook file, united from the two versions in it; none if it does not have the marks of a merge. If a version is cut off, it
+    /// is united with the backup too.
     fn merged(&self) -> Result<Option<PlaybookFile>> {
         let bytes = self.bytes_of(PLAYBOOK)?;
-        let Some(Parsed { mut file, newer: None, seals }) = self.parse_merged(&salvage::decode(&bytes)) else {
-            return Ok(None);
-        };
-        file.edited.extend(seals.foreign);
-        Ok(Some(file))
+        Ok(match self.united(&salvage::decode(&bytes)) {
+            Some(file) if file.is_unmarked => match self.backup()? {
+                Some(backup) => Some(self.unite(file, backup)),
+                None => Some(file),
+            },
+            file => file,
+        })
     }
 
-    fn parse_merged(&self, text: &str) -> Option<Parsed> {
-        if !conflict::has_marks(text.as_bytes()) {
+    /// The two versions in a text with the marks of a merge, united; none if it has no marks, or no row of it can be read.
+    fn united(&self, text: &str) -> Option<PlaybookFile> {
+        if !marks::has_marks(text.as_bytes()) {
             return None;
         }
+        let cut = marks::cut(text);
+        let version = |text: &str| {
+            let Parsed { mut file, newer: None, seals } = self.parse_leniently(text.as_bytes())? else { return None };
+            file.edited.extend(seals.foreign);
+            Some(file)
+        };
+        let mut file = self.unite(version(&cut.ours)?, version(&cut.theirs)?);
+        file.is_unmarked |= !cut.is_whole;
+        let is_empty = file.book.all().next().is_none() && file.book.removed.is_empty();
+        (!is_empty || !file.is_unmarked).then_some(file)
+    }
+
+    fn unite(&self, ours: PlaybookFile, theirs: PlaybookFile) -> PlaybookFile {
         let history = self.archive().changes().unwrap_or_default();
-        let keys = conflict::merged(text, &self.known_by(&history, &|lesson| self.admits(lesson)))?;
-        self.parse(json!(keys).to_string().as_bytes()).ok()
-    }
-
-    fn known_by<'k>(&'k self, history: &'k [Change], admits: &'k dyn Fn(&Lesson) -> bool) -> conflict::Known<'k> {
-        conflict::Known { history, clock: self.clock.as_ref(), admits }
-    }
-
-    /// The rows of a file that is not JSON. Of one with marks that cannot be understood, none that either version removed.
-    fn salvaged(&self, text: &str) -> Map<String, Value> {
-        if !conflict::has_marks(text.as_bytes()) {
-            return salvage::rows(text);
-        }
-        let history = self.archive().changes().unwrap_or_default();
-        conflict::salvaged(text, &self.known_by(&history, &|lesson| self.admits(lesson)))
-    }
-
-    /// Leaves out the lessons that either version of a file with marks replaced or removed: the backup knows one version only.
-    fn drop_gone(&self, book: &mut Book) {
-        let gone = conflict::ids_gone(&self.archive().changes().unwrap_or_default());
-        let is_kept = |lesson: &Lesson| !gone.contains(&lesson.id.to_string());
-        book.lessons = book.lessons.iter().filter(|lesson| is_kept(lesson)).cloned().collect();
-        book.waiting.retain(|waiting| is_kept(&waiting.lesson));
-        book.foreign.retain(|lesson| is_kept(lesson));
+        conflict::united(ours, theirs, &history, &|lesson| self.admits(lesson))
     }
 
     /// A recovered state that may be read but not committed on.
@@ -270,12 +260,11 @@ impl Store {
             parsed.file.is_unmarked = true;
             parsed
         };
-        let from_keys = |keys: Map<String, Value>| self.parse(json!(keys).to_string().as_bytes());
-        let rows = || from_keys(self.salvaged(&text)).map(is_cut);
-        let is_marked = conflict::has_marks(text.as_bytes());
-        // A file with marks that is JSON without them may have a lesson twice, and what either version removed.
-        let whole = || if is_marked { Err(String::new()) } else { self.parse(salvage::mend(&text).as_bytes()) };
-        let mut parsed = self.parse_merged(&text).map_or_else(|| whole().or_else(|_| rows()), Ok).ok()?;
+        if let Some(file) = self.united(&text) {
+            return Some(Parsed { file, newer: None, seals: Seals::default() });
+        }
+        let rows = || self.parse(json!(salvage::rows(&text)).to_string().as_bytes()).map(is_cut);
+        let mut parsed = self.parse(salvage::mend(&text).as_bytes()).or_else(|_| rows()).ok()?;
         parsed.seals.written = parsed.seals.written.or_else(|| salvage::number(&text, "written"));
         parsed.seals.is_garbled = text.contains(char::REPLACEMENT_CHARACTER) && std::str::from_utf8(bytes).is_err();
         Some(parsed)

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::{Deserializer, Map, Value};
 
 use super::checksum::{self, Seal};
-use super::conflict;
+use super::marks;
 use super::playbook_file::{LISTS, MAX_NUMBER};
 
 /// Decodes a file that was saved as UTF-16 or with a byte order mark. Invalid bytes become U+FFFD.
@@ -29,7 +29,7 @@ pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
 /// (both sides stay, but not their common ancestor), and replaces numbers that JSON does not have.
 pub(super) fn mend(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
-    for line in conflict::without_ancestors(text).filter(|line| !line.trim_start().starts_with("//")) {
+    for line in marks::cut(text).all.lines().filter(|line| !line.trim_start().starts_with("//")) {
         mended.push_str(line);
         mended.push('\n');
     }

@@ -74,11 +74,11 @@ pub(crate) struct Parsed {
 }
 
 pub(super) const LESSONS: &str = "lessons";
-pub(super) const WAITING: &str = "waiting";
-pub(super) const REMOVED: &str = "removed";
+const WAITING: &str = "waiting";
+const REMOVED: &str = "removed";
 /// The lists whose rows have checksums of their own.
 pub(crate) const LISTS: [&str; 3] = [LESSONS, WAITING, REMOVED];
-pub(super) const EDITED: &str = "edited";
+const EDITED: &str = "edited";
 const WRITTEN: &str = "written";
 
 /// Parses the file. Lessons that `admits` rejects are kept separately.
@@ -315,7 +315,7 @@ fn take_list(file: &mut Map<String, Value>, key: &str) -> Vec<Value> {
     }
 }
 
-pub(super) fn read_removed(row: &Value, clock: &dyn Clock) -> Option<Removed> {
+fn read_removed(row: &Value, clock: &dyn Clock) -> Option<Removed> {
     let text = |key: &str| row.get(key).and_then(Value::as_str);
     let at = text("at").and_then(|at| DateTime::parse_from_rfc3339(at).ok());
     let hash = |key: &str| text(key)?.parse::<TextHash>().ok();

@@ -25,7 +25,6 @@ mod init;
 mod keeping;
 mod kept_private;
 mod mcp;
-mod merged_rows;
 mod merges;
 mod mistakes;
 mod places;

@@ -7,12 +7,14 @@ use serde_json::Value;
 
 use super::home::Home;
 
-pub(super) const TESTS: &str = "running integration tests";
-pub(super) const API_KEY: &str = "rotating the api key";
-pub(super) const VERSION: &str = "bumping the version";
-pub(super) const DOCS: &str = "deploying the docs";
-pub(super) const PHOTOS: &str = "resizing the delivery photos";
-pub(super) const CSV: &str = "parsing CSV exports";
+const STYLES: [&str; 3] = ["merge", "diff3", "zdiff3"];
+
+const TESTS: &str = "running integration tests";
+const API_KEY: &str = "rotating the api key";
+const VERSION: &str = "bumping the version";
+const DOCS: &str = "deploying the docs";
+const PHOTOS: &str = "resizing the delivery photos";
+const CSV: &str = "parsing CSV exports";
 
 /// A member of a team: a user with a home folder of their own, and their clone.
 pub(super) struct Member {
@@ -115,6 +117,17 @@ impl Member {
         });
     }
 
+    /// Merges a commit of another clone, which has to end in conflicts: these are returned.
+    fn merge_commit(&self, other: &Self, commit: &str) -> String {
+        self.git(&["fetch", "-q", other.clone.to_str().unwrap(), commit]);
+        assert!(!self.home.try_git(&self.clone, &["merge", "-q", "FETCH_HEAD"]));
+        let conflict = self.file("skills_playbook.json");
+        self.done(&["repair"]);
+        self.commit();
+        self.done(&["trust"]);
+        conflict
+    }
+
     pub(super) fn assert_in_order(&self) {
         let said = self.home.call(&self.clone, &["check"]);
         let is_edit = |line: &str| line.contains("was edited in the file; it is used");
@@ -149,51 +162,67 @@ pub(super) fn team(lessons: &[(&str, &str)]) -> [Member; 2] {
 
 #[test]
 fn what_one_branch_removed_and_the_other_replaced_stays_away() {
-    let [a, b] = team(&[(DOCS, "Run just docs."), (API_KEY, "Update the vault."), (TESTS, "Start postgres.")]);
-    b.done(&["remove", TESTS]);
-    let removal = b.done(&["--json", "history"]).lines().last().unwrap().to_owned();
-    let removal: Value = serde_json::from_str(&removal).unwrap();
-    b.push();
-    a.edit(API_KEY, "Update the vault, revoke the old key.");
-    a.commit();
-    a.merge();
-    let expected = ["Run just docs.", "Update the vault, revoke the old key."];
-    assert_eq!((a.solutions(), a.stored()), (expected.map(str::to_owned).into(), expected.map(str::to_owned).into()));
-    a.assert_in_order();
-    assert!(a.done(&["repair"]).contains("nothing to repair"));
-    b.merge();
-    assert_eq!(b.solutions(), expected);
-    b.assert_in_order();
-    // The history has the changes of both, and a removal can be undone.
-    assert_eq!(b.done(&["--json", "history"]).lines().count(), 2);
-    b.done(&["undo", removal["id"].as_str().unwrap()]);
-    assert_eq!(b.solutions().len(), 3);
-    b.assert_in_order();
+    for style in STYLES {
+        let [a, b] = team(&[(DOCS, "Run just docs."), (API_KEY, "Update the vault."), (TESTS, "Start postgres.")]);
+        a.git(&["config", "merge.conflictStyle", style]);
+        b.done(&["remove", TESTS]);
+        let removal = b.done(&["--json", "history"]).lines().last().unwrap().to_owned();
+        let removal: Value = serde_json::from_str(&removal).unwrap();
+        b.push();
+        a.edit(API_KEY, "Update the vault, revoke the old key.");
+        a.commit();
+        a.merge();
+        let expected = ["Run just docs.", "Update the vault, revoke the old key."].map(str::to_owned);
+        assert_eq!((a.solutions(), a.stored()), (expected.clone().into(), expected.clone().into()), "{style}");
+        a.assert_in_order();
+        assert!(a.done(&["repair"]).contains("nothing to repair"));
+        b.merge();
+        assert_eq!(b.solutions(), expected, "{style}");
+        // The history has the changes of both, and a removal can be undone.
+        assert_eq!(b.done(&["--json", "history"]).lines().count(), 2);
+        b.done(&["undo", removal["id"].as_str().unwrap()]);
+        assert_eq!(b.solutions().len(), 3);
+        b.assert_in_order();
+    }
 }
 
 #[test]
-fn an_edit_and_a_lesson_of_another_branch_leave_each_text_once() {
-    let [a, b] = team(&[(DOCS, "Run just docs."), (VERSION, "Edit Cargo.toml.")]);
-    b.learn(CSV, "Use the csv module.");
+fn of_the_texts_of_both_branches_one_is_used_and_the_other_awaits_review() {
+    let [a, b] = team(&[(DOCS, "Run just docs."), (VERSION, "Edit it."), (TESTS, "Start postgres.")]);
+    b.edit_by_hand("Run just docs.", "Run just docs twice.");
+    b.edit_by_hand("Edit it.", "Edit Cargo.toml.");
+    b.done(&["remove", TESTS]);
     b.push();
-    a.edit(VERSION, "Edit Cargo.toml and the changelog.");
+    a.edit_by_hand("Run just docs.", "Run just docs slowly.");
+    a.edit_by_hand("Start postgres.", "Start postgres first.");
+    a.learn(PHOTOS, "Keep the aspect ratio.");
     a.commit();
-    a.merge();
-    let expected = ["Edit Cargo.toml and the changelog.", "Run just docs.", "Use the csv module."];
-    assert_eq!((a.solutions(), a.stored()), (expected.map(str::to_owned).into(), expected.map(str::to_owned).into()));
-    a.assert_in_order();
-    a.edit(VERSION, "Edit three files.");
+    assert!(!a.pull());
+    let said = a.home.done(&a.clone, &["repair"]);
+    assert!(said.out.contains("3 lessons of both branches"), "{}", said.out);
+    assert!(said.out.contains("and 2 texts under review") && said.out.contains("`adage trust`"), "{}", said.out);
+    assert!(said.err.contains("git add") && !said.err.contains("WARN") && !said.err.contains("broken"), "{}", said.err);
     a.push();
+    a.done(&["trust"]);
     b.merge();
-    assert!(b.solutions().contains(&"Edit three files.".to_owned()) && b.solutions().len() == 3);
+    for member in [&a, &b] {
+        let is_used = |text: &str| member.solutions().contains(&text.to_owned());
+        assert!(is_used("Edit Cargo.toml.") && member.row("Edit it.").is_none());
+        assert_ne!(is_used("Run just docs twice."), is_used("Run just docs slowly."));
+        for text in ["Run just docs twice.", "Run just docs slowly.", "Start postgres first."] {
+            assert!(member.row(text).is_some(), "{text}");
+        }
+        assert!(member.row("Start postgres.").is_none() && member.solutions().len() == 3);
+        member.assert_in_order();
+    }
 }
 
 #[test]
 fn only_the_playbook_file_of_two_branches_is_in_conflict() {
     let [a, b] = team(&[(DOCS, "Run just docs."), (VERSION, "Edit Cargo.toml.")]);
     for (member, trigger) in [(&a, PHOTOS), (&b, CSV)] {
-        member.learn(trigger, "Look at it twice.");
-        member.edit(DOCS, trigger);
+        member.learn(trigger, trigger);
+        member.edit(DOCS, &format!("{trigger}, twice"));
         member.done(&["context", trigger]);
     }
     b.push();
@@ -212,52 +241,33 @@ fn only_the_playbook_file_of_two_branches_is_in_conflict() {
     assert_eq!(tracked.lines().collect::<Vec<_>>(), expected.map(|name| format!(".adage/{name}")));
 }
 
-/// Of a folder that an earlier version made, git tracks the log and the backup too, and a row has a line for each value.
+/// Of a folder that an earlier version made, git tracks the log and the backup too, and does not unite the archive.
 #[test]
-fn branches_that_an_earlier_version_wrote_are_merged_too() {
+fn a_folder_of_which_git_tracks_every_file_is_merged_too() {
     let [a, b] = team(&[(DOCS, "Run just docs."), (VERSION, "Edit Cargo.toml."), (TESTS, "Start postgres.")]);
-    let as_before = |member: &Member| {
-        let memory = member.clone.join(".adage");
-        fs::write(memory.join(".gitignore"), "lock\nmining.lock\nmining.json\n*.bin\n.adage-tmp-*\nquarantine/\n")
-            .unwrap();
-        let _ = fs::remove_file(memory.join(".gitattributes"));
-        for name in ["skills_playbook.json", "skills_playbook.json.bak"] {
-            if memory.join(name).exists() {
-                let file: Value = serde_json::from_str(&member.file(name)).unwrap();
-                fs::write(memory.join(name), serde_json::to_string_pretty(&file).unwrap()).unwrap();
-            }
-        }
-    };
-    as_before(&a);
+    let memory = a.clone.join(".adage");
+    fs::write(memory.join(".gitignore"), "lock\nmining.json\n*.bin\nquarantine/\n").unwrap();
+    fs::remove_file(memory.join(".gitattributes")).unwrap();
     a.push();
     b.pull();
     b.done(&["remove", TESTS]);
     b.learn(CSV, "Use the csv module.");
-    as_before(&b);
     b.push();
     a.edit(VERSION, "Edit Cargo.toml and the changelog.");
-    as_before(&a);
     a.commit();
     assert!(!a.pull());
-    assert!(a.file("archive.jsonl").contains("<<<<<<<"));
+    assert!(a.file("archive.jsonl").contains("<<<<<<<") && a.file("skills_playbook.json.bak").contains("<<<<<<<"));
     assert!(a.home.call(&a.clone, &["check"]).out.contains("archive: it has the marks of a merge"));
-    let said = a.home.done(&a.clone, &["repair"]);
-    assert!(
-        said.out.contains("3 lessons of both branches, 1 of which waits") && said.err.contains("git add"),
-        "{}{}",
-        said.out,
-        said.err
-    );
-    assert!(!said.err.contains("broken"), "{}", said.err);
+    a.done(&["repair"]);
     a.push();
     a.done(&["trust"]);
-    let expected = ["Edit Cargo.toml and the changelog.", "Run just docs.", "Use the csv module."];
-    assert_eq!((a.solutions(), a.stored()), (expected.map(str::to_owned).into(), expected.map(str::to_owned).into()));
-    a.assert_in_order();
     b.merge();
-    assert_eq!(b.solutions(), expected);
-    b.assert_in_order();
-    assert_eq!(b.done(&["--json", "history"]).lines().count(), 2);
+    for member in [&a, &b] {
+        let expected = ["Edit Cargo.toml and the changelog.", "Run just docs.", "Use the csv module."];
+        assert_eq!(member.solutions(), expected);
+        member.assert_in_order();
+        assert_eq!(member.done(&["--json", "history"]).lines().count(), 2);
+    }
 }
 
 /// A person resolved the playbook file by taking one side, and left the archive.
@@ -281,6 +291,59 @@ fn an_archive_with_the_marks_of_a_merge_is_repaired_by_itself() {
     assert_eq!(a.done(&["--json", "history"]).lines().count(), 2);
 }
 
+#[test]
+fn branches_that_were_merged_both_ways_are_merged_again() {
+    let [a, b] = team(&[(DOCS, "Run just docs."), (VERSION, "Edit Cargo.toml."), (TESTS, "Start postgres.")]);
+    a.git(&["config", "merge.conflictStyle", "diff3"]);
+    a.learn(PHOTOS, "Keep the aspect ratio.");
+    a.commit();
+    b.learn(CSV, "Use the csv module.");
+    b.commit();
+    let before = a.home.git_says(&a.clone, &["rev-parse", "HEAD"]).trim().to_owned();
+    a.merge_commit(&b, "HEAD");
+    b.merge_commit(&a, &before);
+    b.done(&["remove", TESTS]);
+    b.edit(VERSION, "Edit two files.");
+    b.commit();
+    a.learn("naming a branch", "Use the ticket's number.");
+    a.commit();
+    assert!(a.merge_commit(&b, "HEAD").contains("\n<<<<<<<<< "));
+    let expected = [
+        "Edit two files.",
+        "Keep the aspect ratio.",
+        "Run just docs.",
+        "Use the csv module.",
+        "Use the ticket's number.",
+    ];
+    assert_eq!((a.solutions(), a.stored()), (expected.map(str::to_owned).into(), expected.map(str::to_owned).into()));
+    a.assert_in_order();
+}
+
+/// Somebody took out a mark with an editor, in a repository that sets the length of marks.
+#[test]
+fn a_conflict_with_a_mark_missing_loses_nothing_and_revives_nothing() {
+    for (style, mark) in [("merge", "===\n"), ("merge", ">>> "), ("zdiff3", "===\n"), ("zdiff3", ">>> ")] {
+        let [a, b] = team(&[(API_KEY, "Update the vault."), (TESTS, "Start postgres.")]);
+        a.git(&["config", "merge.conflictStyle", style]);
+        fs::write(a.clone.join(".gitattributes"), "*.json conflict-marker-size=3\n").unwrap();
+        b.done(&["remove", TESTS]);
+        b.edit(API_KEY, "Update the vault, revoke the old key.");
+        b.push();
+        a.learn(PHOTOS, "Keep the aspect ratio.");
+        a.commit();
+        assert!(!a.pull());
+        a.edit_file(|file| {
+            let (before, after) = file.rsplit_once(&format!("\n{mark}")).unwrap();
+            format!("{before}\n{}", after.split_once('\n').unwrap().1)
+        });
+        a.done(&["repair"]);
+        let is_gone = |text: &str| !text.contains("postgres") && text != "Update the vault.";
+        let stored = a.stored();
+        assert!(stored.iter().all(|text| is_gone(text)), "{style} {mark}: {stored:?}");
+        assert!(stored.contains(&"Keep the aspect ratio.".to_owned()), "{style} {mark}: {stored:?}");
+    }
+}
+
 /// Lessons that say almost the same are not merged by a repair.
 #[test]
 fn lessons_in_quarantine_come_back_as_they_were() {
@@ -297,10 +360,35 @@ fn lessons_in_quarantine_come_back_as_they_were() {
     assert_eq!(a.stored().len(), 4);
 }
 
-/// The id of the lesson with this solution.
-pub(super) fn id_of(member: &Member, solution: &str) -> String {
-    let rows = member.done(&["--json", "list", "--limit", "1000"]);
-    let row =
-        rows.lines().map(|row| serde_json::from_str::<Value>(row).unwrap()).find(|row| row["solution"] == solution);
-    row.unwrap()["id"].as_str().unwrap().to_owned()
+#[test]
+fn what_a_person_rewrote_in_the_file_before_a_forget_is_in_no_file_after_it() {
+    let [a, _b] = team(&[(TESTS, "Start postgres.")]);
+    a.learn(CSV, "Use the okapi module of the standard library.");
+    a.edit_by_hand("Use the okapi module of the standard library.", "Use the csv module.");
+    a.delete_by_hand("Start postgres.");
+    a.done(&["forget", CSV]);
+    for file in ["archive.jsonl", "skills_playbook.json", "skills_playbook.json.bak", "playbook.log"] {
+        let text = fs::read_to_string(a.clone.join(".adage").join(file)).unwrap_or_default();
+        assert!(!text.contains("okapi"), "{file}: {text}");
+    }
+    // What else the person changed in the file is still recorded, and can be undone.
+    let history = a.done(&["--json", "history"]);
+    let is_back = |line: &str| {
+        let change: Value = serde_json::from_str(line).unwrap();
+        a.home.call(&a.clone, &["undo", change["id"].as_str().unwrap()]);
+        a.solutions().contains(&"Start postgres.".to_owned())
+    };
+    assert!(history.lines().any(is_back), "{history}");
+}
+
+#[test]
+fn a_lesson_that_is_learned_again_after_its_line_was_deleted_is_not_listed_as_removed() {
+    let [a, _b] = team(&[(DOCS, "Run just docs.")]);
+    a.learn(CSV, "Use the csv module.");
+    a.delete_by_hand("Use the csv module.");
+    a.learn(CSV, "Use the csv module.");
+    assert!(a.solutions().contains(&"Use the csv module.".to_owned()));
+    let file: Value = serde_json::from_str(&a.file("skills_playbook.json")).unwrap();
+    assert_eq!(file["removed"].as_array().map_or(0, Vec::len), 0, "{file}");
+    a.assert_in_order();
 }
