@@ -87,8 +87,6 @@ pub(crate) trait Disk: Send + Sync {
     fn lock_exclusive(&self, at: At<'_>, waiter: &Waiter, patience: Duration) -> io::Result<Locked>;
     /// `None` when another handle holds it.
     fn try_lock_exclusive(&self, at: At<'_>) -> io::Result<Option<Lock>>;
-    /// `None` when another handle holds it exclusively.
-    fn try_lock_shared(&self, at: At<'_>) -> io::Result<Option<Lock>>;
 }
 
 /// The real file system.
@@ -265,11 +263,6 @@ impl Disk for RealDisk {
     fn try_lock_exclusive(&self, at: At<'_>) -> io::Result<Option<Lock>> {
         let file = at.file(OpenFor::Locking)?;
         unless_held(file.try_lock(), file)
-    }
-
-    fn try_lock_shared(&self, at: At<'_>) -> io::Result<Option<Lock>> {
-        let file = at.file(OpenFor::Locking)?;
-        unless_held(file.try_lock_shared(), file)
     }
 }
 

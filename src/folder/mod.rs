@@ -254,11 +254,6 @@ impl Folder {
         self.directory.run("lock", LOCK, |disk, at| disk.try_lock_exclusive(at))
     }
 
-    /// A shared lock; none while another handle holds the exclusive one.
-    pub(crate) fn try_lock_shared(&self) -> Result<Option<Lock>> {
-        self.directory.run("lock", LOCK, |disk, at| disk.try_lock_shared(at))
-    }
-
     /// The lock of another file; none while another handle holds it.
     ///
     /// # Errors

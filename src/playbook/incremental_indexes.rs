@@ -33,10 +33,9 @@ impl Playbook {
         }
     }
 
-    /// Compares this handle's counts with those from reading all usage files.
+    /// Compares this handle's counts with those from reading the usage file again.
     fn check_counted(&self) {
         let (counted, fresh) = (self.shared.recount().unwrap(), self.shared.store.reload().unwrap());
-        assert_eq!(counted.snapshot.log, fresh.log);
         assert_same(&counted.snapshot.file, &fresh.file);
     }
 }

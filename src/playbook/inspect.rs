@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Playbook;
 use crate::error::Result;
-use crate::store::{Snapshot, Store, count_vectors, is_cache};
+use crate::store::{Snapshot, Store, UsageCheck, count_vectors, is_cache};
 use crate::trust::{Sharing, for_git};
 
 /// Statistics of a playbook.
@@ -221,14 +221,15 @@ fn check_lessons(snapshot: &Snapshot) -> Vec<Finding> {
 }
 
 fn check_usage(store: &Store, snapshot: &Snapshot) -> Result<Vec<Finding>> {
-    let n_missing = usize::try_from(store.n_missing_usage_bytes()?).unwrap_or(usize::MAX);
-    let (n_unreadable, n_torn) = (snapshot.log.n_unreadable, usize::from(snapshot.log.is_torn));
-    let torn = "this count is lost, unless it is being written";
+    let UsageCheck { n_missing, n_unreadable, is_torn } = store.check_usage(snapshot)?;
+    let found = |n: u64, what, consequence| {
+        Finding::of_count(MemoryPart::Usage, usize::try_from(n).unwrap_or(usize::MAX), what, consequence)
+    };
     let missing = "receipts in them are lost, and the counts that were not yet part of a commit";
     let findings = [
-        Finding::of_count(MemoryPart::Usage, n_unreadable, "lines cannot be read", "these counts are lost"),
-        Finding::of_count(MemoryPart::Usage, n_torn, "line has no end", torn),
-        Finding::of_count(MemoryPart::Usage, n_missing, "bytes that were appended are missing", missing),
+        found(n_unreadable, "lines cannot be read", "these counts are lost"),
+        found(u64::from(is_torn), "line has no end", "this count is lost, unless it is being written"),
+        found(n_missing, "lines of usage are missing", missing),
     ];
     Ok(findings.into_iter().flatten().collect())
 }

@@ -233,7 +233,7 @@ impl Playbook {
     }
 
     /// Writes the retrieval counts that are still in memory because the folder was busy. Dropping the last handle does this
-    /// too.
+    /// too; it waits for the folder's lock (`config().store.lock_timeout`) and logs how many could not be written.
     ///
     /// Returns true when nothing is left.
     ///
@@ -288,9 +288,7 @@ impl OpenPlaybook {
         let _reading = self.reads.begin_own();
         let view = Arc::clone(&self.view.read());
         let snapshot = self.store.refresh_usage(&view.snapshot)?;
-        let is_same = Arc::ptr_eq(&snapshot.file, &view.snapshot.file)
-            && snapshot.log.end == view.snapshot.log.end
-            && snapshot.log.is_partial == view.snapshot.log.is_partial;
+        let is_same = Arc::ptr_eq(&snapshot.file, &view.snapshot.file) && snapshot.log.end == view.snapshot.log.end;
         Ok(if is_same { view } else { self.publish(snapshot) })
     }
 
@@ -328,12 +326,7 @@ impl OpenPlaybook {
 
 impl Drop for OpenPlaybook {
     fn drop(&mut self) {
-        if matches!(self.flush(), Ok(false)) {
-            // Another process is committing, or was stopped while it did: the next holder of the lock reads the spilled counts.
-            let view = Arc::clone(&self.view.read());
-            if let Err(error) = self.store.spill(&view.snapshot) {
-                tracing::warn!(%error, "the retrieval counts in memory are lost");
-            }
-        }
+        let view = Arc::clone(&self.view.read());
+        self.store.close(&view.snapshot);
     }
 }

@@ -332,7 +332,7 @@ impl OpenPlaybook {
                 tracing::debug!(%id, source = lesson.source, challenge = lesson.source_challenge_hash, "retrieved");
             }
         }
-        if let Err(error) = self.store.note(&view.snapshot, &Event::Shown { receipt, shown, at }, log) {
+        if let Err(error) = self.store.note(&view.snapshot, Event::Shown { receipt, shown, at }, log) {
             tracing::warn!(%error, "a retrieval could not be counted, so it has no receipt");
             return false;
         }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use adage_redact::path_line;
 use serde::{Deserialize, Serialize};
 
-use super::{Mark, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, UsageLog, archive, playbook_file};
+use super::usage::{Folded, Former, Receipts, is_usage};
+use super::{PLAYBOOK, PlaybookFile, Snapshot, Store, UsageLog, archive, playbook_file};
 use crate::error::folder::{FolderError, Result};
 use crate::exchange::{ExportKey, backup_code, is_backup_code};
 use crate::folder::{Directory, Entry, Name, Turn};
@@ -150,7 +151,7 @@ impl Store {
         loop {
             round += 1;
             let _lock = if round > MAX_ROUNDS { Some(self.folder.lock()?) } else { None };
-            let snapshot = self.load(UsageFrom::Start)?;
+            let snapshot = self.load()?;
             let mut files = Vec::new();
             self.collect(&Name::TOP, &mut files)?;
             if self.refresh(&snapshot)?.is_none() || round > MAX_ROUNDS {
@@ -214,7 +215,7 @@ impl Store {
             if bytes.is_empty() { None } else { Some(self.folder.quarantine(&bytes, "skills_playbook", "json")?) };
         let (n_files, n_files_kept) = self.restore_missing_files(&source, &record)?;
         file.archive_length = archive::whole_length(&self.archive().read()?);
-        file.usage = self.usage_files().end()?.unwrap_or_default();
+        file.usage = Folded::Line(self.usage_file().last()?);
         let snapshot = self.make_newest(snapshot, file)?;
         drop(lock);
         let restored = Restored { n_lessons, n_kept_removed, n_files, n_files_kept, previous, is_own: true, n_waiting };
@@ -243,7 +244,7 @@ impl Store {
         let (mut n_files, mut n_files_kept) = (0, 0);
         for BackupFile { path, .. } in &record.files {
             let name = Name::from(path.as_os_str());
-            if name.as_path() == Path::new(PLAYBOOK) || path.to_string_lossy().starts_with("usage.") {
+            if name.as_path() == Path::new(PLAYBOOK) || is_usage(&path.to_string_lossy()) {
                 continue;
             }
             if self.files().entry(&name)? != Entry::Missing {
@@ -265,14 +266,12 @@ impl Store {
         let bytes = source.read_or_empty(PLAYBOOK, 0)?;
         let parsed =
             if bytes.is_empty() { Ok(PlaybookFile::default()) } else { self.parse(&bytes).map(|parsed| parsed.file) };
-        let mut file = parsed.map_err(|reason| FolderError::Unreadable { path: source.path_of(PLAYBOOK), reason })?;
-        let usage = super::UsageFiles(source);
-        let mut log = UsageLog::default();
-        for segment in usage.segments()? {
-            let at = Mark { segment, offset: 0 };
-            log.read(at, &usage.read(at)?, file.usage, Arc::make_mut(&mut file.book), &self.feedback);
-        }
-        Ok(file)
+        let file = parsed.map_err(|reason| FolderError::Unreadable { path: source.path_of(PLAYBOOK), reason })?;
+        let mut file = Arc::new(file);
+        let mut log = UsageLog::of(source, &mut file, Receipts::Needed, &self.feedback)?;
+        let former = Former::read(source, file.usage, self.clock.now())?;
+        log.count_former(former, &mut file, &self.feedback);
+        Ok(Arc::unwrap_or_clone(file))
     }
 
     /// Complete lessons that are found nowhere but in quarantined playbook files, and in the states that a file from elsewhere replaced:

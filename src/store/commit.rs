@@ -1,10 +1,9 @@
 //! The commit: decide under the lock, prepare, publish. The steps are in the documentation of the parent module.
 
-use chrono::{DateTime, FixedOffset};
 use parking_lot::RwLock;
 
 use super::prepared_commit::{DerivedData, Marks, PreparedCommit};
-use super::{BACKUP, Event, Mark, Snapshot, Store, VectorCache, playbook_file, usage};
+use super::{Event, Snapshot, Store, VectorCache};
 use crate::credit::outcome_line;
 use crate::error::{FolderError, Result};
 use crate::folder::Turn;
@@ -50,6 +49,7 @@ impl Store {
         vectors: Option<ModelVectors<'_>>,
     ) -> Result<Snapshot> {
         let marks = self.write_ahead(&before, commit, vectors)?;
+        let counted_before = before.committed.usage.line();
         let mut after = self.make_newest(before, commit.file(marks))?;
         // The state is committed: what fails from here on is not an error of the call.
         let withdrawn = self.guard.withdraw(&commit.withdrawn);
@@ -58,7 +58,7 @@ impl Store {
             tracing::warn!(%error, "the change is made, and a step after it failed");
         }
         self.archive().mark_committed(&commit.changes, commit.generation());
-        self.drop_spent_segments(&mut after);
+        self.shorten_usage(&mut after, counted_before);
         self.shorten_receipts(&after);
         Ok(after)
     }
@@ -76,7 +76,6 @@ impl Store {
             None => archive.append(length, &commit.changes, commit.generation())?,
             Some(forgotten) => archive.rewrite(length, &commit.changes, commit.generation(), forgotten.ids())?,
         };
-        let usage = self.rotate(before.log.end)?;
         if let Some(ModelVectors { cache, fingerprint }) = vectors {
             self.vector_file().write(&mut cache.write(), fingerprint, commit.derived, commit.book())?;
         }
@@ -84,7 +83,7 @@ impl Store {
             self.drop_recall()?;
             self.receipt_file().forget_removed(commit.book())?;
         }
-        Ok(Marks { archive_length, usage })
+        Ok(Marks { archive_length, usage: before.log.end })
     }
 
     /// Records the user's own rows before they are written, so that they are not treated as another's when the file is read
@@ -112,29 +111,16 @@ impl Store {
         self.append_pending_locked(known);
         let mut snapshot = self.newest(known)?;
         self.refuse_newer(&snapshot)?;
+        self.read_receipts(&mut snapshot)?;
         let (event, value) = make(&snapshot)?;
         if let Some(event) = event {
-            self.usage_files().append(snapshot.log.end, &event.line())?;
+            self.usage_file().append(snapshot.log.end, &[], std::slice::from_ref(&event))?;
             self.log_outcome(&event);
             self.shorten_receipts(&snapshot);
             self.read_usage(&mut snapshot)?;
         }
         drop(lock);
         Ok((snapshot, value))
-    }
-
-    /// Appends the pending usage of this handle and the spilled usage of dropped handles. The caller holds the lock. What
-    /// cannot be written stays pending.
-    fn append_pending_locked(&self, known: &Snapshot) {
-        let mut pending = self.pending.lock();
-        if !self.may_append(known) {
-            return;
-        }
-        let absorbed = self.absorb_spilled(known);
-        let appended = if pending.usage.is_empty() { Ok(()) } else { self.append_lines(known, &mut pending) };
-        if let Err(error) = absorbed.and(appended) {
-            tracing::warn!(%error, "retrieval counts could not be written; they stay in memory");
-        }
     }
 
     /// Logs the outcome for a receipt. The outcome counts even if it cannot be logged.
@@ -156,36 +142,14 @@ impl Store {
         }
     }
 
-    /// The mark of a commit: the end of the usage that was folded in, or the start of a new segment if this one is full.
-    fn rotate(&self, end: Mark) -> Result<Mark> {
-        if end.offset <= usage::SEGMENT_BYTES {
-            return Ok(end);
-        }
-        let next = Mark { segment: end.segment.saturating_add(1), offset: 0 };
-        self.usage_files().begin(next.segment)?;
-        Ok(next)
-    }
-
-    /// Removes segments that are no longer needed. After a failure, the next commit tries again.
-    fn drop_spent_segments(&self, snapshot: &mut Snapshot) {
-        let now: DateTime<FixedOffset> = self.clock.now();
-        let oldest = snapshot.file.usage.segment;
-        let spent = snapshot.log.spent_segments(oldest, now);
-        if spent.is_empty() {
-            return;
-        }
-        if let Err(error) = self.usage_files().remove_strays(oldest) {
-            tracing::warn!(%error, "extents of removed usage files could not be removed");
-        }
-        let backup = self.files().read_or_empty(BACKUP, 0).ok();
-        let backup = backup.and_then(|bytes| match playbook_file::parse(&bytes, self.clock.as_ref(), &|_| true) {
-            Ok(parsed) if parsed.newer.is_none() => Some(parsed.file.usage.segment),
-            _ => None,
-        });
-        for segment in spent.into_iter().filter(|segment| backup.is_none_or(|backup| *segment < backup)) {
-            if self.usage_files().remove(segment).is_ok() {
-                snapshot.log.forget_segment(segment, now);
-            }
+    /// Removes lines that an earlier commit counted too, so that a backup that is one commit older has them, if their receipts are over.
+    /// After a failure, the next commit tries again.
+    fn shorten_usage(&self, snapshot: &mut Snapshot, counted_before: u64) {
+        let now = self.clock.now();
+        match self.usage_file().shorten(counted_before, now) {
+            Ok(is_shorter) if is_shorter => snapshot.log.forget(now),
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "the usage file could not be shortened"),
         }
     }
 }

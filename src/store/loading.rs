@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::former_log::FormerLog;
 use super::playbook_file::Seals;
 use super::recover::RecoveryAccess;
-use super::usage_reading::UsageFrom;
+use super::usage::Folded;
 use super::{
     BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, START_BYTES, Snapshot, Store, is_alike, is_missing,
     playbook_file, salvage,
@@ -69,18 +69,18 @@ impl Store {
         };
         let is_same = is_same && is_alike(known.on_disk.backup.as_ref(), self.files().stamp(BACKUP)?.as_ref());
         if !is_same || known.is_provisional || known.n_judged != self.guard.n_judged() {
-            return match self.load(UsageFrom::End(known)).and_then(|loaded| self.with_all_usage(loaded)) {
+            return match self.load().and_then(|loaded| self.adopt_former_usage(loaded)) {
                 Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() || is_known(&reason) => {
                     self.recover_locked(reason, RecoveryAccess::Write).map(|(snapshot, _)| snapshot)
                 }
                 loaded => loaded,
             };
         }
-        let mut snapshot = self.with_all_usage(known.clone())?;
+        let mut snapshot = known.clone();
         // The file is old enough now that it need not be read the next time.
         snapshot.on_disk.version.stamp = stamp;
         self.read_usage(&mut snapshot)?;
-        Ok(snapshot)
+        self.adopt_former_usage(snapshot)
     }
 
     /// Parses a playbook file; lessons that the user has not admitted are kept apart.
@@ -130,8 +130,8 @@ impl Store {
 
     /// Loads the state. Without the lock, one file may be read before a commit and another after it: if the files do not match
     /// and are changing, they are read again.
-    pub(super) fn load(&self, usage: UsageFrom<'_>) -> Result<Snapshot> {
-        let load = || self.with_usage(self.load_with_stable_trust()?, usage);
+    pub(super) fn load(&self) -> Result<Snapshot> {
+        let load = || self.with_usage(self.load_with_stable_trust()?);
         for _ in 1..MAX_READS {
             let before = [self.files().stamp(BACKUP)?, self.files().stamp(PLAYBOOK)?];
             let loaded = load();
@@ -271,9 +271,9 @@ impl Store {
         self.adopt_archive(&mut file)?;
         if self.has_committed(&self.former_log()?)? {
             let known = self.backup()?.filter(|backup| !backup.is_unmarked);
-            let end = self.usage_files().end()?;
-            file.usage = known.as_ref().map(|known| known.usage).or(end).unwrap_or(file.usage);
+            file.usage = Folded::Line(self.usage_file().last()?);
             if let Some(known) = known {
+                file.usage = known.usage;
                 Arc::make_mut(&mut file.book).keep_records_of(&known.book);
             }
         }
@@ -301,8 +301,8 @@ impl Store {
     }
 
     /// An open handle reports a broken file and does not change it: a person may be saving it. A missing file is restored.
-    pub(super) fn load_or_recover_missing(&self, known: &Snapshot) -> Result<Snapshot> {
-        match self.load(UsageFrom::End(known)) {
+    pub(super) fn load_or_recover_missing(&self) -> Result<Snapshot> {
+        match self.load() {
             Err(FolderError::Unreadable { reason, .. }) if is_known(&reason) || is_missing(self.files(), PLAYBOOK)? => {
                 self.recover(reason).map(|(snapshot, _)| snapshot)
             }

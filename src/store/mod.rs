@@ -45,15 +45,11 @@ pub(crate) mod skill_cache;
 pub(crate) mod skill_files;
 pub(crate) mod skill_state;
 mod snapshot;
-mod spilled;
 pub(crate) mod supporting_files;
 #[cfg(test)]
 mod tests;
 pub(crate) mod undo;
 mod usage;
-mod usage_event;
-mod usage_files;
-mod usage_reading;
 mod vector_file;
 mod vectors;
 
@@ -75,17 +71,14 @@ use archive_file::ArchiveFile;
 pub use backup::{BackupFile, BackupRecord, Restored};
 pub(crate) use commit::ModelVectors;
 use playbook_file::FileEncoder;
-pub(crate) use playbook_file::{Mark, PlaybookFile};
+pub(crate) use playbook_file::PlaybookFile;
 use prepared_commit::DerivedData;
 pub(crate) use recall_file::{MIN_STORED_LESSONS, RecallFile};
 use receipts::{ReceiptCount, ReceiptFile};
 pub use recover::Recovery;
 pub(crate) use snapshot::Snapshot;
 use snapshot::{FileVersion, OnDisk};
-pub(crate) use usage::UsageLog;
-pub(crate) use usage_event::{Event, Text};
-use usage_files::UsageFiles;
-use usage_reading::UsageFrom;
+pub(crate) use usage::{Event, Text, UsageCheck, UsageLog};
 use vector_file::VectorFile;
 pub(crate) use vectors::{VectorCache, count as count_vectors, is_cache};
 
@@ -101,9 +94,6 @@ const VECTORS: &str = "vectors.bin";
 /// The number of first bytes that contain the file's generation.
 const START_BYTES: usize = 256;
 
-/// The maximum size, in bytes, of usage kept in memory while the folder is busy.
-const MAX_PENDING: usize = 1 << 20;
-
 /// A playbook in a folder.
 pub(crate) struct Store {
     pub(crate) folder: Folder,
@@ -115,7 +105,7 @@ pub(crate) struct Store {
     config: StoreConfig,
     receipt_count: ReceiptCount,
     /// Usage of recalls that found the folder busy.
-    pending: Mutex<Pending>,
+    pending: Mutex<usage::Pending>,
     encoder: FileEncoder,
 }
 
@@ -127,13 +117,6 @@ pub(crate) struct Opened {
     pub(crate) recovery: Option<Recovery>,
     /// The recall file.
     pub(crate) recall_file: Option<RecallFile>,
-}
-
-/// Lines that have not been appended yet.
-#[derive(Default)]
-struct Pending {
-    usage: Vec<u8>,
-    receipts: Vec<u8>,
 }
 
 impl Store {
@@ -162,7 +145,7 @@ impl Store {
             tracing::warn!(%error, "outdated journals of edits could not be removed");
         }
         let (recall_file, stored) = store.stored_state();
-        let loaded = stored.map_or_else(|| store.load(UsageFrom::Open), Ok);
+        let loaded = stored.map_or_else(|| store.load(), Ok);
         let (snapshot, recovery) = match loaded {
             Err(FolderError::Unreadable { reason, .. }) => store.recover(reason)?,
             loaded => (loaded?, None),
@@ -172,7 +155,7 @@ impl Store {
 
     /// The present state; none if `known` is current.
     pub(crate) fn refresh(&self, known: &Snapshot) -> Result<Option<Snapshot>> {
-        if self.is_current(known)? { Ok(None) } else { self.load_or_recover_missing(known).map(Some) }
+        if self.is_current(known)? { Ok(None) } else { self.load_or_recover_missing().map(Some) }
     }
 
     /// True if nothing was committed or edited since `known`.
@@ -207,55 +190,14 @@ impl Store {
 
     /// The present state, loaded in any case.
     pub(crate) fn reload(&self) -> Result<Snapshot> {
-        self.load(UsageFrom::Start)
+        self.load()
     }
 
     /// The present state with all usage appended so far.
     pub(crate) fn refresh_usage(&self, known: &Snapshot) -> Result<Snapshot> {
-        let newest = self.refresh(known)?.unwrap_or_else(|| known.clone());
-        let mut snapshot = self.with_all_usage(newest)?;
+        let mut snapshot = self.refresh(known)?.unwrap_or_else(|| known.clone());
         self.read_usage(&mut snapshot)?;
-        self.read_spilled(&mut snapshot)?;
         Ok(snapshot)
-    }
-
-    /// Records the event of a recall, and the line of its receipt if receipts are logged: now, or with a later call if another
-    /// process is committing.
-    pub(crate) fn note(&self, known: &Snapshot, event: &Event, receipt: Option<Vec<u8>>) -> Result<()> {
-        let mut pending = self.pending.lock();
-        if pending.usage.len() < MAX_PENDING {
-            pending.usage.extend(event.line());
-            pending.receipts.extend(receipt.unwrap_or_default());
-        }
-        self.append_pending(known, &mut pending)
-    }
-
-    /// Appends the usage in memory, unless another process is committing. Returns true when nothing is left.
-    pub(crate) fn flush(&self, known: &Snapshot) -> Result<bool> {
-        let mut pending = self.pending.lock();
-        self.append_pending(known, &mut pending)?;
-        Ok(pending.usage.is_empty())
-    }
-
-    fn append_pending(&self, known: &Snapshot, pending: &mut Pending) -> Result<()> {
-        if pending.usage.is_empty() || !self.may_append(known) {
-            return Ok(());
-        }
-        let Some(_lock) = self.folder.try_lock_shared()? else { return Ok(()) };
-        self.append_lines(known, pending)
-    }
-
-    /// Appends the pending lines; the caller holds the folder's lock. A receipt that cannot be logged is dropped.
-    fn append_lines(&self, known: &Snapshot, pending: &mut Pending) -> Result<()> {
-        self.usage_files().append(known.log.end, &pending.usage)?;
-        pending.usage.clear();
-        let receipts = std::mem::take(&mut pending.receipts);
-        if !receipts.is_empty()
-            && let Err(error) = self.receipt_file().append(&receipts)
-        {
-            tracing::warn!(%error, "receipts could not be added to the log");
-        }
-        Ok(())
     }
 
     /// The logged receipts, without lessons that were removed.
@@ -311,9 +253,9 @@ impl Store {
         self.folder.lock_within(Duration::ZERO).map(drop)
     }
 
-    /// The number of usage bytes that were appended and are now missing.
-    pub(crate) fn n_missing_usage_bytes(&self) -> Result<u64> {
-        self.usage_files().n_missing_bytes()
+    /// What is wrong with the usage file.
+    pub(crate) fn check_usage(&self, snapshot: &Snapshot) -> Result<UsageCheck> {
+        self.usage_file().check(snapshot.committed.usage.line())
     }
 
     /// The bytes of the vector cache; empty if there is none.
@@ -327,10 +269,6 @@ impl Store {
 
     pub(crate) fn archive(&self) -> ArchiveFile<'_> {
         ArchiveFile { folder: &self.folder, config: &self.config, clock: self.clock.as_ref() }
-    }
-
-    fn usage_files(&self) -> UsageFiles<'_> {
-        UsageFiles(self.files())
     }
 
     fn receipt_file(&self) -> ReceiptFile<'_> {

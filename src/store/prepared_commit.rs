@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::forget::Words;
-use super::playbook_file::{Mark, PlaybookFile};
+use super::playbook_file::PlaybookFile;
 use super::snapshot::Snapshot;
+use super::usage::Folded;
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Change, Edit, Erasure, Forgotten, Plan, Why};
 
@@ -22,7 +23,8 @@ pub(super) enum DerivedData {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Marks {
     pub(super) archive_length: u64,
-    pub(super) usage: Mark,
+    /// The number of the last line of usage.
+    pub(super) usage: u64,
 }
 
 /// A commit that is ready to be written.
@@ -76,7 +78,8 @@ impl PreparedCommit {
 
     /// The next state, once the files that its marks are about are written.
     pub(super) fn file(&self, marks: Marks) -> PlaybookFile {
-        PlaybookFile { archive_length: marks.archive_length, usage: marks.usage, ..self.file.clone() }
+        let usage = Folded::Line(marks.usage);
+        PlaybookFile { archive_length: marks.archive_length, usage, ..self.file.clone() }
     }
 }
 
@@ -124,9 +127,8 @@ mod tests {
     fn the_next_state_has_the_next_generation_and_the_marks_of_what_was_written_first() {
         let before = before(&[]);
         let commit = PreparedCommit::new(&before, plan(&before));
-        let usage = Mark { segment: 2, offset: 5 };
-        let file = commit.file(Marks { archive_length: 90, usage });
-        assert_eq!((file.generation, file.archive_length, file.usage), (8, 90, usage));
+        let file = commit.file(Marks { archive_length: 90, usage: 5 });
+        assert_eq!((file.generation, file.archive_length, file.usage), (8, 90, Folded::Line(5)));
         assert_eq!(before.file.generation, 7);
     }
 

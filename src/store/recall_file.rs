@@ -8,7 +8,7 @@ use adage_index::IndexConfig;
 use adage_redact::path_line;
 
 use super::sections::{Label, SectionWriter, Sections, UncheckedSection};
-use super::{FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, playbook_file};
+use super::{FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, playbook_file};
 use crate::error::folder::Result;
 use crate::folder::{Folder, Stamp};
 use crate::hash::TextHash;
@@ -200,7 +200,7 @@ impl RecallFile {
         let (stamp, content, start, is_ours) = (Some(stamp), *content, start.clone(), *is_ours);
         let version = FileVersion { stamp, content, start, is_proved_by_stamp: Arc::default(), is_ours };
         let snapshot = Snapshot::new(file, OnDisk { version, backup: store.files().stamp(super::BACKUP)? });
-        Ok(Some(StoredState { snapshot: store.with_usage(snapshot, UsageFrom::Open)?, n_later: 0 }))
+        Ok(Some(StoredState { snapshot: store.with_usage(snapshot)?, n_later: 0 }))
     }
 
     fn file(&self, store: &Store) -> Option<PlaybookFile> {

@@ -12,9 +12,7 @@ use super::checksum::Seal;
 use super::combine::{ReadableFile, Taken, combine};
 use super::former_log::FormerLog;
 use super::playbook_file::{Parsed, Seals};
-use super::{
-    BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, UsageFrom, archive, conflict, marks, salvage,
-};
+use super::{BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, archive, conflict, marks, salvage};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Entry, Lock};
 use crate::lesson::{LessonId, RemovedText};
@@ -91,7 +89,7 @@ impl Store {
                 RecoveryAccess::ReadOnly
             }
         };
-        let recovered = match self.load(UsageFrom::Start) {
+        let recovered = match self.load() {
             Err(FolderError::Unreadable { .. }) => self.recover_locked(reason, access),
             loaded => loaded.map(|snapshot| (snapshot, None)),
         };
@@ -112,7 +110,7 @@ impl Store {
                 recovery.kept_at = self.replace_broken(&file)?;
                 // A handle that changes nothing leaves it to its caller to say what it recovered.
                 recovery.log();
-                self.load(UsageFrom::Start)?
+                self.load()?
             }
         };
         Ok((snapshot, Some(recovery)))
@@ -207,7 +205,7 @@ impl Store {
         let version = FileVersion::new(stamp, &self.bytes_of(PLAYBOOK)?);
         let on_disk = OnDisk { version, backup: self.files().stamp(BACKUP).ok().flatten() };
         let snapshot = Snapshot { is_provisional: true, ..Snapshot::new(file, on_disk) };
-        self.with_usage(snapshot, UsageFrom::Start)
+        self.with_usage(snapshot)
     }
 
     /// True for a file that only this program wrote and whose checksums are wrong.

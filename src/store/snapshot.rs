@@ -19,7 +19,7 @@ pub(crate) struct Snapshot {
     pub(super) on_disk: OnDisk,
     /// The schema of the file, if it is newer than this program's.
     pub(super) newer: Option<u64>,
-    /// True if the state may be read but not committed on: it has counts that are in no segment, or was recovered from a broken
+    /// True if the state may be read but not committed on: it has counts of an earlier version, or was recovered from a broken
     /// folder without the lock. A commit loads the folder again.
     pub(super) is_provisional: bool,
     /// The judgement of the folder ([`Guard::n_judged`](crate::trust::Guard::n_judged)) under which it was read.
@@ -88,7 +88,7 @@ impl Snapshot {
 
     /// The state after a commit. All usage that was read is folded into it.
     pub(super) fn committed_as(mut self, file: PlaybookFile, on_disk: OnDisk) -> Self {
-        self.log.end = file.usage;
+        self.log.end = file.usage.line();
         let file = Arc::new(file);
         Self { committed: Arc::clone(&file), file, on_disk, ..self }
     }

@@ -6,13 +6,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use chrono::{DateTime, FixedOffset, TimeDelta};
+
+use super::usage::{self, Event};
 use crate::embed::HashingEmbedder;
+use crate::folder::Directory;
 use crate::folder::disk::{Disk, RealDisk};
 use crate::testing::at;
-use crate::testing::faults::{CountingDisk, Fault, FaultyDisk, UnsyncedDisk};
+use crate::testing::faults::{Fault, FaultyDisk, UnsyncedDisk};
 use crate::{
-    Config, Credited, Error, Feedback, FolderError, LearnOutcome, Listing, ManualClock, Playbook, ReceiptId, Request,
-    Result, build_lesson,
+    Config, Error, Feedback, FolderError, LearnOutcome, Lesson, Listing, ManualClock, Playbook, ReceiptId, Request,
+    Result, TextHash, build_lesson,
 };
 
 const FIRST: &str = "parse a csv export with quoted commas";
@@ -200,67 +204,76 @@ fn after_a_failed_sync_the_handle_writes_no_more() {
     assert!(open(folder.path(), Box::new(RealDisk)).unwrap().learn_lesson(build_lesson("t", "s")).is_ok());
 }
 
-/// A handle with counted operations.
-fn open_counted(folder: &Path) -> (Playbook, CountingDisk) {
-    let disk = CountingDisk::default();
-    (open(folder, Box::new(disk.clone())).unwrap(), disk)
+/// Opens with room for every lesson, at this time.
+fn open_at(folder: &Path, disk: Box<dyn Disk>, now: DateTime<FixedOffset>) -> Result<Playbook> {
+    Playbook::builder(folder).with_disk(disk).with_clock(Arc::new(ManualClock::new(now))).without_embedder().open()
 }
 
-/// The number of reads of the first usage file since the last call.
-fn n_reads_of_first_usage(disk: &CountingDisk) -> usize {
-    let is_read = |(operation, path): &&(&str, std::path::PathBuf)| {
-        operation.starts_with("read") && path.ends_with("usage.0.jsonl")
-    };
-    disk.take().iter().filter(is_read).count()
-}
-
-/// Records retrievals until one usage file is full and another begins. Returns the first receipt.
-fn fill_first_usage(playbook: &Playbook) -> ReceiptId {
-    playbook.learn_lesson(build_lesson(FIRST, "with the csv crate")).unwrap();
-    let receipt = playbook.get_playbook_context(FIRST).unwrap().receipt.unwrap();
-    while !playbook.folder().join("usage.1.jsonl").exists() {
-        for _ in 0..100 {
-            playbook.get_playbook_context(FIRST).unwrap();
-        }
-        // A commit begins another file if one is full.
-        playbook.learn_lesson(build_lesson(FIRST, "with the csv crate")).unwrap();
-    }
-    playbook.get_playbook_context(FIRST).unwrap();
-    receipt
-}
-
-fn most_counts(playbook: &Playbook) -> (u64, u64) {
+/// Retrievals and helpful outcomes of all lessons.
+fn counts(playbook: &Playbook) -> (u64, u64) {
     let lessons = playbook.list_lessons(&Listing::everything()).unwrap();
-    lessons.iter().map(|lesson| (lesson.retrievals, lesson.helpful_retrievals)).max().unwrap()
+    let sum = |count: fn(&Lesson) -> u64| lessons.iter().map(|lesson| count(lesson)).sum();
+    (sum(|lesson| lesson.retrievals), sum(|lesson| lesson.helpful_retrievals))
 }
 
-#[test]
-fn usage_is_not_read_again_after_a_commit_of_another_handle() {
-    let folder = tempfile::tempdir().unwrap();
-    let (one, disk) = open_counted(folder.path());
-    let other = open(folder.path(), Box::new(RealDisk)).unwrap();
-    fill_first_usage(&other);
-    let shown = most_counts(&one);
-    assert!(shown.0 >= 100 && n_reads_of_first_usage(&disk) > 0);
-    for number in 1..4 {
-        other.learn_lesson(build_lesson(SECOND, format!("in {number} steps"))).unwrap();
-        assert_eq!(most_counts(&one), shown);
-        assert_eq!(n_reads_of_first_usage(&disk), 0, "after commit {number}");
+/// The commits on a copy of the folder keep its counts, whichever operation fails; without a failure, `is_done` holds after them.
+fn check_commits(folder: &Path, now: DateTime<FixedOffset>, expected: (u64, u64), is_done: impl Fn(&Path) -> bool) {
+    for fault in [Fault::Once, Fault::Freeze] {
+        for number in 1.. {
+            let copy = tempfile::tempdir().unwrap();
+            for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap()) {
+                std::fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+            }
+            let done = Arc::new(AtomicUsize::new(0));
+            let disk = FaultyDisk { fault, at: number, done: Arc::clone(&done) };
+            if let Ok(playbook) = open_at(copy.path(), Box::new(disk), now) {
+                let learned = playbook.learn_lesson(build_lesson(FIRST, "with the csv crate"));
+                drop(learned.and_then(|_| playbook.learn_lesson(build_lesson(SECOND, "one by one"))));
+            }
+            let open = || open_at(copy.path(), Box::new(RealDisk), now).unwrap();
+            assert_eq!(counts(&open()), expected, "{fault:?} at operation {number}");
+            open().learn_lesson(build_lesson(THIRD, "after a conversion")).unwrap();
+            assert_eq!(counts(&open()), expected, "{fault:?} at operation {number}, after the next commit");
+            assert_eq!(open().check().unwrap().findings, [], "{fault:?} at operation {number}");
+            assert!(is_done(copy.path()), "{fault:?} at operation {number}");
+            if done.load(Ordering::SeqCst) < number {
+                assert!(number > 40, "only {number} operations");
+                break;
+            }
+        }
     }
 }
 
 #[test]
-fn a_recall_reads_no_receipts_that_a_commit_has_counted_unless_one_is_settled() {
+fn usage_of_an_earlier_version_is_moved_and_counts_once_whatever_fails() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/formats/usage_segments");
+    let now = DateTime::parse_from_rfc3339("2026-01-08T00:00:00Z").unwrap();
+    check_commits(&fixture, now, (4, 1), |folder| {
+        let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        let names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+        let usage: Vec<&String> = names.iter().filter(|name| usage::is_usage(name)).collect();
+        usage == ["usage.jsonl"]
+    });
+}
+
+#[test]
+fn a_usage_file_is_shortened_and_its_counts_stay_whatever_fails() {
+    const N_RECALLS: i64 = 2_000;
     let folder = tempfile::tempdir().unwrap();
-    let receipt = fill_first_usage(&open(folder.path(), Box::new(RealDisk)).unwrap());
-    let (playbook, disk) = open_counted(folder.path());
-    let known = most_counts(&open(folder.path(), Box::new(RealDisk)).unwrap());
-    playbook.get_playbook_context(Request::about(FIRST).peek()).unwrap();
-    assert_eq!(n_reads_of_first_usage(&disk), 0);
-    assert!(matches!(playbook.record_outcome(receipt, Feedback::Helpful).unwrap(), Credited::Recorded { .. }));
-    assert_eq!(most_counts(&playbook), (known.0, known.1 + 1));
-    let (again, disk) = open_counted(folder.path());
-    assert!(n_reads_of_first_usage(&disk) > 0, "it is not known what the outcome is about");
-    assert_eq!(most_counts(&again), (known.0, known.1 + 1));
-    assert!(matches!(again.record_outcome(receipt, Feedback::Harmful).unwrap(), Credited::AlreadyRecorded { .. }));
+    let playbook = open_at(folder.path(), Box::new(RealDisk), at(0)).unwrap();
+    let id = playbook.learn_lesson(build_lesson(FOURTH, "give it the whole path")).unwrap().id().unwrap();
+    let text = playbook.find(id).unwrap().text_hash();
+    let recall = |seconds| {
+        let receipt = ReceiptId::at(at(seconds), TextHash::of(&["a receipt"]));
+        Event::Shown { receipt, shown: vec![(id, text)], at: at(seconds) }
+    };
+    let recalls: Vec<Event> = (0..N_RECALLS).map(recall).collect();
+    usage::UsageFile(&Directory::real(folder.path())).append(0, &[], &recalls).unwrap();
+    // One commit counts them.
+    playbook.learn_lesson(build_lesson("seal a letter", "with wax")).unwrap();
+    drop(playbook);
+    let length = |folder: &Path| std::fs::metadata(folder.join("usage.jsonl")).unwrap().len();
+    assert!(length(folder.path()) > 256 << 10);
+    let now = at(N_RECALLS) + TimeDelta::days(7);
+    check_commits(folder.path(), now, (N_RECALLS as u64, 0), |folder| length(folder) < 1_000);
 }

@@ -153,9 +153,6 @@ impl<W: Watch> Disk for W {
     fn try_lock_exclusive(&self, at: At<'_>) -> io::Result<Option<Lock>> {
         run(self, "lock", &at.path(), || RealDisk.try_lock_exclusive(at))
     }
-    fn try_lock_shared(&self, at: At<'_>) -> io::Result<Option<Lock>> {
-        run(self, "lock", &at.path(), || RealDisk.try_lock_shared(at))
-    }
 }
 
 /// How the disk fails.

@@ -90,3 +90,20 @@ fn each_operation_is_one_event() {
     let transcript = Transcript { session: "s-1".to_owned(), turns: vec![said], ..Transcript::default() };
     check(&heard(|| drop(playbook.mine(&transcript).unwrap())), &["mined session=\"s-1\" candidates="]);
 }
+
+#[test]
+fn retrievals_that_could_not_be_counted_are_logged_with_their_number() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = Config::default();
+    config.store.lock_timeout = std::time::Duration::from_millis(1);
+    let playbook = Playbook::builder(folder.path()).with_config(config).without_embedder().open().unwrap();
+    let id = playbook.learn_lesson(build_lesson("pinning numpy", "Write numpy==1.26.")).unwrap().id().unwrap();
+    let lock = std::fs::File::options().append(true).open(folder.path().join("lock")).unwrap();
+    lock.lock().unwrap();
+    let record = |n: usize| (0..n).for_each(|_| drop(playbook.record_retrieval(id).unwrap()));
+    assert_eq!(heard(|| record(10_000)), [""; 0]);
+    check(&heard(|| record(3)), &["the folder has been locked for 10000 retrievals; further ones are not counted"]);
+    let found = heard(|| drop(playbook));
+    assert!(found.len() == 1 && found[0].starts_with("retrievals could not be counted"), "{found:?}");
+    assert!(found[0].ends_with("n_lost=10003"), "{found:?}");
+}

@@ -186,9 +186,9 @@ fn an_empty_window_credits_nothing() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     recall(&playbook, "parsing CSV exports");
-    let before = bench.read("usage.0.jsonl");
+    let before = bench.read("usage.jsonl");
     assert_eq!(playbook.credit_recent_retrievals(Duration::ZERO).unwrap(), 0);
-    assert_eq!(bench.read("usage.0.jsonl"), before);
+    assert_eq!(bench.read("usage.jsonl"), before);
     assert_eq!(playbook.credit_recent_retrievals(Duration::MAX).unwrap(), 1);
     assert_eq!(counts(&playbook, csv).1, 1);
 }
@@ -228,7 +228,7 @@ fn check_ambiguous<T: std::fmt::Debug>(bench: &Bench, ids: &[LessonId], result: 
         }
         other => panic!("{other:?}"),
     }
-    assert!(!bench.has("usage.0.jsonl"));
+    assert!(!bench.has("usage.jsonl"));
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn an_unknown_lesson_is_an_error() {
             other => panic!("{other:?}"),
         }
     }
-    assert!(!bench.has("usage.0.jsonl"));
+    assert!(!bench.has("usage.jsonl"));
 }
 
 #[test]
@@ -307,7 +307,7 @@ fn a_busy_folder_neither_delays_a_recall_nor_costs_its_count() {
     let lock = std::fs::File::options().read(true).write(true).open(bench.path("lock")).unwrap();
     lock.lock().unwrap();
     let receipt = recall(&playbook, "parsing CSV exports");
-    assert!(!bench.has("usage.0.jsonl"));
+    assert!(!bench.has("usage.jsonl"));
     lock.unlock().unwrap();
     assert_eq!(playbook.record_outcome(receipt, Feedback::Helpful).unwrap(), now_for(&[csv]));
     assert_eq!(counts(&bench.open(), csv), (1, 1, 0, 55));
@@ -340,14 +340,14 @@ fn an_outcome_that_waits_for_the_lock_finds_its_receipt() {
 }
 
 #[test]
-fn lost_usage_files_lose_only_counts_since_the_last_commit() {
+fn a_lost_usage_file_loses_only_counts_since_the_last_commit() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     let folded = recall(&playbook, "parsing CSV exports");
     learn(&playbook, build_lesson("amber kettle", "polish it"));
     let lost = recall(&playbook, "parsing CSV exports");
     drop(playbook);
-    bench.delete("usage.0.jsonl");
+    bench.delete("usage.jsonl");
     let playbook = bench.open();
     assert_eq!(counts(&playbook, csv), (1, 0, 0, 50));
     for receipt in [folded, lost] {
@@ -358,14 +358,14 @@ fn lost_usage_files_lose_only_counts_since_the_last_commit() {
 }
 
 #[test]
-fn counting_continues_after_a_loss_of_usage_files() {
+fn counting_continues_after_a_loss_of_the_usage_file() {
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     recall(&playbook, "parsing CSV exports");
     recall(&playbook, "parsing CSV exports");
     learn(&playbook, build_lesson("amber kettle", "polish it"));
     drop(playbook);
-    bench.delete("usage.0.jsonl");
+    bench.delete("usage.jsonl");
     let playbook = bench.open();
     let receipt = recall(&playbook, "parsing CSV exports");
     assert_eq!(playbook.record_outcome(receipt, Feedback::Helpful).unwrap(), now_for(&[csv]));
@@ -380,51 +380,43 @@ fn counting_continues_when_the_usage_file_disappears_under_an_open_handle() {
     recall(&playbook, "parsing CSV exports");
     recall(&playbook, "parsing CSV exports");
     learn(&playbook, build_lesson("amber kettle", "polish it"));
-    bench.delete("usage.0.jsonl");
+    bench.delete("usage.jsonl");
     let receipt = recall(&playbook, "parsing CSV exports");
     assert_eq!(playbook.record_outcome(receipt, Feedback::Helpful).unwrap(), now_for(&[csv]));
     assert_eq!(counts(&playbook, csv), (3, 1, 0, 55));
 }
 
 #[test]
-fn a_full_segment_is_closed_and_counts_and_receipts_are_kept() {
+fn a_long_usage_file_is_shortened_and_counts_and_newer_receipts_are_kept() {
     const DAY: i64 = 24 * 60 * 60;
+    const LONG: usize = 256 * 1024;
     let bench = Bench::new();
     let (playbook, [csv, ..]) = stocked(&bench);
     let other = bench.open();
     let first = recall(&playbook, "parsing CSV exports");
     let mut n_recalls = 1;
-    while bench.read("usage.0.jsonl").len() <= 64 * 1024 {
+    while bench.read("usage.jsonl").len() <= LONG {
         playbook.get_playbook_context(Request::cold_start()).unwrap();
         n_recalls += 1;
     }
-    assert!(!bench.has("usage.1.jsonl"), "only a commit closes a segment");
-    // Counts that a busy folder left in memory before the commit are written after it.
+    learn(&playbook, build_lesson("amber kettle", "polish it").project("elsewhere"));
+    assert!(bench.read("usage.jsonl").len() > LONG, "the receipts are not over");
+    bench.advance(7 * DAY + 1);
+    let recent = recall(&other, "parsing CSV exports");
+    // Counts that a busy folder left in memory before the file is shortened are written after it.
     let lock = std::fs::File::options().read(true).write(true).open(bench.path("lock")).unwrap();
     lock.lock().unwrap();
     let late = recall(&other, "parsing CSV exports");
     lock.unlock().unwrap();
-    learn(&playbook, build_lesson("amber kettle", "polish it").project("elsewhere"));
-    let closed = bench.read("usage.0.jsonl");
-    // A handle that has not detected it yet appends to the new segment all the same.
-    other.flush().unwrap();
-    recall(&other, "parsing CSV exports");
-    recall(&playbook, "parsing CSV exports");
-    assert_eq!(bench.read("usage.0.jsonl"), closed);
-    assert!(!bench.read("usage.1.jsonl").is_empty());
-    for receipt in [first, late] {
+    learn(&playbook, build_lesson("brass lantern", "polish it").project("elsewhere"));
+    assert_eq!(bench.read("usage.jsonl").split_inclusive(|byte| *byte == b'\n').count(), 1);
+    for receipt in [recent, late] {
         assert_eq!(other.record_outcome(receipt, Feedback::Helpful).unwrap(), now_for(&[csv]));
     }
-    let expected = (n_recalls + 3, 2, 0, 60);
-    assert_eq!(
-        (counts(&playbook, csv), counts(&other, csv), counts(&bench.open(), csv)),
-        (expected, expected, expected)
-    );
-
-    // The backup still refers to it; then it is removed.
-    bench.advance(7 * DAY + 1);
-    learn(&playbook, build_lesson("brass lantern", "polish it").project("elsewhere"));
-    learn(&playbook, build_lesson("copper anvil", "polish it").project("elsewhere"));
-    assert!(!bench.has("usage.0.jsonl"));
-    assert_eq!((counts(&playbook, csv), counts(&bench.open(), csv)), (expected, expected));
+    assert!(matches!(other.record_outcome(first, Feedback::Helpful), Err(Error::NoSuchReceipt { .. })));
+    let expected = (n_recalls + 2, 2, 0, 60);
+    for handle in [&playbook, &other, &bench.open()] {
+        assert_eq!(counts(handle, csv), expected);
+        assert_eq!(handle.check().unwrap().findings, []);
+    }
 }

@@ -181,6 +181,46 @@ fn the_next_commit_keeps_the_counts_of_a_playbook() {
     assert_eq!((keys.retrievals, keys.helpful_retrievals), (1, 1));
 }
 
+#[test]
+fn usage_in_several_files_counts_once_and_its_receipts_stay_known() {
+    let [first, second, spilled] = [
+        "019b9288-d680-75a6-96b6-6fff6376e32c",
+        "019b9291-fe40-77e1-9dff-dc3e27388915",
+        "019b97c1-8200-7d5a-815a-2248be9d9cd2",
+    ];
+    let home = Home::of("usage_segments");
+    let before = home.files();
+    let builder = || {
+        let builder = Playbook::builder(home.path("usage_segments")).without_embedder();
+        builder.with_clock(at("2026-01-08T00:00:00+00:00"))
+    };
+    let counts = |playbook: &Playbook| {
+        ["parsing CSV exports", "rotating ssh keys", "compressing photographs"].map(|trigger| {
+            let lesson = playbook.find_by_trigger(trigger).unwrap();
+            (lesson.retrievals, lesson.helpful_retrievals, lesson.harmful_retrievals)
+        })
+    };
+    let reader = builder().read_only().open().unwrap();
+    assert_eq!(counts(&reader), [(2, 1, 0), (1, 0, 0), (1, 0, 0)]);
+    assert_eq!(reader.check().unwrap().findings, []);
+    assert_eq!(home.files(), before, "reading changed a file");
+
+    let playbook = builder().open().unwrap();
+    let record = |receipt: &str| playbook.record_outcome(receipt.parse().unwrap(), Feedback::Harmful).unwrap();
+    assert_eq!(record(first), Credited::AlreadyRecorded { outcome: Feedback::Helpful });
+    for (receipt, trigger) in [(second, "rotating ssh keys"), (spilled, "parsing CSV exports")] {
+        let id = playbook.find_by_trigger(trigger).unwrap().id;
+        assert_eq!(record(receipt), Credited::Recorded { lessons: vec![id] });
+    }
+    let expected = [(2, 1, 1), (1, 0, 1), (1, 0, 0)];
+    assert_eq!((counts(&playbook), counts(&reader)), (expected, expected));
+    let is_usage = |name: &&String| name.contains("usage.") || name.contains("spilled");
+    assert_eq!(home.files().keys().filter(is_usage).collect::<Vec<_>>(), ["usage_segments/usage.jsonl"]);
+    playbook.learn_lesson(build_lesson("felt slipper", "dry it slowly")).unwrap();
+    let again = builder().open().unwrap();
+    assert_eq!((counts(&again), again.check().unwrap().findings), (expected, vec![]));
+}
+
 fn kinds(proposals: &[Proposal]) -> Vec<String> {
     let word = |proposal: &Proposal| match &proposal.name {
         ProposalName::Lesson(_) => proposal.summary.split(" (").next().unwrap().to_owned(),

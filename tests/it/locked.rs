@@ -71,9 +71,9 @@ fn a_reader_does_not_wait_and_its_retrievals_are_counted_later() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).learn_lesson(build_lesson("parsing CSV exports", "Use the csv module.")).unwrap();
     let held = hold(folder.path());
+    let playbook = open(folder.path());
     let begun = Instant::now();
     for _ in 0..3 {
-        let playbook = open(folder.path());
         assert!(playbook.get_playbook_context("parsing CSV exports").unwrap().text.contains("csv module"));
         assert_eq!(playbook.list_lessons(&Listing::everything()).unwrap().len(), 1);
         assert!(matches!(playbook.check_writable(), Err(Error::Folder(FolderError::Locked { .. }))));
@@ -81,11 +81,30 @@ fn a_reader_does_not_wait_and_its_retrievals_are_counted_later() {
     }
     assert!(begun.elapsed() < Duration::from_millis(300), "{:?}", begun.elapsed());
     drop(held);
-    let playbook = open(folder.path());
-    playbook.learn_lesson(build_lesson("other", "Another.")).unwrap();
-    assert_eq!(playbook.stats().unwrap().retrievals, 3);
-    let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
-    assert!(!names.into_iter().any(|name| name.to_string_lossy().starts_with("spilled")));
+    drop(playbook);
+    assert_eq!(open(folder.path()).stats().unwrap().retrievals, 3);
+}
+
+#[test]
+fn a_dropped_handle_waits_for_the_lock_to_count_its_retrievals_and_times_out() {
+    let folder = tempfile::tempdir().unwrap();
+    open(folder.path()).learn_lesson(build_lesson("parsing CSV exports", "Use the csv module.")).unwrap();
+    let recalled = || {
+        let held = hold(folder.path());
+        let playbook = open(folder.path());
+        playbook.get_playbook_context("parsing CSV exports").unwrap();
+        (held, playbook)
+    };
+    let (held, playbook) = recalled();
+    std::thread::scope(|scope| {
+        scope.spawn(move || drop(playbook));
+        drop(held);
+    });
+    assert_eq!(open(folder.path()).stats().unwrap().retrievals, 1);
+    let (_held, playbook) = recalled();
+    let begun = Instant::now();
+    drop(playbook);
+    assert!((TIMEOUT..Duration::from_secs(2)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
 }
 
 #[test]

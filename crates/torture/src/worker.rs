@@ -99,6 +99,10 @@ pub(crate) fn work(arguments: &[String]) -> Result<(), Failure> {
             scope.spawn(move || worker.run_until(end, &format!("p{number}t{thread}")));
         }
     });
+    // A dropped handle gives up after a while, and the lock is held by stopped processes.
+    while !playbook.flush()? {
+        thread::yield_now();
+    }
     drop(playbook);
     log.into_inner().map_err(|_| "a thread of a worker panicked")?.flush()?;
     Ok(())

@@ -11,14 +11,10 @@ use serde_json::Value;
 
 use super::documents::fuzz_documents;
 use super::former_log::FormerLog;
-use super::playbook_file::{self, Mark, PlaybookFile};
-use super::usage::UsageLog;
-use super::usage_event::Event;
+use super::playbook_file::{self, PlaybookFile};
 use super::{archive, checksum, salvage, vectors};
 use crate::ManualClock;
-use crate::config::FeedbackConfig;
 use crate::hash::TextHash;
-use crate::state::Book;
 use crate::user_key::Codes;
 
 fn clock() -> ManualClock {
@@ -63,33 +59,8 @@ fn fuzz_former_log(bytes: &[u8]) {
 }
 
 fn fuzz_usage(bytes: &[u8]) {
-    let read = |bytes: &[u8]| {
-        let (mut log, mut book) = (UsageLog::default(), Book::default());
-        log.read(Mark::default(), bytes, Mark::default(), &mut book, &FeedbackConfig::default());
-        (log, book)
-    };
-    for bytes in [bytes, &resealed(bytes)] {
-        let (log, book) = read(bytes);
-        let lines = bytes.split(|byte| *byte == b'\n');
-        let is_whole = |line: &&[u8]| checksum::check_line(line) != checksum::Seal::Broken;
-        // The last one has no newline.
-        let n_lines = bytes.split(|byte| *byte == b'\n').count() - 1;
-        let events = lines.take(n_lines).filter(is_whole).filter_map(|line| serde_json::from_slice(line).ok());
-        let written: Vec<u8> = events.flat_map(|event: Event| event.line()).collect();
-        let (again, same_book) = read(&written);
-        assert_eq!((again.n_unreadable, again.is_torn), (0, false));
-        assert_eq!(same_book, book);
-        let told = |mut log: UsageLog| {
-            (log.end, log.last_line, log.n_unreadable, log.is_torn) = (Mark::default(), None, 0, false);
-            format!("{log:?}")
-        };
-        assert_eq!(told(again), told(log));
-    }
-}
-
-fn fuzz_extents(bytes: &[u8]) {
-    super::usage_files::fuzz_extents(bytes);
-    super::usage_files::fuzz_extents(&resealed(bytes));
+    super::usage::fuzz(bytes);
+    super::usage::fuzz(&resealed(bytes));
 }
 
 fn fuzz_archive(bytes: &[u8]) {
@@ -156,8 +127,7 @@ mod tests {
 
     #[test]
     fn usage_round_trips() {
-        check(&[folder("usage.0.jsonl"), present("usage.0.jsonl")], fuzz_usage);
-        check(&[present("usage.0.extents")], fuzz_extents);
+        check(&[present("usage.jsonl")], fuzz_usage);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 
 use self::seals::take_head;
 use super::checksum::{self, Seal};
+use super::usage::Folded;
 use crate::clock::Clock;
 use crate::lesson::{Lesson, LessonId, Realm, RemovedText, SCHEMA_VERSION, TextHash, time_of};
 use crate::state::{Book, Evicted, Removed, ReviewReason, SkippedSuggestion, Waiting};
@@ -26,14 +27,7 @@ pub(crate) use writing::render;
 use writing::render_again;
 pub(super) use written_rows::Layout;
 
-/// How far the usage files are folded into the lessons.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Mark {
-    pub(crate) segment: u64,
-    pub(crate) offset: u64,
-}
-
-/// The largest generation, segment or offset that is believed: no playbook gets there, and what is counted from there on does not
+/// The largest generation, length or line number that is believed: no playbook gets there, and what is counted from there on does not
 /// overflow. A larger one counts as missing.
 pub(crate) const MAX_NUMBER: u64 = 1 << 53;
 
@@ -42,19 +36,13 @@ pub(crate) fn in_range(number: &Value) -> Option<u64> {
     number.as_u64().filter(|number| *number < MAX_NUMBER)
 }
 
-impl Mark {
-    fn is_in_range(&self) -> bool {
-        self.segment < MAX_NUMBER && self.offset < MAX_NUMBER
-    }
-}
-
 /// The content of the playbook file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct PlaybookFile {
     pub(crate) generation: u64,
     /// The length of the archive that belongs to this generation.
     pub(crate) archive_length: u64,
-    pub(crate) usage: Mark,
+    pub(crate) usage: Folded,
     pub(crate) book: Arc<Book>,
     /// Lessons that were edited in the file, until a person accepts the edits.
     pub(crate) edited: BTreeSet<LessonId>,
@@ -81,18 +69,16 @@ pub(crate) const LISTS: [&str; 3] = [LESSONS, WAITING, REMOVED];
 const EDITED: &str = "edited";
 const WRITTEN: &str = "written";
 
-/// Parses the file. Lessons that `admits` rejects are kept separately.
-///
-/// # Errors
-/// The reason why it is neither a playbook file nor a bare array of rows.
+/// As [`parse_then`], without a change.
+#[cfg(test)]
 pub(crate) fn parse(bytes: &[u8], clock: &dyn Clock, admits: &dyn Fn(&Lesson) -> bool) -> Result<Parsed, String> {
     parse_then(bytes, clock, admits, |_| {})
 }
 
-/// As [`parse`], with a change of the keys after the checksums were checked.
+/// Parses the file, with a change of the keys after the checksums were checked. Lessons that `admits` rejects are kept separately.
 ///
 /// # Errors
-/// As [`parse`].
+/// The reason why it is neither a playbook file nor a bare array of rows.
 pub(crate) fn parse_then(
     bytes: &[u8],
     clock: &dyn Clock,
@@ -112,10 +98,10 @@ pub(crate) fn parse_then(
     parse_keys(keys, clock, admits, advance)
 }
 
-/// As [`parse`], for the keys of a file.
+/// As [`parse_then`], for the keys of a file.
 ///
 /// # Errors
-/// As [`parse`].
+/// As [`parse_then`].
 pub(crate) fn parse_keys(
     mut keys: Map<String, Value>,
     clock: &dyn Clock,
@@ -144,12 +130,12 @@ pub(crate) fn parse_keys(
     let mut number = |key: &str| keys.remove(key).and_then(|number| in_range(&number));
     let (generation, archive_length) = (number("generation").unwrap_or(0), number("archive_len"));
     let edited = take_list(&mut keys, EDITED).iter().filter_map(|id| id.as_str()?.parse().ok()).collect();
-    let usage = keys.remove("usage").and_then(|usage| Mark::deserialize(usage).ok()).filter(Mark::is_in_range);
+    let usage = keys.remove("usage").and_then(|usage| Folded::deserialize(usage).ok()).filter(Folded::is_in_range);
     let file = PlaybookFile {
         generation,
         is_unmarked: archive_length.is_none() || usage.is_none(),
         archive_length: archive_length.unwrap_or(0),
-        usage: usage.unwrap_or_default(),
+        usage: usage.unwrap_or(Folded::NOTHING),
         book: Arc::new(book),
         edited,
         extra: keys,
@@ -356,7 +342,7 @@ mod tests {
     #[test]
     fn a_playbook_file_is_read_back() {
         let mut file = PlaybookFile { generation: 7, archive_length: 12, ..PlaybookFile::default() };
-        file.usage = Mark { segment: 2, offset: 99 };
+        file.usage = Folded::Line(99);
         let book = Arc::make_mut(&mut file.book);
         book.put(lesson("t", "s"));
         book.put(Lesson { timestamp: at(5), ..lesson("later", "s") });

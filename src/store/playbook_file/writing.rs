@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::seals::head;
 use super::written_rows::{Layout, WrittenRow, WrittenRows};
-use super::{Mark, PlaybookFile, REMOVED, Recalls, WAITING};
+use super::{Folded, PlaybookFile, REMOVED, Recalls, WAITING};
 use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Evicted, ReviewReason, SkippedSuggestion};
 use crate::store::checksum;
@@ -33,7 +33,7 @@ struct First {
     schema_version: u64,
     generation: u64,
     archive_len: u64,
-    usage: Mark,
+    usage: Folded,
 }
 
 #[derive(Serialize)]

@@ -204,7 +204,7 @@ fn a_lesson_is_learned_in_the_folder_that_was_opened() {
     });
     check_learning("the folder above", ["inside", "outside"], |race| {
         fs::create_dir(race.path("outside/memory")).unwrap();
-        fs::write(race.path("outside/memory/usage.0.jsonl"), FOREIGN).unwrap();
+        fs::write(race.path("outside/memory/usage.jsonl"), FOREIGN).unwrap();
     });
     check_learning("the lock", ["inside/memory/lock", "outside/new"], |_| ());
 }
@@ -212,7 +212,7 @@ fn a_lesson_is_learned_in_the_folder_that_was_opened() {
 #[test]
 fn a_recall_is_counted_in_the_folder_that_was_opened() {
     for (name, places) in [
-        ("usage", ["inside/memory/usage.0.jsonl", "outside/profile"]),
+        ("usage", ["inside/memory/usage.jsonl", "outside/profile"]),
         ("the folder of usage", ["inside/memory", "outside"]),
     ] {
         let race = Race::new();

@@ -146,7 +146,7 @@ fn a_peek_records_nothing_and_shows_the_same() {
         for request in [Request::about("parsing CSV exports"), Request::cold_start()] {
             let peek = ask(playbook, request.clone().peek());
             assert_eq!(peek.receipt, None);
-            assert!(!playbook.folder().join("usage.0.jsonl").exists());
+            assert!(!playbook.folder().join("usage.jsonl").exists());
             assert_eq!(playbook.stats().unwrap().retrievals, 0);
             assert_eq!(peek, ask(playbook, request.peek()));
         }

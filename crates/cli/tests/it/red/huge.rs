@@ -22,7 +22,7 @@ fn a_huge_file_of_a_folder_is_named_and_not_read() {
         "skills_playbook.json.bak",
         "playbook.log",
         "archive.jsonl",
-        "usage.0.jsonl",
+        "usage.jsonl",
         "receipts.jsonl",
         "vectors.bin",
         "recall.bin",

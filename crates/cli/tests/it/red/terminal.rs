@@ -215,7 +215,7 @@ fn broken_files_of_the_folder_print_no_terminal_controls() {
         ("a version of the playbook file", "skills_playbook.json", "{\"schema_version\": \"TEXT\", \"lessons\": []}"),
         ("a line of the archive", "archive.jsonl", "TEXT\n"),
         ("an entry of the archive", "archive.jsonl", "{\"change\": \"TEXT\", \"action\": \"TEXT\", \"lessons\": []}\n"),
-        ("a line of the usage", "usage.0.jsonl", "{\"receipt\": \"TEXT\"}\nTEXT\n"),
+        ("a line of the usage", "usage.jsonl", "{\"receipt\": \"TEXT\"}\nTEXT\n"),
         ("the record of sessions", "mining.json", "{\"schema\": 1, \"running\": \"TEXT\"}"),
         ("the record of skills", "skills.json", "{\"schema\": 1, \"promoted\": {\"TEXT\": {\"name\": \"TEXT\"}}}"),
         ("a journal", "edits/019c1d94-8a80-76cb-a00a-ab80bd9b022c.done", "TEXT"),

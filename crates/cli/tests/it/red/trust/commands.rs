@@ -129,7 +129,7 @@ impl<'a> Full<'a> {
         }
         write(&memory.join(".inbox/skills/quagga.patch"), "quagga");
         write(&memory.join("skills/quagga-broken/SKILL.md"), "---\nname: quagga\n");
-        write(&memory.join("usage.7.jsonl"), "\n{\"receipt\": \"quagga\"}\nquagga\n");
+        write(&memory.join("usage.jsonl"), "\n{\"receipt\": \"quagga\"}\nquagga\n");
         Self { ground, project, names: names(ground, change) }
     }
 

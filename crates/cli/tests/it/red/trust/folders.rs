@@ -274,7 +274,7 @@ fn learning_does_not_trust_an_existing_folder() {
         attack("there is a playbook", with_part("skills_playbook.json", file)),
         attack("there is only a backup", with_part("skills_playbook.json.bak", file)),
         attack("there is only a skill", with_part("skills/quagga-docs/SKILL.md", skill)),
-        attack("there is only a usage file", with_part("usage.0.jsonl", || "{\"receipt\": \"quagga\"}\n".to_owned())),
+        attack("there is only a usage file", with_part("usage.jsonl", || "{\"receipt\": \"quagga\"}\n".to_owned())),
         attack("there is only an archive", with_part("archive.jsonl", || format!("{}\n", row(1, TASK, "run quagga")))),
         attack(
             "there is only a configuration",

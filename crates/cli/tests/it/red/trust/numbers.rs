@@ -44,6 +44,14 @@ fn set(memory: &Path, keys: &[&str], number: u64) {
     fs::write(&path, serde_json::to_vec_pretty(&file).unwrap()).unwrap();
 }
 
+/// A line of the usage file with its number and its checksum (CRC-32).
+pub(super) fn usage_line(number: u64, event: &Value) -> String {
+    let open = format!(r#"{{"n":{number},{}"#, event.to_string().trim_start_matches('{').trim_end_matches('}'));
+    let step = |crc: u32, _| if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 };
+    let crc = !open.bytes().fold(!0, |crc, byte| (0..8).fold(crc ^ u32::from(byte), step));
+    format!("{open},\"crc\":\"{crc:08x}\"}}\n")
+}
+
 fn every_command_goes_on(ground: &Ground, change: impl Fn(&Path)) {
     let project = ground.folder("project");
     for topic in ["deploy the docs", "publish the docs"] {
@@ -65,12 +73,11 @@ fn every_command_goes_on(ground: &Ground, change: impl Fn(&Path)) {
 
 #[test]
 fn numbers_of_the_playbook_file_at_their_limits_stop_no_command() {
-    let keys: [&'static [&'static str]; 9] = [
+    let keys: [&'static [&'static str]; 8] = [
         &["generation"],
         &["archive_len"],
         &["written"],
-        &["usage", "segment"],
-        &["usage", "offset"],
+        &["usage"],
         &["lessons", "0", "frequency"],
         &["lessons", "0", "retrievals"],
         &["lessons", "0", "helpful_retrievals"],
@@ -91,7 +98,7 @@ type Put = fn(&Path, u64);
 
 #[test]
 fn numbers_of_other_files_at_their_limits_stop_no_command() {
-    let changes: [(&'static str, Put); 3] = [
+    let changes: [(&'static str, Put); 4] = [
         ("the generation of both copies", |memory, number| {
             set(memory, &["generation"], number);
             fs::copy(memory.join("skills_playbook.json"), memory.join("skills_playbook.json.bak")).unwrap();
@@ -100,11 +107,16 @@ fn numbers_of_other_files_at_their_limits_stop_no_command() {
             let log = json!({"base": number, "state": null, "file": null}).to_string();
             fs::write(memory.join("playbook.log"), log + "\n").unwrap();
         }),
-        ("the name of a usage file, and its extents", |memory, number| {
-            let line = json!({"from": 0, "to": number}).to_string() + "\n";
+        ("the number of a line of usage", |memory, number| {
+            let credit = json!({"credit": [], "verdict": "helpful", "at": "2026-03-01T11:00:00Z"});
+            fs::write(memory.join("usage.jsonl"), usage_line(number, &credit)).unwrap();
+        }),
+        ("the place in the usage of an earlier version, and the name of its file", |memory, number| {
+            let path = memory.join("skills_playbook.json");
+            let mut file: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+            file["usage"] = json!({"segment": number, "offset": number});
+            fs::write(&path, serde_json::to_vec_pretty(&file).unwrap()).unwrap();
             fs::write(memory.join(format!("usage.{number}.jsonl")), "{}\n").unwrap();
-            fs::write(memory.join(format!("usage.{number}.extents")), line.clone()).unwrap();
-            fs::write(memory.join("usage.0.extents"), line.repeat(3)).unwrap();
         }),
     ];
     let all = LARGEST.into_iter().flat_map(|number| changes.into_iter().map(move |change| (number, change)));

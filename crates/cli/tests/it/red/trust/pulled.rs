@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::checks::{attack, check};
 use super::ground::{Ground, HOSTILE, OWN, TASK, TEAM, write};
+use super::numbers::usage_line;
 use super::rows::{edit_rows, hostile_row, playbook, put_playbook, row};
 use super::team::Team;
 
@@ -327,8 +328,9 @@ fn other_files_of_a_pull_admit_no_row() {
             let hash = TextHash::of(&advice).to_string();
             let credit =
                 json!({"credit": [[hostile_row()["id"], hash]], "verdict": "helpful", "at": "2026-03-01T11:00:00Z"});
+            write(&team.their_memory().join("usage.jsonl"), usage_line(999, &credit));
             write(&team.their_memory().join("usage.9.jsonl"), format!("\n{credit}\n"));
-            team.push_with(&["usage.9.jsonl"]);
+            team.push_with(&["usage.jsonl", "usage.9.jsonl"]);
             team.pull();
             ground.is_silent(&ground.user, &team.ours, "usage");
         }),

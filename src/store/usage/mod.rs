@@ -1,23 +1,37 @@
-//! The retrievals and their outcomes since the last commit: one line per event, appended without a change of the JSON.
+//! The retrievals and their outcomes: one line per event in a file of its own, until a commit folds them into the lessons' counts
+//! (docs/spec/folder-format.md, 3).
+
+mod event;
+mod file;
+mod former;
+mod pending;
+mod reading;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset, TimeDelta};
 
-use super::checksum::{self, Seal};
-use super::playbook_file::Mark;
-use super::usage_event::{Event, Text};
 use crate::config::FeedbackConfig;
 use crate::learn::feedback::{Feedback, count_outcome, count_retrieval, revert_credit};
-use crate::lesson::{LessonId, ReceiptId, TextHash};
+use crate::lesson::{LessonId, ReceiptId};
 use crate::state::Book;
+use crate::store::archive::whole_length;
 
-/// A segment longer than this, in bytes, is closed at the next commit.
-pub(crate) const SEGMENT_BYTES: u64 = 64 * 1024;
+pub(crate) use event::{Event, Text};
+pub(crate) use file::{UsageCheck, UsageFile};
+pub(super) use former::Former;
+pub(crate) use former::{Folded, is_usage};
+pub(super) use pending::Pending;
+pub(super) use reading::Receipts;
 
 /// How long receipts are kept.
 pub(crate) const RECEIPT_DAYS: i64 = 7;
+
+/// True for an event so long ago that its receipt is not known any more.
+fn is_over(at: DateTime<FixedOffset>, now: DateTime<FixedOffset>) -> bool {
+    now - at > TimeDelta::days(RECEIPT_DAYS)
+}
 
 /// A retrieval and its feedback.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +54,7 @@ impl Receipt {
     }
 
     pub(crate) fn is_over(&self, now: DateTime<FixedOffset>) -> bool {
-        now - self.at > TimeDelta::days(RECEIPT_DAYS)
+        is_over(self.at, now)
     }
 
     /// Whether an explicit outcome would count.
@@ -54,81 +68,40 @@ impl Receipt {
     }
 }
 
-/// The events of the kept segments, as far as they were read.
+/// The events of the usage file, as far as they were read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct UsageLog {
-    /// How far the segments were read.
-    pub(crate) end: Mark,
-    /// The position of the last line that was read, and its hash: they identify the segments.
-    pub(crate) last_line: Option<(Mark, TextHash)>,
+    /// The number of the last line that was read or counted.
+    pub(crate) end: u64,
+    /// The file, and the bytes up to the end of that line.
+    inode: Option<u64>,
+    n_bytes: u64,
     receipts: BTreeMap<ReceiptId, Arc<Receipt>>,
     /// Window credits that an explicit outcome overrode.
     overruled: BTreeSet<(LessonId, DateTime<FixedOffset>)>,
-    /// The last event of each segment.
-    last_event: BTreeMap<u64, DateTime<FixedOffset>>,
-    /// Lines that could not be read.
-    pub(crate) n_unreadable: usize,
-    /// True if the last line has no newline.
-    pub(crate) is_torn: bool,
-    /// True if earlier segments may exist that were not read.
-    pub(crate) is_partial: bool,
-    /// True if an event refers to a retrieval that may be in such a segment.
-    pub(super) needs_earlier: bool,
+    /// True if the first lines, which are counted already, were not read.
+    is_partial: bool,
+    /// True if an event refers to a retrieval that may be in such a line.
+    needs_earlier: bool,
 }
 
 impl UsageLog {
-    /// A log that starts with this segment.
-    pub(super) fn from_segment(segment: u64) -> Self {
-        Self { end: Mark { segment, offset: 0 }, is_partial: segment > 0, ..Self::default() }
-    }
-
     pub(crate) fn receipt(&self, receipt: ReceiptId) -> Option<&Receipt> {
         self.receipts.get(&receipt).map(Arc::as_ref)
     }
 
-    /// Reads the bytes of a segment from `offset` on. Events from `mark` on change the book; earlier ones are in it already.
-    pub(crate) fn read(&mut self, at: Mark, bytes: &[u8], mark: Mark, book: &mut Book, config: &FeedbackConfig) {
-        let mut offset = at.offset;
-        let mut last_line = None;
-        self.is_torn = bytes.last().is_some_and(|byte| *byte != b'\n');
-        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let [text @ .., b'\n'] = line else { break };
-            let here = Mark { segment: at.segment, offset };
-            offset += line.len() as u64;
-            if text.is_empty() {
-                continue;
-            }
-            last_line = Some((here, text));
-            let event = serde_json::from_slice::<Event>(text);
-            match event {
-                Ok(event) if checksum::check_line(text) != Seal::Broken => {
-                    self.last_event
-                        .entry(at.segment)
-                        .and_modify(|last| *last = event.at().max(*last))
-                        .or_insert(event.at());
-                    self.apply(event, (here >= mark).then_some(&mut *book), config);
-                }
-                _ => self.n_unreadable += 1,
-            }
+    /// Reads lines. Those after `folded` change the book; earlier ones are in it already.
+    pub(crate) fn read(&mut self, bytes: &[u8], folded: u64, book: &mut Book, config: &FeedbackConfig) {
+        for (n, event) in file::lines(bytes).filter_map(file::read_line) {
+            self.apply(event, (n > folded).then_some(&mut *book), config);
+            self.end = self.end.max(n);
         }
-        self.end = Mark { segment: at.segment, offset };
-        if let Some((here, text)) = last_line {
-            self.last_line = Some((here, TextHash::of(&[text])));
-        }
+        self.n_bytes += whole_length(bytes);
     }
 
-    /// Reads lines that are in no segment yet. A receipt that is known is in a segment meanwhile.
-    pub(crate) fn read_more(&mut self, bytes: &[u8], book: &mut Book, config: &FeedbackConfig) {
-        for line in bytes.split(|byte| *byte == b'\n').filter(|line| checksum::check_line(line) != Seal::Broken) {
-            if let Ok(event @ Event::Shown { .. }) = serde_json::from_slice(line) {
-                self.apply(event, Some(book), config);
-            }
-        }
-    }
-
-    /// A segment without readable events is not kept.
-    pub(crate) fn note_empty(&mut self, segment: u64) {
-        self.last_event.entry(segment).or_insert(DateTime::<FixedOffset>::MIN_UTC.into());
+    /// Drops receipts that are over.
+    pub(crate) fn forget(&mut self, now: DateTime<FixedOffset>) {
+        self.receipts.retain(|_, receipt| !receipt.is_over(now));
     }
 
     fn apply(&mut self, event: Event, mut book: Option<&mut Book>, config: &FeedbackConfig) {
@@ -248,21 +221,6 @@ impl UsageLog {
         }
         open.into_iter().collect()
     }
-
-    /// Segments before `oldest` whose receipts have all expired.
-    pub(crate) fn spent_segments(&self, oldest: u64, now: DateTime<FixedOffset>) -> Vec<u64> {
-        let is_over = |at: &DateTime<FixedOffset>| now - *at > TimeDelta::days(RECEIPT_DAYS);
-        self.last_event
-            .iter()
-            .filter(|(segment, at)| **segment < oldest && is_over(at))
-            .map(|(segment, _)| *segment)
-            .collect()
-    }
-
-    pub(crate) fn forget_segment(&mut self, segment: u64, now: DateTime<FixedOffset>) {
-        self.last_event.remove(&segment);
-        self.receipts.retain(|_, receipt| !receipt.is_over(now));
-    }
 }
 
 fn is_still(book: &Book, (id, text_hash): &Text) -> bool {
@@ -284,10 +242,39 @@ fn credit(
     }
 }
 
+/// What is read of a file, written again, is the same; and the file is appended to after any bytes.
+#[cfg(test)]
+pub(super) fn fuzz(bytes: &[u8]) {
+    let read = |bytes: &[u8]| {
+        let (mut log, mut book) = (UsageLog::default(), Book::default());
+        log.read(bytes, 0, &mut book, &FeedbackConfig::default());
+        (UsageLog { n_bytes: 0, ..log }, book)
+    };
+    let lines = || file::lines(bytes).filter_map(file::read_line);
+    let written: Vec<u8> = lines().flat_map(|(n, event)| event.line(n)).collect();
+    assert_eq!(read(&written), read(bytes));
+
+    let folder = tempfile::tempdir().unwrap();
+    let files = crate::folder::Directory::real(folder.path());
+    files.create(file::USAGE, bytes).unwrap();
+    let (usage, n_lines) = (UsageFile(&files), file::lines(bytes).count());
+    assert_eq!(usize::try_from(usage.check(0).unwrap().n_unreadable).unwrap() + lines().count(), n_lines);
+    let last = usage.last().unwrap();
+    let event = Event::Shown {
+        receipt: "018f0000-0000-7000-8000-000000000001".parse().unwrap(),
+        shown: Vec::new(),
+        at: crate::testing::at(0),
+    };
+    usage.append(0, &[], std::slice::from_ref(&event)).unwrap();
+    assert_eq!((usage.last().unwrap(), usage.check(0).unwrap().is_torn), (last + 1, false));
+    let bytes = files.read_or_empty(file::USAGE, 0).unwrap();
+    assert_eq!(file::lines(&bytes).last().and_then(file::read_line), Some((last + 1, event)));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::Lesson;
+    use crate::lesson::{Lesson, TextHash};
     use crate::testing::{at, lesson};
 
     fn receipt(number: i64) -> ReceiptId {
@@ -298,14 +285,13 @@ mod tests {
         (lesson.id, lesson.text_hash())
     }
 
-    fn replay(events: &[Event], mark: u64) -> (UsageLog, Book, Lesson) {
+    fn replay(events: &[Event], folded: u64) -> (UsageLog, Book, Lesson) {
         let shown = lesson("t", "s");
         let mut book = Book::default();
         book.put(shown.clone());
-        let bytes: Vec<u8> = events.iter().flat_map(Event::line).collect();
+        let bytes: Vec<u8> = (1..).zip(events).flat_map(|(n, event)| event.line(n)).collect();
         let mut log = UsageLog::default();
-        let start = Mark { segment: 0, offset: 0 };
-        log.read(start, &bytes, Mark { segment: 0, offset: mark }, &mut book, &FeedbackConfig::default());
+        log.read(&bytes, folded, &mut book, &FeedbackConfig::default());
         let now = book.get(shown.id).map(|lesson| Lesson::clone(lesson)).unwrap();
         (log, book, now)
     }
@@ -328,9 +314,8 @@ mod tests {
     }
 
     #[test]
-    fn events_before_the_mark_are_not_counted_again() {
-        let first = shown(1).line().len() as u64;
-        let (log, book, lesson) = replay(&[shown(1), shown(2)], first);
+    fn events_that_were_folded_in_are_not_counted_again() {
+        let (log, book, lesson) = replay(&[shown(1), shown(2)], 1);
         assert_eq!(lesson.retrievals, 1);
         assert_eq!(log.unsettled_since(at(0), &book).len(), 1);
         assert!(log.receipt(receipt(1)).is_some());
@@ -405,18 +390,16 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_line_loses_only_itself() {
-        let mut bytes = shown(1).line();
-        bytes.truncate(bytes.len() - 9);
-        bytes.extend(shown(2).line());
-        bytes.extend(b"{\"receipt\": \"unfin");
+    fn a_damaged_or_torn_line_loses_only_itself() {
+        let mut damaged = shown(1).line(1);
+        damaged[9] ^= 1;
+        let bytes = [damaged, shown(2).line(2), b"{\"n\":3,\"receipt\":\"unfin".to_vec()].concat();
         let mut book = Book::default();
         book.put(lesson("t", "s"));
         let mut log = UsageLog::default();
-        log.read(Mark::default(), &bytes, Mark::default(), &mut book, &FeedbackConfig::default());
+        log.read(&bytes, 0, &mut book, &FeedbackConfig::default());
         assert_eq!(book.lessons.iter().next().unwrap().retrievals, 1);
-        assert_eq!(log.n_unreadable, 1);
-        assert_eq!(log.end.offset, bytes.len() as u64 - "{\"receipt\": \"unfin".len() as u64);
+        assert_eq!((log.end, log.n_bytes), (2, whole_length(&bytes)));
     }
 
     #[test]
@@ -430,11 +413,9 @@ mod tests {
     }
 
     #[test]
-    fn segments_are_removed_when_their_receipts_expire() {
-        let (log, _, _) = replay(&[shown(1)], 0);
-        let week = TimeDelta::days(RECEIPT_DAYS);
-        assert!(log.spent_segments(1, at(1) + week).is_empty());
-        assert!(log.spent_segments(0, at(2) + week).is_empty());
-        assert_eq!(log.spent_segments(1, at(2) + week), [0]);
+    fn receipts_are_forgotten_after_seven_days() {
+        let (mut log, ..) = replay(&[shown(1), shown(2)], 0);
+        log.forget(at(2) + TimeDelta::days(RECEIPT_DAYS));
+        assert!(log.receipt(receipt(1)).is_none() && log.receipt(receipt(2)).is_some());
     }
 }

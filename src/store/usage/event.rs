@@ -1,18 +1,18 @@
-//! The lines of the usage files (docs/spec/folder-format.md, 3).
+//! The events of the usage file (docs/spec/folder-format.md, 3).
 
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 
-use super::checksum;
 use crate::learn::feedback::Feedback;
 use crate::lesson::{LessonId, ReceiptId, TextHash};
+use crate::store::checksum;
 
 /// A lesson, and the hash of its text.
 pub(crate) type Text = (LessonId, TextHash);
 
-/// One line of a usage file.
+/// What a line says. The fields that are present identify the event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged, try_from = "Fields")]
+#[serde(untagged)]
 pub(crate) enum Event {
     /// Lessons were shown.
     Shown { receipt: ReceiptId, shown: Vec<Text>, at: DateTime<FixedOffset> },
@@ -37,39 +37,12 @@ pub(crate) enum Event {
     },
 }
 
-/// The fields of all events: the event is identified by the fields that are present.
-#[derive(Deserialize)]
-struct Fields {
-    receipt: Option<ReceiptId>,
-    shown: Option<Vec<Text>>,
-    outcome: Option<ReceiptId>,
-    credit: Option<Vec<Text>>,
-    verdict: Option<Feedback>,
-    at: DateTime<FixedOffset>,
-    since: Option<DateTime<FixedOffset>>,
-}
-
-impl TryFrom<Fields> for Event {
-    type Error = &'static str;
-
-    fn try_from(fields: Fields) -> Result<Self, Self::Error> {
-        let Fields { receipt, shown, outcome, credit, verdict, at, since } = fields;
-        if let (Some(receipt), Some(shown)) = (receipt, shown) {
-            return Ok(Self::Shown { receipt, shown, at });
-        }
-        let feedback = verdict.ok_or("an outcome has a verdict")?;
-        match (outcome, credit) {
-            (Some(receipt), _) => Ok(Self::Outcome { receipt, feedback, at }),
-            (None, Some(texts)) => Ok(Self::Credited { texts, feedback, at, since }),
-            (None, None) => Err("no receipt, outcome or credit"),
-        }
-    }
-}
-
 impl Event {
-    /// The line, with a newline on both sides, so that a torn line before it does not make it unreadable.
-    pub(crate) fn line(&self) -> Vec<u8> {
-        format!("\n{}\n", checksum::seal_line(&serde_json::json!(self).to_string())).into_bytes()
+    /// The line of this number, with its checksum and its end.
+    pub(crate) fn line(&self, n: u64) -> Vec<u8> {
+        let fields = serde_json::json!(self).to_string();
+        let fields = fields.strip_prefix('{').unwrap_or_default();
+        format!("{}\n", checksum::seal_line(&format!(r#"{{"n":{n},{fields}"#))).into_bytes()
     }
 
     /// When it happened.
