@@ -71,13 +71,8 @@ impl ChangeId {
 }
 
 impl LessonId {
-    pub(crate) fn as_bytes(&self) -> &[u8; 16] {
-        self.0.as_bytes()
-    }
-
-    pub(crate) fn from_bytes(bytes: [u8; 16]) -> Self {
-        Self(Uuid::from_bytes(bytes))
-    }
+    /// Sorts before every other id.
+    pub(crate) const MIN: Self = Self(Uuid::nil());
 
     /// The id of the `n`th lesson of a batch that is learned at one instant: later ones sort after earlier ones.
     pub(crate) fn numbered(instant: DateTime<FixedOffset>, n: usize, seed: TextHash) -> Self {

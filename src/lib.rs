@@ -101,7 +101,6 @@ pub mod sessions;
 mod setters;
 mod skill;
 pub mod skills;
-mod sorted_blocks;
 mod state;
 mod store;
 #[cfg(test)]

@@ -23,7 +23,6 @@ pub(super) fn max_bytes(path: &Path, max_file: u64) -> u64 {
         _ if is_below(QUARANTINE) || is_below(JOURNALS) => max_file.saturating_mul(4),
         // Longer than the playbook by what they hold: earlier texts, and numbers for each word and vector.
         "archive.jsonl" | "receipts.jsonl" | "vectors.bin" => max_file.saturating_mul(4),
-        "recall.bin" => max_file.saturating_mul(8),
         "mining.json" | "skills.json" => MAX_OF_STATE.min(max_file),
         name if name.starts_with("usage.") || has_ending(path, &["md", "patch", "usage"]) => MAX_OF_STATE.min(max_file),
         _ => max_file,
@@ -53,7 +52,6 @@ mod tests {
             "archive.jsonl",
             "receipts.jsonl",
             "vectors.bin",
-            "recall.bin",
             "mining.json",
             "skills.json",
             "usage.jsonl",

@@ -24,7 +24,6 @@ mod refusal;
 mod removed_text;
 mod row;
 mod shown;
-mod stored;
 mod ways_in;
 
 use std::cmp::Ordering;

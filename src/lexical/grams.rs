@@ -44,17 +44,6 @@ impl GramSet {
         Self(rows.into_iter().map(|(gram, weight)| (gram << 8) | u32::from(weight)).collect())
     }
 
-    /// Each gram with its weight in the lowest byte.
-    pub(super) fn rows(&self) -> &[u32] {
-        &self.0
-    }
-
-    /// Reads the result of [`GramSet::rows`]; none if it is not sorted.
-    pub(super) fn from_rows(rows: impl Iterator<Item = u32>) -> Option<Self> {
-        let rows: Arc<[u32]> = rows.collect();
-        rows.is_sorted_by(|one, other| one >> 8 < other >> 8).then_some(Self(rows))
-    }
-
     pub(super) fn iter(&self) -> impl Iterator<Item = Gram> {
         self.0.iter().map(|row| row >> 8)
     }

@@ -9,8 +9,7 @@ mod words;
 
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
-
-use crate::sorted_blocks::SortedBlocks;
+use std::sync::Arc;
 
 pub(crate) use code_terms::code_terms;
 pub(crate) use fields::{DocumentWords, Field, FieldIndex, WordQuery, WordScore};
@@ -26,17 +25,16 @@ const B: f32 = 0.75;
 /// An inverted index of texts that can be added and removed. Clones share the postings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LexicalIndex {
-    /// In the order of terms, each with its texts in the order of rows.
-    postings: SortedBlocks<Posting>,
+    /// The texts of each term, in the order of rows.
+    postings: HashMap<u64, Arc<Vec<Posting>>>,
     n_texts: u32,
     /// The total number of terms of all texts.
     length: u64,
 }
 
 /// A text that has a term.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Posting {
-    term: u64,
     row: u32,
     /// The number of occurrences.
     count: u32,
@@ -61,14 +59,11 @@ pub(crate) struct Hit {
 impl LexicalIndex {
     /// Adds many texts, each under an unused number. A text consists of a head, which states its subject, and a body.
     pub(crate) fn of<H: AsRef<str>, B: AsRef<str>>(texts: impl IntoIterator<Item = (u32, H, B)>) -> Self {
-        let (mut postings, mut n_texts, mut length) = (Vec::new(), 0, 0);
+        let mut index = Self::default();
         for (row, head, body) in texts {
-            let of_text = postings_of(row, head.as_ref(), body.as_ref());
-            n_texts += 1;
-            length += u64::from(length_of(&of_text));
-            postings.extend(of_text);
+            index.put(row, head.as_ref(), body.as_ref());
         }
-        Self { postings: SortedBlocks::of(postings), n_texts, length }
+        index
     }
 
     /// Adds a text under an unused number; the memory of a search depends on the largest number.
@@ -76,8 +71,9 @@ impl LexicalIndex {
         let postings = postings_of(row, head, body);
         self.n_texts += 1;
         self.length += u64::from(length_of(&postings));
-        for posting in postings {
-            self.postings.insert(posting);
+        for (term, posting) in postings {
+            let of_term = Arc::make_mut(self.postings.entry(term).or_default());
+            of_term.insert(of_term.partition_point(|known| known.row < row), posting);
         }
     }
 
@@ -86,8 +82,13 @@ impl LexicalIndex {
         let postings = postings_of(row, head, body);
         self.n_texts = self.n_texts.saturating_sub(1);
         self.length = self.length.saturating_sub(u64::from(length_of(&postings)));
-        for posting in postings {
-            self.postings.remove(&posting);
+        for term in postings.keys() {
+            let Some(of_term) = self.postings.get_mut(term) else { continue };
+            let of_term = Arc::make_mut(of_term);
+            of_term.retain(|known| known.row != row);
+            if of_term.is_empty() {
+                self.postings.remove(term);
+            }
         }
     }
 
@@ -102,9 +103,7 @@ impl LexicalIndex {
         let mut total_idf = 0.0;
         let mean_length = self.length as f32 / self.n_texts as f32;
         for term in &query {
-            let term = number_of(term);
-            let of_term = self.postings.iter_from(|posting| posting.term.cmp(&term));
-            let postings: Vec<&Posting> = of_term.take_while(|posting| posting.term == term).collect();
+            let postings = self.postings.get(&number_of(term)).map_or(&[][..], |of_term| of_term);
             let idf = self.idf(postings.len());
             total_idf += idf;
             if let Some(last) = postings.last().map(|last| last.row as usize).filter(|last| *last >= places.len()) {
@@ -134,7 +133,10 @@ impl LexicalIndex {
     #[cfg(test)]
     pub(crate) fn rows(&self) -> impl Iterator<Item = (u32, String)> {
         let all = format!("{} texts of {} terms", self.n_texts, self.length);
-        self.postings.iter().map(move |posting| (posting.row, format!("{:?}; {all}", Posting { row: 0, ..*posting })))
+        let postings =
+            self.postings.iter().flat_map(|(term, of_term)| of_term.iter().map(move |posting| (term, posting)));
+        postings
+            .map(move |(term, posting)| (posting.row, format!("{term}: {:?}; {all}", Posting { row: 0, ..*posting })))
     }
 
     /// `ln(1 + (N − n + 0.5) / (n + 0.5))`: positive for every n.
@@ -152,22 +154,23 @@ impl Posting {
     }
 }
 
-fn postings_of(row: u32, head: &str, body: &str) -> Vec<Posting> {
+/// By term.
+fn postings_of(row: u32, head: &str, body: &str) -> HashMap<u64, Posting> {
     let mut postings: HashMap<u64, Posting> = HashMap::new();
     let mut length = 0;
     let head = terms(head).map(|term| (term, true));
     let body = terms(body).map(|term| (term, false));
     for (term, in_head) in head.chain(body) {
-        let term = number_of(&term);
-        postings.entry(term).or_insert(Posting { term, row, count: 0, length: 0, in_head }).count += 1;
+        postings.entry(number_of(&term)).or_insert(Posting { row, count: 0, length: 0, in_head }).count += 1;
         length += 1;
     }
-    postings.into_values().map(|posting| Posting { length, ..posting }).collect()
+    postings.values_mut().for_each(|posting| posting.length = length);
+    postings
 }
 
-/// All postings of one text.
-fn length_of(postings: &[Posting]) -> u32 {
-    postings.first().map_or(0, |posting| posting.length)
+/// The number of terms of a text, by its postings.
+fn length_of(postings: &HashMap<u64, Posting>) -> u32 {
+    postings.values().next().map_or(0, |posting| posting.length)
 }
 
 /// Terms as 64-bit hashes, to save memory. Collisions in a playbook are very unlikely, and only confuse two words.

@@ -9,7 +9,6 @@ use parking_lot::{Mutex, RwLock};
 use super::own_config::own_config;
 use super::reads::Reads;
 use super::skill_matching::SkillMatcher;
-use super::stored_recall::StoredFile;
 use super::{KnownSkills, NamedTargets, OpenPlaybook, Playbook, SkillPlace, View};
 use crate::clock::{Clock, SystemClock, WritableClock};
 use crate::config::Config;
@@ -171,7 +170,7 @@ impl PlaybookBuilder {
         let clock: Arc<dyn Clock> = Arc::new(WritableClock(self.clock));
         let (feedback, credit) = (config.feedback.clone(), config.credit.clone());
         let folder = folder.with_lock_timeout(config.store.lock_timeout).with_max_file(config.store.max_file_bytes);
-        let Opened { store, snapshot, recovery, recall_file } =
+        let Opened { store, snapshot, recovery } =
             Store::open(folder, guard, Arc::clone(&clock), feedback, credit, config.store.clone())?;
         let shared = OpenPlaybook {
             store,
@@ -181,7 +180,6 @@ impl PlaybookBuilder {
             embedder: self.embedder,
             view: RwLock::new(View::new(snapshot)),
             reads: Reads::default(),
-            stored_recall: Mutex::new(StoredFile::of(recall_file)),
             vectors: RwLock::new(VectorCache::default()),
             writer: Mutex::new(()),
             recovery,

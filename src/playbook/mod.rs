@@ -52,7 +52,6 @@ pub(crate) mod skill_listing;
 pub(crate) mod skill_matching;
 pub(crate) mod skill_saving;
 pub(crate) mod skills;
-mod stored_recall;
 mod trusting;
 pub(crate) mod written;
 
@@ -79,7 +78,6 @@ use sessions::NotDue;
 use skill_listing::SkillPlace;
 use skill_matching::SkillMatcher;
 use skills::Skills;
-use stored_recall::StoredFile;
 use written::CheckedInbox;
 
 pub use crate::error::CannotUndo;
@@ -133,8 +131,6 @@ struct OpenPlaybook {
     view: RwLock<Arc<View>>,
     /// One thread at a time reads what other handles committed.
     reads: Reads,
-    /// The folder's stored indexes, for the first recall.
-    stored_recall: Mutex<StoredFile>,
     vectors: RwLock<VectorCache>,
     /// Serializes commits of this process; the file lock serializes processes.
     writer: Mutex<()>,

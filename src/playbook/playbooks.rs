@@ -10,12 +10,11 @@ use parking_lot::RwLock;
 use serde::Serialize;
 
 use super::pool::Pool;
-use super::stored_recall::UsedIndexes;
 use super::{Credited, Listing, OpenPlaybook, Playbook, View};
 use crate::error::{Error, Result};
 use crate::learn::Feedback;
 use crate::lesson::{Lesson, LessonId, LessonRef, Realm, ReceiptId, TextHash};
-use crate::retrieve::{Context, NoMatchReason, Query, Request, recent_failures};
+use crate::retrieve::{Context, NoMatchReason, Request, recent_failures};
 use crate::state::{Book, RecallIndex};
 use crate::trust::Standing;
 
@@ -126,12 +125,6 @@ impl Playbooks {
         let pool = Pool { recall: &union.recall, members: &members, later: &union.later };
         let member_index = |id: LessonId| union.member_of.get(&id).copied().unwrap_or_default();
         let answer = lead.shared.answer_counted(pool, &request, &member_index)?;
-        if matches!(request.query, Query::About(_)) {
-            let used = UsedIndexes::of(&union.recall);
-            for (member, view) in &members {
-                member.store_recall(view, used);
-            }
-        }
         Ok(answer.into_context(&request, &self.members, &member_index))
     }
 
@@ -220,7 +213,7 @@ impl Playbooks {
     /// The lessons of all playbooks that a realm sees now.
     fn union(&self, realm: &Realm) -> Result<Arc<Union>> {
         let views: Vec<Arc<View>> =
-            self.members.iter().map(|playbook| playbook.shared.recall_view()).collect::<Result<_>>()?;
+            self.members.iter().map(|playbook| playbook.shared.view()).collect::<Result<_>>()?;
         let known = self.union.read().clone().filter(|known| known.realm == *realm);
         let is_same = |known: &Arc<Union>| known.views.iter().zip(&views).all(|(one, other)| Arc::ptr_eq(one, other));
         if let Some(known) = known.clone().filter(is_same) {

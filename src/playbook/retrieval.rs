@@ -9,7 +9,6 @@ use chrono::{DateTime, FixedOffset};
 
 use super::crediting::PendingRetrieval;
 use super::pool::Pool;
-use super::stored_recall::UsedIndexes;
 use super::{OpenPlaybook, Playbook, View};
 use crate::config::{CalibrationFit, RetrievalConfig, RetrievalRule};
 use crate::embed::{Embedder, Role, embed_unit};
@@ -41,13 +40,10 @@ impl Playbook {
         if shared.store.guard.standing() == Standing::Unknown {
             return Ok(Context::nothing(NoMatchReason::NotTrusted));
         }
-        let view = shared.recall_view()?;
+        let view = shared.view()?;
         let members = [(&**shared, &*view)];
         let pool = Pool::of(&members, &view.recall);
         let answer = shared.answer_counted(pool, &request, &|_| 0)?;
-        if matches!(request.query, Query::About(_)) {
-            shared.store_recall(&view, UsedIndexes::of(&view.recall));
-        }
         Ok(answer.into_context(&request, std::slice::from_ref(self), &|_| 0))
     }
 }

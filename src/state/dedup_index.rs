@@ -1,5 +1,6 @@
 //! The index that learning searches for duplicates: titles, vectors of whole texts, ranks; updated from state to state.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use adage_index::UnitVector;
@@ -10,7 +11,6 @@ use super::realm_vectors::{Near, RealmVectors, VectorOf};
 use crate::config::{Config, DedupPolicy};
 use crate::lesson::{Lesson, LessonId, Realm, TextHash, Trust};
 use crate::lexical::bare_words;
-use crate::sorted_blocks::SortedBlocks;
 
 /// Built from a state of the playbook, and updated to another one by the difference. Clones share everything.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct DedupIndex {
     dedup: DedupPolicy,
     /// The lessons it is made of.
     lessons: LessonsByTime,
-    titles: SortedBlocks<(TextHash, LessonId)>,
+    titles: BTreeSet<(TextHash, LessonId)>,
     pub(crate) ranking: Ranking,
     wholes: RealmVectors,
 }
@@ -29,7 +29,7 @@ impl DedupIndex {
         Self {
             dedup: config.learn.dedup,
             lessons: LessonsByTime::default(),
-            titles: SortedBlocks::default(),
+            titles: BTreeSet::new(),
             ranking: Ranking::new(config.retention.utility),
             wholes: RealmVectors::new(config.index.clone()),
         }
@@ -91,7 +91,8 @@ impl DedupIndex {
     /// The lessons of the same realm, task and trigger, in the order of their ids.
     pub(crate) fn titled(&self, lesson: &Lesson) -> impl Iterator<Item = LessonId> {
         let title = title(lesson);
-        self.titles.iter_from(move |row| row.0.cmp(&title)).take_while(move |row| row.0 == title).map(|row| row.1)
+        let from = self.titles.range((title, LessonId::MIN)..);
+        from.take_while(move |row| row.0 == title).map(|row| row.1)
     }
 
     /// Adds newly known vectors of whole texts in these realms.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use adage_index::{IndexConfig, IndexKind, UnitVector};
 
 use super::lessons_by_time::{Changed, LessonsByTime};
-use super::pieces::{Pieces, StoredPieces};
 use super::realm_vectors::{Near, RealmVectors, VectorOf};
 use super::recall_index::visible_realms;
 use crate::config::RetrievalRule;
@@ -122,26 +121,6 @@ impl LessonVectors {
     /// The distance of the nearest of a lesson's texts from a query, if their vectors are known.
     pub(crate) fn distance(&self, lesson: &Lesson, query: &UnitVector) -> Option<f32> {
         self.vectors.distance(&lesson.realm, lesson.id, query)
-    }
-
-    /// True when a stored vector was found damaged.
-    pub(super) fn is_damaged(&self) -> bool {
-        self.vectors.is_damaged()
-    }
-
-    /// False if they are not complete; the written pieces are useless then.
-    pub(super) fn write<'a>(&'a self, pieces: &mut Pieces<'a>) -> bool {
-        self.vectors.write(pieces)
-    }
-
-    /// Reads what [`LessonVectors::write`] wrote for these lessons.
-    pub(super) fn read(
-        text: EmbeddedText,
-        lessons: &LessonsByTime,
-        config: &IndexConfig,
-        pieces: &mut StoredPieces<'_>,
-    ) -> Option<Self> {
-        Some(Self { text, lessons: lessons.clone(), vectors: RealmVectors::read(config, pieces)? })
     }
 
     /// Panics unless it equals one that is built from these lessons alone.

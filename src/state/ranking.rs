@@ -5,13 +5,12 @@
 //! values.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::utility::{self, Counts};
 use crate::config::UtilityPolicy;
 use crate::lesson::{Backing, Lesson, LessonId, Realm};
-use crate::sorted_blocks::SortedBlocks;
 
 /// All realms. Clones share them.
 #[derive(Clone, Debug)]
@@ -23,10 +22,10 @@ pub(crate) struct Ranking {
 /// The lessons of a realm, in the order in which they are evicted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Ranks {
-    by_hand: SortedBlocks<Rank>,
-    checked: SortedBlocks<Rank>,
+    by_hand: BTreeSet<Rank>,
+    checked: BTreeSet<Rank>,
     /// The lessons without backing.
-    others: SortedBlocks<Rank>,
+    others: BTreeSet<Rank>,
 }
 
 /// Unverified before verified, then lower utility first, then earlier id first.
@@ -146,7 +145,7 @@ impl Ranks {
     }
 
     pub(crate) fn has(&self, rank: &Rank, lesson: &Lesson) -> bool {
-        self.with(lesson.backing()).find(|other| other.cmp(rank)).is_some()
+        self.with(lesson.backing()).contains(rank)
     }
 
     /// Lessons with at most this backing, each with its own.
@@ -171,7 +170,7 @@ impl Ranks {
         automatic.chain(by_hand.into_iter().flatten())
     }
 
-    fn with(&self, backing: Backing) -> &SortedBlocks<Rank> {
+    fn with(&self, backing: Backing) -> &BTreeSet<Rank> {
         match backing {
             Backing::Nobody => &self.others,
             Backing::Checked => &self.checked,
@@ -179,7 +178,7 @@ impl Ranks {
         }
     }
 
-    fn side(&mut self, lesson: &Lesson) -> &mut SortedBlocks<Rank> {
+    fn side(&mut self, lesson: &Lesson) -> &mut BTreeSet<Rank> {
         match lesson.backing() {
             Backing::Nobody => &mut self.others,
             Backing::Checked => &mut self.checked,

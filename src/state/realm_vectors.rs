@@ -3,13 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use adage_index::snapshot::{Bytes, SectionKind};
 use adage_index::{IndexConfig, IndexKind, SearchScope, UnitVector, VectorIndex};
 
 use super::id_map::IdMap;
-use super::pieces::{Checked, Pieces, StoredPieces};
 use crate::lesson::{LessonId, Realm};
-use crate::sorted_blocks::SortedBlocks;
 
 /// The vectors of some texts of each lesson: its ways in, or its whole text. Clones share the indexes.
 ///
@@ -19,7 +16,7 @@ pub(crate) struct RealmVectors {
     config: IndexConfig,
     realms: Arc<BTreeMap<Realm, Arc<RealmIndex>>>,
     /// Lessons whose vector is not known yet.
-    unknown: SortedBlocks<LessonId>,
+    unknown: BTreeSet<LessonId>,
 }
 
 #[derive(Clone, Debug)]
@@ -43,7 +40,7 @@ pub(crate) struct Near {
 
 impl RealmVectors {
     pub(crate) fn new(config: IndexConfig) -> Self {
-        Self { config, realms: Arc::default(), unknown: SortedBlocks::default() }
+        Self { config, realms: Arc::default(), unknown: BTreeSet::new() }
     }
 
     /// The dimension of the vectors; `None` before the first one.
@@ -63,7 +60,7 @@ impl RealmVectors {
         let Some(first) = vectors.first() else { return };
         if self.dimension().is_some_and(|dimension| dimension != first.as_slice().len()) {
             let known = self.realms.values().flat_map(|index| index.rows.ids().map(|row| &row.0));
-            self.unknown = SortedBlocks::of(self.unknown.iter().chain(known).copied().collect());
+            self.unknown.extend(known.copied());
             self.realms = Arc::default();
         }
         let realms = Arc::make_mut(&mut self.realms);
@@ -134,33 +131,13 @@ impl RealmVectors {
         distances.min_by(f32::total_cmp)
     }
 
-    /// True when a stored vector was found damaged.
-    pub(super) fn is_damaged(&self) -> bool {
-        self.realms.values().any(|index| index.vectors.is_damaged())
-    }
-
-    /// False if some vector is unknown, or the machine cannot store them; the written pieces are useless then.
-    pub(super) fn write<'a>(&'a self, pieces: &mut Pieces<'a>) -> bool {
-        pieces.push_value(self.realms.keys().map(realm_fields).collect::<Vec<_>>());
-        self.unknown.is_empty() && self.realms.values().all(|index| index.write(pieces))
-    }
-
-    pub(super) fn read(config: &IndexConfig, pieces: &mut StoredPieces<'_>) -> Option<Self> {
-        let names: Vec<(String, String)> = pieces.value()?;
-        let mut realms = BTreeMap::new();
-        for (project, role) in names {
-            realms.insert(Realm { project, role }, Arc::new(RealmIndex::read(config, pieces)?));
-        }
-        Some(Self { config: config.clone(), realms: Arc::new(realms), unknown: SortedBlocks::default() })
-    }
-
     /// Panics unless it has the lessons of the other one, with their vectors. It may know a vector that the cache has lost: a
     /// removal that failed drops them from the cache first.
     #[cfg(test)]
     pub(crate) fn check_against(&self, fresh: &Self) {
         let (known, expected) = (self.all_vectors(), fresh.all_vectors());
         let all_ids = |known: &BTreeMap<(Realm, Row), Vec<f32>>, vectors: &Self| {
-            SortedBlocks::of(known.keys().map(|key| key.1.0).chain(vectors.unknown()).collect())
+            known.keys().map(|key| key.1.0).chain(vectors.unknown()).collect::<BTreeSet<_>>()
         };
         assert_eq!(all_ids(&known, self), all_ids(&expected, fresh));
         for (key, vector) in expected {
@@ -183,50 +160,10 @@ impl RealmVectors {
     }
 }
 
-pub(super) fn realm_fields(realm: &Realm) -> (String, String) {
-    (realm.project.clone(), realm.role.clone())
-}
-
 impl RealmIndex {
-    fn write<'a>(&'a self, pieces: &mut Pieces<'a>) -> bool {
-        let Some(sections) = self.vectors.sections() else { return false };
-        self.rows.write(pieces);
-        let keys = self.vectors.stored_keys().into_iter().map(|key| key.unwrap_or(u32::MAX));
-        pieces.push(keys.flat_map(u32::to_le_bytes).collect());
-        pieces.push(self.vectors.head());
-        pieces.push(self.vectors.sums());
-        let place =
-            |part: &SectionKind| SectionKind::ALL.iter().position(|other| other == part).unwrap_or_default() as u64;
-        pieces.push_value(sections.iter().map(|(part, _)| place(part)).collect::<Vec<u64>>());
-        for (part, parts) in sections {
-            let checked = if part == SectionKind::Floats { Checked::ByRow } else { Checked::Whole };
-            pieces.push_parts(parts, checked);
-        }
-        true
-    }
-
-    fn read(config: &IndexConfig, pieces: &mut StoredPieces<'_>) -> Option<Self> {
-        let rows: IdMap<Row, Row> = IdMap::read(pieces)?;
-        let keys = pieces.next()?;
-        let keys = keys.as_ref().as_ref().as_chunks().0.iter().map(|key| u32::from_le_bytes(*key));
-        let keys: Vec<Option<u32>> = keys.map(|key| (key != u32::MAX).then_some(key)).collect();
-        // The memory of the index depends on the largest key.
-        if !keys.iter().flatten().all(|key| rows.is_number(*key)) {
-            return None;
-        }
-        let mut sections: BTreeMap<SectionKind, Bytes> =
-            BTreeMap::from([(SectionKind::Head, pieces.next()?), (SectionKind::Sums, pieces.next()?)]);
-        for place in pieces.value::<Vec<u64>>()? {
-            let part = SectionKind::ALL.get(usize::try_from(place).ok()?)?;
-            sections.insert(*part, pieces.next()?);
-        }
-        let vectors = VectorIndex::from_sections(config.clone(), |part| sections.get(&part).cloned(), &keys)?;
-        Some(Self { rows, vectors })
-    }
-
     /// The rows of a lesson, with their numbers.
     fn rows_of(&self, id: LessonId) -> impl Iterator<Item = (Row, u32)> {
-        self.rows.from(move |row| row.0.cmp(&id)).take_while(move |(row, _)| row.0 == id)
+        self.rows.range((id, u8::MIN)..=(id, u8::MAX))
     }
 
     /// Adds rows of at least the `k` nearest lessons and, unless a graph was searched, all at the same distance as the last of them.
@@ -278,20 +215,6 @@ mod tests {
 
     fn ids(found: &(Vec<Near>, IndexKind)) -> Vec<LessonId> {
         found.0.iter().map(|near| near.id).collect()
-    }
-
-    #[test]
-    fn a_file_does_not_lead_to_keys_that_take_memory() {
-        let mut vectors = RealmVectors::new(IndexConfig::default());
-        vectors.put(&realm("here"), id(1), Some(&[unit(&[1.0, 1.0])]));
-        let read = |key: u32| {
-            let mut pieces = Pieces::default();
-            assert!(vectors.write(&mut pieces));
-            let place = pieces.0.iter().position(|piece| piece.parts.concat() == 0_u32.to_le_bytes()).unwrap();
-            pieces.0[place].parts = vec![key.to_le_bytes().to_vec().into()];
-            RealmVectors::read(&IndexConfig::default(), &mut StoredPieces(&mut pieces.into_stored()))
-        };
-        assert!(read(0).is_some() && read(1).is_none() && read(u32::MAX - 1).is_none());
     }
 
     #[test]

@@ -5,8 +5,6 @@ use std::sync::Arc;
 
 use super::id_map::IdMap;
 use super::lessons_by_time::{Changed, LessonsByTime};
-use super::pieces::{Pieces, StoredPieces};
-use super::realm_vectors::realm_fields;
 use super::recall_index::visible_realms;
 use crate::lesson::{Lesson, LessonId, Realm};
 use crate::lexical::{DocumentWords, Field, FieldIndex, WordHashes, WordQuery, WordScore};
@@ -94,33 +92,9 @@ impl RealmWords {
         let query = WordQuery::new(text, &indexes);
         let realms = in_sight
             .into_iter()
-            .map(|(realm, index)| ScoredRealm {
-                realm,
-                index,
-                scores: query.scores(&index.index, index.ids.n_numbers()),
-            })
+            .map(|(realm, index)| ScoredRealm { realm, index, scores: query.scores(&index.index) })
             .collect();
         ScoredWords { query, realms }
-    }
-
-    pub(super) fn write(&self, pieces: &mut Pieces<'_>) {
-        pieces.push_value(self.realms.keys().map(realm_fields).collect::<Vec<_>>());
-        for RealmIndex { ids, index } in self.realms.values().map(|index| &**index) {
-            ids.write(pieces);
-            index.to_bytes().into_iter().for_each(|bytes| pieces.push(bytes));
-        }
-    }
-
-    /// Reads what [`RealmWords::write`] wrote for these lessons.
-    pub(super) fn read(lessons: &LessonsByTime, pieces: &mut StoredPieces<'_>) -> Option<Self> {
-        let names: Vec<(String, String)> = pieces.value()?;
-        let mut realms = BTreeMap::new();
-        for (project, role) in names {
-            let ids = IdMap::read(pieces)?;
-            let index = FieldIndex::from_bytes(&[pieces.next()?, pieces.next()?, pieces.next()?])?;
-            realms.insert(Realm { project, role }, Arc::new(RealmIndex { ids, index }));
-        }
-        Some(Self { lessons: lessons.clone(), realms: Arc::new(realms) })
     }
 
     #[cfg(test)]
@@ -224,30 +198,4 @@ fn fields(lesson: &Lesson) -> Vec<Field<'_>> {
 
 fn has_same_fields(one: &Lesson, other: &Lesson) -> bool {
     one.realm == other.realm && fields(one) == fields(other)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::lesson;
-
-    #[test]
-    fn a_file_does_not_lead_to_numbers_that_take_memory() {
-        let lessons: LessonsByTime = [Arc::new(lesson("parsing export", "rename it"))].into_iter().collect();
-        let read = |number: u32| {
-            let mut pieces = Pieces::default();
-            let mut words = RealmWords::of(&lessons);
-            for index in Arc::make_mut(&mut words.realms).values_mut() {
-                let document = DocumentWords::of(&[], &mut WordHashes::default());
-                Arc::make_mut(index).index = FieldIndex::of([(number, document)]);
-            }
-            words.write(&mut pieces);
-            RealmWords::read(&lessons, &mut StoredPieces(&mut pieces.into_stored()))
-        };
-        for number in [0, 1, u32::MAX] {
-            let words = read(number).unwrap();
-            let scored = words.scored("export", &Realm::default());
-            assert_eq!(scored.realms.iter().map(|realm| realm.scores.len()).sum::<usize>(), 1, "{number}");
-        }
-    }
 }

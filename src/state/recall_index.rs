@@ -11,7 +11,6 @@ use super::id_map::IdMap;
 use super::lazy::Lazy;
 use super::lesson_vectors::{EmbeddedText, LessonVectors};
 use super::lessons_by_time::{Changed, LessonsByTime};
-use super::pieces::{Pieces, StoredPieces};
 use super::realm_vectors::VectorOf;
 use super::realm_words::RealmWords;
 use crate::lesson::{Lesson, LessonId, Realm};
@@ -26,33 +25,6 @@ pub(crate) struct RecallIndex {
     mistakes: Lazy<LessonVectors>,
     words: Lazy<RealmWords>,
     lexicon: Lazy<Lexicon>,
-}
-
-/// What of a state's indexes is worth keeping.
-pub(crate) struct StoredRecall {
-    words: Arc<RealmWords>,
-    vectors: [Option<Arc<LessonVectors>>; 3],
-}
-
-impl StoredRecall {
-    /// The words, which vectors there are, and these. Vectors that are not complete are left out.
-    pub(crate) fn write<'a>(&'a self, pieces: &mut Pieces<'a>) {
-        self.words.write(pieces);
-        let written = self.vectors.each_ref().map(|vectors| {
-            let mut pieces = Pieces::default();
-            vectors.as_ref().is_some_and(|vectors| vectors.write(&mut pieces)).then_some(pieces)
-        });
-        pieces.push_value(written.each_ref().map(Option::is_some));
-        written.into_iter().flatten().for_each(|vectors| pieces.0.extend(vectors.0));
-    }
-}
-
-/// What is done with vectors that were stored with the words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum StoredVectors {
-    Use,
-    /// They are of another model, or none is in use.
-    Skip,
 }
 
 /// The words of all lessons.
@@ -80,39 +52,6 @@ impl RecallIndex {
             lexicon: self.lexicon.carried(|lexicon| lexicon.follow(&book.lessons)),
             book,
         }
-    }
-
-    /// The words and vectors that are ready, to be kept; None where there are no words yet.
-    pub(crate) fn stored(&self) -> Option<StoredRecall> {
-        let vectors = [&self.ways_in, &self.wholes, &self.mistakes].map(Lazy::get);
-        Some(StoredRecall { words: self.words.get()?, vectors })
-    }
-
-    /// True when a vector that came from a file was found damaged.
-    pub(crate) fn is_damaged(&self) -> bool {
-        let known = [&self.ways_in, &self.wholes, &self.mistakes].into_iter().filter_map(Lazy::get);
-        known.into_iter().any(|vectors| vectors.is_damaged())
-    }
-
-    /// A book whose lessons are those that [`StoredRecall::write`] wrote, with their indexes. The model of
-    /// its vectors is known to the caller.
-    pub(crate) fn read(
-        lessons: &LessonsByTime,
-        config: &IndexConfig,
-        vectors: StoredVectors,
-        pieces: &mut StoredPieces<'_>,
-    ) -> Option<Self> {
-        let words = RealmWords::read(lessons, pieces)?;
-        let has: [bool; 3] = pieces.value()?;
-        let mut read = [None, None, None];
-        if vectors == StoredVectors::Use {
-            for ((text, slot), _) in EmbeddedText::ALL.into_iter().zip(&mut read).zip(has).filter(|(_, has)| *has) {
-                *slot = Some(LessonVectors::read(text, lessons, config, pieces)?);
-            }
-        }
-        let [ways_in, wholes, mistakes] = read.map(|vectors| vectors.map_or_else(Lazy::default, Lazy::from));
-        let book = Arc::new(Book { lessons: lessons.clone(), ..Book::default() });
-        Some(Self { book, ways_in, wholes, mistakes, words: Lazy::from(words), lexicon: Lazy::default() })
     }
 
     /// The lessons that a request may see, newest first.
@@ -171,11 +110,6 @@ impl RecallIndex {
             Ok(words) => words,
             Err(never) => match never {},
         }
-    }
-
-    /// True when the words of the lessons are there.
-    pub(crate) fn has_words(&self) -> bool {
-        self.words.get().is_some()
     }
 
     /// The lessons that a request from this realm sees and that share words with a text, best first.

@@ -10,6 +10,9 @@ use crate::folder::Turn;
 use crate::lesson::TextHash;
 use crate::state::{Book, Plan};
 
+/// Caches of former versions: they may contain texts of removed lessons.
+const FORMER_CACHES: [&str; 3] = ["recall.bin", "recall-code.bin", "words.bin"];
+
 /// The vectors of a model that a handle has in memory.
 #[derive(Clone, Copy)]
 pub(crate) struct ModelVectors<'a> {
@@ -79,8 +82,10 @@ impl Store {
         if let Some(ModelVectors { cache, fingerprint }) = vectors {
             self.vector_file().write(&mut cache.write(), fingerprint, commit.derived, commit.book())?;
         }
+        for cache in FORMER_CACHES {
+            self.files().remove_if_exists(cache)?;
+        }
         if commit.derived == DerivedData::DropRemoved {
-            self.drop_recall()?;
             self.receipt_file().forget_removed(commit.book())?;
         }
         Ok(Marks { archive_length, usage: before.log.end })

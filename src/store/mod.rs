@@ -34,7 +34,6 @@ mod prepared_commit;
 mod publication;
 #[cfg(test)]
 mod random_histories;
-mod recall_file;
 mod receipts;
 mod recover;
 mod replaced;
@@ -73,7 +72,6 @@ pub(crate) use commit::ModelVectors;
 use playbook_file::FileEncoder;
 pub(crate) use playbook_file::PlaybookFile;
 use prepared_commit::DerivedData;
-pub(crate) use recall_file::{MIN_STORED_LESSONS, RecallFile};
 use receipts::{ReceiptCount, ReceiptFile};
 pub use recover::Recovery;
 pub(crate) use snapshot::Snapshot;
@@ -115,8 +113,6 @@ pub(crate) struct Opened {
     pub(crate) snapshot: Snapshot,
     /// How a broken file was recovered.
     pub(crate) recovery: Option<Recovery>,
-    /// The recall file.
-    pub(crate) recall_file: Option<RecallFile>,
 }
 
 impl Store {
@@ -135,7 +131,7 @@ impl Store {
         let store = Self { folder, guard, clock, feedback, credit, config, receipt_count, pending, encoder };
         if store.guard.standing() == Standing::Unknown {
             let nothing = Snapshot::new(PlaybookFile::default(), OnDisk::no_file(None));
-            return Ok(Opened { store, snapshot: nothing, recovery: None, recall_file: None });
+            return Ok(Opened { store, snapshot: nothing, recovery: None });
         }
         if let Err(error) = store.folder.edits().recover() {
             // Reading lessons does not depend on them. The next edit returns the error.
@@ -144,13 +140,11 @@ impl Store {
         if let Err(error) = store.folder.edits().remove_outdated(store.clock.now()) {
             tracing::warn!(%error, "outdated journals of edits could not be removed");
         }
-        let (recall_file, stored) = store.stored_state();
-        let loaded = stored.map_or_else(|| store.load(), Ok);
-        let (snapshot, recovery) = match loaded {
+        let (snapshot, recovery) = match store.load() {
             Err(FolderError::Unreadable { reason, .. }) => store.recover(reason)?,
             loaded => (loaded?, None),
         };
-        Ok(Opened { store, snapshot, recovery, recall_file })
+        Ok(Opened { store, snapshot, recovery })
     }
 
     /// The present state; none if `known` is current.

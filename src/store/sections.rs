@@ -74,35 +74,14 @@ impl AsRef<[u8]> for SectionView {
     }
 }
 
-/// A section whose checksum has not been checked.
-#[derive(Clone, Debug)]
-pub(crate) struct UncheckedSection {
-    view: SectionView,
-    checksum: u32,
-}
-
-impl UncheckedSection {
-    /// The section at an offset, if the map contains all of its bytes.
-    fn at(map: &Arc<Mapped>, at: usize) -> std::result::Result<Self, FlawKind> {
+impl SectionView {
+    /// The section at an offset, if the map contains all of its bytes, and their checksum.
+    fn at(map: &Arc<Mapped>, at: usize) -> std::result::Result<(Self, u32), FlawKind> {
         let header = map.get(at..).and_then(read_header);
         let (label, length, checksum) = header.ok_or(FlawKind::NoSection)?;
         let range = at + ALIGN..(at + ALIGN).saturating_add(length);
         map.get(range.clone()).ok_or(FlawKind::Cut)?;
-        Ok(Self { view: SectionView { label, map: Arc::clone(map), range }, checksum })
-    }
-
-    pub(crate) fn label(&self) -> Label {
-        self.view.label
-    }
-
-    /// The section without a check, for an owner that checks each row.
-    pub(crate) fn unchecked(self) -> SectionView {
-        self.view
-    }
-
-    /// The section, if its bytes match its checksum.
-    pub(crate) fn verify(self) -> Option<SectionView> {
-        (crc32fast::hash(&self.view) == self.checksum).then_some(self.view)
+        Ok((Self { label, map: Arc::clone(map), range }, checksum))
     }
 }
 
@@ -138,10 +117,9 @@ impl Sections {
         }
         let mut at = usize::try_from(from).unwrap_or(usize::MAX).max(ALIGN).next_multiple_of(ALIGN);
         while at < map.len() {
-            let section = UncheckedSection::at(&map, at);
-            let checked = section.and_then(|section| {
-                let view = if by_row(section.label()) { Some(section.unchecked()) } else { section.verify() };
-                view.ok_or(FlawKind::Flipped)
+            let checked = SectionView::at(&map, at).and_then(|(section, checksum)| {
+                let is_whole = by_row(section.label) || crc32fast::hash(&section) == checksum;
+                is_whole.then_some(section).ok_or(FlawKind::Flipped)
             });
             let kind = match checked {
                 Ok(section) => {
@@ -158,20 +136,6 @@ impl Sections {
             at += ALIGN;
         }
         Ok((sections, flaws))
-    }
-
-    /// The sections of a whole file up to the first truncated one. A section's bytes are read when it is checked.
-    pub(crate) fn unchecked(files: &Directory, name: &'static str) -> Result<Vec<UncheckedSection>> {
-        if files.read_start(name, MAGIC.len())? != MAGIC {
-            return Ok(Vec::new());
-        }
-        let Some(map) = files.map(name)?.map(Arc::new) else { return Ok(Vec::new()) };
-        let (mut sections, mut at) = (Vec::new(), ALIGN);
-        while let Ok(section) = UncheckedSection::at(&map, at) {
-            at = section.view.range.end.next_multiple_of(ALIGN);
-            sections.push(section);
-        }
-        Ok(sections)
     }
 
     /// The sections of a kind, in the order of the file.

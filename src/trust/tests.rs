@@ -444,33 +444,3 @@ fn vectors_that_others_wrote_are_made_again() {
         }
     });
 }
-
-#[cfg(unix)]
-#[test]
-fn a_recall_file_that_others_put_there_is_written_again() {
-    use std::os::unix::fs::MetadataExt;
-    each(|memory, store| {
-        let ours = memory.with_file_name("ours");
-        let recall = || {
-            let playbook = builder(&ours, &store).open().unwrap();
-            playbook.get_playbook_context("zip the docs of project 7").unwrap();
-            fs::metadata(ours.join("recall.bin")).unwrap().ino()
-        };
-        let drafts = (0..220).map(|n| build_lesson(format!("zip the docs of project {n}"), format!("okapi {n}")));
-        let config = crate::Config::default();
-        let config = crate::Config {
-            retention: crate::config::RetentionConfig { capacity: 1_000, ..config.retention },
-            ..config
-        };
-        builder(&ours, &store).with_config(config).open().unwrap().learn_lessons(drafts).unwrap();
-        let own = recall();
-        assert_eq!(recall(), own, "the user's own is used");
-        let (file, copy) = (ours.join("recall.bin"), ours.join("copy"));
-        fs::copy(&file, &copy).unwrap();
-        fs::rename(&copy, &file).unwrap();
-        let copied = fs::metadata(&file).unwrap().ino();
-        let again = recall();
-        assert!(again != copied, "the copy is not used");
-        assert_eq!(recall(), again, "the new one is");
-    });
-}

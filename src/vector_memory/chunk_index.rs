@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
+use std::sync::Arc;
 
 use adage_index::{IndexConfig, KeySet, UnitVector, VectorIndex};
 
@@ -9,7 +10,6 @@ use super::chunking::chunks;
 use super::document_table::DocumentTable;
 use crate::error::folder::Result;
 use crate::hash::TextHash;
-use crate::sorted_blocks::SortedBlocks;
 use crate::store::memory_vectors::StoredIndex;
 
 /// Vectors by the hashes of their texts.
@@ -25,15 +25,74 @@ pub(super) struct Chunk {
     pub(super) text: TextHash,
 }
 
+/// Chunks by number. Clones share them.
+#[derive(Clone, Default)]
+pub(super) struct Chunks {
+    /// None for an unused number. The last one is used.
+    rows: Arc<Vec<Option<Chunk>>>,
+    n_chunks: usize,
+}
+
+impl Chunks {
+    pub(super) fn len(&self) -> usize {
+        self.n_chunks
+    }
+
+    /// In the order of numbers.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Chunk> {
+        self.rows.iter().flatten()
+    }
+
+    fn get(&self, number: u32) -> Option<&Chunk> {
+        self.rows.get(number as usize)?.as_ref()
+    }
+
+    fn put(&mut self, chunk: Chunk) {
+        self.take(chunk.number);
+        let (rows, place) = (Arc::make_mut(&mut self.rows), chunk.number as usize);
+        if rows.len() <= place {
+            rows.resize(place + 1, None);
+        }
+        if let Some(row) = rows.get_mut(place) {
+            *row = Some(chunk);
+            self.n_chunks += 1;
+        }
+    }
+
+    fn take(&mut self, number: u32) {
+        if self.get(number).is_none() {
+            return;
+        }
+        let rows = Arc::make_mut(&mut self.rows);
+        if let Some(row) = rows.get_mut(number as usize) {
+            *row = None;
+            self.n_chunks -= 1;
+        }
+        while rows.last().is_some_and(Option::is_none) {
+            rows.pop();
+        }
+    }
+
+    /// The chunks that differ in a newer state: before and after.
+    pub(super) fn changed<'a>(&'a self, newer: &'a Self) -> Vec<(Option<&'a Chunk>, Option<&'a Chunk>)> {
+        if Arc::ptr_eq(&self.rows, &newer.rows) {
+            return Vec::new();
+        }
+        let n_rows = self.rows.len().max(newer.rows.len());
+        let row = |rows: &'a [Option<Chunk>], place: usize| rows.get(place).and_then(Option::as_ref);
+        let both = (0..n_rows).map(|place| (row(&self.rows, place), row(&newer.rows, place)));
+        both.filter(|(before, after)| before != after).collect()
+    }
+}
+
 /// The chunks of all documents, numbered, and their known vectors. Clones share unchanged parts.
 #[derive(Clone)]
 pub(super) struct ChunkIndex {
     /// The documents whose chunks these are.
     documents: DocumentTable,
-    /// In the order of numbers.
-    pub(super) chunks: SortedBlocks<Chunk>,
+    pub(super) chunks: Chunks,
     /// Documents' keys with the numbers of their chunks.
-    of_documents: SortedBlocks<(u32, u32)>,
+    of_documents: BTreeSet<(u32, u32)>,
     /// Unused numbers below the end.
     free: KeySet,
     pub(super) vectors: VectorIndex,
@@ -46,8 +105,8 @@ impl ChunkIndex {
     pub(super) fn new(config: IndexConfig) -> Self {
         Self {
             documents: DocumentTable::default(),
-            chunks: SortedBlocks::default(),
-            of_documents: SortedBlocks::default(),
+            chunks: Chunks::default(),
+            of_documents: BTreeSet::new(),
             free: KeySet::default(),
             vectors: VectorIndex::new(config.clone()),
             missing: KeySet::default(),
@@ -82,14 +141,14 @@ impl ChunkIndex {
             self.free.remove(number);
             self.missing.insert(number);
             self.of_documents.insert((document, number));
-            self.chunks.put(Chunk { number, document, range, text: hash }, |other| other.number.cmp(&number));
+            self.chunks.put(Chunk { number, document, range, text: hash });
         }
     }
 
     fn remove(&mut self, document: u32) {
         for number in self.numbers(document).collect::<Vec<_>>() {
             self.of_documents.remove(&(document, number));
-            self.chunks.take(|chunk| chunk.number.cmp(&number));
+            self.chunks.take(number);
             self.vectors.remove(number);
             self.missing.remove(number);
             self.free.insert(number);
@@ -102,12 +161,11 @@ impl ChunkIndex {
 
     /// The numbers of a document's chunks.
     pub(super) fn numbers(&self, document: u32) -> impl Iterator<Item = u32> {
-        let from = self.of_documents.iter_from(move |row| row.cmp(&(document, 0)));
-        from.take_while(move |row| row.0 == document).map(|row| row.1)
+        self.of_documents.range((document, u32::MIN)..=(document, u32::MAX)).map(|row| row.1)
     }
 
     pub(super) fn chunk(&self, number: u32) -> Option<&Chunk> {
-        self.chunks.find(|chunk| chunk.number.cmp(&number))
+        self.chunks.get(number)
     }
 
     /// The keys of the documents that have a chunk without a vector.

@@ -1,10 +1,9 @@
 //! The words of the chunks, followed from state to state.
 
-use super::chunk_index::Chunk;
+use super::chunk_index::{Chunk, Chunks};
 use super::document_table::DocumentTable;
 use crate::error::folder::Result;
 use crate::lexical::{DocumentWords, Field, FieldIndex, WordHashes};
-use crate::sorted_blocks::{Differing, SortedBlocks};
 
 /// The usual number of terms of a chunk, from which the length of a chunk counts. Fitted: docs/benchmarks.md.
 const USUAL_TERMS: f32 = 40.0;
@@ -15,13 +14,13 @@ const WEIGHT: f32 = 3.0;
 #[derive(Clone, Default)]
 pub(super) struct ChunkWords {
     /// The chunks that it is built from.
-    chunks: SortedBlocks<Chunk>,
+    chunks: Chunks,
     pub(super) index: FieldIndex,
 }
 
 impl ChunkWords {
     /// Brings it up to date with these chunks of these documents.
-    pub(super) fn follow(&mut self, chunks: &SortedBlocks<Chunk>, documents: &DocumentTable) -> Result<()> {
+    pub(super) fn follow(&mut self, chunks: &Chunks, documents: &DocumentTable) -> Result<()> {
         let mut hashes = WordHashes::default();
         let mut words = |chunk: &Chunk| -> Result<Option<(u32, DocumentWords)>> {
             let Some(document) = documents.document(chunk.document)? else { return Ok(None) };
@@ -30,7 +29,7 @@ impl ChunkWords {
             Ok(Some((chunk.number, DocumentWords::of(&[field], &mut hashes))))
         };
         let before = std::mem::take(&mut self.chunks);
-        let changed = changed(&before, chunks);
+        let changed = before.changed(chunks);
         if 2 * changed.len() > chunks.len() {
             let all: Result<Vec<_>> = chunks.iter().filter_map(|chunk| words(chunk).transpose()).collect();
             self.index = FieldIndex::of(all?);
@@ -49,11 +48,7 @@ impl ChunkWords {
     }
 
     /// True if it is up to date with these chunks.
-    pub(super) fn is_of(&self, chunks: &SortedBlocks<Chunk>) -> bool {
-        changed(&self.chunks, chunks).is_empty()
+    pub(super) fn is_of(&self, chunks: &Chunks) -> bool {
+        self.chunks.changed(chunks).is_empty()
     }
-}
-
-fn changed<'a>(before: &'a SortedBlocks<Chunk>, after: &'a SortedBlocks<Chunk>) -> Vec<Differing<'a, Chunk>> {
-    before.differing(after, |one, other| one.number.cmp(&other.number), Chunk::eq)
 }

@@ -35,7 +35,7 @@ struct Asked<'a> {
 pub(super) fn rank(view: &View, lookup: &Lookup, vector: Option<&UnitVector>) -> Result<LookupResult> {
     let words = lookup.words().map(|text| WordQuery::new(text, &[&view.words.index]));
     let n_chunks = view.chunks.chunks.len();
-    let scores = words.as_ref().map(|words| words.scores(&view.words.index, usize::MAX)).unwrap_or_default();
+    let scores = words.as_ref().map(|words| words.scores(&view.words.index)).unwrap_or_default();
     let among = view.chunks.among(lookup.filter.keys(&view.documents).as_deref());
     let asked = Asked { view, vector, words, scores, among, max_distance: lookup.max_distance };
     let mut k = MIN_CANDIDATES.max(lookup.limit);

@@ -100,7 +100,7 @@ fn retrievals_that_could_not_be_counted_are_logged_with_their_number() {
     let id = playbook.learn_lesson(build_lesson("pinning numpy", "Write numpy==1.26.")).unwrap().id().unwrap();
     let lock = std::fs::File::options().append(true).open(folder.path().join("lock")).unwrap();
     lock.lock().unwrap();
-    let record = |n: usize| (0..n).for_each(|_| drop(playbook.record_retrieval(id).unwrap()));
+    let record = |n: usize| (0..n).for_each(|_| _ = playbook.record_retrieval(id).unwrap());
     assert_eq!(heard(|| record(10_000)), [""; 0]);
     check(&heard(|| record(3)), &["the folder has been locked for 10000 retrievals; further ones are not counted"]);
     let found = heard(|| drop(playbook));

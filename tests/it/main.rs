@@ -51,7 +51,6 @@ mod patches;
 mod paths_in_text;
 mod playbooks;
 mod proposed_recoveries;
-mod recall_file;
 mod red;
 mod redaction;
 mod related;

@@ -444,3 +444,16 @@ fn only_the_owner_reads_what_the_playbook_writes() {
     // The playbook, its backup, its log, usage and its extents, archive, vectors, lock and the quarantined file.
     assert_eq!(n_files, 9);
 }
+
+#[test]
+fn the_next_writer_removes_the_caches_of_earlier_versions() {
+    let bench = Bench::with_playbook_file(old_file());
+    let caches = ["recall.bin", "recall-code.bin", "words.bin"];
+    for cache in caches {
+        bench.write(cache, "the texts of lessons, some of them removed since");
+    }
+    let playbook = bench.open();
+    assert_eq!(triggers(&playbook), NEWEST_FIRST);
+    learn(&playbook, build_lesson("felt slipper", "dry it slowly"));
+    assert!(caches.iter().all(|cache| !bench.has(cache)), "{:?}", bench.names());
+}

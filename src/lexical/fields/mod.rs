@@ -1,12 +1,10 @@
 //! Word scores: BM25F over weighted fields, for code-aware terms and for character n-grams.
 
-mod stored;
-
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::grams::{Gram, GramSet, WantedGrams};
 use super::word_hashes::WordHashes;
-use crate::sorted_blocks::{SortedBlocks, StoredBytes};
 
 /// Saturation of a term's weight, and how much the length of a field counts (measured: docs/spec/playbook.md, 5.1).
 const K1: f32 = 1.2;
@@ -32,27 +30,12 @@ pub(crate) struct Field<'a> {
     pub(crate) usual_terms: f32,
 }
 
-/// A term of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// A document that has a term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Posting {
-    term: u32,
     row: u32,
     /// In units of `MAX_WEIGHT` / 65,535.
     weight: u16,
-}
-
-/// A gram and its document frequency.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct GramCount {
-    gram: Gram,
-    count: u32,
-}
-
-/// The stored data of a document.
-#[derive(Clone, Debug, PartialEq)]
-struct Document {
-    row: u32,
-    words: DocumentWords,
 }
 
 /// The words of a document with their weights, which take time to compute. Clones share them.
@@ -69,12 +52,13 @@ pub(crate) struct DocumentWords {
 /// scores are comparable between indexes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FieldIndex {
-    /// In the order of terms, each with its documents in the order of rows.
-    postings: SortedBlocks<Posting>,
-    /// In the order of grams.
-    grams: SortedBlocks<GramCount>,
-    /// In the order of rows.
-    documents: SortedBlocks<Document>,
+    /// The documents of each term, in the order of rows.
+    postings: HashMap<u32, Arc<Vec<Posting>>>,
+    /// The number of documents of each gram.
+    grams: HashMap<Gram, u32>,
+    /// By row; none for an unused one. The last one is used.
+    documents: Vec<Option<DocumentWords>>,
+    n_documents: usize,
 }
 
 /// The word score of a document.
@@ -89,88 +73,75 @@ pub(crate) struct WordScore {
 impl FieldIndex {
     /// An index of many documents with different numbers.
     pub(crate) fn of(documents: impl IntoIterator<Item = (u32, DocumentWords)>) -> Self {
-        let (mut postings, mut grams, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        let mut index = Self::default();
         for (row, words) in documents {
-            let document = Document { row, words };
-            postings.extend(document.postings());
-            grams.extend(document.words.grams.iter());
-            rows.push(document);
+            index.put(row, words);
         }
-        rows.sort_unstable_by_key(|document| document.row);
-        grams.sort_unstable();
-        let counts = grams
-            .chunk_by(|one, other| one == other)
-            .filter_map(|same| Some(GramCount { gram: *same.first()?, count: u32::try_from(same.len()).ok()? }));
-        Self {
-            postings: SortedBlocks::of(postings),
-            grams: SortedBlocks::from_sorted(counts.collect()),
-            documents: SortedBlocks::from_sorted(rows),
-        }
+        index
     }
 
     /// Adds a document under an unused number; the memory of a search depends on the largest number.
     pub(crate) fn put(&mut self, row: u32, words: DocumentWords) {
-        let document = Document { row, words };
-        for posting in document.postings() {
-            self.postings.insert(posting);
+        for (term, weight) in words.terms.iter() {
+            let of_term = Arc::make_mut(self.postings.entry(*term).or_default());
+            let place = of_term.partition_point(|known| known.row < row);
+            of_term.insert(place, Posting { row, weight: *weight });
         }
-        for gram in document.words.grams.iter() {
-            let is_gram = |known: &GramCount| known.gram.cmp(&gram);
-            match self.grams.find_mut(is_gram) {
-                Some(known) => known.count = known.count.saturating_add(1),
-                None => drop(self.grams.put(GramCount { gram, count: 1 }, is_gram)),
-            }
+        for gram in words.grams.iter() {
+            *self.grams.entry(gram).or_default() += 1;
         }
-        self.documents.put(document, |known| known.row.cmp(&row));
+        let place = row as usize;
+        if self.documents.len() <= place {
+            self.documents.resize(place + 1, None);
+        }
+        if let Some(document) = self.documents.get_mut(place) {
+            *document = Some(words);
+            self.n_documents += 1;
+        }
     }
 
     /// Removes a document, if it is in the index.
     pub(crate) fn take(&mut self, row: u32) {
-        let Some(document) = self.documents.take(|known| known.row.cmp(&row)) else { return };
-        for posting in document.postings() {
-            self.postings.remove(&posting);
+        let Some(words) = self.documents.get_mut(row as usize).and_then(Option::take) else { return };
+        self.n_documents -= 1;
+        while self.documents.last().is_some_and(Option::is_none) {
+            self.documents.pop();
         }
-        for gram in document.words.grams.iter() {
-            let is_gram = |known: &GramCount| known.gram.cmp(&gram);
-            let Some(known) = self.grams.find_mut(is_gram) else { continue };
-            known.count = known.count.saturating_sub(1);
-            if known.count == 0 {
-                self.grams.take(is_gram);
+        for (term, _) in words.terms.iter() {
+            let Some(of_term) = self.postings.get_mut(term) else { continue };
+            let of_term = Arc::make_mut(of_term);
+            of_term.retain(|known| known.row != row);
+            if of_term.is_empty() {
+                self.postings.remove(term);
+            }
+        }
+        for gram in words.grams.iter() {
+            let Some(count) = self.grams.get_mut(&gram) else { continue };
+            *count -= 1;
+            if *count == 0 {
+                self.grams.remove(&gram);
             }
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.documents.len()
-    }
-
-    /// The index as bytes: the postings, the grams, the documents.
-    pub(crate) fn to_bytes(&self) -> [Vec<u8>; 3] {
-        [self.postings.to_bytes(), self.grams.to_bytes(), self.documents.to_bytes()]
-    }
-
-    /// Reads the result of [`FieldIndex::to_bytes`]; none if it is invalid.
-    pub(crate) fn from_bytes([postings, grams, documents]: &[StoredBytes; 3]) -> Option<Self> {
-        Some(Self {
-            postings: SortedBlocks::from_bytes(postings)?,
-            grams: SortedBlocks::from_bytes(grams)?,
-            documents: SortedBlocks::from_bytes(documents)?,
-        })
+        self.n_documents
     }
 
     /// The stored data of each document.
     #[cfg(test)]
     pub(crate) fn rows(&self) -> impl Iterator<Item = (u32, String)> {
         let (n, grams) = (self.len(), self.grams.len());
-        self.documents.iter().map(move |known| (known.row, format!("{:?}; {n} documents, {grams} grams", known.words)))
+        let documents = (0..).zip(&self.documents).filter_map(|(row, words)| Some((row, words.as_ref()?)));
+        documents.map(move |(row, words)| (row, format!("{words:?}; {n} documents, {grams} grams")))
     }
 
-    fn with_term(&self, term: u32) -> impl Iterator<Item = &Posting> {
-        self.postings.iter_from(move |posting| posting.term.cmp(&term)).take_while(move |posting| posting.term == term)
+    fn with_term(&self, term: u32) -> &[Posting] {
+        self.postings.get(&term).map_or(&[], |of_term| of_term)
     }
 
     fn n_with_gram(&self, gram: Gram) -> u32 {
-        self.grams.find(|known| known.gram.cmp(&gram)).map_or(0, |known| known.count)
+        self.grams.get(&gram).copied().unwrap_or_default()
     }
 }
 
@@ -193,7 +164,7 @@ impl WordQuery {
         let mut words = WordHashes::default();
         let terms: Vec<(u32, f32)> = distinct(|found| words.terms(text, found))
             .into_iter()
-            .map(|term| (term, idf(indexes.iter().map(|index| index.with_term(term).count()).sum())))
+            .map(|term| (term, idf(indexes.iter().map(|index| index.with_term(term).len()).sum())))
             .collect();
         let grams = distinct(|found| words.grams(text, found))
             .into_iter()
@@ -208,11 +179,9 @@ impl WordQuery {
         }
     }
 
-    /// The score of each document of an index, by its number; zero for unused numbers. Only numbers below `n_numbers` are used,
-    /// so that a damaged file cannot cause a large allocation.
-    pub(crate) fn scores(&self, index: &FieldIndex, n_numbers: usize) -> Vec<WordScore> {
-        let n_rows = index.documents.iter().next_back().map_or(0, |last| last.row as usize + 1);
-        let mut scores = vec![WordScore::default(); n_rows.min(n_numbers)];
+    /// The score of each document of an index, by its number; zero for unused numbers.
+    pub(crate) fn scores(&self, index: &FieldIndex) -> Vec<WordScore> {
+        let mut scores = vec![WordScore::default(); index.documents.len()];
         let unit = MAX_WEIGHT / f32::from(u16::MAX);
         for (term, idf) in &self.terms {
             let share = idf / self.total_idf;
@@ -235,8 +204,8 @@ impl WordQuery {
 
     /// BM25F over character n-grams.
     pub(crate) fn grams(&self, index: &FieldIndex, row: u32) -> f32 {
-        let document = index.documents.find(|known| known.row.cmp(&row));
-        document.map_or(0.0, |document| self.grams.score(&document.words.grams))
+        let words = index.documents.get(row as usize).and_then(Option::as_ref);
+        words.map_or(0.0, |words| self.grams.score(&words.grams))
     }
 }
 
@@ -250,12 +219,6 @@ impl DocumentWords {
             terms: terms.into_iter().map(|(term, weight)| (term, part(weight, 65_535.0) as u16)).collect(),
             grams: GramSet::of(grams.into_iter().map(|(gram, weight)| (gram, part(weight, 255.0) as u8))),
         }
-    }
-}
-
-impl Document {
-    fn postings(&self) -> impl Iterator<Item = Posting> {
-        self.words.terms.iter().map(|(term, weight)| Posting { term: *term, row: self.row, weight: *weight })
     }
 }
 
@@ -315,18 +278,6 @@ mod tests {
         DocumentWords::of(fields, &mut WordHashes::default())
     }
 
-    #[test]
-    fn impossible_counts_of_a_file_do_not_overflow() {
-        let mut index = index(&[["apple", "pear"], ["apple", ""]]);
-        let wrong = |count: u32| index.grams.iter().map(move |known| GramCount { count, ..*known }).collect();
-        let [none, all] = [0, u32::MAX].map(|count| SortedBlocks::from_sorted(wrong(count)));
-        index.grams = all;
-        index.put(2, words(&[field("apple", 3.0)]));
-        index.grams = none;
-        index.take(0);
-        assert_eq!((index.len(), index.grams.len()), (2, 0));
-    }
-
     fn check(found: f32, expected: f32) {
         assert!((found - expected).abs() < 1e-3, "{found} is not {expected}");
     }
@@ -335,7 +286,7 @@ mod tests {
     fn scores_of_three_documents_equal_the_hand_computed_ones() {
         let index = index(&[["apple pear", "plum"], ["plum plum cherry fig", ""], ["fig", ""]]);
         let query = WordQuery::new("apple plums", &[&index]);
-        let scores = query.scores(&index, 9);
+        let scores = query.scores(&index);
         // "apple": n = 1 of 3, idf = ln(1 + 2.5/1.5) = 0.98083; "plum": n = 2, idf = ln(1 + 1.5/2.5) = 0.47000.
         // Row 0: apple in a head of 2 terms, tf = 3; 3·2.2/(1.2 + 3) = 1.57143. Plum in a body of one term: norm 0.75,
         // tf = 1.33333; 1.33333·2.2/2.53333 = 1.15789.
@@ -355,7 +306,7 @@ mod tests {
         let weight = |n_terms: usize| {
             let text = of(n_terms).join(" ");
             let index = FieldIndex::of([(0, words(&[field(&text, 3.0)])), (1, words(&[field("fig", 3.0)]))]);
-            WordQuery::new("apple", &[&index]).scores(&index, 9)[0].words / std::f32::consts::LN_2
+            WordQuery::new("apple", &[&index]).scores(&index)[0].words / std::f32::consts::LN_2
         };
         // Eight terms where two are usual: norm 2.5, tf = 1.2; 1.2·2.2/2.4 = 1.1.
         check(weight(8), 1.1);
@@ -366,17 +317,17 @@ mod tests {
     #[test]
     fn an_unknown_word_weighs_as_much_as_the_rarest_known_one() {
         let one = index(&[["apple", "pear"]]);
-        check(WordQuery::new("apple zeppelin", &[&one]).scores(&one, 9)[0].mass, 0.5);
+        check(WordQuery::new("apple zeppelin", &[&one]).scores(&one)[0].mass, 0.5);
         let none = FieldIndex::default();
-        assert!(WordQuery::new("apple", &[&none]).scores(&none, 9).is_empty());
-        assert!(WordQuery::new("", &[]).scores(&one, 9)[0].mass.abs() < 1e-6);
+        assert!(WordQuery::new("apple", &[&none]).scores(&none).is_empty());
+        assert!(WordQuery::new("", &[]).scores(&one)[0].mass.abs() < 1e-6);
     }
 
     #[test]
     fn rarity_is_counted_over_all_indexes_together() {
         let (one, other) = (index(&[["apple", ""]]), index(&[["apple", ""], ["pear", ""]]));
-        let alone = WordQuery::new("apple", &[&one]).scores(&one, 9)[0].words;
-        let together = WordQuery::new("apple", &[&one, &other]).scores(&one, 9)[0].words;
+        let alone = WordQuery::new("apple", &[&one]).scores(&one)[0].words;
+        let together = WordQuery::new("apple", &[&one, &other]).scores(&one)[0].words;
         // One of one: ln(1 + 0.5/1.5); two of three: ln(1 + 1.5/2.5).
         check(together / alone, 0.47 / 0.287_68);
     }
@@ -385,7 +336,7 @@ mod tests {
     fn another_spelling_of_a_word_shares_grams() {
         let index = index(&[["reserializing", ""], ["deployment", ""]]);
         let query = WordQuery::new("serialise", &[&index]);
-        assert!(query.scores(&index, 9).iter().all(|score| score.words.abs() < 1e-6));
+        assert!(query.scores(&index).iter().all(|score| score.words.abs() < 1e-6));
         assert!(query.grams(&index, 0) > 1.0 && query.grams(&index, 1).abs() < 1e-6);
         assert!(query.grams(&index, 7).abs() < 1e-6, "no such document");
     }

@@ -1,7 +1,6 @@
 //! Bodies for fuzzing, one per parser: parsed content that is written and parsed again is the same. The tests run them on
 //! mutated fixtures.
 
-mod recall;
 mod texts;
 
 use std::collections::BTreeSet;

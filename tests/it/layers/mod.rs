@@ -19,20 +19,7 @@ pub(super) use source::{is_for_tests, item_attributes};
 /// From the bottom to the top. A module may import those of its own layer, as long as there is no cycle.
 const LAYERS: [&[&str]; 7] = [
     // Words.
-    &[
-        "clock",
-        "config",
-        "document",
-        "error",
-        "hash",
-        "id",
-        "lesson",
-        "path_text",
-        "setters",
-        "sorted_blocks",
-        "testing",
-        "user_key",
-    ],
+    &["clock", "config", "document", "error", "hash", "id", "lesson", "path_text", "setters", "testing", "user_key"],
     // Engines: they know text and numbers, never lessons.
     &["embed", "lexical", "model"],
     // What stages read, and what files are written through.

@@ -203,9 +203,7 @@ fn every_earlier_text_is_forgotten_with_a_lesson() {
 fn an_older_playbook_file_brings_back_nothing_that_was_removed() {
     type Put = fn(&Path, &str);
     let without_others = |folder: &Path| {
-        for file in ["skills_playbook.json.bak", "recall.bin"] {
-            let _ = fs::remove_file(folder.join(file));
-        }
+        let _ = fs::remove_file(folder.join("skills_playbook.json.bak"));
     };
     let puts: [(&str, Put); 4] = [
         ("with its own log and backup", |folder, old| {

@@ -25,7 +25,6 @@ fn a_huge_file_of_a_folder_is_named_and_not_read() {
         "usage.jsonl",
         "receipts.jsonl",
         "vectors.bin",
-        "recall.bin",
         "mining.json",
         "skills.json",
         "NOTES.md",
