@@ -170,7 +170,8 @@ impl ChunkIndex {
 
     /// The keys of the documents that have a chunk without a vector.
     pub(super) fn incomplete(&self) -> KeySet {
-        self.missing.iter().filter_map(|number| self.chunk(number)).map(|chunk| chunk.document).collect()
+        let has_none = |chunk: &&Chunk| self.vectors.vector(chunk.number).is_none();
+        self.chunks.iter().filter(has_none).map(|chunk| chunk.document).collect()
     }
 
     /// The hashes of the texts that have no vector.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use adage_index::VectorError;
 use parking_lot::MutexGuard;
 
 use super::chunk_index::Vectors;
@@ -11,7 +12,8 @@ use super::chunking::chunks;
 use super::view::{Searched, View};
 use super::{Inner, VectorMemory};
 use crate::document::Document;
-use crate::embed::{Embedder, Role, embed_each, embed_units};
+use crate::embed::{Embedder, Role, embed_each};
+use crate::error::EmbedError;
 use crate::error::vector_memory::Result;
 use crate::lesson::TextHash;
 use crate::store::memory_vectors::{self, StoredIndex, VectorMark};
@@ -20,15 +22,22 @@ use crate::store::memory_vectors::{self, StoredIndex, VectorMark};
 const BATCH: usize = 64;
 
 impl VectorMemory {
-    /// The number of documents without a vector of this handle's model: they were embedded by another model or stored without
-    /// an embedder, or their vectors were lost. The first query by text or vector embeds them, or [`warm_up`](Self::warm_up)
-    /// does. Without an embedder, it is the number of all documents. No model is loaded.
+    /// The ids, in order, of documents without a vector of this handle's model for a part of their text: another model embedded them, they
+    /// were stored without an embedder, their vectors were lost, or the model makes no usable vector for them (zeros, NaN). The first query
+    /// by text or vector embeds them as far as possible, or [`warm_up`](Self::warm_up) does; until then, and where the model fails, words
+    /// find them. Without an embedder, all ids. No model is loaded.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
-    pub fn needs_embedding(&self) -> Result<usize> {
+    pub fn documents_without_vector(&self) -> Result<Vec<String>> {
         let mut mark = self.0.embedding.lock();
-        Ok(self.0.read_vectors(&mut mark)?.chunks.incomplete().len())
+        let view = self.0.read_vectors(&mut mark)?;
+        let mut ids = Vec::new();
+        for document in view.chunks.incomplete().iter().filter_map(|key| view.documents.document(key).transpose()) {
+            ids.push(document?.id.clone());
+        }
+        ids.sort_unstable();
+        Ok(ids)
     }
 
     /// Loads the model and embeds every document that has no vector, so that the first query is as fast as later ones. Vectors
@@ -122,16 +131,24 @@ impl Inner {
             let known = view.documents.key(&document.id).and_then(|key| view.documents.text(key));
             known == Some(document.text_hash())
         };
-        let chunks = documents
-            .iter()
-            .filter(|document| !is_known(document))
-            .flat_map(|document| chunks(&document.text).into_iter().filter_map(|range| document.text.get(range)));
-        let texts: BTreeMap<TextHash, &str> = chunks.map(|text| (TextHash::of(&[text]), text)).collect();
-        let texts: Vec<(TextHash, &str)> = texts.into_iter().collect();
+        let chunks = documents.iter().filter(|document| !is_known(document)).flat_map(|document| {
+            let parts = chunks(&document.text).into_iter().filter_map(|range| document.text.get(range));
+            parts.map(|text| (TextHash::of(&[text]), (text, document.id.as_str())))
+        });
+        let texts: BTreeMap<TextHash, (&str, &str)> = chunks.collect();
+        let texts: Vec<(TextHash, (&str, &str))> = texts.into_iter().collect();
         for batch in texts.chunks(BATCH) {
-            let words: Vec<&str> = batch.iter().map(|(_, text)| *text).collect();
-            let units = embed_units(embedder.as_ref(), &words, Role::Document)?;
-            vectors.extend(batch.iter().map(|(text, _)| *text).zip(units));
+            let words: Vec<&str> = batch.iter().map(|(_, (text, _))| *text).collect();
+            for ((text, (_, id)), unit) in batch.iter().zip(embed_each(embedder.as_ref(), &words, Role::Document)?) {
+                match unit {
+                    Ok(unit) => drop(vectors.insert(*text, unit)),
+                    // The model does not make what it declares.
+                    Err(error @ EmbedError::BadRow { reason: VectorError::Dimension { .. }, .. }) => {
+                        return Err(error.into());
+                    }
+                    Err(error) => tracing::warn!(%id, %error, "the document is stored and is found by its words alone"),
+                }
+            }
         }
         Ok(vectors)
     }

@@ -108,7 +108,7 @@ impl Hit {
 
 impl VectorMemory {
     /// The documents that match a text, or are nearest to a vector. Documents without a vector are embedded first: see
-    /// [`needs_embedding`](Self::needs_embedding). The first query by text reads all documents.
+    /// [`documents_without_vector`](Self::documents_without_vector). The first query by text reads all documents.
     ///
     /// # Errors
     /// [`Error::NoEmbedder`], except for a query by [text](Lookup::text) of which words count; [`Error::Vector`] for an unusable vector or one of another dimension;

@@ -149,7 +149,7 @@ fn threads_query_whole_batches_while_others_write() {
         assert!(readers.into_iter().all(|reader| reader.join().unwrap() > 0));
     });
     assert_eq!(memory.count(&Filter::all()).unwrap(), 2 * 20 * BATCH);
-    assert_eq!(memory.needs_embedding().unwrap(), 0);
+    assert_eq!(memory.documents_without_vector().unwrap().len(), 0);
 }
 
 #[test]

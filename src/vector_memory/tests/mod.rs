@@ -136,7 +136,7 @@ fn queries_by_text_and_vector_respect_limit_distance_and_filter() {
     assert!(matches!(silent.query(&about().vectors_only()), Err(Error::NoEmbedder)));
     let found = silent.query(&about().filtered(Filter::is("type", "task"))).unwrap();
     assert_eq!((found.hits[0].document.id.as_str(), found.hits[0].distance, found.by), ("b", None, None));
-    assert_eq!(silent.needs_embedding().unwrap(), 3);
+    assert_eq!(silent.documents_without_vector().unwrap().len(), 3);
 }
 
 #[test]
@@ -144,11 +144,7 @@ fn an_embedder_that_fails_leaves_nothing_behind() {
     struct Broken;
     impl Embedder for Broken {
         fn embed(&self, texts: &[&str], _: Role) -> Result<Array2<f32>, EmbedError> {
-            let mut rows = Array2::ones((texts.len(), 2));
-            if let Some(component) = rows.last_mut() {
-                *component = f32::NAN;
-            }
-            Ok(rows)
+            Ok(Array2::ones((texts.len(), 3)))
         }
         fn fingerprint(&self) -> TextHash {
             TextHash::of(&["broken"])
@@ -160,8 +156,8 @@ fn an_embedder_that_fails_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let memory = open_with(folder.path(), Arc::new(Broken));
     let error = memory.add_all([note("a", "t"), note("b", "u")]).unwrap_err();
-    let reason = VectorError::NotFinite { position: 1 };
-    assert!(matches!(error, Error::Embed(EmbedError::BadRow { row: 1, reason: found }) if found == reason), "{error}");
+    let reason = VectorError::Dimension { found: 3, expected: 2 };
+    assert!(matches!(error, Error::Embed(EmbedError::BadRow { row: 0, reason: found }) if found == reason), "{error}");
     assert_eq!(memory.count(&Filter::all()).unwrap(), 0);
     assert!(!folder.path().join("documents.jsonl").exists());
 }
@@ -173,7 +169,7 @@ fn vectors_are_made_once_for_each_model_and_kept_for_both() {
     let documents = || (0..150).map(|n| note(&format!("{n:03}"), &format!("case {n} of parsing")));
     let memory = open_with(folder.path(), one.clone());
     memory.add_all(documents()).unwrap();
-    assert_eq!((one.take(), memory.needs_embedding().unwrap()), (150, 0));
+    assert_eq!((one.take(), memory.documents_without_vector().unwrap().len()), (150, 0));
     // A change of metadata alone is not a new text.
     memory.update(note("007", "case 7 of parsing").with("done", "yes")).unwrap();
     assert_eq!(one.take(), 0);
@@ -181,13 +177,13 @@ fn vectors_are_made_once_for_each_model_and_kept_for_both() {
     assert_eq!(one.take(), 1);
 
     let memory = open_with(folder.path(), two.clone());
-    assert_eq!(memory.needs_embedding().unwrap(), 150);
+    assert_eq!(memory.documents_without_vector().unwrap().len(), 150);
     assert_eq!(ids(&memory, &Lookup::text("case 42 of parsing").limit(1)), ["042"]);
     assert_eq!((two.take(), memory.warm_up().unwrap(), two.take()), (150, 0, 0));
     memory.snapshot().unwrap();
     for (embedder, name) in [(one, "one"), (two, "two")] {
         let memory = open_with(folder.path(), embedder.clone());
-        assert_eq!((memory.needs_embedding().unwrap(), memory.warm_up().unwrap()), (0, 0), "{name}");
+        assert_eq!((memory.documents_without_vector().unwrap().len(), memory.warm_up().unwrap()), (0, 0), "{name}");
         assert_eq!(ids(&memory, &Lookup::text("case 42 of parsing").limit(1)), ["042"]);
         assert_eq!(embedder.take(), 0, "{name}");
     }
@@ -216,7 +212,11 @@ fn a_long_document_is_found_by_a_word_at_its_end_and_the_hit_names_that_chunk() 
         assert!(hit.chunk_text().ends_with("zeppelin") && hit.chunk.start > 0 && hit.chunk.end == text.len());
     }
     let again = open_with(folder.path(), embedder.clone());
-    assert_eq!((again.needs_embedding().unwrap(), embedder.take()), (0, 0), "each chunk's vector is kept");
+    assert_eq!(
+        (again.documents_without_vector().unwrap().len(), embedder.take()),
+        (0, 0),
+        "each chunk's vector is kept"
+    );
     // All chunks go with their document.
     memory.update(note("long", "short now")).unwrap();
     assert!(ids(&silent, &Lookup::text("zeppelin")).is_empty());
@@ -281,4 +281,10 @@ fn a_text_without_a_usable_vector_is_found_by_its_words_and_the_others_by_vector
     let (bad, good) = (first("crate"), first("ssh keys"));
     assert_eq!((bad.document.id.as_str(), bad.distance), ("bad", None));
     assert!(good.document.id == "good" && good.distance.is_some());
+    // One such text does not keep the others of its batch from being stored.
+    memory.add_all([note("worse", "another unusable crate"), note("better", "water the ferns")]).unwrap();
+    let (worse, better) = (first("another crate"), first("ferns"));
+    assert_eq!((worse.document.id.as_str(), worse.distance), ("worse", None));
+    assert!(better.document.id == "better" && better.distance.is_some());
+    assert_eq!(memory.documents_without_vector().unwrap(), ["bad", "worse"]);
 }

@@ -18,7 +18,7 @@ fn a_damaged_vector_file_is_rebuilt() {
             let memory = open(folder.path());
             assert_eq!(ids(&memory, &Lookup::text("parse csv exports")), ["a", "b"], "byte {place}");
             drop(memory);
-            assert_eq!(open(folder.path()).needs_embedding().unwrap(), 0, "byte {place}");
+            assert_eq!(open(folder.path()).documents_without_vector().unwrap().len(), 0, "byte {place}");
         }
     }
 }
@@ -66,7 +66,7 @@ fn a_graph_is_built_and_reused_after_a_reopen() {
     assert_eq!(nearest(&again), (expected, IndexKind::Graph));
     assert_eq!(ids(&again, &Lookup::text("entirely different words here").limit(1)), ["27"]);
     assert_eq!(ids(&again, &Lookup::text(numbered(2_000).text.as_str()).limit(1)), ["2000"]);
-    assert_eq!((embedder.take(), again.needs_embedding().unwrap()), (0, 0));
+    assert_eq!((embedder.take(), again.documents_without_vector().unwrap().len()), (0, 0));
     // The vector of a removed document is not found by its former text.
     assert!(!ids(&again, &Lookup::text(numbered(54).text.as_str()).limit(5)).contains(&"54".to_owned()));
 }
@@ -119,7 +119,7 @@ fn a_damaged_section_of_a_stored_index_is_rebuilt() {
         let (found, by) = nearest(&again);
         assert_eq!(found, expected, "byte {at}");
         n_by_graph += usize::from(by == IndexKind::Graph);
-        assert_eq!(again.needs_embedding().unwrap(), 0);
+        assert_eq!(again.documents_without_vector().unwrap().len(), 0);
     }
     // Only lost links leave the search to a scan.
     assert!((1..40).contains(&n_by_graph), "{n_by_graph}");
