@@ -40,7 +40,7 @@ pub enum FolderError {
         /// The file.
         path: PathBuf,
         /// Why.
-        reason: String,
+        reason: Unusable,
     },
     /// A file is longer than what is read of it, so that a file that somebody else made cannot take all memory. It was not
     /// read. Look at it: a file that is honestly so long needs a greater
@@ -222,4 +222,30 @@ pub enum Irregular {
     /// A pipe, a socket or a device.
     #[error("a pipe, a socket or a device")]
     Special,
+}
+
+/// Why a file is not used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unusable {
+    /// It is gone.
+    #[error("it is missing")]
+    Missing,
+    /// A folder is in its place.
+    #[error("it is a folder")]
+    Folder,
+    /// Its bytes changed by themselves.
+    #[error("it is damaged: checksums are broken and nobody edited it")]
+    Damaged,
+    /// It was put back: a later commit is known.
+    #[error("it is an older copy: generation {generation} after {newest}")]
+    Older {
+        /// The generation of the file.
+        generation: u64,
+        /// The generation of the newest known commit.
+        newest: u64,
+    },
+    /// Its content is not what it has to be.
+    #[error("{0}")]
+    Invalid(String),
 }

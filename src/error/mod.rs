@@ -21,7 +21,7 @@ use adage_redact::path_line;
 use crate::lesson::{ChangeId, LessonId, LessonRef, ReceiptId, TextHash};
 
 pub use embed::{EmbedError, HostError};
-pub use folder::{FolderError, FolderKind, Holder};
+pub use folder::{FolderError, FolderKind, Holder, Unusable};
 pub use inbox::{BadName, CannotApply, TargetError};
 pub use patch::{Forbidden, Limit, PatchError};
 

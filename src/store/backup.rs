@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::usage::{Folded, Former, Receipts, is_usage};
 use super::{PLAYBOOK, PlaybookFile, Snapshot, Store, UsageLog, archive, playbook_file};
-use crate::error::folder::{FolderError, Result};
+use crate::error::folder::{FolderError, Result, Unusable};
 use crate::exchange::{ExportKey, backup_code, is_backup_code};
 use crate::folder::{Directory, Entry, Name, Turn};
 use crate::hash::TextHash;
@@ -266,7 +266,10 @@ impl Store {
         let bytes = source.read_or_empty(PLAYBOOK, 0)?;
         let parsed =
             if bytes.is_empty() { Ok(PlaybookFile::default()) } else { self.parse(&bytes).map(|parsed| parsed.file) };
-        let file = parsed.map_err(|reason| FolderError::Unreadable { path: source.path_of(PLAYBOOK), reason })?;
+        let file = parsed.map_err(|reason| FolderError::Unreadable {
+            path: source.path_of(PLAYBOOK),
+            reason: Unusable::Invalid(reason),
+        })?;
         let mut file = Arc::new(file);
         let mut log = UsageLog::of(source, &mut file, Receipts::Needed, &self.feedback)?;
         let former = Former::read(source, file.usage, self.clock.now())?;
@@ -342,7 +345,7 @@ fn keep_removed(book: &mut Book, present: &Book) {
 fn read_record(source: &Directory, path: &Path) -> Result<BackupRecord> {
     let not_whole = |what: String| FolderError::Unreadable {
         path: path.to_owned(),
-        reason: format!("it is not a whole backup: {what}"),
+        reason: Unusable::Invalid(format!("it is not a whole backup: {what}")),
     };
     let manifest = source.content(MANIFEST)?.ok_or_else(|| not_whole(format!("{MANIFEST} is missing")))?;
     let record: BackupRecord = serde_json::from_slice(&manifest).map_err(|error| not_whole(error.to_string()))?;

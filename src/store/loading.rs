@@ -13,7 +13,7 @@ use super::{
     BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, START_BYTES, Snapshot, Store, is_alike, is_missing,
     playbook_file, salvage,
 };
-use crate::error::folder::{FolderError, Irregular, Result};
+use crate::error::folder::{FolderError, Irregular, Result, Unusable};
 use crate::folder::Stamp;
 use crate::lesson::{Lesson, LessonId, TextHash};
 use crate::state::Book;
@@ -25,11 +25,6 @@ const MAX_READS: usize = 8;
 /// The last bytes of a playbook file, in which it states when it was written.
 const END_BYTES: usize = 128;
 
-/// Why a file that only this program wrote is not used.
-const DAMAGED: &str = "it is damaged: checksums are broken and nobody edited it";
-/// Why an outdated file is not used.
-const OLDER: &str = "it is an older copy";
-
 /// When a playbook file states that it was written, by its last bytes.
 pub(super) fn written_at(bytes: &[u8]) -> Option<u64> {
     let end = bytes.len().checked_sub(END_BYTES).and_then(|start| bytes.get(start..)).unwrap_or(bytes);
@@ -37,19 +32,19 @@ pub(super) fn written_at(bytes: &[u8]) -> Option<u64> {
 }
 
 /// True for a reason that no edit by a person explains.
-fn is_known(reason: &str) -> bool {
-    reason == DAMAGED || reason.starts_with(OLDER)
+fn is_known(reason: &Unusable) -> bool {
+    matches!(reason, Unusable::Missing | Unusable::Damaged | Unusable::Older { .. })
 }
 
 /// Why a file cannot be valid if there was one before: it has no list of lessons, and does not say that the playbook is empty.
-fn nothing_in(file: &PlaybookFile) -> Option<String> {
+fn nothing_in(file: &PlaybookFile) -> Option<Unusable> {
     let Book { lessons, waiting, removed, unread, .. } = file.book.as_ref();
     if !lessons.is_empty() || !waiting.is_empty() || !removed.is_empty() {
         None
     } else if !unread.is_empty() {
-        Some(format!("none of its {} rows is a lesson", unread.len()))
+        Some(Unusable::Invalid(format!("none of its {} rows is a lesson", unread.len())))
     } else {
-        file.is_unmarked.then(|| "it is an empty list".to_owned())
+        file.is_unmarked.then(|| Unusable::Invalid("it is an empty list".to_owned()))
     }
 }
 
@@ -70,7 +65,7 @@ impl Store {
         let is_same = is_same && is_alike(known.on_disk.backup.as_ref(), self.files().stamp(BACKUP)?.as_ref());
         if !is_same || known.is_provisional || known.n_judged != self.guard.n_judged() {
             return match self.load().and_then(|loaded| self.adopt_former_usage(loaded)) {
-                Err(FolderError::Unreadable { reason, .. }) if stamp.is_none() || is_known(&reason) => {
+                Err(FolderError::Unreadable { reason, .. }) if is_known(&reason) => {
                     self.recover_locked(reason, RecoveryAccess::Write).map(|(snapshot, _)| snapshot)
                 }
                 loaded => loaded,
@@ -170,13 +165,15 @@ impl Store {
         if self.is_brought(&bytes, &stamp) {
             return self.load_brought(&bytes, on_disk);
         }
-        let parsed = self.parse_then(&bytes, |keys| former.advance(keys)).map_err(|reason| self.unreadable(reason))?;
+        let parsed = self
+            .parse_then(&bytes, |keys| former.advance(keys))
+            .map_err(|reason| self.unreadable(Unusable::Invalid(reason)))?;
         let playbook_file::Parsed { mut file, newer, seals } = parsed;
         let mut is_last = false;
         if newer.is_none() {
             let is_untouched = seals.is_untouched(stamp.modified);
             if is_untouched && !seals.is_whole() {
-                return Err(self.unreadable(DAMAGED.to_owned()));
+                return Err(self.unreadable(Unusable::Damaged));
             }
             if is_untouched && let Some(snapshot) = self.one_ahead(file.generation, &on_disk)? {
                 return Ok(snapshot);
@@ -222,7 +219,7 @@ impl Store {
     }
 
     fn load_brought(&self, bytes: &[u8], mut on_disk: OnDisk) -> Result<Snapshot> {
-        let parsed = self.parse(bytes).map_err(|reason| self.unreadable(reason))?;
+        let parsed = self.parse(bytes).map_err(|reason| self.unreadable(Unusable::Invalid(reason)))?;
         let playbook_file::Parsed { mut file, newer, seals } = parsed;
         if let Some(reason) = nothing_in(&file)
             && on_disk.backup.is_some()
@@ -248,7 +245,7 @@ impl Store {
             Err(FolderError::Irregular { found: Irregular::Folder, .. })
                 if self.has_committed(&self.former_log()?)? =>
             {
-                Err(self.unreadable("it is a folder".to_owned()))
+                Err(self.unreadable(Unusable::Folder))
             }
             read => read,
         }
@@ -259,7 +256,7 @@ impl Store {
         let own = file.generation;
         let logged = Some(former.generation()).filter(|newest| own > 0 && *newest > own);
         match logged.max(self.newer_backup(file)?) {
-            Some(newest) => Err(self.unreadable(format!("{OLDER}: generation {own} after {newest}"))),
+            Some(newest) => Err(self.unreadable(Unusable::Older { generation: own, newest })),
             None => Ok(()),
         }
     }
@@ -293,7 +290,7 @@ impl Store {
             return Ok(snapshot);
         }
         if self.has_committed(former)? {
-            return Err(self.unreadable("it is missing".to_owned()));
+            return Err(self.unreadable(Unusable::Missing));
         }
         let mut file = PlaybookFile::default();
         self.adopt_archive(&mut file)?;
@@ -303,7 +300,7 @@ impl Store {
     /// An open handle reports a broken file and does not change it: a person may be saving it. A missing file is restored.
     pub(super) fn load_or_recover_missing(&self) -> Result<Snapshot> {
         match self.load() {
-            Err(FolderError::Unreadable { reason, .. }) if is_known(&reason) || is_missing(self.files(), PLAYBOOK)? => {
+            Err(FolderError::Unreadable { reason, .. }) if is_known(&reason) => {
                 self.recover(reason).map(|(snapshot, _)| snapshot)
             }
             loaded => loaded,
@@ -328,7 +325,7 @@ impl Store {
         }
     }
 
-    fn unreadable(&self, reason: String) -> FolderError {
+    fn unreadable(&self, reason: Unusable) -> FolderError {
         FolderError::Unreadable { path: self.files().path_of(PLAYBOOK), reason }
     }
 

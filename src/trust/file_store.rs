@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{FolderIdentity, Reach, TrustRecord, TrustStore};
-use crate::error::FolderError;
+use crate::error::{FolderError, Unusable};
 use crate::folder::disk::RealDisk;
 use crate::folder::{Access, Folder, JsonFile, JsonRecord};
 use crate::hash::TextHash;
@@ -52,7 +52,7 @@ impl FileTrustStore {
     fn read_key(state: &Folder) -> Result<Option<ExportKey>, FolderError> {
         let Some(bytes) = state.files().content(KEY)? else { return Ok(None) };
         let key = std::str::from_utf8(&bytes).ok().and_then(ExportKey::parse);
-        let reason = || "it has no key of 64 hex digits".to_owned();
+        let reason = || Unusable::Invalid("it has no key of 64 hex digits".to_owned());
         key.map(Some).ok_or_else(|| FolderError::Unreadable { path: state.files().path_of(KEY), reason: reason() })
     }
 }

@@ -1,10 +1,12 @@
-//! Whether version control writes to a folder. git's index is read directly: running `git` in someone else's repository would
-//! run programs that its settings name.
+//! Whether version control writes to a folder. git's index is looked through for the folder's name: running `git` in someone else's
+//! repository would run programs that its settings name.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use adage::trust::Tracking;
 
@@ -18,10 +20,6 @@ const OTHERS: [&str; 4] = [".hg", ".jj", ".svn", ".bzr"];
 const MAX_DEPTH: usize = 3;
 /// So many folders in one are looked at.
 const MAX_FOLDERS: usize = 5_000;
-/// The bytes of an entry before the hash of its content.
-const STAT_BYTES: usize = 40;
-/// The lengths of hashes: SHA-1 and SHA-256.
-const HASH_BYTES: [usize; 2] = [20, 32];
 
 /// What is in git's data folder while it writes files, or after it was interrupted: the index does not list yet what it wrote.
 const UNFINISHED: [&str; 6] =
@@ -51,49 +49,38 @@ fn git_tracking(root: &Path, folder: &Path) -> Tracking {
     if fs::symlink_metadata(&git).is_err() {
         return Tracking::Untracked;
     }
-    let Some(data) = data_folder(&git) else { return Tracking::Tracked };
-    let Some(tree) = work_tree(&data, root) else { return Tracking::Tracked };
-    let Ok(inside) = folder.strip_prefix(tree).or_else(|_| folder.strip_prefix(root)) else { return Tracking::Tracked };
+    let Some((data, name)) = data_folder(&git).zip(folder.file_name().filter(|_| root != folder)) else {
+        return Tracking::Tracked;
+    };
     if UNFINISHED.iter().any(|name| fs::symlink_metadata(data.join(name)).is_ok()) {
         return Tracking::Unsettled;
     }
-    index_tracking(&data, inside.as_os_str().as_encoded_bytes())
+    let has_parts = || {
+        fs::read_dir(&data).is_ok_and(|entries| {
+            entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("sharedindex."))
+        })
+    };
+    let index = data.join("index");
+    let is_named = match fs::symlink_metadata(&index) {
+        Err(error) => error.kind() != ErrorKind::NotFound,
+        Ok(about) => names(&index, &about, name.as_encoded_bytes()) || has_parts(),
+    };
+    let has_other_tree = ["config", "config.worktree"].iter().any(|settings| names_tree(&data.join(settings)));
+    if is_named || has_other_tree { Tracking::Tracked } else { Tracking::Untracked }
 }
 
-/// The root of the work tree of a data folder: `core.worktree` if its settings have it. None if they cannot be read.
-fn work_tree(data: &Path, root: &Path) -> Option<PathBuf> {
-    let mut tree = root.to_owned();
-    for name in ["config", "config.worktree"] {
-        let path = data.join(name);
-        let Ok(about) = fs::symlink_metadata(&path) else { continue };
-        if !about.is_file() || about.len() > MAX_SETTINGS {
-            return None;
-        }
-        let mut bytes = Vec::new();
-        File::open(&path).ok()?.take(MAX_SETTINGS).read_to_end(&mut bytes).ok()?;
-        if let Some(named) = named_tree(&String::from_utf8_lossy(&bytes)) {
-            tree = data.join(named).canonicalize().ok()?;
-        }
-    }
-    Some(tree)
-}
-
-/// The last value of `core.worktree`.
-fn named_tree(settings: &str) -> Option<String> {
-    let mut is_core = false;
-    let mut found = None;
-    for line in settings.lines().map(str::trim) {
-        let mut line = line;
-        if let Some((section, rest)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
-            is_core = section.trim().eq_ignore_ascii_case("core");
-            line = rest.trim();
-        }
-        let Some((key, value)) = line.split_once('=').filter(|_| is_core) else { continue };
-        if key.trim().eq_ignore_ascii_case("worktree") {
-            found = Some(value.trim().trim_matches('"').replace("\\\\", "\\"));
-        }
-    }
-    found
+/// True for git's settings with `core.worktree`, or that cannot be read: the paths of the index begin elsewhere.
+fn names_tree(settings: &Path) -> bool {
+    let about = match fs::symlink_metadata(settings) {
+        Err(error) => return error.kind() != ErrorKind::NotFound,
+        Ok(about) => about,
+    };
+    let mut bytes = Vec::new();
+    let is_readable = about.is_file()
+        && about.len() <= MAX_SETTINGS
+        && File::open(settings).and_then(|file| file.take(MAX_SETTINGS).read_to_end(&mut bytes)).is_ok();
+    let text = String::from_utf8_lossy(&bytes).to_ascii_lowercase();
+    !is_readable || text.split("worktree").skip(1).any(|after| after.trim_start().starts_with('='))
 }
 
 /// True when a part of the folder is a repository of its own, such as its skills: a pull brings files there. Folders that are too
@@ -115,73 +102,6 @@ fn without_links(folder: &Path) -> Option<PathBuf> {
     folder.canonicalize().ok().or_else(|| Some(folder.parent()?.canonicalize().ok()?.join(folder.file_name()?)))
 }
 
-/// What the index says: `Tracked` if it lists something in the folder or cannot be read, `Unsettled` if it is missing although there
-/// was a commit.
-fn index_tracking(data: &Path, inside: &[u8]) -> Tracking {
-    let index = data.join("index");
-    match fs::symlink_metadata(&index) {
-        Err(error) if error.kind() == ErrorKind::NotFound && data.join("HEAD").is_file() => {
-            if has_commits(data) {
-                Tracking::Unsettled
-            } else {
-                Tracking::Untracked
-            }
-        }
-        Ok(about) if about.is_file() && about.len() <= MAX_INDEX && !inside.is_empty() => {
-            if is_unlisted(&index, &about, inside) { Tracking::Untracked } else { Tracking::Tracked }
-        }
-        _ => Tracking::Tracked,
-    }
-}
-
-/// True if a branch of the repository has a commit, or if that cannot be determined.
-fn has_commits(data: &Path) -> bool {
-    let is_missing = |path: &Path| fs::symlink_metadata(path).is_err();
-    let is_linked = !is_missing(&data.join("commondir"));
-    let heads = data.join("refs/heads");
-    let is_empty = is_missing(&heads) || fs::read_dir(&heads).is_ok_and(|mut entries| entries.next().is_none());
-    is_linked || !is_empty || !is_missing(&data.join("packed-refs")) || !is_missing(&data.join("reftable"))
-}
-
-/// An index that was read, and what it said about a folder. A server asks before each call.
-struct KnownIndex {
-    path: PathBuf,
-    inside: Vec<u8>,
-    stamp: IndexStamp,
-    is_unlisted: bool,
-}
-
-/// The length of an index, the time of its last change, and what else identifies it: git replaces it by a new file.
-type IndexStamp = (u64, Option<std::time::SystemTime>, [i64; 3]);
-
-fn stamp_of(about: &fs::Metadata) -> IndexStamp {
-    #[cfg(unix)]
-    let identity = {
-        use std::os::unix::fs::MetadataExt as _;
-        [about.ino().cast_signed(), about.ctime(), about.ctime_nsec()]
-    };
-    #[cfg(not(unix))]
-    let identity = [0; 3];
-    (about.len(), about.modified().ok(), identity)
-}
-
-/// True for a readable index that lists nothing in the folder.
-fn is_unlisted(index: &Path, about: &fs::Metadata, inside: &[u8]) -> bool {
-    static KNOWN: Mutex<Vec<KnownIndex>> = Mutex::new(Vec::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let stamp = stamp_of(about);
-    let is_same_index = |known: &&KnownIndex| known.path == index && known.inside == inside && known.stamp == stamp;
-    if let Some(known) = known.iter().find(is_same_index) {
-        return known.is_unlisted;
-    }
-    let mut bytes = Vec::new();
-    let read = File::open(index).and_then(|file| file.take(MAX_INDEX).read_to_end(&mut bytes));
-    let is_unlisted = read.is_ok() && HASH_BYTES.iter().any(|length| lists(&bytes, *length, inside) == Some(false));
-    known.retain(|known| known.path != index || known.inside != inside);
-    known.push(KnownIndex { path: index.to_owned(), inside: inside.to_owned(), stamp, is_unlisted });
-    is_unlisted
-}
-
 /// Git's data folder of a work tree: `.git`, or the target of the file of that name.
 fn data_folder(git: &Path) -> Option<PathBuf> {
     let about = fs::metadata(git).ok()?;
@@ -196,60 +116,28 @@ fn data_folder(git: &Path) -> Option<PathBuf> {
     Some(git.parent()?.join(path))
 }
 
-/// Whether an index, with hashes of this length, lists a path or an entry in it; none for an invalid index.
-fn lists(index: &[u8], hash: usize, inside: &[u8]) -> Option<bool> {
-    let word = |at: usize| Some(u32::from_be_bytes(index.get(at..at + 4)?.try_into().ok()?));
-    let (version, n_entries) = (word(4)?, word(8)?);
-    if index.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
-        return None;
-    }
-    let (mut at, mut path, mut is_listed) = (12, Vec::new(), false);
-    for _ in 0..n_entries {
-        let flags_at = at + STAT_BYTES + hash;
-        let flags = u16::from_be_bytes(index.get(flags_at..flags_at + 2)?.try_into().ok()?);
-        let mut name_at = flags_at + if flags & 0x4000 == 0 { 2 } else { 4 };
-        if version == 4 {
-            let n_dropped = dropped(index, &mut name_at)?;
-            path.truncate(path.len().checked_sub(n_dropped)?);
-        } else {
-            path.clear();
-        }
-        let rest = index.get(name_at..)?;
-        let length = rest.iter().position(|byte| *byte == 0)?;
-        path.extend(rest.get(..length)?);
-        let declared = usize::from(flags & 0x0fff);
-        if declared != path.len().min(0x0fff) {
-            return None;
-        }
-        is_listed |= overlaps(&path, inside);
-        let end = name_at + length;
-        at = if version == 4 { end + 1 } else { at + (end - at) / 8 * 8 + 8 };
-    }
-    // A part of the entries is in another file.
-    let is_split = index.get(at..at + 4)? == b"link";
-    (!is_split).then_some(is_listed)
-}
+/// The length of an index and the times of its last change: git replaces it by a new file.
+type Stamp = (u64, Option<SystemTime>, Option<SystemTime>);
 
-/// The number of bytes of the previous path that are dropped; index version 4.
-fn dropped(index: &[u8], at: &mut usize) -> Option<usize> {
-    let mut value = 0_usize;
-    loop {
-        let byte = *index.get(*at)?;
-        *at += 1;
-        value = value.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
-        if byte & 0x80 == 0 {
-            return Some(value);
-        }
-        value = value.checked_add(1)?;
+/// True for an index that has the folder's name as a part of a path, that shortens paths (version 4), or that cannot be read. A folder of
+/// the same name elsewhere in the repository counts too. A server asks before each call, so that the answer is kept.
+fn names(index: &Path, about: &fs::Metadata, name: &[u8]) -> bool {
+    static KNOWN: Mutex<BTreeMap<(PathBuf, Vec<u8>), (Stamp, bool)>> = Mutex::new(BTreeMap::new());
+    let stamp = (about.len(), about.modified().ok(), about.created().ok());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (index.to_owned(), name.to_owned());
+    if let Some((_, is_named)) = known.get(&key).filter(|(its_stamp, _)| *its_stamp == stamp) {
+        return *is_named;
     }
-}
-
-/// True if one path equals the other or is a parent of it. Case is ignored, because a file system may ignore it.
-fn overlaps(listed: &[u8], inside: &[u8]) -> bool {
-    let listed = listed.strip_suffix(b"/").unwrap_or(listed);
-    let (short, long) = if listed.len() <= inside.len() { (listed, inside) } else { (inside, listed) };
-    long.get(..short.len()).is_some_and(|start| start.eq_ignore_ascii_case(short))
-        && matches!(long.get(short.len()), None | Some(b'/' | b'\\'))
+    let mut bytes = Vec::new();
+    let read = File::open(index).and_then(|file| file.take(MAX_INDEX).read_to_end(&mut bytes));
+    let is_readable = about.is_file() && about.len() <= MAX_INDEX && read.is_ok();
+    let is_full = [b"DIRC\0\0\0\x02", b"DIRC\0\0\0\x03"].iter().any(|start| bytes.starts_with(*start));
+    // A file system may ignore case.
+    let part = [name, b"/"].concat();
+    let is_named = !is_readable || !is_full || bytes.windows(part.len()).any(|at| at.eq_ignore_ascii_case(&part));
+    known.insert(key, (stamp, is_named));
+    is_named
 }
 
 #[cfg(test)]
@@ -264,53 +152,38 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_found_in_an_index_of_each_version() {
+    fn a_folder_that_an_index_of_any_version_lists_is_tracked() {
         for version in ["2", "3", "4"] {
             let temp = tempfile::tempdir().unwrap();
             let root = temp.path();
             git(root, &["init", "-q"]);
             let memory = |name: &str| root.join("a").join(name);
-            assert_eq!(tracking(&memory("m")), Tracking::Untracked, "nothing is listed");
-            for file in ["a/m/skills_playbook.json", "a/mm/x", "a/n", &format!("a/{}", "long/".repeat(40) + "x")] {
-                let parent = root.join(file).parent().unwrap().to_owned();
-                fs::create_dir_all(&parent).unwrap();
-                if File::create(root.join(file)).is_ok() {
-                    // An intent-to-add entry has extended flags, which require version 3.
-                    git(root, &["add", if version == "3" { "-N" } else { "-f" }, file]);
-                }
+            assert_eq!(tracking(&memory("memory")), Tracking::Untracked, "nothing is listed");
+            for file in ["a/memory/skills/x", "a/other", &format!("a/{}", "long/".repeat(40) + "x")] {
+                fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+                File::create(root.join(file)).unwrap();
+                // An intent-to-add entry has extended flags, which require version 3.
+                git(root, &["add", if version == "3" { "-N" } else { "-f" }, file]);
             }
             git(root, &["update-index", "--index-version", version]);
-            for (name, expected) in [
-                ("m", Tracking::Tracked),
-                ("M", Tracking::Tracked),
-                ("m/skills", Tracking::Untracked),
-                ("mm", Tracking::Tracked),
-                ("mmm", Tracking::Untracked),
-                ("n/memory", Tracking::Tracked),
-            ] {
-                assert_eq!(tracking(&memory(name)), expected, "version {version}: {name}");
-            }
+            assert_eq!(tracking(&memory("memory")), Tracking::Tracked, "version {version}");
+            assert_eq!(tracking(&memory("Memory")), Tracking::Tracked, "version {version}");
+            assert_eq!(tracking(&memory("none")) == Tracking::Untracked, version != "4", "version {version}");
         }
     }
 
     #[test]
     fn an_unreadable_index_counts_as_tracked() {
         let temp = tempfile::tempdir().unwrap();
-        let root = temp.path();
-        let memory = root.join("m");
+        let (root, memory) = (temp.path(), temp.path().join("memory"));
         assert_eq!(tracking(&memory), Tracking::Untracked);
         git(root, &["init", "-q"]);
         File::create(root.join("file")).unwrap();
         git(root, &["add", "file"]);
-        let index = fs::read(root.join(".git/index")).unwrap();
-        assert_eq!(lists(&index, 20, b"m"), Some(false));
-        assert_eq!(lists(&index, 20, b"file"), Some(true));
-        assert_eq!(lists(&index, 32, b"m"), None);
-        for end in 0..index.len().saturating_sub(20) {
-            assert_eq!(lists(&index[..end], 20, b"m"), None, "cut at {end}");
+        assert_eq!(tracking(&memory), Tracking::Untracked);
+        for bytes in [&b""[..], b"DIRC", b"DIRC\0\0\0\x09", b"nothing"] {
+            fs::write(root.join(".git/index"), bytes).unwrap();
+            assert_eq!(tracking(&memory), Tracking::Tracked, "{bytes:?}");
         }
-        let mut newer = index;
-        newer[7] = 9;
-        assert_eq!(lists(&newer, 20, b"m"), None);
     }
 }
