@@ -6,7 +6,7 @@ use std::sync::Arc;
 use adage_redact::path_line;
 use serde::{Deserialize, Serialize};
 
-use super::usage::{Folded, Former, Receipts, is_usage};
+use super::usage::{Folded, is_usage};
 use super::{PLAYBOOK, PlaybookFile, Snapshot, Store, UsageLog, archive, playbook_file};
 use crate::error::folder::{FolderError, Result, Unusable};
 use crate::exchange::{ExportKey, backup_code, is_backup_code};
@@ -270,10 +270,8 @@ impl Store {
             path: source.path_of(PLAYBOOK),
             reason: Unusable::Invalid(reason),
         })?;
-        let mut file = Arc::new(file);
-        let mut log = UsageLog::of(source, &mut file, Receipts::Needed, &self.feedback)?;
-        let former = Former::read(source, file.usage, self.clock.now())?;
-        log.count_former(former, &mut file, &self.feedback);
+        let (folded, mut file) = (file.usage.line(), Arc::new(file));
+        UsageLog::of(source, &mut file, folded, &self.feedback)?;
         Ok(Arc::unwrap_or_clone(file))
     }
 

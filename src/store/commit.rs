@@ -53,7 +53,7 @@ impl Store {
     ) -> Result<Snapshot> {
         let marks = self.write_ahead(&before, commit, vectors)?;
         let counted_before = before.committed.usage.line();
-        let mut after = self.make_newest(before, commit.file(marks))?;
+        let after = self.make_newest(before, commit.file(marks))?;
         // The state is committed: what fails from here on is not an error of the call.
         let withdrawn = self.guard.withdraw(&commit.withdrawn);
         let purged = commit.forgotten.as_ref().map_or(Ok(()), |forgotten| self.purge(forgotten));
@@ -61,7 +61,7 @@ impl Store {
             tracing::warn!(%error, "the change is made, and a step after it failed");
         }
         self.archive().mark_committed(&commit.changes, commit.generation());
-        self.shorten_usage(&mut after, counted_before);
+        self.shorten_usage(counted_before);
         self.shorten_receipts(&after);
         Ok(after)
     }
@@ -119,7 +119,7 @@ impl Store {
         self.read_receipts(&mut snapshot)?;
         let (event, value) = make(&snapshot)?;
         if let Some(event) = event {
-            self.usage_file().append(snapshot.log.end, &[], std::slice::from_ref(&event))?;
+            self.usage_file().append(snapshot.log.end, std::slice::from_ref(&event))?;
             self.log_outcome(&event);
             self.shorten_receipts(&snapshot);
             self.read_usage(&mut snapshot)?;
@@ -149,12 +149,9 @@ impl Store {
 
     /// Removes lines that an earlier commit counted too, so that a backup that is one commit older has them, if their receipts are over.
     /// After a failure, the next commit tries again.
-    fn shorten_usage(&self, snapshot: &mut Snapshot, counted_before: u64) {
-        let now = self.clock.now();
-        match self.usage_file().shorten(counted_before, now) {
-            Ok(is_shorter) if is_shorter => snapshot.log.forget(now),
-            Ok(_) => {}
-            Err(error) => tracing::warn!(%error, "the usage file could not be shortened"),
+    fn shorten_usage(&self, counted_before: u64) {
+        if let Err(error) = self.usage_file().shorten(counted_before, self.clock.now()) {
+            tracing::warn!(%error, "the usage file could not be shortened");
         }
     }
 }

@@ -64,7 +64,7 @@ impl Store {
         };
         let is_same = is_same && is_alike(known.on_disk.backup.as_ref(), self.files().stamp(BACKUP)?.as_ref());
         if !is_same || known.is_provisional || known.n_judged != self.guard.n_judged() {
-            return match self.load().and_then(|loaded| self.adopt_former_usage(loaded)) {
+            return match self.load().and_then(|loaded| self.with_newest_usage(loaded)) {
                 Err(FolderError::Unreadable { reason, .. }) if is_known(&reason) => {
                     self.recover_locked(reason, RecoveryAccess::Write).map(|(snapshot, _)| snapshot)
                 }
@@ -74,8 +74,7 @@ impl Store {
         let mut snapshot = known.clone();
         // The file is old enough now that it need not be read the next time.
         snapshot.on_disk.version.stamp = stamp;
-        self.read_usage(&mut snapshot)?;
-        self.adopt_former_usage(snapshot)
+        self.with_newest_usage(snapshot)
     }
 
     /// Parses a playbook file; lessons that the user has not admitted are kept apart.

@@ -19,8 +19,8 @@ pub(crate) struct Snapshot {
     pub(super) on_disk: OnDisk,
     /// The schema of the file, if it is newer than this program's.
     pub(super) newer: Option<u64>,
-    /// True if the state may be read but not committed on: it has counts of an earlier version, or was recovered from a broken
-    /// folder without the lock. A commit loads the folder again.
+    /// True if the state may be read but not committed on: it was recovered from a broken folder without the
+    /// lock. A commit loads the folder again.
     pub(super) is_provisional: bool,
     /// The judgement of the folder ([`Guard::n_judged`](crate::trust::Guard::n_judged)) under which it was read.
     pub(super) n_judged: u64,

@@ -268,7 +268,7 @@ fn a_usage_file_is_shortened_and_its_counts_stay_whatever_fails() {
         Event::Shown { receipt, shown: vec![(id, text)], at: at(seconds) }
     };
     let recalls: Vec<Event> = (0..N_RECALLS).map(recall).collect();
-    usage::UsageFile(&Directory::real(folder.path())).append(0, &[], &recalls).unwrap();
+    usage::UsageFile(&Directory::real(folder.path())).append(0, &recalls).unwrap();
     // One commit counts them.
     playbook.learn_lesson(build_lesson("seal a letter", "with wax")).unwrap();
     drop(playbook);

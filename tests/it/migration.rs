@@ -441,8 +441,8 @@ fn only_the_owner_reads_what_the_playbook_writes() {
             assert_eq!(mode(&path), 0o600, "{}", path.display());
         }
     }
-    // The playbook, its backup, its log, usage and its extents, archive, vectors, lock and the quarantined file.
-    assert_eq!(n_files, 9);
+    // The playbook, its backup, usage, archive, vectors, lock and the quarantined file.
+    assert_eq!(n_files, 7);
 }
 
 #[test]

@@ -130,12 +130,15 @@ pub(crate) fn parse_keys(
     let mut number = |key: &str| keys.remove(key).and_then(|number| in_range(&number));
     let (generation, archive_length) = (number("generation").unwrap_or(0), number("archive_len"));
     let edited = take_list(&mut keys, EDITED).iter().filter_map(|id| id.as_str()?.parse().ok()).collect();
-    let usage = keys.remove("usage").and_then(|usage| Folded::deserialize(usage).ok()).filter(Folded::is_in_range);
+    let usage = keys
+        .remove("usage")
+        .and_then(|usage| Folded::deserialize(usage).ok())
+        .filter(|usage| usage.line() < MAX_NUMBER);
     let file = PlaybookFile {
         generation,
         is_unmarked: archive_length.is_none() || usage.is_none(),
         archive_length: archive_length.unwrap_or(0),
-        usage: usage.unwrap_or(Folded::NOTHING),
+        usage: usage.unwrap_or(Folded::Former { segment: 0, offset: 0 }),
         book: Arc::new(book),
         edited,
         extra: keys,

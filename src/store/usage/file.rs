@@ -4,7 +4,7 @@ use chrono::{DateTime, FixedOffset};
 
 use super::event::Event;
 use super::is_over;
-use crate::error::folder::{FolderError, Result};
+use crate::error::folder::Result;
 use crate::folder::{Directory, Folder};
 use crate::store::archive::whole_length;
 use crate::store::checksum::{self, Seal};
@@ -37,30 +37,23 @@ impl UsageFile<'_> {
         Ok(self.end(self.length()?)?.0)
     }
 
-    /// Appends events with the numbers after the last line and after `known`; before them those that are counted already, which get the
-    /// number 0. The caller holds the lock. A part of an append that failed is cut off again.
-    pub(crate) fn append(self, known: u64, counted: &[Event], events: &[Event]) -> Result<()> {
+    /// Appends events with the numbers after the last line and after `known`. The caller holds the lock. A part of an append that failed is
+    /// cut off again.
+    pub(crate) fn append(self, known: u64, events: &[Event]) -> Result<()> {
         let length = self.length()?;
         let (last, whole) = self.end(length)?;
         if whole < length {
             self.0.truncate(USAGE, whole)?;
         }
-        let first = last.max(known).saturating_add(1);
-        if first.saturating_add(events.len() as u64) > MAX_NUMBER {
-            let error = std::io::Error::other("the numbers of its lines are used up");
-            return Err(FolderError::io("append to", &self.0.path_of(USAGE))(error));
-        }
-        let mut lines: Vec<u8> = counted.iter().flat_map(|event| event.line(0)).collect();
-        lines.extend((first..).zip(events).flat_map(|(n, event)| event.line(n)));
+        let lines: Vec<u8> = (last.max(known) + 1..).zip(events).flat_map(|(n, event)| event.line(n)).collect();
         let appended = self.0.append(USAGE, &lines).map(drop);
         appended.inspect_err(|_| drop(self.0.truncate(USAGE, whole)))
     }
 
-    /// Removes the first lines, if their events are over and up to `folded`, and they are half of a long file. True if it did. The caller
-    /// holds the lock.
-    pub(crate) fn shorten(self, folded: u64, now: DateTime<FixedOffset>) -> Result<bool> {
+    /// Removes the first lines, if their events are over and up to `folded`, and they are half of a long file. The caller holds the lock.
+    pub(crate) fn shorten(self, folded: u64, now: DateTime<FixedOffset>) -> Result<()> {
         if self.length()? <= MIN_SHORTENED {
-            return Ok(false);
+            return Ok(());
         }
         let bytes = self.0.read_in_place(USAGE, 0)?;
         let n_whole = usize::try_from(whole_length(&bytes)).unwrap_or_default();
@@ -74,12 +67,11 @@ impl UsageFile<'_> {
                 None => {}
             }
         }
-        let Some(rest) = bytes.get(n_spent..n_whole).filter(|rest| rest.len() <= n_whole / 2) else { return Ok(false) };
+        let Some(rest) = bytes.get(n_spent..n_whole).filter(|rest| rest.len() <= n_whole / 2) else { return Ok(()) };
         let temporary = Folder::temporary("usage");
         self.0.create(&temporary, rest)?;
         self.0.sync(&temporary)?;
-        self.0.rename(temporary, USAGE)?;
-        Ok(true)
+        self.0.rename(temporary, USAGE)
     }
 
     /// What is wrong with the file, if its lines up to `folded` were counted.
@@ -203,25 +195,18 @@ mod tests {
     fn an_append_goes_on_from_the_last_line_and_from_what_was_counted() {
         let check = |present: &[u64], rest: &[u8], known, expected: &[Option<u64>]| {
             let (_folder, files) = folder(present, rest);
-            UsageFile(&files).append(known, &[shown(1)], &[shown(2), shown(3)]).unwrap();
+            UsageFile(&files).append(known, &[shown(2), shown(3)]).unwrap();
             assert_eq!(numbers(&files), expected, "{present:?}");
         };
-        check(&[], b"", 0, &[Some(0), Some(1), Some(2)]);
-        check(&[1, 2], b"", 1, &[Some(1), Some(2), Some(0), Some(3), Some(4)]);
-        check(&[1], b"{\"n\":2,\"receipt", 0, &[Some(1), Some(0), Some(2), Some(3)]);
-        check(&[1], b"\0\0\0\0", 0, &[Some(1), Some(0), Some(2), Some(3)]);
-        check(&[1], b"damaged\n", 0, &[Some(1), None, Some(0), Some(3), Some(4)]);
-        check(&[1], b"", 8, &[Some(1), Some(0), Some(9), Some(10)]);
+        check(&[], b"", 0, &[Some(1), Some(2)]);
+        check(&[0, 1, 2], b"", 1, &[Some(0), Some(1), Some(2), Some(3), Some(4)]);
+        check(&[1], b"{\"n\":2,\"receipt", 0, &[Some(1), Some(2), Some(3)]);
+        check(&[1], b"\0\0\0\0", 0, &[Some(1), Some(2), Some(3)]);
+        check(&[1], b"damaged\n", 0, &[Some(1), None, Some(3), Some(4)]);
+        check(&[1], b"", 8, &[Some(1), Some(9), Some(10)]);
         // Longer than the part at the end that is read first.
         let long = [vec![b'x'; 20_000], b"\n".to_vec()].concat();
-        check(&[1], &long, 0, &[Some(1), None, Some(0), Some(3), Some(4)]);
-    }
-
-    #[test]
-    fn numbers_that_are_used_up_are_an_error_and_nothing_is_written() {
-        let (_folder, files) = folder(&[MAX_NUMBER - 1], b"");
-        assert!(UsageFile(&files).append(0, &[], &[shown(1)]).is_err());
-        assert_eq!(numbers(&files), [Some(MAX_NUMBER - 1)]);
+        check(&[1], &long, 0, &[Some(1), None, Some(3), Some(4)]);
     }
 
     #[test]
@@ -232,7 +217,7 @@ mod tests {
             let (_folder, files) = folder(&[], b"");
             let lines: Vec<u8> = (1..=N_LINES).flat_map(|n| shown(n as i64).line(n)).collect();
             files.create(USAGE, &[&lines[..], b"{\"n\":"].concat()).unwrap();
-            assert_eq!(UsageFile(&files).shorten(folded, now).unwrap(), expected > 1);
+            UsageFile(&files).shorten(folded, now).unwrap();
             assert_eq!((numbers(&files)[0], UsageFile(&files).last().unwrap()), (Some(expected), N_LINES));
         };
         let later = now + TimeDelta::seconds(100);

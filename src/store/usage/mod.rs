@@ -14,16 +14,14 @@ use chrono::{DateTime, FixedOffset, TimeDelta};
 
 use crate::config::FeedbackConfig;
 use crate::learn::feedback::{Feedback, count_outcome, count_retrieval, revert_credit};
-use crate::lesson::{LessonId, ReceiptId};
+use crate::lesson::{Lesson, LessonId, ReceiptId};
 use crate::state::Book;
 use crate::store::archive::whole_length;
 
 pub(crate) use event::{Event, Text};
 pub(crate) use file::{UsageCheck, UsageFile};
-pub(super) use former::Former;
 pub(crate) use former::{Folded, is_usage};
 pub(super) use pending::Pending;
-pub(super) use reading::Receipts;
 
 /// How long receipts are kept.
 pub(crate) const RECEIPT_DAYS: i64 = 7;
@@ -34,7 +32,7 @@ fn is_over(at: DateTime<FixedOffset>, now: DateTime<FixedOffset>) -> bool {
 }
 
 /// A retrieval and its feedback.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Receipt {
     pub(crate) at: DateTime<FixedOffset>,
     pub(crate) shown: Vec<Text>,
@@ -93,57 +91,36 @@ impl UsageLog {
     /// Reads lines. Those after `folded` change the book; earlier ones are in it already.
     pub(crate) fn read(&mut self, bytes: &[u8], folded: u64, book: &mut Book, config: &FeedbackConfig) {
         for (n, event) in file::lines(bytes).filter_map(file::read_line) {
-            self.apply(event, (n > folded).then_some(&mut *book), config);
+            self.apply(event, &mut Counts { book: (n > folded).then_some(&mut *book), config });
             self.end = self.end.max(n);
         }
         self.n_bytes += whole_length(bytes);
     }
 
-    /// Drops receipts that are over.
-    pub(crate) fn forget(&mut self, now: DateTime<FixedOffset>) {
-        self.receipts.retain(|_, receipt| !receipt.is_over(now));
-    }
-
-    fn apply(&mut self, event: Event, mut book: Option<&mut Book>, config: &FeedbackConfig) {
+    fn apply(&mut self, event: Event, counts: &mut Counts<'_>) {
         self.needs_earlier |= self.is_partial
-            && book.is_some()
+            && counts.book.is_some()
             && match &event {
                 Event::Shown { .. } => false,
                 Event::Outcome { receipt, .. } => !self.receipts.contains_key(receipt),
                 Event::Credited { .. } => true,
             };
         match event {
-            Event::Shown { receipt, shown, at } => self.add_retrieval(receipt, shown, at, book),
-            Event::Outcome { receipt, feedback, at } => self.record_outcome(receipt, feedback, at, book, config),
+            Event::Shown { receipt, shown, at } => {
+                self.receipts.entry(receipt).or_insert_with(|| {
+                    counts.show(&shown, at);
+                    Arc::new(Receipt { at, shown, ..Receipt::default() })
+                });
+            }
+            Event::Outcome { receipt, feedback, at } => self.record_outcome(receipt, feedback, at, counts),
             Event::Credited { texts, feedback, at, since } => {
                 match since {
                     Some(since) => self.credit_window(&texts, at, since),
-                    None => texts.iter().for_each(|text| self.credit_by_id(*text, book.as_deref_mut(), config)),
+                    None => texts.iter().for_each(|text| self.credit_by_id(*text, counts)),
                 }
-                credit(book, &texts, feedback, at, config);
+                counts.credit(&texts, feedback, at);
             }
         }
-    }
-
-    fn add_retrieval(
-        &mut self,
-        receipt: ReceiptId,
-        shown: Vec<Text>,
-        at: DateTime<FixedOffset>,
-        book: Option<&mut Book>,
-    ) {
-        if self.receipts.contains_key(&receipt) {
-            return;
-        }
-        if let Some(book) = book {
-            book.count_recall(shown.iter().map(|(id, _)| *id));
-            for (id, _) in &shown {
-                let recalls = book.get(*id).map_or(0, |lesson| book.recalls(&lesson.realm));
-                book.update(*id, |lesson| count_retrieval(lesson, at, recalls));
-            }
-        }
-        let entry = Receipt { at, shown, outcome: None, credited_by_id: BTreeSet::new(), credited: BTreeMap::new() };
-        self.receipts.insert(receipt, Arc::new(entry));
     }
 
     /// Records the outcome of a receipt. It overrides the credits of windows.
@@ -152,8 +129,7 @@ impl UsageLog {
         receipt: ReceiptId,
         feedback: Feedback,
         at: DateTime<FixedOffset>,
-        mut book: Option<&mut Book>,
-        config: &FeedbackConfig,
+        counts: &mut Counts<'_>,
     ) {
         let Some(receipt) = self.receipts.get_mut(&receipt).map(Arc::make_mut) else { return };
         if receipt.outcome.is_some() {
@@ -163,9 +139,9 @@ impl UsageLog {
         receipt.outcome = Some(feedback);
         let blind: Vec<_> = open.iter().filter_map(|text| Some((*text, *receipt.credited.get(&text.0)?))).collect();
         for (text, credited_at) in blind {
-            self.overrule(text, credited_at, book.as_deref_mut(), config);
+            self.overrule(text, credited_at, counts);
         }
-        credit(book, &open, feedback, at, config);
+        counts.credit(&open, feedback, at);
     }
 
     /// Notes a credit for all retrievals since a time, whatever their receipts.
@@ -178,28 +154,21 @@ impl UsageLog {
     }
 
     /// Notes that a lesson was credited by id in all its open retrievals. That overrides the last credit of a window.
-    fn credit_by_id(&mut self, text: Text, book: Option<&mut Book>, config: &FeedbackConfig) {
+    fn credit_by_id(&mut self, text: Text, counts: &mut Counts<'_>) {
         let mut last_blind = None;
         for receipt in self.receipts.values_mut().filter(|receipt| receipt.is_open_for(&text)) {
             last_blind = last_blind.max(receipt.credited.get(&text.0).copied());
             Arc::make_mut(receipt).credited_by_id.insert(text.0);
         }
         if let Some(credited_at) = last_blind {
-            self.overrule(text, credited_at, book, config);
+            self.overrule(text, credited_at, counts);
         }
     }
 
-    /// Reverts a window credit, once, if the lesson still has the text that was credited.
-    fn overrule(
-        &mut self,
-        text: Text,
-        credited_at: DateTime<FixedOffset>,
-        book: Option<&mut Book>,
-        config: &FeedbackConfig,
-    ) {
-        let is_first = self.overruled.insert((text.0, credited_at));
-        if let Some(book) = book.filter(|book| is_first && is_still(book, &text)) {
-            book.update(text.0, |lesson| revert_credit(lesson, config));
+    /// Reverts a window credit, once.
+    fn overrule(&mut self, text: Text, credited_at: DateTime<FixedOffset>, counts: &mut Counts<'_>) {
+        if self.overruled.insert((text.0, credited_at)) {
+            counts.change(&text, revert_credit);
         }
     }
 
@@ -223,23 +192,38 @@ impl UsageLog {
     }
 }
 
-fn is_still(book: &Book, (id, text_hash): &Text) -> bool {
-    book.get(*id).is_some_and(|lesson| lesson.text_hash() == *text_hash)
+/// The lessons that an event changes; none if it is counted already.
+struct Counts<'a> {
+    book: Option<&'a mut Book>,
+    config: &'a FeedbackConfig,
 }
 
-fn credit(
-    book: Option<&mut Book>,
-    texts: &[Text],
-    feedback: Feedback,
-    at: DateTime<FixedOffset>,
-    config: &FeedbackConfig,
-) {
-    let Some(book) = book else { return };
-    for text in texts {
-        if is_still(book, text) {
-            book.update(text.0, |lesson| count_outcome(lesson, feedback, at, config));
+impl Counts<'_> {
+    fn show(&mut self, shown: &[Text], at: DateTime<FixedOffset>) {
+        let Some(book) = &mut self.book else { return };
+        book.count_recall(shown.iter().map(|(id, _)| *id));
+        for (id, _) in shown {
+            let recalls = book.get(*id).map_or(0, |lesson| book.recalls(&lesson.realm));
+            book.update(*id, |lesson| count_retrieval(lesson, at, recalls));
         }
     }
+
+    fn credit(&mut self, texts: &[Text], feedback: Feedback, at: DateTime<FixedOffset>) {
+        for text in texts {
+            self.change(text, |lesson, config| count_outcome(lesson, feedback, at, config));
+        }
+    }
+
+    /// Changes a lesson, if it still has this text.
+    fn change(&mut self, text: &Text, change: impl FnOnce(&mut Lesson, &FeedbackConfig)) {
+        if let Some(book) = self.book.as_deref_mut().filter(|book| is_still(book, text)) {
+            book.update(text.0, |lesson| change(lesson, self.config));
+        }
+    }
+}
+
+fn is_still(book: &Book, (id, text_hash): &Text) -> bool {
+    book.get(*id).is_some_and(|lesson| lesson.text_hash() == *text_hash)
 }
 
 /// What is read of a file, written again, is the same; and the file is appended to after any bytes.
@@ -265,7 +249,7 @@ pub(super) fn fuzz(bytes: &[u8]) {
         shown: Vec::new(),
         at: crate::testing::at(0),
     };
-    usage.append(0, &[], std::slice::from_ref(&event)).unwrap();
+    usage.append(0, std::slice::from_ref(&event)).unwrap();
     assert_eq!((usage.last().unwrap(), usage.check(0).unwrap().is_torn), (last + 1, false));
     let bytes = files.read_or_empty(file::USAGE, 0).unwrap();
     assert_eq!(file::lines(&bytes).last().and_then(file::read_line), Some((last + 1, event)));
@@ -274,7 +258,7 @@ pub(super) fn fuzz(bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::{Lesson, TextHash};
+    use crate::lesson::TextHash;
     use crate::testing::{at, lesson};
 
     fn receipt(number: i64) -> ReceiptId {
@@ -410,12 +394,5 @@ mod tests {
         book.put(Lesson { last_retrieved_at: Some(at(1)), ..lesson("long ago", "s") });
         let open = UsageLog::default().unsettled_since(at(5), &book);
         assert_eq!(open, [text(&lesson("open", "s"))]);
-    }
-
-    #[test]
-    fn receipts_are_forgotten_after_seven_days() {
-        let (mut log, ..) = replay(&[shown(1), shown(2)], 0);
-        log.forget(at(2) + TimeDelta::days(RECEIPT_DAYS));
-        assert!(log.receipt(receipt(1)).is_none() && log.receipt(receipt(2)).is_some());
     }
 }

@@ -31,13 +31,19 @@ impl Store {
             }
             pending.n_dropped += 1;
         }
-        self.append_pending(known, &mut pending)
+        drop(pending);
+        self.flush(known).map(drop)
     }
 
     /// Appends the usage in memory, unless another process is committing. Returns true when nothing is left.
     pub(crate) fn flush(&self, known: &Snapshot) -> Result<bool> {
         let mut pending = self.pending.lock();
-        self.append_pending(known, &mut pending)?;
+        if !pending.events.is_empty()
+            && self.may_append(known)
+            && let Some(_lock) = self.folder.try_lock()?
+        {
+            self.write_pending(known, &mut pending)?;
+        }
         Ok(pending.events.is_empty())
     }
 
@@ -52,14 +58,6 @@ impl Store {
             let n_lost = pending.events.len() + pending.n_dropped;
             tracing::warn!(%error, n_lost, "retrievals could not be counted");
         }
-    }
-
-    fn append_pending(&self, known: &Snapshot, pending: &mut Pending) -> Result<()> {
-        if pending.events.is_empty() || !self.may_append(known) {
-            return Ok(());
-        }
-        let Some(_lock) = self.folder.try_lock()? else { return Ok(()) };
-        self.write_pending(known, pending)
     }
 
     /// Appends the usage in memory. The caller holds the lock. What cannot be written stays in memory.
@@ -77,7 +75,8 @@ impl Store {
         if pending.events.is_empty() {
             return Ok(());
         }
-        self.usage_file().append(known.log.end, &[], &pending.events)?;
+        self.move_former_usage(known.committed.usage)?;
+        self.usage_file().append(known.log.end, &pending.events)?;
         let Pending { receipts, n_dropped, .. } = std::mem::take(pending);
         if n_dropped > 0 {
             tracing::warn!(n_dropped, "retrievals were not counted while the folder was locked");
