@@ -1,6 +1,5 @@
 //! Checksums of JSON content, independent of its layout: a row that an editor only indents again keeps its checksum.
 
-use crc32fast::Hasher;
 use serde_json::{Map, Value};
 
 /// The key of a row's checksum.
@@ -23,10 +22,9 @@ pub(crate) fn of_row(list: &str, row: &Map<String, Value>) -> String {
 }
 
 fn of_row_with(list: &str, row: &Map<String, Value>, read: Read) -> String {
-    let mut crc = Hasher::new();
-    crc.update(list.as_bytes());
-    object(row, &mut crc, read);
-    text(&crc)
+    let mut bytes = list.as_bytes().to_vec();
+    object(row, &mut bytes, read);
+    crc_of(&bytes)
 }
 
 /// How a number in the file is interpreted.
@@ -61,56 +59,57 @@ fn read_in_halves(number: f64) -> f64 {
 
 /// The checksum of several parts in this order.
 pub(crate) fn of_values<'a>(values: impl IntoIterator<Item = (&'a str, &'a Value)>) -> String {
-    let mut crc = Hasher::new();
+    let mut bytes = Vec::new();
     for (name, value) in values {
-        crc.update(name.as_bytes());
-        hash(value, &mut crc, |number| number);
+        bytes.extend_from_slice(name.as_bytes());
+        add(value, &mut bytes, |number| number);
     }
-    text(&crc)
+    crc_of(&bytes)
 }
 
-fn text(crc: &Hasher) -> String {
-    format!("{:08x}", crc.clone().finalize())
+fn crc_of(bytes: &[u8]) -> String {
+    format!("{:08x}", crc32fast::hash(bytes))
 }
 
-fn hash(value: &Value, crc: &mut Hasher, read: Read) {
+/// Adds the bytes that the checksum of a value is made of.
+fn add(value: &Value, bytes: &mut Vec<u8>, read: Read) {
     match value {
-        Value::Null => crc.update(b"0"),
-        Value::Bool(is) => crc.update(if *is { b"t" } else { b"f" }),
+        Value::Null => bytes.push(b'0'),
+        Value::Bool(is) => bytes.push(if *is { b't' } else { b'f' }),
         Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
             Some(float) => {
-                crc.update(b"d");
-                crc.update(&read(float).to_bits().to_le_bytes());
+                bytes.push(b'd');
+                bytes.extend_from_slice(&read(float).to_bits().to_le_bytes());
             }
-            None => sized(b'n', number.to_string().as_bytes(), crc),
+            None => sized(b'n', number.to_string().as_bytes(), bytes),
         },
-        Value::String(string) => sized(b's', string.as_bytes(), crc),
+        Value::String(string) => sized(b's', string.as_bytes(), bytes),
         Value::Array(list) => {
-            crc.update(b"[");
+            bytes.push(b'[');
             for value in list {
-                hash(value, crc, read);
+                add(value, bytes, read);
             }
-            crc.update(b"]");
+            bytes.push(b']');
         }
-        Value::Object(map) => object(map, crc, read),
+        Value::Object(map) => object(map, bytes, read),
     }
 }
 
-fn object(map: &Map<String, Value>, crc: &mut Hasher, read: Read) {
+fn object(map: &Map<String, Value>, bytes: &mut Vec<u8>, read: Read) {
     let mut keys: Vec<_> = map.iter().collect();
     keys.sort_unstable_by_key(|(key, _)| *key);
-    crc.update(b"{");
+    bytes.push(b'{');
     for (key, value) in keys {
-        sized(b'k', key.as_bytes(), crc);
-        hash(value, crc, read);
+        sized(b'k', key.as_bytes(), bytes);
+        add(value, bytes, read);
     }
-    crc.update(b"}");
+    bytes.push(b'}');
 }
 
-fn sized(kind: u8, bytes: &[u8], crc: &mut Hasher) {
-    crc.update(&[kind]);
-    crc.update(&(bytes.len() as u64).to_le_bytes());
-    crc.update(bytes);
+fn sized(kind: u8, text: &[u8], bytes: &mut Vec<u8>) {
+    bytes.push(kind);
+    bytes.extend_from_slice(&(text.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(text);
 }
 
 /// A line of JSON with the checksum of everything before it: `{…,"crc":"xxxxxxxx"}`.

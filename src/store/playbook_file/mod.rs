@@ -247,8 +247,9 @@ fn read_book(rows: Vec<Value>, seals: &mut Seals, clock: &dyn Clock, admits: &dy
     let ranks = ranks(&rows, clock);
     for (place, mut row) in rows.into_iter().enumerate() {
         let seal = checksum::take(LESSONS, &mut row);
-        let read =
-            Lesson::from_row(row.clone(), clock).map(|lesson| in_file_order(lesson, &row, ranks.get(&place), clock));
+        let time = time_of(&row, clock);
+        let unread_row = (!has_texts(&row)).then(|| row.clone());
+        let read = Lesson::from_row(row, clock).map(|lesson| in_file_order(lesson, time, ranks.get(&place)));
         match read {
             Ok(lesson) if lesson.is_admitted() && !admits(&lesson) => foreign.push(Arc::new(lesson)),
             Ok(mut lesson) => {
@@ -269,11 +270,17 @@ fn read_book(rows: Vec<Value>, seals: &mut Seals, clock: &dyn Clock, admits: &dy
             Err(why) => {
                 seals.n_broken += usize::from(seal == Seal::Broken);
                 tracing::warn!(place, %why, "a row of the playbook file is not a lesson; it is kept unchanged");
-                unread.push(row);
+                unread.extend(unread_row);
             }
         }
     }
     Book { lessons: lessons.into_iter().collect(), waiting, foreign, unread, ..Book::default() }
+}
+
+/// True for a row that is a lesson: it has a trigger and a solution.
+fn has_texts(row: &Value) -> bool {
+    let has = |key: &str| row.get(key).and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty());
+    (has("trigger") || has("task")) && (has("correct_pattern") || has("solution"))
 }
 
 /// The rank of each row without an id among rows of the same time, by its position; counted from the last one.
@@ -288,8 +295,7 @@ fn ranks(rows: &[Value], clock: &dyn Clock) -> BTreeMap<usize, usize> {
 
 /// A row with its position in the file taken into account: without a time it is older than all others, and among rows of equal
 /// time the earlier one is newer.
-fn in_file_order(mut lesson: Lesson, row: &Value, rank: Option<&usize>, clock: &dyn Clock) -> Lesson {
-    let time = time_of(row, clock);
+fn in_file_order(mut lesson: Lesson, time: Option<DateTime<FixedOffset>>, rank: Option<&usize>) -> Lesson {
     lesson.timestamp = time.unwrap_or_default();
     if let Some(rank) = rank {
         lesson.id = LessonId::numbered(lesson.timestamp, *rank, lesson.text_hash());
