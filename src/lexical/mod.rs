@@ -8,7 +8,7 @@ mod word_hashes;
 mod words;
 
 use std::collections::{BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 pub(crate) use code_terms::code_terms;
@@ -26,7 +26,7 @@ const B: f32 = 0.75;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LexicalIndex {
     /// The texts of each term, in the order of rows.
-    postings: HashMap<u64, Arc<Vec<Posting>>>,
+    postings: ByHash<u64, Arc<Vec<Posting>>>,
     n_texts: u32,
     /// The total number of terms of all texts.
     length: u64,
@@ -178,6 +178,32 @@ fn number_of(term: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     term.hash(&mut hasher);
     hasher.finish()
+}
+
+/// A map whose keys are hashes of texts.
+type ByHash<K, V> = HashMap<K, V, BuildHasherDefault<HashedHasher>>;
+
+/// Spreads the bits of a key that is a hash already.
+#[derive(Clone, Copy, Debug, Default)]
+struct HashedHasher(u64);
+
+impl Hasher for HashedHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(self.0 ^ u64::from(*byte)));
+    }
+
+    fn write_u32(&mut self, hash: u32) {
+        self.write_u64(hash.into());
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        // 2⁶⁴ divided by the golden ratio (Knuth, "The Art of Computer Programming", 6.4).
+        self.0 = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
 }
 
 /// A 32-bit hash of a text (FNV-1a, folded).

@@ -18,29 +18,30 @@ impl WordHashes {
     /// Adds the hash of each occurrence of a term.
     pub(super) fn terms(&mut self, text: &str, found: &mut Vec<u32>) {
         for token in tokens(text) {
-            let terms = |each: &mut Vec<u32>| token_terms(token, |term| each.push(hashed(term)));
-            found.extend_from_slice(cached_hashes(&mut self.terms, token, terms));
+            add_hashes(&mut self.terms, token, found, |each| token_terms(token, |term| each.push(hashed(term))));
         }
     }
 
     /// Adds each occurrence of an n-gram of the words that are not stop words.
     pub(super) fn grams(&mut self, text: &str, found: &mut Vec<Gram>) {
         for run in runs(text) {
-            found
-                .extend_from_slice(cached_hashes(&mut self.grams, run, |each| word_grams(run, |gram| each.push(gram))));
+            add_hashes(&mut self.grams, run, found, |each| word_grams(run, |gram| each.push(gram)));
         }
     }
 }
 
-fn cached_hashes<'a>(
-    hashes: &'a mut HashMap<Box<str>, Box<[u32]>>,
+fn add_hashes(
+    known: &mut HashMap<Box<str>, Box<[u32]>>,
     word: &str,
+    found: &mut Vec<u32>,
     work_out: impl FnOnce(&mut Vec<u32>),
-) -> &'a [u32] {
-    if !hashes.contains_key(word) {
-        let mut found = Vec::new();
-        work_out(&mut found);
-        hashes.insert(word.into(), found.into());
+) {
+    if let Some(hashes) = known.get(word) {
+        found.extend_from_slice(hashes);
+        return;
     }
-    hashes.get(word).map_or(&[], |found| found)
+    let mut hashes = Vec::new();
+    work_out(&mut hashes);
+    found.extend_from_slice(&hashes);
+    known.insert(word.into(), hashes.into());
 }

@@ -1,8 +1,8 @@
 //! Word scores: BM25F over weighted fields, for code-aware terms and for character n-grams.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::ByHash;
 use super::grams::{Gram, GramSet, WantedGrams};
 use super::word_hashes::WordHashes;
 
@@ -53,9 +53,9 @@ pub(crate) struct DocumentWords {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FieldIndex {
     /// The documents of each term, in the order of rows.
-    postings: HashMap<u32, Arc<Vec<Posting>>>,
+    postings: ByHash<u32, Arc<Vec<Posting>>>,
     /// The number of documents of each gram.
-    grams: HashMap<Gram, u32>,
+    grams: ByHash<Gram, u32>,
     /// By row; none for an unused one. The last one is used.
     documents: Vec<Option<DocumentWords>>,
     n_documents: usize,
