@@ -183,7 +183,7 @@ impl PlaybookBuilder {
             vectors: RwLock::new(VectorCache::default()),
             writer: Mutex::new(()),
             recovery,
-            skills: KnownSkills { roots, cache: Mutex::default(), matcher: SkillMatcher::default() },
+            skills: KnownSkills { roots, state: Mutex::default(), matcher: SkillMatcher::default() },
             targets: NamedTargets { global_notes, writable_skills },
             own_roots: self.own_roots,
             export_key: self.export_key,

@@ -68,7 +68,7 @@ use crate::error::{FolderError, Result};
 use crate::exchange::ExportKey;
 use crate::lesson::TextHash;
 use crate::state::{DedupIndex, Lazy, RecallIndex};
-use crate::store::skill_cache::SkillCache;
+use crate::store::skill_state::KnownSkillState;
 use crate::store::{Snapshot, Store, VectorCache};
 
 use inbox::{Inbox, Notice, Proposal};
@@ -147,8 +147,7 @@ struct OpenPlaybook {
 /// The folders of skills that the host named, and what is known of the skills in them.
 struct KnownSkills {
     roots: Vec<(SkillPlace, PathBuf)>,
-    /// The skills that were read.
-    cache: Mutex<SkillCache>,
+    state: Mutex<KnownSkillState>,
     /// The prepared index that a turn's text is matched against.
     matcher: SkillMatcher,
 }

@@ -245,8 +245,7 @@ impl Skills {
 
     /// The memory's own skill files.
     pub(super) fn own(&self) -> Vec<FoundSkill> {
-        let shared = &self.shared;
-        SkillFiles::own(&shared.store.folder).scan(&mut shared.skills.cache.lock()).found
+        SkillFiles::own(&self.shared.store.folder).scan().found
     }
 
     fn keep(&self, skill: &Skill, existing: Existing, beside: &[(Name, Vec<u8>)]) -> Result<SavedSkill> {

@@ -55,20 +55,20 @@ impl Skills {
         let shared = &self.shared;
         let Store { folder, guard, .. } = &shared.store;
         guard.check(folder)?;
-        let mut cache = shared.skills.cache.lock();
-        let known = self.state().read_unless_known(&mut cache.state)?;
+        let mut state = shared.skills.state.lock();
+        let known = self.state().read_unless_known(&mut state.records)?;
         let (mut listing, mut all) = (SkillListing::default(), Vec::new());
         for (whose, root) in self.roots() {
-            let scanned = root.scan(&mut cache);
+            let scanned = root.scan();
             guard.ask_again(folder)?;
             listing.refused.extend(scanned.left_out);
-            if whose == SkillPlace::User && cache.has_changed(&scanned.found) {
+            if whose == SkillPlace::User && state.has_changed(&scanned.found) {
                 guard.refresh(folder)?;
-                cache.note_reviewed(&scanned.found);
+                state.note_reviewed(&scanned.found);
             }
             all.extend(scanned.found.into_iter().map(|found| listed(found, whose, &known, guard)));
         }
-        drop(cache);
+        drop(state);
         self.withhold_drafts(&mut all, &known)?;
         let shadowed_by = shadowed_by(&all);
         for (skill, by) in all.into_iter().zip(shadowed_by) {
@@ -204,7 +204,6 @@ impl Skills {
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the tests change files by themselves")]
 mod tests {
-    use std::collections::BTreeMap;
     use std::fs;
     use std::path::Path;
     use std::sync::Arc;
@@ -216,7 +215,7 @@ mod tests {
     use crate::skill::Skill;
     use crate::store::skill_files::NotListed;
     use crate::testing::at;
-    use crate::testing::faults::{CountingDisk, Fault, FaultyDisk};
+    use crate::testing::faults::{Fault, FaultyDisk};
     use crate::{Listing, ManualClock, build_lesson};
 
     fn open(folder: &Path, disk: Box<dyn Disk>) -> Result<Playbook> {
@@ -300,56 +299,22 @@ mod tests {
         }
     }
 
-    /// Sets a file's time far enough back that its stamp is not racy.
-    fn age(path: &Path, seconds: u64) {
-        let then = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000 - seconds);
-        fs::File::open(path).unwrap().set_modified(then).unwrap();
-    }
-
-    fn age_all(root: &Path) {
-        for entry in fs::read_dir(root).unwrap() {
-            let folder = entry.unwrap().path();
-            for file in fs::read_dir(&folder).unwrap() {
-                age(&file.unwrap().path(), 0);
-            }
-            age(&folder, 0);
-        }
-        age(root, 0);
-    }
-
     fn names(playbook: &Playbook) -> Vec<String> {
         let skills = playbook.skills().list().unwrap().skills;
         skills.iter().map(|listed| format!("{}: {}", listed.skill.name, listed.skill.body.trim())).collect()
     }
 
-    /// The disk operations, by kind, of a recall below a folder of skills.
-    fn recall(playbook: &Playbook, disk: &CountingDisk, root: &Path) -> BTreeMap<&'static str, usize> {
-        disk.take();
-        playbook.get_playbook_context("rotate the ssh host keys").unwrap();
-        let mut counts = BTreeMap::new();
-        for (operation, _) in disk.take().iter().filter(|(_, path)| path.starts_with(root)) {
-            *counts.entry(*operation).or_insert(0) += 1;
-        }
-        counts
-    }
-
     #[test]
-    fn a_recall_with_unchanged_skills_takes_one_stat_of_each_and_sees_every_change() {
+    fn every_change_of_a_skill_is_seen() {
         const N: usize = 30;
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().join("skills");
-        let disk = CountingDisk::default();
-        let playbook = open(temp.path(), Box::new(disk.clone())).unwrap();
+        let playbook = open(temp.path(), Box::new(RealDisk)).unwrap();
         for n in 0..N {
             let skill = Skill { auto_load: n == 0, ..Skill::new(format!("s{n:02}").parse().unwrap(), "d") };
             playbook.skills().save(&Skill { body: format!("body {n}"), ..skill }).unwrap();
         }
         fs::create_dir_all(root.join("empty")).unwrap();
-        age_all(&root);
-        recall(&playbook, &disk, &root);
-        // The root, each file with its folder, and the folder without a skill.
-        assert_eq!(recall(&playbook, &disk, &root), BTreeMap::from([("stat", 2 * N + 2)]));
-
         let file = |name: &str| root.join(name).join("SKILL.md");
         let listed = |name: &str| names(&playbook).into_iter().find(|listed| listed.starts_with(&format!("{name}: ")));
         // Edited: the root does not change.
@@ -380,10 +345,6 @@ mod tests {
         let edited = fs::read_to_string(file("s00")).unwrap().replace("body 0", "body X");
         fs::write(file("s00"), edited).unwrap();
         assert!(text().contains("body X"));
-        // When no stamp is racy any more, the cost is as low as before.
-        age_all(&root);
-        recall(&playbook, &disk, &root);
-        assert_eq!(recall(&playbook, &disk, &root), BTreeMap::from([("stat", 2 * N + 2)]));
     }
 
     #[test]
@@ -393,7 +354,6 @@ mod tests {
         let (root, outside) = (temp.path().join("memory").join("skills"), temp.path().join("outside.md"));
         let playbook = open(&temp.path().join("memory"), Box::new(RealDisk)).unwrap();
         playbook.skills().save(&skill("first")).unwrap();
-        age_all(&root);
         assert_eq!(names(&playbook), ["one: first"]);
         // The same file by its inode, length and time.
         fs::rename(root.join("one").join("SKILL.md"), &outside).unwrap();

@@ -1,4 +1,4 @@
-//! Skills as files, `<root>/<name>/SKILL.md`: found, read again only when changed, written whole.
+//! Skills as files, `<root>/<name>/SKILL.md`: found, read, written whole.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use adage_redact::path_text;
 use serde::Serialize;
 
-use super::skill_cache::{FILE_NAMES, SkillCache};
+use super::skill_scan::{self, FILE_NAMES};
 use super::supporting_files::{NotCovered, SkillFile};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Directory, Entry, Folder, Name, TEMPORARY};
@@ -123,8 +123,8 @@ impl<'a> SkillFiles<'a> {
     }
 
     /// The skills; empty if the folder is missing. Hidden folders and those without a skill are skipped.
-    pub(crate) fn scan(&self, cache: &mut SkillCache) -> SkillRoot {
-        cache.scan(self.folder, self.root.path())
+    pub(crate) fn scan(&self) -> SkillRoot {
+        skill_scan::scan(self.folder, self.root.path())
     }
 
     /// Writes a skill under the memory folder's lock: a temporary file, synced, then one rename. A link in the place of its
@@ -238,7 +238,6 @@ pub(crate) fn skill_file(path: &Path) -> PathBuf {
 #[expect(clippy::disallowed_methods, reason = "the tests write files by themselves")]
 mod tests {
     use std::fs;
-    use std::time::{Duration, SystemTime};
 
     use super::*;
     use crate::folder::Access;
@@ -249,8 +248,8 @@ mod tests {
         Folder::open(folder, Box::new(RealDisk), Access::ReadWrite).unwrap()
     }
 
-    fn scan(folder: &Folder, root: &Path, cache: &mut SkillCache) -> SkillRoot {
-        SkillFiles::in_folder(folder, root).scan(cache)
+    fn scan(folder: &Folder, root: &Path) -> SkillRoot {
+        SkillFiles::in_folder(folder, root).scan()
     }
 
     fn put(root: &Path, folder: &str, text: &str) -> PathBuf {
@@ -258,12 +257,6 @@ mod tests {
         let path = root.join(folder).join("SKILL.md");
         fs::write(&path, text).unwrap();
         path
-    }
-
-    /// Makes a file's time older, so that its stamp is not racy.
-    fn age(path: &Path, seconds: u64) {
-        let then = SystemTime::now() - Duration::from_secs(seconds);
-        fs::File::options().write(true).open(path).unwrap().set_modified(then).unwrap();
     }
 
     fn names(root: &SkillRoot) -> Vec<&str> {
@@ -279,8 +272,7 @@ mod tests {
     fn a_root_is_scanned_in_order_and_invalid_skills_are_reported() {
         let temp = tempfile::tempdir().unwrap();
         let (folder, root) = (open(&temp.path().join("memory")), temp.path().join("root"));
-        let mut cache = SkillCache::default();
-        assert!(names(&scan(&folder, &root, &mut cache)).is_empty());
+        assert!(names(&scan(&folder, &root)).is_empty());
         put(&root, "b", "B.");
         put(&root, "a", "---\nname: z\n---\nZ.");
         put(&root, "bad", "---\nname: x/y\n---\nZ.");
@@ -291,7 +283,7 @@ mod tests {
         fs::write(root.join("README.md"), "x").unwrap();
         fs::create_dir_all(root.join("lower")).unwrap();
         fs::write(root.join("lower").join("skill.md"), "L.").unwrap();
-        let found = scan(&folder, &root, &mut cache);
+        let found = scan(&folder, &root);
         assert_eq!(names(&found), ["z", "b", "lower"]);
         assert_eq!(
             reasons(&found),
@@ -318,7 +310,7 @@ mod tests {
         fs::create_dir_all(root.join("broken")).unwrap();
         symlink(root.join("nowhere"), root.join("broken").join("SKILL.md")).unwrap();
         symlink(root.join("own"), root.join("within")).unwrap();
-        let found = scan(&folder, &root, &mut SkillCache::default());
+        let found = scan(&folder, &root);
         // The skill without a name is named after its folder.
         assert_eq!(names(&found), ["own", "within"]);
         let reasons = reasons(&found);
@@ -334,7 +326,7 @@ mod tests {
 
         // A root may be a link: a person named it. A link in the memory's own folder is not written through.
         symlink(&root, temp.path().join("root-link")).unwrap();
-        assert_eq!(names(&scan(&folder, &temp.path().join("root-link"), &mut SkillCache::default())).len(), 2);
+        assert_eq!(names(&scan(&folder, &temp.path().join("root-link"))).len(), 2);
         let name = |text: &str| text.parse::<SkillName>().unwrap();
         for (linked, target) in [("skills/folder", &outside), ("skills/file/SKILL.md", &outside.join("evil/SKILL.md"))]
         {
@@ -351,28 +343,6 @@ mod tests {
         assert!(SkillFiles::own(&folder).write(&name("new"), "text", Existing::Keep).is_err());
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
         assert_eq!(fs::read_to_string(outside.join("evil/SKILL.md")).unwrap(), "---\nname: evil\n---\nE.");
-    }
-
-    #[test]
-    fn an_unchanged_skill_is_parsed_once() {
-        let temp = tempfile::tempdir().unwrap();
-        let (folder, root) = (open(&temp.path().join("memory")), temp.path().join("root"));
-        let paths = ["a", "b", "c"].map(|name| put(&root, name, "Text."));
-        for path in &paths {
-            age(path, 60);
-        }
-        let mut cache = SkillCache::default();
-        let first = scan(&folder, &root, &mut cache);
-        assert_eq!((names(&first).len(), cache.n_parsed), (3, 3));
-        let again = scan(&folder, &root, &mut cache);
-        assert_eq!((names(&again), cache.n_parsed), (names(&first), 3));
-        fs::write(&paths[1], "---\nname: b\n---\nOther.").unwrap();
-        age(&paths[1], 30);
-        let changed = scan(&folder, &root, &mut cache);
-        assert_eq!((changed.found[1].skill.body.as_str(), cache.n_parsed), ("Other.", 4));
-        fs::remove_dir_all(root.join("b")).unwrap();
-        assert_eq!(names(&scan(&folder, &root, &mut cache)), ["a", "c"]);
-        assert_eq!((cache.n_known(), cache.n_parsed), (2, 4));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::mining::forget_oldest;
+use super::skill_files::FoundSkill;
 use crate::error::folder::Result;
 use crate::folder::{Folder, JsonFile, JsonRecord, KnownJson};
 use crate::hash::TextHash;
@@ -36,6 +37,29 @@ pub(crate) struct SkillState {
     /// Keys of a later version.
     #[serde(flatten)]
     rest: Map<String, Value>,
+}
+
+/// What a handle knows of the records.
+#[derive(Debug, Default)]
+pub(crate) struct KnownSkillState {
+    pub(crate) records: KnownJson<SkillState>,
+    /// The memory's own skills when it was found out last who writes to the folder.
+    judged: Option<TextHash>,
+}
+
+impl KnownSkillState {
+    /// True when the memory's own skills are others than when [`note_reviewed`](Self::note_reviewed) was called.
+    pub(crate) fn has_changed(&self, own: &[FoundSkill]) -> bool {
+        self.judged != Some(texts_of(own))
+    }
+
+    pub(crate) fn note_reviewed(&mut self, own: &[FoundSkill]) {
+        self.judged = Some(texts_of(own));
+    }
+}
+
+fn texts_of(found: &[FoundSkill]) -> TextHash {
+    TextHash::of(&found.iter().map(|found| found.text_hash.to_string()).collect::<Vec<_>>())
 }
 
 /// The name and time for a hash, for people.

@@ -7,7 +7,7 @@ use adage_redact::path_line;
 use serde::Serialize;
 
 use crate::error::folder::{FolderError, Result};
-use crate::folder::{Directory, Entry, Name, Stamp};
+use crate::folder::{Directory, Entry, Name};
 use crate::hash::TextHash;
 
 /// The maximum number of supporting files of a skill.
@@ -74,19 +74,16 @@ pub(crate) struct SupportingFiles {
     /// In the order of their paths, as far as they could be read.
     pub(crate) files: Vec<SkillFile>,
     pub(crate) not_covered: Option<NotCovered>,
-    /// The stamps that prove that nothing has changed; none if something could not be read.
-    pub(super) watched: Option<Vec<(Name, Stamp)>>,
 }
 
 impl SupportingFiles {
     /// Everything in a skill's folder except the skill's own file.
     pub(crate) fn scan(folder: &Directory, skill_file: &Name) -> Self {
-        let mut scan = Scan { folder, skill_file, files: Vec::new(), n_bytes: 0, watched: Vec::new() };
+        let mut scan = Scan { folder, skill_file, files: Vec::new(), n_bytes: 0 };
         let not_covered = scan.folder(&Name::TOP, 0).err();
-        let is_read = !matches!(not_covered, Some(NotCovered::Unreadable(_)));
         let mut files = scan.files;
         files.sort_by(|one, other| one.path.cmp(&other.path));
-        Self { files, not_covered, watched: is_read.then_some(scan.watched) }
+        Self { files, not_covered }
     }
 
     /// The hash of a skill with these files; without files, that of the skill alone.
@@ -126,7 +123,6 @@ struct Scan<'a> {
     skill_file: &'a Name,
     files: Vec<SkillFile>,
     n_bytes: u64,
-    watched: Vec<(Name, Stamp)>,
 }
 
 impl Scan<'_> {
@@ -134,8 +130,6 @@ impl Scan<'_> {
         if depth > MAX_DEPTH {
             return Err(NotCovered::TooDeep { path: folder.as_path().to_owned(), max: MAX_DEPTH });
         }
-        // Taken before the names are listed: a later change changes the stamp or makes it racy.
-        self.watch(folder)?;
         for name in self.folder.list(folder)? {
             let name = folder.join(name);
             if name == *self.skill_file {
@@ -157,7 +151,7 @@ impl Scan<'_> {
         if self.files.len() == MAX_FILES {
             return Err(NotCovered::TooMany { max: MAX_FILES });
         }
-        let stamp = self.watch(name)?;
+        let stamp = self.folder.own_stamp(name)?;
         self.n_bytes = self.n_bytes.saturating_add(stamp.map_or(0, |stamp| stamp.length));
         if self.n_bytes > MAX_BYTES {
             return Err(NotCovered::TooLarge { max: MAX_BYTES });
@@ -170,12 +164,6 @@ impl Scan<'_> {
             hash: TextHash::of(&[&bytes]),
         });
         Ok(())
-    }
-
-    fn watch(&mut self, name: &Name) -> Result<Option<Stamp>, NotCovered> {
-        let stamp = self.folder.own_stamp(name)?;
-        self.watched.extend(stamp.map(|stamp| (name.clone(), stamp)));
-        Ok(stamp)
     }
 }
 
