@@ -98,6 +98,8 @@ pub(super) struct ChunkIndex {
     pub(super) vectors: VectorIndex,
     /// Chunks without a vector.
     pub(super) missing: KeySet,
+    /// Chunks for which the model makes no usable vector.
+    unusable: KeySet,
     config: IndexConfig,
 }
 
@@ -110,6 +112,7 @@ impl ChunkIndex {
             free: KeySet::default(),
             vectors: VectorIndex::new(config.clone()),
             missing: KeySet::default(),
+            unusable: KeySet::default(),
             config,
         }
     }
@@ -151,6 +154,7 @@ impl ChunkIndex {
             self.chunks.take(number);
             self.vectors.remove(number);
             self.missing.remove(number);
+            self.unusable.remove(number);
             self.free.insert(number);
         }
     }
@@ -170,8 +174,8 @@ impl ChunkIndex {
 
     /// The keys of the documents that have a chunk without a vector.
     pub(super) fn incomplete(&self) -> KeySet {
-        let has_none = |chunk: &&Chunk| self.vectors.vector(chunk.number).is_none();
-        self.chunks.iter().filter(has_none).map(|chunk| chunk.document).collect()
+        let numbers = self.missing.iter().chain(self.unusable.iter());
+        numbers.filter_map(|number| self.chunk(number)).map(|chunk| chunk.document).collect()
     }
 
     /// The hashes of the texts that have no vector.
@@ -202,7 +206,10 @@ impl ChunkIndex {
     /// No vector of these texts is asked for again.
     pub(super) fn give_up(&mut self, texts: &BTreeSet<TextHash>) {
         let has = |number: &u32| self.chunk(*number).is_some_and(|chunk| texts.contains(&chunk.text));
-        self.missing = self.missing.minus(&self.missing.iter().filter(has).collect());
+        for number in self.missing.iter().filter(has).collect::<Vec<_>>() {
+            self.missing.remove(number);
+            self.unusable.insert(number);
+        }
     }
 
     /// Uses a stored index for the chunks without a vector, if there is no vector yet.
@@ -235,6 +242,7 @@ impl ChunkIndex {
     /// Drops all vectors.
     pub(super) fn forget_vectors(&mut self) {
         self.vectors = VectorIndex::new(self.config.clone());
+        self.unusable = KeySet::default();
         self.missing = self.chunks.iter().map(|chunk| chunk.number).collect();
     }
 
