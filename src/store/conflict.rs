@@ -195,8 +195,8 @@ mod tests {
     use crate::state::{Action, Edit, Removed};
     use crate::testing::{at, lesson};
 
-    fn file(lessons: &[Lesson]) -> PlaybookFile {
-        let book = Book { lessons: lessons.iter().cloned().map(Arc::new).collect(), ..Book::default() };
+    fn file<'l>(lessons: impl IntoIterator<Item = &'l Lesson>) -> PlaybookFile {
+        let book = Book { lessons: lessons.into_iter().cloned().map(Arc::new).collect(), ..Book::default() };
         PlaybookFile { book: Arc::new(book), ..PlaybookFile::default() }
     }
 
@@ -234,34 +234,34 @@ mod tests {
     fn the_newer_text_is_used_and_the_other_one_awaits_review() {
         let old = Lesson { timestamp: at(1), ..lesson("t", "old") };
         let new = Lesson { timestamp: at(2), solution: "new".into(), correct_pattern: "new".into(), ..old.clone() };
-        check(&file(&[old.clone()]), &file(&[new.clone()]), &[], &["new"], &["old"]);
-        let mut united = file(&[new.clone()]);
-        united.book = Arc::new(both_ways(&file(&[old.clone()]), &file(&[new.clone()]), &[]));
-        check(&united, &file(&[old.clone()]), &[], &["new"], &["old"]);
+        check(&file([&old]), &file([&new]), &[], &["new"], &["old"]);
+        let mut united = file([&new]);
+        united.book = Arc::new(both_ways(&file([&old]), &file([&new]), &[]));
+        check(&united, &file([&old]), &[], &["new"], &["old"]);
         // A change says that the later one was replaced.
         let edit = Edit { after: Some(old.text_hash()), ..Edit::gone(Why::Edited, Arc::new(new.clone())) };
-        check(&file(&[old.clone()]), &file(&[new.clone()]), &[change(vec![edit])], &["old"], &[]);
+        check(&file([&old]), &file([&new]), &[change(vec![edit])], &["old"], &[]);
         let elsewhere = Lesson { timestamp: at(3), id: lesson("another id", "s").id, ..old.clone() };
-        check(&file(&[old.clone()]), &file(&[elsewhere]), &[], &["old"], &[]);
+        check(&file([&old]), &file([&elsewhere]), &[], &["old"], &[]);
     }
 
     #[test]
     fn a_removal_wins_but_what_was_written_since_awaits_review() {
         let row = Lesson { timestamp: at(1), ..lesson("t", "s") };
-        let mut gone = file(&[]);
+        let mut gone = file([]);
         let removed = Removed { id: row.id, text: RemovedText::of(&row), at: at(5), change: None, lesson: None };
         Arc::make_mut(&mut gone.book).removed.push(removed);
-        check(&file(&[row.clone()]), &gone, &[], &[], &[]);
+        check(&file([&row]), &gone, &[], &[], &[]);
         let with_id = |id: &str, seconds| Lesson { id: lesson(id, "s").id, timestamp: at(seconds), ..row.clone() };
-        check(&file(&[with_id("later", 9)]), &gone, &[], &["s"], &[]);
-        check(&file(&[with_id("earlier", 3)]), &gone, &[], &[], &[]);
+        check(&file([&with_id("later", 9)]), &gone, &[], &["s"], &[]);
+        check(&file([&with_id("earlier", 3)]), &gone, &[], &[], &[]);
         let rewritten = Lesson { solution: "new".into(), correct_pattern: "new".into(), ..row.clone() };
-        check(&file(&[rewritten.clone()]), &gone, &[], &[], &["new"]);
+        check(&file([&rewritten]), &gone, &[], &[], &["new"]);
         let replaced = change(vec![Edit::gone(Why::Superseded, Arc::new(row.clone()))]);
-        check(&file(&[row.clone()]), &file(&[]), &[replaced.clone()], &[], &[]);
-        check(&file(&[rewritten]), &file(&[]), &[replaced.clone()], &[], &["new"]);
+        check(&file([&row]), &file([]), std::slice::from_ref(&replaced), &[], &[]);
+        check(&file([&rewritten]), &file([]), std::slice::from_ref(&replaced), &[], &["new"]);
         let undo = Change { undoes: Some(replaced.id), ..change(Vec::new()) };
-        check(&file(&[row]), &file(&[]), &[replaced, undo], &["s"], &[]);
+        check(&file([&row]), &file([]), &[replaced, undo], &["s"], &[]);
     }
 
     #[test]
@@ -270,7 +270,7 @@ mod tests {
         let off = [(QUARANTINED.to_owned(), true.into())].into_iter().collect();
         let other = Lesson { retrievals: 4, helpful_retrievals: 4, graduated: true, ..lesson("t", "s") };
         let other = Lesson { id: own.id, extra: off, verified: true, verification_attempted: true, ..other };
-        let book = both_ways(&file(&[own.clone()]), &file(&[other]), &[]);
+        let book = both_ways(&file([&own]), &file([&other]), &[]);
         let row = book.get(own.id).unwrap();
         assert_eq!([row.frequency, row.retrievals, row.harmful_retrievals, row.helpful_retrievals], [2, 6, 2, 4]);
         assert!(row.is_disabled() && row.graduated);
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn what_is_no_lesson_is_taken_from_both() {
-        let mut files = [file(&[]), file(&[])];
+        let mut files = [file([]), file([])];
         for (n, file) in (1_u64..).zip(&mut files) {
             let book = Arc::make_mut(&mut file.book);
             book.unread = vec!["note".into(), n.into()];

@@ -42,7 +42,7 @@ pub(super) struct Cut {
 
 pub(super) fn cut(text: &str) -> Cut {
     let mut cut = Cut { is_whole: true, ..Cut::default() };
-    let (mut side, mut size) = (Side::Both, None);
+    let (mut side, mut own_length) = (Side::Both, None);
     for line in text.lines() {
         match mark(line.as_bytes()) {
             None if side == Side::Ancestor => {}
@@ -55,7 +55,7 @@ pub(super) fn cut(text: &str) -> Cut {
                     cut.theirs.extend([line, "\n"]);
                 }
             }
-            Some((_, length)) if length != *size.get_or_insert(length) => cut.is_whole &= side == Side::Ancestor,
+            Some((_, length)) if length != *own_length.get_or_insert(length) => cut.is_whole &= side == Side::Ancestor,
             Some((next, _)) => {
                 cut.is_whole &= matches!(
                     (side, next),

@@ -13,8 +13,6 @@ use crate::id::ChangeId;
 pub(crate) const JOURNALS: &str = "edits";
 /// Maximum number of transactions that can be undone.
 const MAX_DONE: usize = 32;
-/// Maximum total size of their journals in bytes, excluding the newest.
-const MAX_DONE_BYTES: u64 = 64 << 20;
 /// How long a journal is kept: it may contain texts that a person has removed.
 const MAX_AGE: TimeDelta = TimeDelta::days(30);
 
@@ -23,6 +21,7 @@ const MAX_AGE: TimeDelta = TimeDelta::days(30);
 pub(super) enum Stage {
     Staging,
     Pending,
+    /// An earlier version was rolling it back.
     Undoing,
     Done,
     /// The journal cannot be followed; it is kept for a person to look at.
@@ -99,34 +98,20 @@ impl Journals<'_> {
         self.0.remove_if_exists(Self::name(id, stage))
     }
 
-    pub(super) fn has_outdated(self, now: DateTime<FixedOffset>) -> Result<bool> {
-        Ok(self.list()?.into_iter().any(|journal| is_outdated(journal, now)))
+    /// The journals with nothing left to do that are old, or that have many newer ones.
+    pub(super) fn outdated(self, now: DateTime<FixedOffset>) -> Result<Vec<(ChangeId, Stage)>> {
+        let oldest = (now - MAX_AGE).timestamp_millis();
+        let mut over: Vec<(ChangeId, Stage)> = self.list()?.into_iter().filter(|(_, stage)| stage.is_over()).collect();
+        let n_excess = over.iter().filter(|(_, stage)| *stage == Stage::Done).count().saturating_sub(MAX_DONE);
+        let mut n_done = 0;
+        over.retain(|(id, stage)| {
+            n_done += usize::from(*stage == Stage::Done);
+            id.millis() < oldest || (*stage == Stage::Done && n_done <= n_excess)
+        });
+        Ok(over)
     }
 
     pub(super) fn remove_outdated(self, now: DateTime<FixedOffset>) -> Result<()> {
-        let mut journals = self.list()?.into_iter().filter(|journal| is_outdated(*journal, now));
-        journals.try_for_each(|(id, stage)| self.remove(id, stage))
+        self.outdated(now)?.into_iter().try_for_each(|(id, stage)| self.remove(id, stage))
     }
-
-    /// Removes outdated journals, and the oldest of those that can be undone.
-    pub(super) fn trim(self, now: DateTime<FixedOffset>) -> Result<()> {
-        self.remove_outdated(now)?;
-        let done = self.list()?.into_iter().filter(|(_, stage)| *stage == Stage::Done).map(|(id, _)| id);
-        let done: Vec<ChangeId> = done.collect();
-        let mut n_bytes = 0;
-        for (n, id) in done.into_iter().rev().enumerate() {
-            if n > 0 {
-                n_bytes += self.0.stamp(Self::name(id, Stage::Done))?.map_or(0, |stamp| stamp.length);
-            }
-            if n >= MAX_DONE || n_bytes > MAX_DONE_BYTES {
-                self.remove(id, Stage::Done)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// True for an old journal of a transaction with nothing left to do.
-fn is_outdated((id, stage): (ChangeId, Stage), now: DateTime<FixedOffset>) -> bool {
-    stage.is_over() && id.millis() < (now - MAX_AGE).timestamp_millis()
 }

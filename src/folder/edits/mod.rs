@@ -3,14 +3,14 @@
 //! 1. Under the folder's lock, check that every file has the content that the edit was made for.
 //! 2. Write the journal with all contents before and after as `edits/ID.staging`; sync it.
 //! 3. Write the new contents to temporary files next to their targets; sync them.
-//! 4. Rename the journal to `.pending`. **This is the commit**: from here on the transaction is carried out.
+//! 4. Rename the journal to `.pending`.
 //! 5. Check again that no file was edited; rename each temporary file into place; sync the directories.
 //! 6. Rename the journal to `.done`, where `undo` finds it. The oldest of these are removed, and all after 30 days. A
 //!    transaction that needs no undo leaves no journal.
 //!
-//! The next open or edit finishes or rolls back unfinished journals: `.staging` is removed, `.pending` is carried out,
-//! `.undoing` is rolled back. A journal whose files cannot be read or written is renamed to `.broken`, so that it does not block
-//! others. An error after the commit turns `.pending` into `.undoing`, and everything is rolled back at once.
+//! An error before step 6 rolls everything back: each file gets the content before, unless somebody edited it meanwhile. So does the next
+//! open or edit after a crash, unless every file has its new content already: then only step 6 is left. A journal whose files cannot be read
+//! or written is renamed to `.broken`, so that it does not block others.
 //!
 //! Some files are outside the folder, so journals name files by absolute paths. Agents may be able to write to the folder with
 //! the journals. Therefore a journal with a path outside the folder is followed only if a token next to the file there contains
@@ -213,7 +213,7 @@ impl<'a> Edits<'a> {
 
     /// Removes outdated journals, if there are any and the handle may write.
     pub(crate) fn remove_outdated(self, now: DateTime<FixedOffset>) -> Result<()> {
-        if self.folder.may_write() && self.journals().has_outdated(now)? {
+        if self.folder.may_write() && !self.journals().outdated(now)?.is_empty() {
             let _lock = self.folder.lock_within(Duration::ZERO)?;
             self.journals().remove_outdated(now)?;
         }
@@ -231,24 +231,14 @@ impl<'a> Edits<'a> {
 
     fn carry_out(self, at: DateTime<FixedOffset>, transaction: Transaction) -> Result<ChangeId, Error> {
         let journal = self.journal_of(at, transaction)?;
-        let (id, journals) = (journal.id, self.journals());
-        if let Err(error) = self.stage(&journal) {
-            // What cannot be removed now is removed by the next open.
-            let _ = self.clear_beside(&journal);
-            let _ = journals.remove(id, Stage::Staging);
-            return Err(error.into());
-        }
-        let decided = journals.advance(id, Stage::Staging, Stage::Pending).map_err(Error::from);
-        let decided = decided.and_then(|()| self.put_in_place(&journal));
-        if let Err(error) = decided {
-            // If the commit itself failed, the journal is still `.staging`, and only the temporary files have to be removed.
-            let is_turned = journals.advance(id, Stage::Pending, Stage::Undoing).is_ok();
-            let undone = if is_turned {
-                Unfinished(self).roll_back(&journal)
-            } else {
-                self.clear_beside(&journal).and_then(|()| journals.remove(id, Stage::Staging))
-            };
-            if let Err(error) = undone {
+        let (id, journals, mut stage) = (journal.id, self.journals(), Stage::Staging);
+        let made = self.stage(&journal).map_err(Error::from).and_then(|()| {
+            journals.advance(id, Stage::Staging, Stage::Pending)?;
+            stage = Stage::Pending;
+            self.put_in_place(&journal)
+        });
+        if let Err(error) = made {
+            if let Err(error) = Unfinished(self).roll_back(&journal, stage) {
                 tracing::warn!(%error, "edits failed and will be rolled back at the next open");
             }
             return Err(error);
@@ -277,15 +267,9 @@ impl<'a> Edits<'a> {
             files.push(JournalFile { path, before, after, mode: present.or(mode) });
         }
         let known: BTreeSet<ChangeId> = self.journals().list()?.into_iter().map(|(id, _)| id).collect();
-        let seed = |n: usize| TextHash::of(&["edits", &what, &n.to_string()]);
         // Ids of transactions that left no journal may be used again; ids of existing journals may not.
-        let mut id = ChangeId::at(at, seed(0));
-        for n in 1..=known.len() {
-            if !known.contains(&id) {
-                break;
-            }
-            id = ChangeId::at(at, seed(n));
-        }
+        let mut ids = (0..=known.len()).map(|n| ChangeId::at(at, TextHash::of(&["edits", &what, &n.to_string()])));
+        let id = ids.find(|id| !known.contains(id)).unwrap_or_else(|| ChangeId::at(at, TextHash::of(&[&what])));
         Ok(Journal { id, at, what, record, files })
     }
 
@@ -360,7 +344,7 @@ impl<'a> Edits<'a> {
             tracing::warn!(%error, "edits were made, but cannot be undone");
         }
         cleared?;
-        journals.trim(journal.at)
+        journals.remove_outdated(journal.at)
     }
 
     fn clear_beside(self, journal: &Journal) -> Result<()> {

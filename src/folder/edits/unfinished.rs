@@ -38,27 +38,17 @@ impl Unfinished<'_> {
             skip_permanent_error(self.0.clear_beside(&journal))?;
             return journals.remove(id, stage);
         }
-        if self.has_reached_goal(&journal, stage)? {
-            // Only the removal of temporary files was left.
-            return match stage {
-                Stage::Pending => skip_permanent_error(self.0.finish(&journal)).map(drop),
-                _ => self.tidy_undone(&journal, Whole::Yes),
-            };
+        if stage == Stage::Pending && self.are_all(&journal, |file| &file.after)? {
+            // Only the end of the transaction was left.
+            return skip_permanent_error(self.0.finish(&journal)).map(drop);
         }
-        if skip_permanent_error(self.may_follow(&journal, stage))? != Some(true) {
-            return self.set_aside(id, stage, "a journal of edits leads where it may not and is left aside");
-        }
-        tracing::warn!(what = journal.what, "edits were left unfinished");
-        match stage {
-            Stage::Pending if self.roll_forward(&journal)? == Forward::Finished => {
-                skip_permanent_error(self.0.finish(&journal)).map(drop)
+        if !self.are_all(&journal, |file| &file.before)? {
+            if skip_permanent_error(self.may_follow(&journal, stage))? != Some(true) {
+                return self.set_aside(id, stage, "a journal of edits leads where it may not and is left aside");
             }
-            Stage::Pending => {
-                journals.advance(id, Stage::Pending, Stage::Undoing)?;
-                self.roll_back(&journal)
-            }
-            _ => self.roll_back(&journal),
+            tracing::warn!(what = journal.what, "edits were left unfinished and are rolled back");
         }
+        self.roll_back(&journal, stage)
     }
 
     fn set_aside(&self, id: ChangeId, stage: Stage, why: &str) -> Result<()> {
@@ -67,40 +57,17 @@ impl Unfinished<'_> {
         journals.advance(id, stage, Stage::Broken)
     }
 
-    /// Gives every file its new content, unless a file has neither its new nor its old content.
-    fn roll_forward(&self, journal: &Journal) -> Result<Forward> {
-        for (n, file) in journal.files.iter().enumerate() {
-            if skip_permanent_error(self.bring_forward(journal, n, file))? != Some(Forward::Finished) {
-                return Ok(Forward::Changed);
-            }
-        }
-        Ok(match skip_permanent_error(self.0.sync_parents(journal))? {
-            Some(()) => Forward::Finished,
-            None => Forward::Changed,
-        })
-    }
-
-    fn bring_forward(&self, journal: &Journal, n: usize, file: &JournalFile) -> Result<Forward> {
-        let found = self.0.hash_of(file)?;
-        let (before, after) = (file.before.as_deref().map(content_hash), file.after.as_deref().map(content_hash));
-        if found != after {
-            if found != before {
-                return Ok(Forward::Changed);
-            }
-            self.bring_to(journal, n, file, file.after.as_deref())?;
-        }
-        Ok(Forward::Finished)
-    }
-
     /// Gives every file its old content. A file that someone else changed is left alone. The journal of a file that cannot be
     /// read or written is kept, since it may hold the only copy.
-    pub(super) fn roll_back(&self, journal: &Journal) -> Result<()> {
-        let mut whole = Whole::Yes;
+    pub(super) fn roll_back(&self, journal: &Journal, stage: Stage) -> Result<()> {
+        let mut is_whole = true;
         for (n, file) in journal.files.iter().enumerate() {
-            whole = whole.and(skip_permanent_error(self.bring_back(journal, n, file))?);
+            is_whole &= skip_permanent_error(self.bring_back(journal, n, file))?.is_some();
         }
-        whole = whole.and(skip_permanent_error(self.0.sync_parents(journal))?);
-        self.tidy_undone(journal, whole)
+        is_whole &= skip_permanent_error(self.0.sync_parents(journal))?.is_some();
+        is_whole &= skip_permanent_error(self.0.clear_beside(journal))?.is_some();
+        let journals = self.0.journals();
+        if is_whole { journals.remove(journal.id, stage) } else { journals.advance(journal.id, stage, Stage::Broken) }
     }
 
     fn bring_back(&self, journal: &Journal, n: usize, file: &JournalFile) -> Result<()> {
@@ -113,28 +80,17 @@ impl Unfinished<'_> {
             tracing::warn!(file = %path_line(&file.path), "a file was changed while edits were rolled back; it is left as it is");
             return Ok(());
         }
-        self.bring_to(journal, n, file, file.before.as_deref())
-    }
-
-    fn bring_to(&self, journal: &Journal, n: usize, file: &JournalFile, content: Option<&[u8]>) -> Result<()> {
         let (directory, name) = self.0.folder.locate(&file.path);
-        let Some(content) = content else { return directory.remove_if_exists(name) };
-        self.0.write_beside(journal.id, n, file, content)?;
+        let Some(before) = &file.before else { return directory.remove_if_exists(name) };
+        self.0.write_beside(journal.id, n, file, before)?;
         directory.rename(beside(journal.id, n), name)
     }
 
-    fn tidy_undone(&self, journal: &Journal, whole: Whole) -> Result<()> {
-        match whole.and(skip_permanent_error(self.0.clear_beside(journal))?) {
-            Whole::Yes => self.0.journals().remove(journal.id, Stage::Undoing),
-            Whole::No => self.0.journals().advance(journal.id, Stage::Undoing, Stage::Broken),
-        }
-    }
-
-    /// True if every file has the content that the stage leads to.
-    fn has_reached_goal(&self, journal: &Journal, stage: Stage) -> Result<bool> {
+    /// True if every file has this content.
+    fn are_all(&self, journal: &Journal, content: fn(&JournalFile) -> &Option<Vec<u8>>) -> Result<bool> {
         for file in &journal.files {
-            let goal = if stage == Stage::Pending { &file.after } else { &file.before };
-            if skip_permanent_error(self.0.hash_of(file))? != Some(goal.as_deref().map(content_hash)) {
+            let expected = content(file).as_deref().map(content_hash);
+            if skip_permanent_error(self.0.hash_of(file))? != Some(expected) {
                 return Ok(false);
             }
         }
@@ -159,19 +115,6 @@ impl Unfinished<'_> {
             }
         }
         Ok(true)
-    }
-}
-
-/// Whether the rollback reached every file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whole {
-    Yes,
-    No,
-}
-
-impl Whole {
-    fn and(self, done: Option<()>) -> Self {
-        if done.is_some() { self } else { Self::No }
     }
 }
 
@@ -203,12 +146,4 @@ fn skip_permanent_error<T>(result: Result<T>) -> Result<Option<T>> {
         }
         Err(error) => Err(error),
     }
-}
-
-/// The result of rolling forward.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Forward {
-    Finished,
-    /// Someone changed a file since.
-    Changed,
 }
