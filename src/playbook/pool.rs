@@ -53,12 +53,7 @@ impl<'a> Pool<'a> {
             for (member, view) in same_model() {
                 member.lesson_vectors_by(embedder.as_ref(), view, text, dimension)?;
             }
-            let unknown = || texts.iter().copied().filter(|text| vector_of(text).is_none()).collect::<Vec<_>>();
-            // Indexes loaded from the folder's file lack the vectors of single texts.
-            for (member, _) in same_model().filter(|_| !unknown().is_empty()) {
-                member.missing(&unknown())?;
-            }
-            let unknown = unknown();
+            let unknown: Vec<&str> = texts.iter().copied().filter(|text| vector_of(text).is_none()).collect();
             lead.vectors.write().fix_dimension(dimension);
             lead.ensure_vectors(embedder.as_ref(), &unknown)
         };
