@@ -164,7 +164,9 @@ fn postings_of(row: u32, head: &str, body: &str) -> HashMap<u64, Posting> {
         postings.entry(number_of(&term)).or_insert(Posting { row, count: 0, length: 0, in_head }).count += 1;
         length += 1;
     }
-    postings.values_mut().for_each(|posting| posting.length = length);
+    for posting in postings.values_mut() {
+        posting.length = length;
+    }
     postings
 }
 
@@ -193,7 +195,9 @@ impl Hasher for HashedHasher {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(self.0 ^ u64::from(*byte)));
+        for byte in bytes {
+            self.write_u64(self.0 ^ u64::from(*byte));
+        }
     }
 
     fn write_u32(&mut self, hash: u32) {

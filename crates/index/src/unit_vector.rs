@@ -1,6 +1,9 @@
 //! A vector of length 1, and why a vector cannot be one.
 
-/// A vector of length 1: every component is finite, and at least one is not zero. This is checked once, when it is made.
+use std::sync::Arc;
+
+/// A vector of length 1: every component is finite, and at least one is not zero. This is checked once, when it is made. Clones share
+/// the components.
 ///
 /// ```
 /// use adage_index::{UnitVector, VectorError};
@@ -11,7 +14,7 @@
 /// # Ok::<(), VectorError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct UnitVector(Box<[f32]>);
+pub struct UnitVector(Arc<[f32]>);
 
 impl UnitVector {
     /// Scales a vector to length 1.
@@ -37,7 +40,7 @@ impl UnitVector {
     #[must_use]
     pub fn from_stored(components: Vec<f32>) -> Option<Self> {
         let square: f32 = components.iter().map(|component| component * component).sum();
-        ((square - 1.0).abs() < 1e-3).then(|| Self(components.into_boxed_slice()))
+        ((square - 1.0).abs() < 1e-3).then(|| Self(components.into()))
     }
 
     /// The components.

@@ -225,7 +225,9 @@ impl DocumentWords {
 /// The saturated weight of each hash that `hashes` finds in the fields, in the order of hashes:
 /// `tf = Σ weight·count/((1 − b + b·l)·max(1, l/4))` with `l` = length/usual length, then `tf·(k1 + 1)/(k1 + tf)`.
 fn weights(fields: &[Field<'_>], usual_factor: f32, mut hashes: impl FnMut(&str, &mut Vec<u32>)) -> Vec<(u32, f32)> {
-    let (mut found, mut of_field, mut shares) = (Vec::<u64>::new(), Vec::new(), Vec::new());
+    // More than most documents need, so that they do not grow.
+    let (mut found, mut of_field) = (Vec::<u64>::with_capacity(2_048), Vec::with_capacity(1_024));
+    let mut shares = Vec::with_capacity(fields.len());
     for (place, field) in (0_u64..).zip(fields) {
         of_field.clear();
         hashes(field.text, &mut of_field);
@@ -241,7 +243,9 @@ fn weights(fields: &[Field<'_>], usual_factor: f32, mut hashes: impl FnMut(&str,
         let frequency: f32 = same.iter().filter_map(share).sum();
         Some((hash(*same.first()?), frequency * MAX_WEIGHT / (K1 + frequency)))
     };
-    found.chunk_by(|one, other| hash(*one) == hash(*other)).filter_map(of_hash).collect()
+    let mut weights = Vec::with_capacity(found.len());
+    weights.extend(found.chunk_by(|one, other| hash(*one) == hash(*other)).filter_map(of_hash));
+    weights
 }
 
 fn distinct(hashes: impl FnOnce(&mut Vec<u32>)) -> Vec<u32> {
