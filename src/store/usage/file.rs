@@ -212,10 +212,10 @@ mod tests {
     #[test]
     fn a_long_file_loses_its_first_half_once_it_is_counted_and_over() {
         const N_LINES: u64 = 4_000;
-        let now = at(N_LINES as i64 / 2) + TimeDelta::days(super::super::RECEIPT_DAYS);
+        let now = at(N_LINES.cast_signed() / 2) + TimeDelta::days(super::super::RECEIPT_DAYS);
         let check = |folded, now, expected: u64| {
             let (_folder, files) = folder(&[], b"");
-            let lines: Vec<u8> = (1..=N_LINES).flat_map(|n| shown(n as i64).line(n)).collect();
+            let lines: Vec<u8> = (1..=N_LINES).flat_map(|n| shown(n.cast_signed()).line(n)).collect();
             files.create(USAGE, &[&lines[..], b"{\"n\":"].concat()).unwrap();
             UsageFile(&files).shorten(folded, now).unwrap();
             assert_eq!((numbers(&files)[0], UsageFile(&files).last().unwrap()), (Some(expected), N_LINES));

@@ -49,7 +49,7 @@ pub(super) fn lines(files: &Directory, segment: u64, offset: u64) -> Result<Vec<
     let number_of = |name: &String| match name.strip_prefix("usage.") {
         Some(name) => name.strip_suffix(".jsonl")?.parse().ok(),
         // No commit has seen these lines.
-        None => name.ends_with(".usage").then_some(u64::MAX),
+        None => name.strip_suffix(".usage").map(|_| u64::MAX),
     };
     let mut names: Vec<(u64, String)> =
         names(files)?.into_iter().filter_map(|name| Some((number_of(&name)?, name))).collect();
