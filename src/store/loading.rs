@@ -66,7 +66,7 @@ impl Store {
         if !is_same || known.is_provisional || known.n_judged != self.guard.n_judged() {
             return match self.load().and_then(|loaded| self.with_newest_usage(loaded)) {
                 Err(FolderError::Unreadable { reason, .. }) if is_known(&reason) => {
-                    self.recover_locked(reason, RecoveryAccess::Write).map(|(snapshot, _)| snapshot)
+                    self.recover_locked(&reason, RecoveryAccess::Write).map(|(snapshot, _)| snapshot)
                 }
                 loaded => loaded,
             };
@@ -300,7 +300,7 @@ impl Store {
     pub(super) fn load_or_recover_missing(&self) -> Result<Snapshot> {
         match self.load() {
             Err(FolderError::Unreadable { reason, .. }) if is_known(&reason) => {
-                self.recover(reason).map(|(snapshot, _)| snapshot)
+                self.recover(&reason).map(|(snapshot, _)| snapshot)
             }
             loaded => loaded,
         }

@@ -141,7 +141,7 @@ impl Store {
             tracing::warn!(%error, "outdated journals of edits could not be removed");
         }
         let (snapshot, recovery) = match store.load() {
-            Err(FolderError::Unreadable { reason, .. }) => store.recover(reason)?,
+            Err(FolderError::Unreadable { reason, .. }) => store.recover(&reason)?,
             loaded => (loaded?, None),
         };
         Ok(Opened { store, snapshot, recovery })

@@ -25,7 +25,7 @@ impl Store {
         match self.files().rename(&draft.name, PLAYBOOK).and_then(|()| self.files().stamp(PLAYBOOK)) {
             Ok(stamp) => on_disk.version = FileVersion::of(&draft.encoded, stamp),
             Err(error) => {
-                tracing::warn!(%error, "the playbook file could not be replaced; its second copy is up to date")
+                tracing::warn!(%error, "the playbook file could not be replaced; its second copy is up to date");
             }
         }
         if let Some(replaced) = replaced

@@ -77,7 +77,7 @@ pub(super) enum RecoveryAccess {
 
 impl Store {
     /// Rebuilds a broken playbook file from its backup. If another process has done it meanwhile, nothing is reported.
-    pub(super) fn recover(&self, reason: Unusable) -> Result<(Snapshot, Option<Recovery>)> {
+    pub(super) fn recover(&self, reason: &Unusable) -> Result<(Snapshot, Option<Recovery>)> {
         // An open does not wait: if the lock is not free, the last good state is used, and a later call repairs the file.
         let lock =
             if self.folder.is_writable() { self.folder.lock_within(Duration::ZERO) } else { Ok(Box::new(()) as Lock) };
@@ -100,7 +100,7 @@ impl Store {
     /// As [`recover`](Self::recover), for a caller that holds the lock or does not write.
     pub(super) fn recover_locked(
         &self,
-        reason: Unusable,
+        reason: &Unusable,
         access: RecoveryAccess,
     ) -> Result<(Snapshot, Option<Recovery>)> {
         let (file, mut recovery) = self.rebuild(reason)?;
@@ -117,7 +117,7 @@ impl Store {
     }
 
     /// The state that a broken file is replaced by, and where its parts come from. Nothing is changed.
-    fn rebuild(&self, reason: Unusable) -> Result<(PlaybookFile, Recovery)> {
+    fn rebuild(&self, reason: &Unusable) -> Result<(PlaybookFile, Recovery)> {
         let merged = self.merged()?;
         let (is_merge, backup) = (merged.is_some(), if merged.is_some() { None } else { self.backup()? });
         let (from_backup, newest) = (backup.is_some(), backup.as_ref().map(|backup| backup.generation));

@@ -13,7 +13,7 @@ use adage::{
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 
-use super::bench::{BACKUP, Bench, LOG, PLAYBOOK, learn, lessons, shown, start, three, triggers};
+use super::bench::{BACKUP, Bench, PLAYBOOK, learn, lessons, shown, start, three, triggers};
 
 /// A bare list of an earlier version: v1 rows among v2 rows, oldest first, and rows that are not lessons.
 fn old_rows() -> Value {
@@ -107,7 +107,7 @@ fn the_first_commit_migrates_and_loses_nothing() {
     let receipt = playbook.get_playbook_context("amber kettle").unwrap().receipt.unwrap();
     let before = ids(&playbook);
     learn(&playbook, build_lesson("ebony flute", "keep it oiled"));
-    assert_eq!(bench.read(BACKUP), old_file().as_bytes());
+    assert_eq!(bench.read(BACKUP), bench.read(PLAYBOOK));
 
     let file = bench.json();
     assert_eq!((&file["schema_version"], &file["generation"]), (&json!(2), &json!(1)));
@@ -301,8 +301,7 @@ fn broken(bytes: &[u8]) -> (Bench, LessonId) {
     learn(&playbook, photographs);
     let before = bench.read(PLAYBOOK);
     playbook.remove(removed).unwrap();
-    // The log is gone, and the backup is the generation before the removal.
-    bench.delete(LOG);
+    // The backup is the generation before the removal.
     bench.write(BACKUP, before);
     assert!(String::from_utf8(bench.read(BACKUP)).unwrap().contains("rotating ssh keys"));
     bench.write(PLAYBOOK, bytes);
@@ -401,8 +400,7 @@ fn removals_hold_without_file_and_backup_and_their_text_expires() {
     assert!(!file.contains("rotating ssh keys") && file.contains(&removal.id.to_string()), "{file}");
     is_refused(playbook.undo(removal.change), |error| matches!(error, Error::CannotUndo { .. }));
     drop(playbook);
-    assert!(!String::from_utf8(bench.read(LOG)).unwrap().contains("rotating ssh keys"));
-    for name in [PLAYBOOK, BACKUP, LOG] {
+    for name in [PLAYBOOK, BACKUP] {
         bench.delete(name);
     }
     let playbook = bench.open();

@@ -119,10 +119,13 @@ fn data_folder(git: &Path) -> Option<PathBuf> {
 /// The length of an index and the times of its last change: git replaces it by a new file.
 type Stamp = (u64, Option<SystemTime>, Option<SystemTime>);
 
+/// By index and name: what was read, and whether it has the name.
+type Answers = BTreeMap<(PathBuf, Vec<u8>), (Stamp, bool)>;
+
 /// True for an index that has the folder's name as a part of a path, that shortens paths (version 4), or that cannot be read. A folder of
 /// the same name elsewhere in the repository counts too. A server asks before each call, so that the answer is kept.
 fn names(index: &Path, about: &fs::Metadata, name: &[u8]) -> bool {
-    static KNOWN: Mutex<BTreeMap<(PathBuf, Vec<u8>), (Stamp, bool)>> = Mutex::new(BTreeMap::new());
+    static KNOWN: Mutex<Answers> = Mutex::new(BTreeMap::new());
     let stamp = (about.len(), about.modified().ok(), about.created().ok());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let key = (index.to_owned(), name.to_owned());
@@ -142,6 +145,7 @@ fn names(index: &Path, about: &fs::Metadata, name: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
     use std::process::Command;
 
     use super::*;
@@ -182,7 +186,7 @@ mod tests {
         git(root, &["add", "file"]);
         assert_eq!(tracking(&memory), Tracking::Untracked);
         for bytes in [&b""[..], b"DIRC", b"DIRC\0\0\0\x09", b"nothing"] {
-            fs::write(root.join(".git/index"), bytes).unwrap();
+            File::create(root.join(".git/index")).unwrap().write_all(bytes).unwrap();
             assert_eq!(tracking(&memory), Tracking::Tracked, "{bytes:?}");
         }
     }

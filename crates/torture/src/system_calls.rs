@@ -16,7 +16,7 @@ type CommandLine = (&'static [&'static str], &'static str);
 
 const IMPORTED: &str = "{\"trigger\": \"an imported task\", \"solution\": \"as they did\"}\n";
 
-const COMMANDS: [CommandLine; 16] = [
+const COMMANDS: [CommandLine; 15] = [
     (&["learn", "--trigger", "one more task", "--solution", "do it"], ""),
     (&["learn", "--trigger", "task number 1 of the campaign", "--solution", "do what 1 says"], ""),
     (

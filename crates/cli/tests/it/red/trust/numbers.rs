@@ -11,7 +11,7 @@ use super::ground::{Ground, MEMORY};
 const LARGEST: [u64; 3] = [u64::MAX, u64::MAX - 1, (1 << 53) - 1];
 
 /// Every kind of command, as a user, an agent or a hook would call it.
-const COMMANDS: [&[&str]; 16] = [
+const COMMANDS: [&[&str]; 15] = [
     &["context", "deploy the docs"],
     &["list"],
     &["check"],
