@@ -136,6 +136,9 @@ impl Store {
         } else if newest != Some(file.generation) {
             // The newest state knows how much of the archive belongs to it; an older one does not.
             self.adopt_archive(&mut file)?;
+        } else {
+            // The second copy may be an older one that was put back.
+            self.apply_later_removals(&mut file)?;
         }
         let recovery = Recovery {
             reason: if is_merge { MERGE.to_owned() } else { reason.to_string() },

@@ -86,7 +86,7 @@ fn a_reader_does_not_wait_and_its_retrievals_are_counted_later() {
 }
 
 #[test]
-fn a_dropped_handle_waits_for_the_lock_to_count_its_retrievals_and_times_out() {
+fn a_dropped_handle_waits_a_moment_for_the_lock_to_count_its_retrievals() {
     let folder = tempfile::tempdir().unwrap();
     open(folder.path()).learn_lesson(build_lesson("parsing CSV exports", "Use the csv module.")).unwrap();
     let recalled = || {
@@ -104,7 +104,8 @@ fn a_dropped_handle_waits_for_the_lock_to_count_its_retrievals_and_times_out() {
     let (_held, playbook) = recalled();
     let begun = Instant::now();
     drop(playbook);
-    assert!((TIMEOUT..Duration::from_secs(2)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+    let waits = Duration::from_millis(50)..Duration::from_secs(1);
+    assert!(waits.contains(&begun.elapsed()), "{:?}", begun.elapsed());
 }
 
 #[test]

@@ -1,11 +1,15 @@
 //! Usage that a handle has not written yet, because another process was committing.
 
+use std::time::Duration;
+
 use super::Event;
 use crate::error::folder::Result;
 use crate::store::{Snapshot, Store};
 
 /// The most events that are kept in memory.
 const MAX_PENDING: usize = 10_000;
+/// How long a handle that is dropped waits for the lock: a commit takes less, and a program that only asks must not stand still.
+const LAST_WAIT: Duration = Duration::from_millis(50);
 
 /// What has not been appended yet.
 #[derive(Default)]
@@ -47,13 +51,13 @@ impl Store {
         Ok(pending.events.is_empty())
     }
 
-    /// Appends the usage in memory for the last time. It waits for the lock; what cannot be written is lost.
+    /// Appends the usage in memory for the last time. It waits for the lock for a moment; what cannot be written is lost, and logged.
     pub(crate) fn close(&self, known: &Snapshot) {
         let mut pending = self.pending.lock();
         if pending.events.is_empty() {
             return;
         }
-        let locked = self.refuse_newer(known).and_then(|()| self.folder.lock());
+        let locked = self.refuse_newer(known).and_then(|()| self.folder.lock_within(LAST_WAIT));
         if let Err(error) = locked.and_then(|_lock| self.write_pending(known, &mut pending)) {
             let n_lost = pending.events.len() + pending.n_dropped;
             tracing::warn!(%error, n_lost, "retrievals could not be counted");
