@@ -146,8 +146,6 @@ fn links_in_place_of_usage_files_are_not_followed() {
         at("listing does not read a file without an end", Zero, LIST),
         at("the figures end where usage leads to itself", Loop, &["stats"]),
         at("a recall makes no file where a link leads to none", Dangling, CONTEXT).named(),
-        at("a long usage file is not shortened through a link", HardLinkedProfile, LEARN)
-            .after("yes '{}' | head -n 100000 >> .adage/usage.jsonl"),
     ]);
 }
 
