@@ -62,11 +62,19 @@ fn git_tracking(root: &Path, folder: &Path) -> Tracking {
     };
     let index = data.join("index");
     let is_named = match fs::symlink_metadata(&index) {
+        Err(error) if error.kind() == ErrorKind::NotFound && has_commits(&data) => return Tracking::Unsettled,
         Err(error) => error.kind() != ErrorKind::NotFound,
         Ok(about) => names(&index, &about, name.as_encoded_bytes()) || has_parts(),
     };
     let has_other_tree = ["config", "config.worktree"].iter().any(|settings| names_tree(&data.join(settings)));
     if is_named || has_other_tree { Tracking::Tracked } else { Tracking::Untracked }
+}
+
+/// True if the repository may have a commit: an index that is missing then is about to be written.
+fn has_commits(data: &Path) -> bool {
+    let is_there = |name: &str| fs::symlink_metadata(data.join(name)).is_ok();
+    let has_branch = fs::read_dir(data.join("refs/heads")).is_ok_and(|mut entries| entries.next().is_some());
+    has_branch || ["packed-refs", "reftable", "commondir"].iter().any(|name| is_there(name))
 }
 
 /// True for git's settings with `core.worktree`, or that cannot be read: the paths of the index begin elsewhere.
@@ -122,7 +130,7 @@ type Stamp = (u64, Option<SystemTime>, Option<SystemTime>);
 /// By index and name: what was read, and whether it has the name.
 type Answers = BTreeMap<(PathBuf, Vec<u8>), (Stamp, bool)>;
 
-/// True for an index that has the folder's name as a part of a path, that shortens paths (version 4), or that cannot be read. A folder of
+/// True for an index that has the folder's or file's name in a path, that shortens paths (version 4), or that cannot be read. A folder of
 /// the same name elsewhere in the repository counts too. A server asks before each call, so that the answer is kept.
 fn names(index: &Path, about: &fs::Metadata, name: &[u8]) -> bool {
     static KNOWN: Mutex<Answers> = Mutex::new(BTreeMap::new());
@@ -133,12 +141,17 @@ fn names(index: &Path, about: &fs::Metadata, name: &[u8]) -> bool {
         return *is_named;
     }
     let mut bytes = Vec::new();
-    let read = File::open(index).and_then(|file| file.take(MAX_INDEX).read_to_end(&mut bytes));
-    let is_readable = about.is_file() && about.len() <= MAX_INDEX && read.is_ok();
+    // A pipe would wait for its other end.
+    let is_readable = about.is_file()
+        && about.len() <= MAX_INDEX
+        && File::open(index).and_then(|file| file.take(MAX_INDEX).read_to_end(&mut bytes)).is_ok();
     let is_full = [b"DIRC\0\0\0\x02", b"DIRC\0\0\0\x03"].iter().any(|start| bytes.starts_with(*start));
-    // A file system may ignore case.
-    let part = [name, b"/"].concat();
-    let is_named = !is_readable || !is_full || bytes.windows(part.len()).any(|at| at.eq_ignore_ascii_case(&part));
+    let has = |end: &[u8]| {
+        let part = [name, end].concat();
+        // A file system may ignore case.
+        bytes.windows(part.len()).any(|at| at.eq_ignore_ascii_case(&part))
+    };
+    let is_named = !is_readable || !is_full || has(b"/") || has(b"\0");
     known.insert(key, (stamp, is_named));
     is_named
 }
