@@ -104,7 +104,7 @@ fn a_dropped_handle_waits_a_moment_for_the_lock_to_count_its_retrievals() {
     let (_held, playbook) = recalled();
     let begun = Instant::now();
     drop(playbook);
-    let waits = Duration::from_millis(20)..Duration::from_secs(1);
+    let waits = Duration::from_millis(500)..Duration::from_secs(2);
     assert!(waits.contains(&begun.elapsed()), "{:?}", begun.elapsed());
 }
 

@@ -8,8 +8,8 @@ use crate::store::{Snapshot, Store};
 
 /// The most events that are kept in memory.
 const MAX_PENDING: usize = 10_000;
-/// How long a handle that is dropped waits for the lock: a program that only asks must not stand still.
-const LAST_WAIT: Duration = Duration::from_millis(20);
+/// How long a handle that is dropped waits for the lock: longer than many commits take, and not for a holder that is stuck.
+const LAST_WAIT: Duration = Duration::from_millis(500);
 
 /// What has not been appended yet.
 #[derive(Default)]
