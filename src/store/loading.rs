@@ -157,7 +157,7 @@ impl Store {
         self.guard.refresh(&self.folder)?;
         let former = self.former_log()?;
         let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent(&former) };
-        let bytes = self.read_playbook()?;
+        let bytes = self.read_playbook(&former)?;
         // Read after the file: a commit in between makes the second copy newer, not older.
         let (backup, last) = (self.files().stamp(BACKUP)?, self.backup_generation()?);
         let mut on_disk = OnDisk { version: FileVersion::new(Some(stamp), &bytes), backup };
@@ -174,10 +174,10 @@ impl Store {
             if is_untouched && !seals.is_whole() {
                 return Err(self.unreadable(Unusable::Damaged));
             }
-            if is_untouched && let Some(snapshot) = self.one_ahead(file.generation, &on_disk)? {
+            if is_untouched && let Some(snapshot) = self.one_ahead(file.generation, last, &on_disk)? {
                 return Ok(snapshot);
             }
-            self.refuse_older(&file, &former)?;
+            self.refuse_older(file.generation, last, &former)?;
             on_disk.version.is_ours = is_untouched;
             is_last = is_untouched && last == Some(file.generation);
             if seals.written.is_some() && !is_untouched {
@@ -197,10 +197,11 @@ impl Store {
         Ok(Snapshot { newer, ..Snapshot::new(file, on_disk) })
     }
 
-    /// The state of the second copy, if it is of the next generation: its commit ended before it replaced the playbook file.
-    fn one_ahead(&self, generation: u64, on_disk: &OnDisk) -> Result<Option<Snapshot>> {
+    /// The state of the second copy, which states the generation `last`, if that is the next one: its commit ended before it replaced the
+    /// playbook file.
+    fn one_ahead(&self, generation: u64, last: Option<u64>, on_disk: &OnDisk) -> Result<Option<Snapshot>> {
         let next = generation.saturating_add(1);
-        if self.backup_generation()? != Some(next) {
+        if last != Some(next) {
             return Ok(None);
         }
         let parsed = self.parse(&self.files().read_or_empty(BACKUP, 0)?).ok();
@@ -239,22 +240,23 @@ impl Store {
     }
 
     /// The bytes of the playbook file. A folder in its place, where there was a playbook, is unreadable.
-    fn read_playbook(&self) -> Result<Vec<u8>> {
+    fn read_playbook(&self, former: &FormerLog) -> Result<Vec<u8>> {
         match self.files().read_or_empty(PLAYBOOK, 0) {
-            Err(FolderError::Irregular { found: Irregular::Folder, .. })
-                if self.has_committed(&self.former_log()?)? =>
-            {
+            Err(FolderError::Irregular { found: Irregular::Folder, .. }) if self.has_committed(former)? => {
                 Err(self.unreadable(Unusable::Folder))
             }
             read => read,
         }
     }
 
-    /// An error for a playbook file that was put back: the second copy has a later commit.
-    fn refuse_older(&self, file: &PlaybookFile, former: &FormerLog) -> Result<()> {
-        let own = file.generation;
-        let logged = Some(former.generation()).filter(|newest| own > 0 && *newest > own);
-        match logged.max(self.newer_backup(file)?) {
+    /// An error for a playbook file that was put back: the second copy, which states the generation `last`, has a later commit. A file
+    /// without a generation is no older copy.
+    fn refuse_older(&self, own: u64, last: Option<u64>, former: &FormerLog) -> Result<()> {
+        let is_newer = |generation: &u64| own > 0 && *generation > own;
+        // What the second copy states counts if it can be read.
+        let backup = if last.as_ref().is_some_and(is_newer) { self.backup()? } else { None };
+        let known = [Some(former.generation()), backup.map(|backup| backup.generation)];
+        match known.into_iter().flatten().filter(is_newer).max() {
             Some(newest) => Err(self.unreadable(Unusable::Older { generation: own, newest })),
             None => Ok(()),
         }
@@ -285,7 +287,7 @@ impl Store {
         if let Some(snapshot) = first.map(|file| Snapshot::new(file, on_disk.clone())) {
             return Ok(snapshot);
         }
-        if let Some(snapshot) = self.one_ahead(0, &on_disk)? {
+        if let Some(snapshot) = self.one_ahead(0, self.backup_generation()?, &on_disk)? {
             return Ok(snapshot);
         }
         if self.has_committed(former)? {
@@ -304,16 +306,6 @@ impl Store {
             }
             loaded => loaded,
         }
-    }
-
-    /// The generation of the backup if the file is older: a copy was restored by hand, or an outdated version was saved.
-    fn newer_backup(&self, file: &PlaybookFile) -> Result<Option<u64>> {
-        if file.generation == 0 {
-            return Ok(None);
-        }
-        let is_newer = self.backup_generation()?.is_some_and(|generation| generation > file.generation);
-        let backup = if is_newer { self.backup()? } else { None };
-        Ok(backup.map(|backup| backup.generation).filter(|generation| *generation > file.generation))
     }
 
     /// The generation stated in the backup.
