@@ -49,9 +49,7 @@ impl Store {
     /// Writes the second copy as a separate file, so that damage to one file leaves the other. Nothing may be written later if its name may
     /// be lost.
     fn write_backup(&self, file: &EncodedFile) -> Result<(), FolderError> {
-        let (files, temporary) = (self.files(), Folder::temporary("backup"));
-        files.create(&temporary, &file.bytes)?;
-        let _ = files.set_modified(&temporary, file.modified);
+        let (files, temporary) = (self.files(), self.write_dated("backup", file)?);
         files.sync(&temporary)?;
         files.rename(temporary, BACKUP)?;
         files.sync_directory(Name::TOP).inspect_err(|_| files.stop_writes())
@@ -70,11 +68,16 @@ impl Store {
     fn draft(&self, file: &PlaybookFile) -> Result<Draft, FolderError> {
         let layout = if self.guard.awaits_others() { Layout::ByLine } else { Layout::Indented };
         let encoded = self.encoder.encode(file, layout).map_err(|error| self.cannot_write(error))?;
-        let name = Folder::temporary("playbook");
-        self.files().create(&name, &encoded.bytes)?;
-        // Without this time, damage would be taken for an edit.
-        let _ = self.files().set_modified(&name, encoded.modified);
+        let name = self.write_dated("playbook", &encoded)?;
         Ok(Draft { name, encoded })
+    }
+
+    /// Writes a file under a temporary name, with the time that it states: without that time, damage would be taken for an edit.
+    fn write_dated(&self, purpose: &str, file: &EncodedFile) -> Result<Name, FolderError> {
+        let name = Folder::temporary(purpose);
+        self.files().create(&name, &file.bytes)?;
+        let _ = self.files().set_modified(&name, file.modified);
+        Ok(name)
     }
 
     /// The error of the JSON writer, as an error of the playbook file.
