@@ -14,6 +14,8 @@ use adage::trust::Tracking;
 const MAX_INDEX: u64 = 256 << 20;
 /// The maximum size of git's settings that are read; a folder with larger ones counts as tracked.
 const MAX_SETTINGS: u64 = 1 << 20;
+/// The maximum size of a file `.git`; a folder below a larger one counts as tracked.
+const MAX_LINK: u64 = 8_192;
 /// The folders of other version control systems. Their records are not read: the folder counts as tracked.
 const OTHERS: [&str; 4] = [".hg", ".jj", ".svn", ".bzr"];
 /// How deep in a memory a repository of its own is looked for: its skills, their groups, and each of them.
@@ -83,12 +85,20 @@ fn names_tree(settings: &Path) -> bool {
         Err(error) => return error.kind() != ErrorKind::NotFound,
         Ok(about) => about,
     };
+    read(settings, &about, MAX_SETTINGS).is_none_or(|bytes| {
+        let text = String::from_utf8_lossy(&bytes).to_ascii_lowercase();
+        text.split("worktree").skip(1).any(|after| after.trim_start().starts_with('='))
+    })
+}
+
+/// The bytes of a regular file of at most this length. Nothing else is opened: a pipe would wait for its other end.
+fn read(path: &Path, about: &fs::Metadata, max: u64) -> Option<Vec<u8>> {
+    if !about.is_file() || about.len() > max {
+        return None;
+    }
     let mut bytes = Vec::new();
-    let is_readable = about.is_file()
-        && about.len() <= MAX_SETTINGS
-        && File::open(settings).and_then(|file| file.take(MAX_SETTINGS).read_to_end(&mut bytes)).is_ok();
-    let text = String::from_utf8_lossy(&bytes).to_ascii_lowercase();
-    !is_readable || text.split("worktree").skip(1).any(|after| after.trim_start().starts_with('='))
+    File::open(path).ok()?.take(max).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 /// True when a part of the folder is a repository of its own, such as its skills: a pull brings files there. Folders that are too
@@ -116,16 +126,24 @@ fn data_folder(git: &Path) -> Option<PathBuf> {
     if about.is_dir() {
         return Some(git.to_owned());
     }
-    // Before it is opened: a pipe would wait for its other end.
-    let git = about.is_file().then_some(git)?;
-    let mut text = String::new();
-    File::open(git).ok()?.take(8_192).read_to_string(&mut text).ok()?;
+    let text = String::from_utf8(read(git, &about, MAX_LINK)?).ok()?;
     let path = text.strip_prefix("gitdir: ")?.trim_end_matches(['\n', '\r']);
     Some(git.parent()?.join(path))
 }
 
-/// The length of an index and the times of its last change: git replaces it by a new file.
-type Stamp = (u64, Option<SystemTime>, Option<SystemTime>);
+/// The length of an index, the time of its last change, and what else identifies it: git replaces it by a new file.
+type Stamp = (u64, Option<SystemTime>, [i64; 3]);
+
+fn stamp_of(about: &fs::Metadata) -> Stamp {
+    #[cfg(unix)]
+    let identity = {
+        use std::os::unix::fs::MetadataExt as _;
+        [about.ino().cast_signed(), about.ctime(), about.ctime_nsec()]
+    };
+    #[cfg(not(unix))]
+    let identity = [0; 3];
+    (about.len(), about.modified().ok(), identity)
+}
 
 /// By index and name: what was read, and whether it has the name.
 type Answers = BTreeMap<(PathBuf, Vec<u8>), (Stamp, bool)>;
@@ -134,24 +152,22 @@ type Answers = BTreeMap<(PathBuf, Vec<u8>), (Stamp, bool)>;
 /// the same name elsewhere in the repository counts too. A server asks before each call, so that the answer is kept.
 fn names(index: &Path, about: &fs::Metadata, name: &[u8]) -> bool {
     static KNOWN: Mutex<Answers> = Mutex::new(BTreeMap::new());
-    let stamp = (about.len(), about.modified().ok(), about.created().ok());
+    let stamp = stamp_of(about);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let key = (index.to_owned(), name.to_owned());
     if let Some((_, is_named)) = known.get(&key).filter(|(its_stamp, _)| *its_stamp == stamp) {
         return *is_named;
     }
-    let mut bytes = Vec::new();
-    // A pipe would wait for its other end.
-    let is_readable = about.is_file()
-        && about.len() <= MAX_INDEX
-        && File::open(index).and_then(|file| file.take(MAX_INDEX).read_to_end(&mut bytes)).is_ok();
-    let is_full = [b"DIRC\0\0\0\x02", b"DIRC\0\0\0\x03"].iter().any(|start| bytes.starts_with(*start));
-    let has = |end: &[u8]| {
-        let part = [name, end].concat();
+    let is_named = read(index, about, MAX_INDEX).is_none_or(|bytes| {
+        let is_full = [b"DIRC\0\0\0\x02", b"DIRC\0\0\0\x03"].iter().any(|start| bytes.starts_with(*start));
+        let is_end = |after: &[u8]| matches!(after, [b'/' | 0]);
         // A file system may ignore case.
-        bytes.windows(part.len()).any(|at| at.eq_ignore_ascii_case(&part))
-    };
-    let is_named = !is_readable || !is_full || has(b"/") || has(b"\0");
+        let has_name = |at: &[u8]| {
+            at.split_at_checked(name.len())
+                .is_some_and(|(part, after)| part.eq_ignore_ascii_case(name) && is_end(after))
+        };
+        !is_full || bytes.windows(name.len() + 1).any(has_name)
+    });
     known.insert(key, (stamp, is_named));
     is_named
 }
