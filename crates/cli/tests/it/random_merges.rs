@@ -18,7 +18,7 @@ struct Model {
 }
 
 impl Model {
-    /// The result of a merge of what two branches made of the rows. Which of two new texts is used is told by what is stored.
+    /// What a merge has to give. Of two new texts, the one in use is the one that is stored.
     fn merge(&mut self, ours: &Rows, theirs: &Rows, stored: &[String]) {
         let before = std::mem::take(&mut self.rows);
         let numbers: BTreeSet<usize> = ours.keys().chain(theirs.keys()).copied().collect();
