@@ -125,6 +125,7 @@ impl Round {
 
     fn recaller(&self, seed: u64) {
         let mut random = Random(seed);
+        let mut n_uncounted = 0;
         for number in 0..RECALLS {
             let known: Vec<String> = self.done.lock().unwrap().learned.values().cloned().collect();
             let query = if known.is_empty() { "parse".to_owned() } else { known[random.below(known.len())].clone() };
@@ -143,8 +144,11 @@ impl Round {
             let stderr = String::from_utf8_lossy(&output.stderr);
             // A recall does not wait for long; what is not counted is said, and its receipt is not known.
             if stderr.contains("could not be counted") {
+                n_uncounted += 1;
+                assert!(n_uncounted <= RECALLS / 10, "{stderr}");
                 continue;
             }
+            assert!(!stderr.contains("counted"), "{stderr}");
             let ids: Vec<String> =
                 context["lessons"].as_array().unwrap().iter().map(|lesson| text(&lesson["id"])).collect();
             let mut done = self.done.lock().unwrap();
