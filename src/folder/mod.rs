@@ -216,19 +216,24 @@ impl Folder {
 
     /// The folder's lock, waited for at most this long.
     pub(crate) fn lock_within(&self, patience: Duration) -> Result<Lock> {
+        self.lock_file_within(LOCK, &self.waiter, patience)
+    }
+
+    /// The lock of a file, waited for at most this long.
+    pub(crate) fn lock_file_within(&self, name: &'static str, waiter: &Waiter, patience: Duration) -> Result<Lock> {
         self.refuse_read_only()?;
         if self.directory.has_stopped_writes() {
             return Err(FolderError::WritesStopped { path: self.path().to_owned() });
         }
         self.check_place()?;
-        match self.directory.run("lock", LOCK, |disk, at| disk.lock_exclusive(at, &self.waiter, patience))? {
+        match self.directory.run("lock", name, |disk, at| disk.lock_exclusive(at, waiter, patience))? {
             Locked::Taken(lock) => Ok(lock),
-            Locked::Held(holder) => Err(self.locked(holder)),
+            Locked::Held(holder) => Err(self.locked(name, holder)),
         }
     }
 
-    fn locked(&self, holder: Option<Holder>) -> FolderError {
-        FolderError::Locked { path: self.directory.path_of(LOCK), holder, waited: self.lock_timeout }
+    fn locked(&self, name: &'static str, holder: Option<Holder>) -> FolderError {
+        FolderError::Locked { path: self.directory.path_of(name), holder, waited: self.lock_timeout }
     }
 
     /// Waits until no other thread of the handle writes. The time left is for the folder's lock.
@@ -243,10 +248,11 @@ impl Folder {
         // The thread with the turn waits for the lock too, or holds it.
         let locked =
             self.directory.run("lock", LOCK, |disk, at| disk.lock_exclusive(at, &self.waiter, Duration::ZERO))?;
-        Err(self.locked(match locked {
+        let holder = match locked {
             Locked::Held(holder) => holder,
             Locked::Taken(_) => Some(Holder { pid: std::process::id(), name: None }),
-        }))
+        };
+        Err(self.locked(LOCK, holder))
     }
 
     /// The folder's lock; none while another handle holds it.

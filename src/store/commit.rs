@@ -30,7 +30,7 @@ impl Store {
         decide: impl FnOnce(&Snapshot) -> Result<(Option<Plan>, T)>,
     ) -> Result<(Snapshot, T)> {
         let lock = self.folder.lock_within(turn.patience)?;
-        self.append_pending_locked(known);
+        self.append_pending(known);
         let mut snapshot = self.newest(known)?;
         self.refuse_newer(&snapshot)?;
         self.folder.sweep();
@@ -86,7 +86,7 @@ impl Store {
             self.files().remove_if_exists(cache)?;
         }
         if commit.derived == DerivedData::DropRemoved {
-            self.receipt_file().forget_removed(commit.book())?;
+            self.write_usage(|| self.receipt_file().forget_removed(commit.book()))?;
         }
         Ok(Marks { archive_length, usage: before.log.end })
     }
@@ -113,14 +113,17 @@ impl Store {
         make: impl FnOnce(&Snapshot) -> Result<(Option<Event>, T)>,
     ) -> Result<(Snapshot, T)> {
         let lock = self.folder.lock_within(turn.patience)?;
-        self.append_pending_locked(known);
+        self.append_pending(known);
         let mut snapshot = self.newest(known)?;
         self.refuse_newer(&snapshot)?;
         self.read_receipts(&mut snapshot)?;
         let (event, value) = make(&snapshot)?;
         if let Some(event) = event {
-            self.usage_file().append(snapshot.log.end, std::slice::from_ref(&event))?;
-            self.log_outcome(&event);
+            self.write_usage(|| {
+                self.usage_file().append(snapshot.log.end, std::slice::from_ref(&event))?;
+                self.log_outcome(&event);
+                Ok(())
+            })?;
             self.shorten_receipts(&snapshot);
             self.read_usage(&mut snapshot)?;
         }
@@ -140,8 +143,10 @@ impl Store {
 
     /// After a failure, the next commit tries again.
     fn shorten_receipts(&self, snapshot: &Snapshot) {
+        let log = self.receipt_file();
+        let shorten = || if log.is_over()? { self.write_usage(|| log.shorten(snapshot.book())) } else { Ok(()) };
         if self.credit.log_receipts
-            && let Err(error) = self.receipt_file().shorten(snapshot.book())
+            && let Err(error) = shorten()
         {
             tracing::warn!(%error, "the log of receipts could not be shortened");
         }
@@ -150,7 +155,9 @@ impl Store {
     /// Removes lines that an earlier commit counted too, so that a backup that is one commit older has them, if their receipts are over.
     /// After a failure, the next commit tries again.
     fn shorten_usage(&self, counted_before: u64) {
-        if let Err(error) = self.usage_file().shorten(counted_before, self.clock.now()) {
+        let (file, now) = (self.usage_file(), self.clock.now());
+        let shorten = || if file.is_long()? { self.write_usage(|| file.shorten(counted_before, now)) } else { Ok(()) };
+        if let Err(error) = shorten() {
             tracing::warn!(%error, "the usage file could not be shortened");
         }
     }

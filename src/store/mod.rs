@@ -62,7 +62,7 @@ use crate::clock::Clock;
 use crate::config::{CreditConfig, FeedbackConfig, StoreConfig};
 use crate::credit::ReceiptLog;
 use crate::error::folder::{FolderError, Irregular, Result};
-use crate::folder::{Directory, Folder, Name, Stamp};
+use crate::folder::{Directory, Folder, Name, Stamp, Waiter};
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Change, Edit};
 use crate::trust::{Guard, Standing};
@@ -102,8 +102,9 @@ pub(crate) struct Store {
     credit: CreditConfig,
     config: StoreConfig,
     receipt_count: ReceiptCount,
-    /// Usage of recalls that found the folder busy.
+    /// Usage that is not written yet, and the wait for the lock of its files.
     pending: Mutex<usage::Pending>,
+    usage_waiter: Waiter,
     encoder: FileEncoder,
 }
 
@@ -127,8 +128,9 @@ impl Store {
         config: StoreConfig,
     ) -> Result<Opened> {
         let receipt_count = ReceiptCount::default();
-        let (pending, encoder) = (Mutex::default(), FileEncoder::default());
-        let store = Self { folder, guard, clock, feedback, credit, config, receipt_count, pending, encoder };
+        let (pending, usage_waiter, encoder) = (Mutex::default(), Waiter::default(), FileEncoder::default());
+        let store =
+            Self { folder, guard, clock, feedback, credit, config, receipt_count, pending, usage_waiter, encoder };
         if store.guard.standing() == Standing::Unknown {
             let nothing = Snapshot::new(PlaybookFile::default(), OnDisk::no_file(None));
             return Ok(Opened { store, snapshot: nothing, recovery: None });

@@ -59,7 +59,7 @@ impl ReceiptFile<'_> {
         Ok(log)
     }
 
-    /// Rewrites the log without removed lessons; the caller holds the folder's lock.
+    /// Rewrites the log without removed lessons; the caller holds the lock of usage.
     pub(super) fn forget_removed(self, book: &Book) -> Result<()> {
         if is_missing(self.folder.files(), RECEIPTS)? {
             return Ok(());
@@ -67,11 +67,8 @@ impl ReceiptFile<'_> {
         self.replace(&self.read(book)?)
     }
 
-    /// Keeps the newest half of a log that exceeds its bound; the caller holds the folder's lock.
+    /// Keeps the newest half of a log; the caller holds the lock of usage.
     pub(super) fn shorten(self, book: &Book) -> Result<()> {
-        if !self.is_over()? {
-            return Ok(());
-        }
         let mut log = self.read(book)?;
         log.keep_newest(log.receipts().len().min(self.config.max_receipts) / 2);
         self.replace(&log)
@@ -85,8 +82,8 @@ impl ReceiptFile<'_> {
         Ok(())
     }
 
-    /// Counts the lines appended since the last call.
-    fn is_over(self) -> Result<bool> {
+    /// True if the log exceeds its bound. Counts the lines appended since the last call.
+    pub(super) fn is_over(self) -> Result<bool> {
         let Some(Stamp { inode, length, .. }) = self.folder.files().stamp(RECEIPTS)? else { return Ok(false) };
         let mut counted = self.count.0.lock();
         if inode != counted.inode || length < counted.end {

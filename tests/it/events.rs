@@ -98,11 +98,11 @@ fn retrievals_that_could_not_be_counted_are_logged_with_their_number() {
     config.store.lock_timeout = std::time::Duration::from_millis(1);
     let playbook = Playbook::builder(folder.path()).with_config(config).without_embedder().open().unwrap();
     let id = playbook.learn_lesson(build_lesson("pinning numpy", "Write numpy==1.26.")).unwrap().id().unwrap();
-    let lock = std::fs::File::options().append(true).open(folder.path().join("lock")).unwrap();
+    let lock = std::fs::File::options().create(true).append(true).open(folder.path().join("usage.lock")).unwrap();
     lock.lock().unwrap();
     let record = |n: usize| (0..n).for_each(|_| _ = playbook.record_retrieval(id).unwrap());
     assert_eq!(heard(|| record(10_000)), [""; 0]);
-    check(&heard(|| record(3)), &["the folder has been locked for 10000 retrievals; further ones are not counted"]);
+    check(&heard(|| record(3)), &["10000 retrievals could not be written; further ones are not counted"]);
     let found = heard(|| drop(playbook));
     check(&found, &["waiting for the lock that process ", "retrievals could not be counted"]);
     assert!(found[1].ends_with("n_lost=10003"), "{found:?}");

@@ -307,7 +307,7 @@ fn a_busy_folder_neither_delays_a_recall_nor_costs_its_count() {
     let lock = std::fs::File::options().read(true).write(true).open(bench.path("lock")).unwrap();
     lock.lock().unwrap();
     let receipt = recall(&playbook, "parsing CSV exports");
-    assert!(!bench.has("usage.jsonl"));
+    assert_eq!(counts(&bench.open(), csv).0, 1);
     lock.unlock().unwrap();
     assert_eq!(playbook.record_outcome(receipt, Feedback::Helpful).unwrap(), now_for(&[csv]));
     assert_eq!(counts(&bench.open(), csv), (1, 1, 0, 55));
@@ -403,8 +403,8 @@ fn a_long_usage_file_is_shortened_and_counts_and_newer_receipts_are_kept() {
     assert!(bench.read("usage.jsonl").len() > LONG, "the receipts are not over");
     bench.advance(7 * DAY + 1);
     let recent = recall(&other, "parsing CSV exports");
-    // Counts that a busy folder left in memory before the file is shortened are written after it.
-    let lock = std::fs::File::options().read(true).write(true).open(bench.path("lock")).unwrap();
+    // Counts that are in memory while the file is shortened are written after it.
+    let lock = std::fs::File::options().read(true).write(true).open(bench.path("usage.lock")).unwrap();
     lock.lock().unwrap();
     let late = recall(&other, "parsing CSV exports");
     lock.unlock().unwrap();

@@ -215,7 +215,10 @@ fn usage_in_several_files_counts_once_and_its_receipts_stay_known() {
     let expected = [(2, 1, 1), (1, 0, 1), (1, 0, 0)];
     assert_eq!((counts(&playbook), counts(&reader)), (expected, expected));
     let is_usage = |name: &&String| name.contains("usage.") || name.contains("spilled");
-    assert_eq!(home.files().keys().filter(is_usage).collect::<Vec<_>>(), ["usage_segments/usage.jsonl"]);
+    assert_eq!(
+        home.files().keys().filter(is_usage).collect::<Vec<_>>(),
+        ["usage_segments/usage.jsonl", "usage_segments/usage.lock"]
+    );
     playbook.learn_lesson(build_lesson("felt slipper", "dry it slowly")).unwrap();
     let again = builder().open().unwrap();
     assert_eq!((counts(&again), again.check().unwrap().findings), (expected, vec![]));

@@ -439,8 +439,8 @@ fn only_the_owner_reads_what_the_playbook_writes() {
             assert_eq!(mode(&path), 0o600, "{}", path.display());
         }
     }
-    // The playbook, its backup, usage, archive, vectors, lock and the quarantined file.
-    assert_eq!(n_files, 7);
+    // The playbook, its backup, usage, archive, vectors, two locks and the quarantined file.
+    assert_eq!(n_files, 8);
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The usage file: a numbered line for each event, appended to and shortened under the folder's lock.
+//! The usage file: a numbered line for each event, appended to and shortened under a lock of its own, so that a recall never waits
+//! for a commit.
 
 use chrono::{DateTime, FixedOffset};
 
@@ -12,6 +13,8 @@ use crate::store::playbook_file::MAX_NUMBER;
 
 /// The name of the file.
 pub(crate) const USAGE: &str = "usage.jsonl";
+/// The file whose lock is held while the usage file and the log of receipts are written.
+pub(crate) const LOCK: &str = "usage.lock";
 /// The last number is looked for in this many bytes at the end; if no line there has one, in all of them.
 const TAIL_BYTES: u64 = 16 << 10;
 /// A file of at most this many bytes is not shortened.
@@ -37,7 +40,7 @@ impl UsageFile<'_> {
         Ok(self.end(self.length()?)?.0)
     }
 
-    /// Appends events with the numbers after the last line and after `known`. The caller holds the lock. A part of an append that failed is
+    /// Appends events with the numbers after the last line and after `known`. The caller holds the lock of usage. A part of an append that failed is
     /// cut off again.
     pub(crate) fn append(self, known: u64, events: &[Event]) -> Result<()> {
         let length = self.length()?;
@@ -50,11 +53,14 @@ impl UsageFile<'_> {
         appended.inspect_err(|_| drop(self.0.truncate(USAGE, whole)))
     }
 
-    /// Removes the first lines, if their events are over and up to `folded`, and they are half of a long file. The caller holds the lock.
+    /// True for a file that may be shortened.
+    pub(crate) fn is_long(self) -> Result<bool> {
+        Ok(self.length()? > MIN_SHORTENED)
+    }
+
+    /// Removes the first lines, if their events are over and up to `folded`, and they are half of a long file. The caller holds the lock of
+    /// usage.
     pub(crate) fn shorten(self, folded: u64, now: DateTime<FixedOffset>) -> Result<()> {
-        if self.length()? <= MIN_SHORTENED {
-            return Ok(());
-        }
         let bytes = self.0.read_in_place(USAGE, 0)?;
         let n_whole = usize::try_from(whole_length(&bytes)).unwrap_or_default();
         let (mut end, mut n_spent) = (0, 0);

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::event::Event;
-use super::file::USAGE;
+use super::file::{LOCK, USAGE};
 use crate::error::folder::Result;
 use crate::folder::{Directory, Name};
 use crate::store::checksum::{self, Seal};
@@ -41,7 +41,12 @@ pub(crate) fn is_usage(name: &str) -> bool {
 /// The files of earlier versions.
 fn names(files: &Directory) -> Result<Vec<String>> {
     let names = files.list(Name::TOP)?.into_iter().filter_map(|name| name.into_string().ok());
-    Ok(names.filter(|name| is_usage(name) && name != USAGE).collect())
+    Ok(names.filter(|name| is_usage(name) && ![USAGE, LOCK].contains(&name.as_str())).collect())
+}
+
+/// True if there are files of earlier versions that are not moved yet.
+pub(super) fn is_present(files: &Directory, folded: Folded) -> Result<bool> {
+    Ok(matches!(folded, Folded::Former { .. }) && !names(files)?.is_empty())
 }
 
 /// Their lines as those of a usage file. Lines that are folded in have the number 0.
@@ -75,7 +80,7 @@ pub(super) fn lines(files: &Directory, segment: u64, offset: u64) -> Result<Vec<
 }
 
 impl Store {
-    /// Moves the usage of earlier versions to the usage file. The caller holds the lock.
+    /// Moves the usage of earlier versions to the usage file. The caller holds the lock of usage.
     pub(in crate::store) fn move_former_usage(&self, folded: Folded) -> Result<()> {
         let (files, Folded::Former { segment, offset }) = (self.files(), folded) else { return Ok(()) };
         let names = names(files)?;

@@ -55,9 +55,12 @@ impl Store {
         self.with_usage_after(snapshot.committed.usage.line(), snapshot)
     }
 
-    /// The same state with the usage up to now, in the usage file. The caller holds the lock.
+    /// The same state with the usage up to now, in the usage file. The caller holds the folder's lock.
     pub(in crate::store) fn with_newest_usage(&self, mut snapshot: Snapshot) -> Result<Snapshot> {
-        self.move_former_usage(snapshot.committed.usage)?;
+        let folded = snapshot.committed.usage;
+        if former::is_present(self.files(), folded)? {
+            self.write_usage(|| self.move_former_usage(folded))?;
+        }
         self.read_usage(&mut snapshot)?;
         Ok(snapshot)
     }

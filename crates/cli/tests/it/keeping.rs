@@ -371,13 +371,12 @@ fn a_stuck_holder_is_named_to_writers_and_readers_answer_at_once() {
         let (answer, waited) = timed(&arguments);
         assert!(arguments == ["doctor"] || answer.status.success(), "{arguments:?}: {}", text(&answer.stderr));
         assert!(waited < Duration::from_secs(1), "{arguments:?}: {waited:?}");
-        let is_told = text(&answer.stderr).contains("retrievals could not be counted");
-        assert_eq!(is_told, arguments[0] == "context", "{}", text(&answer.stderr));
+        assert!(!text(&answer.stderr).contains("counted"), "{}", text(&answer.stderr));
     }
     drop(lock);
     assert_eq!(run(folder, &["stats"])[0]["n_lessons"], 1);
     learn(folder, "amber kettle", "Fill it first.");
-    assert_eq!(run(folder, &["stats"])[0]["retrievals"], 0);
+    assert_eq!(run(folder, &["stats"])[0]["retrievals"], 1);
 }
 
 /// A full disk: every write of the process fails.
