@@ -9,7 +9,6 @@ use std::time::SystemTime;
 
 use super::disk::{Disk, Stamp};
 use super::edits::BESIDE;
-use super::held::HeldFile;
 use super::mapped::Mapped;
 use super::root::{At, Root};
 use super::{Entry, Links, Name, TEMPORARY, limits};
@@ -198,14 +197,6 @@ impl Directory {
         self.run("read", name, |disk, at| match disk.map(at, self.max_bytes(at)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             map => map.map(Some),
-        })
-    }
-
-    /// The open file; none if it is missing.
-    pub(crate) fn hold(&self, name: impl Into<Name>) -> Result<Option<HeldFile>> {
-        self.run("read", name, |disk, at| match disk.hold(at) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            held => held.map(Some),
         })
     }
 

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::entry::Entry;
-use super::held::HeldFile;
 use super::lock::{Lock, Locked, Waiter};
 use super::mapped::Mapped;
 use super::no_follow::{OpenFor, Status};
@@ -54,8 +53,6 @@ pub(crate) trait Disk: Send + Sync {
     /// The file as a memory map; [`Oversized`] if it has more than `max_bytes`. Only for files that are appended to or
     /// replaced, never changed in place.
     fn map(&self, at: At<'_>, max_bytes: u64) -> io::Result<Mapped>;
-    /// The open file; `NotFound` if it is missing.
-    fn hold(&self, at: At<'_>) -> io::Result<HeldFile>;
     /// The stamp of a file or directory; none if it is missing.
     fn stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>>;
     /// The stamp of any entry, even a link; none if it is missing.
@@ -137,10 +134,6 @@ impl Disk for RealDisk {
         let file = at.file(OpenFor::Reading)?;
         Oversized::check(file.metadata()?.len(), max_bytes)?;
         Mapped::of(&file)
-    }
-
-    fn hold(&self, at: At<'_>) -> io::Result<HeldFile> {
-        at.file(OpenFor::Reading).map(HeldFile::of)
     }
 
     fn stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>> {

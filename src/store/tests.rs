@@ -251,8 +251,7 @@ fn usage_of_an_earlier_version_is_moved_and_counts_once_whatever_fails() {
     check_commits(&fixture, now, (4, 1), |folder| {
         let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
         let names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
-        let usage: Vec<&String> =
-            names.iter().filter(|name| usage::is_usage(name) && !name.ends_with(".lock")).collect();
+        let usage: Vec<&String> = names.iter().filter(|name| usage::is_usage(name) && **name != "usage.lock").collect();
         usage == ["usage.jsonl"]
     });
 }

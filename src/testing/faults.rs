@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use parking_lot::Mutex;
 
 use crate::folder::disk::{Disk, RealDisk};
-use crate::folder::{At, Entry, HeldFile, Lock, Locked, Mapped, Stamp, Waiter};
+use crate::folder::{At, Entry, Lock, Locked, Mapped, Stamp, Waiter};
 
 /// What becomes of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,9 +82,6 @@ impl<W: Watch> Disk for W {
     }
     fn map(&self, at: At<'_>, max_bytes: u64) -> io::Result<Mapped> {
         run(self, "map", &at.path(), || RealDisk.map(at, max_bytes))
-    }
-    fn hold(&self, at: At<'_>) -> io::Result<HeldFile> {
-        run(self, "hold", &at.path(), || RealDisk.hold(at))
     }
     fn stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>> {
         run(self, "stat", &at.path(), || RealDisk.stamp(at))

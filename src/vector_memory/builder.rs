@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use adage_index::IndexConfig;
@@ -57,8 +57,7 @@ impl VectorMemoryBuilder {
         self
     }
 
-    /// Opens the memory. No vector is read, and no model is loaded. If the folder has the cache of document positions,
-    /// documents are read on demand.
+    /// Opens the memory: reads the documents. No vector is read, and no model is loaded.
     ///
     /// # Errors
     /// [`Error::Config`](super::Error::Config) when a setting of the index is out of range;
@@ -72,23 +71,14 @@ impl VectorMemoryBuilder {
                 .with_max_file(MAX_OF_DOCUMENTS),
         };
         check_kind(&log.folder, FolderKind::VectorMemory)?;
-        let (view, stored_to) = match log.open_stored() {
-            Some(opened) => {
-                let mut view = View::over(opened.documents, self.index);
-                view.apply(opened.changes, opened.mark);
-                (view, opened.stored_to)
-            }
-            None => (View::new(self.index), 0),
-        };
         let mut inner = Inner {
             log,
             embedder: self.embedder,
-            view: RwLock::new(Arc::new(view)),
+            view: RwLock::new(Arc::new(View::new(self.index))),
             writer: Mutex::new(()),
             embedding: Mutex::default(),
             unsaved: Mutex::default(),
             n_stored: AtomicUsize::new(0),
-            stored_to: AtomicU64::new(stored_to),
             recovery: None,
         };
         let view = inner.view()?;

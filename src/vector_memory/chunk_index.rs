@@ -8,7 +8,6 @@ use adage_index::{IndexConfig, KeySet, UnitVector, VectorIndex};
 
 use super::chunking::chunks;
 use super::document_table::DocumentTable;
-use crate::error::folder::Result;
 use crate::hash::TextHash;
 use crate::store::memory_vectors::StoredIndex;
 
@@ -122,16 +121,15 @@ impl ChunkIndex {
         self.documents.is_same(documents)
     }
 
-    /// Brings it up to date. A document whose line is damaged has no chunk.
-    pub(super) fn follow(&mut self, documents: &DocumentTable) -> Result<()> {
+    /// Brings it up to date.
+    pub(super) fn follow(&mut self, documents: &DocumentTable) {
         for key in self.documents.changed(documents) {
             self.remove(key);
-            if let (Some(hash), Some(document)) = (documents.text(key), documents.document(key)?) {
+            if let (Some(hash), Some(document)) = (documents.text(key), documents.document(key)) {
                 self.put(key, &document.text, hash);
             }
         }
         self.documents = documents.clone();
-        Ok(())
     }
 
     fn put(&mut self, document: u32, text: &str, hash: TextHash) {

@@ -2,7 +2,6 @@
 
 use super::chunk_index::{Chunk, Chunks};
 use super::document_table::DocumentTable;
-use crate::error::folder::Result;
 use crate::lexical::{DocumentWords, Field, FieldIndex, WordHashes};
 
 /// The usual number of terms of a chunk, from which the length of a chunk counts. Fitted: docs/benchmarks.md.
@@ -20,31 +19,29 @@ pub(super) struct ChunkWords {
 
 impl ChunkWords {
     /// Brings it up to date with these chunks of these documents.
-    pub(super) fn follow(&mut self, chunks: &Chunks, documents: &DocumentTable) -> Result<()> {
+    pub(super) fn follow(&mut self, chunks: &Chunks, documents: &DocumentTable) {
         let mut hashes = WordHashes::default();
-        let mut words = |chunk: &Chunk| -> Result<Option<(u32, DocumentWords)>> {
-            let Some(document) = documents.document(chunk.document)? else { return Ok(None) };
+        let mut words = |chunk: &Chunk| -> Option<(u32, DocumentWords)> {
+            let document = documents.document(chunk.document)?;
             let text = document.text.get(chunk.range.clone()).unwrap_or_default();
             let field = Field { text, weight: WEIGHT, usual_terms: USUAL_TERMS };
-            Ok(Some((chunk.number, DocumentWords::of(&[field], &mut hashes))))
+            Some((chunk.number, DocumentWords::of(&[field], &mut hashes)))
         };
         let before = std::mem::take(&mut self.chunks);
         let changed = before.changed(chunks);
         if 2 * changed.len() > chunks.len() {
-            let all: Result<Vec<_>> = chunks.iter().filter_map(|chunk| words(chunk).transpose()).collect();
-            self.index = FieldIndex::of(all?);
+            self.index = FieldIndex::of(chunks.iter().filter_map(words));
         } else {
             for (before, after) in changed {
                 if let Some(before) = before {
                     self.index.take(before.number);
                 }
-                if let Some((number, words)) = after.map(&mut words).transpose()?.flatten() {
+                if let Some((number, words)) = after.and_then(&mut words) {
                     self.index.put(number, words);
                 }
             }
         }
         self.chunks = chunks.clone();
-        Ok(())
     }
 
     /// True if it is up to date with these chunks.

@@ -32,10 +32,8 @@ impl VectorMemory {
     pub fn documents_without_vector(&self) -> Result<Vec<String>> {
         let mut mark = self.0.embedding.lock();
         let view = self.0.read_vectors(&mut mark)?;
-        let mut ids = Vec::new();
-        for document in view.chunks.incomplete().iter().filter_map(|key| view.documents.document(key).transpose()) {
-            ids.push(document?.id.clone());
-        }
+        let documents = view.documents.documents(Some(&view.chunks.incomplete()));
+        let mut ids: Vec<String> = documents.iter().map(|document| document.id.clone()).collect();
         ids.sort_unstable();
         Ok(ids)
     }
@@ -64,7 +62,7 @@ impl Inner {
         }
         let mut mark = self.embedding.lock();
         let mut view = self.read_vectors(&mut mark)?;
-        let missing = texts(&view)?;
+        let missing = texts(&view);
         if missing.len() > BATCH {
             tracing::info!(texts = missing.len(), "embedding documents that have no vector of this model yet");
         }
@@ -169,12 +167,12 @@ impl Inner {
 }
 
 /// The texts of the chunks without a vector.
-fn texts(view: &View) -> Result<BTreeMap<TextHash, String>> {
+fn texts(view: &View) -> BTreeMap<TextHash, String> {
     let mut texts = BTreeMap::new();
     for chunk in view.chunks.missing.iter().filter_map(|number| view.chunks.chunk(number)) {
-        if let Some(document) = view.documents.document(chunk.document)? {
+        if let Some(document) = view.documents.document(chunk.document) {
             texts.insert(chunk.text, document.text.get(chunk.range.clone()).unwrap_or_default().to_owned());
         }
     }
-    Ok(texts)
+    texts
 }

@@ -120,7 +120,6 @@ fn keys(node: &Node, documents: &DocumentTable) -> Arc<KeySet> {
 mod tests {
     use super::*;
     use crate::document::Document;
-    use crate::store::documents::LineSpan;
 
     #[test]
     fn filters_select_the_expected_documents() {
@@ -129,7 +128,7 @@ mod tests {
         let b = Document::new("b", "t").with("type", "note");
         let c = Document::new("c", "t").with("type", "skill").with("lang", "en");
         for document in [a, b, c, Document::new("d", "t"), Document::new("gone", "t").with("type", "note")] {
-            documents.put(Arc::new(document), LineSpan { at: 0, n_bytes: 1 });
+            documents.put(Arc::new(document), 1);
         }
         documents.remove("gone");
         let check = |filter: Filter, expected: &[u32]| {

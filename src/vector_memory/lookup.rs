@@ -142,18 +142,8 @@ impl Inner {
             None if lookups.iter().all(|lookup| lookup.words().is_some()) => vec![None; lookups.len()],
             None => return Err(Error::NoEmbedder),
         };
-        loop {
-            let view = self.searched(lookups, &vectors)?;
-            let found: Vec<LookupResult> = lookups
-                .iter()
-                .zip(&vectors)
-                .map(|(lookup, vector)| rank(&view, lookup, vector.as_ref()))
-                .collect::<Result<_>>()?;
-            // A document whose line turned out damaged cannot be returned.
-            if !view.documents.is_damaged() {
-                return Ok(found);
-            }
-        }
+        let view = self.searched(lookups, &vectors)?;
+        lookups.iter().zip(&vectors).map(|(lookup, vector)| rank(&view, lookup, vector.as_ref())).collect()
     }
 
     /// A state in which what the queries search is up to date.

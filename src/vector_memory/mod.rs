@@ -28,7 +28,6 @@ mod filter;
 mod lookup;
 mod ranking;
 mod shards;
-mod stored_table;
 mod view;
 mod writing;
 
@@ -37,7 +36,7 @@ mod tests;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::atomic::AtomicUsize;
 
 use adage_index::UnitVector;
 use parking_lot::{Mutex, RwLock};
@@ -92,16 +91,13 @@ struct Inner {
     unsaved: Mutex<Vec<(TextHash, UnitVector)>>,
     /// The number of rows of the stored index, as far as this handle knows.
     n_stored: AtomicUsize,
-    /// How much of the log the cache of document positions covers, in bytes, as far as this handle knows.
-    stored_to: AtomicU64,
     recovery: Option<MemoryRecovery>,
 }
 
 impl VectorMemory {
     /// Opens the memory in a folder, with the bundled embedder if the crate includes it. A missing folder is created.
     ///
-    /// No vector is read, and no model is loaded before the first embedding. If the folder has the cache of document positions,
-    /// documents are read on demand.
+    /// No vector is read, and no model is loaded before the first embedding.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io) when the folder cannot be created or read. Damaged lines are not an error:
@@ -132,7 +128,7 @@ impl VectorMemory {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn get(&self, id: &str) -> Result<Option<Arc<Document>>> {
-        self.0.read(|view| Ok(view.documents.get(id)?))
+        Ok(self.0.view()?.documents.get(id).cloned())
     }
 
     /// The documents that match the filter, in the order of their ids.
@@ -140,8 +136,8 @@ impl VectorMemory {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn documents(&self, filter: &Filter) -> Result<Vec<Arc<Document>>> {
-        let found = self.0.read(|view| Ok(view.documents.documents(filter.keys(&view.documents).as_deref())?))?;
-        let mut documents: Vec<Arc<Document>> = found.into_iter().map(|(_, document)| document).collect();
+        let view = self.0.view()?;
+        let mut documents = view.documents.documents(filter.keys(&view.documents).as_deref());
         documents.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         Ok(documents)
     }
@@ -161,12 +157,7 @@ impl Inner {
     fn view(&self) -> Result<Arc<View>> {
         loop {
             let base = Arc::clone(&self.view.read());
-            let news = if base.documents.is_damaged() {
-                self.log.read_again()?
-            } else {
-                let Some(news) = self.log.look(&base.mark)? else { return Ok(base) };
-                news
-            };
+            let Some(news) = self.log.look(&base.mark)? else { return Ok(base) };
             let mut next = View::clone(&base);
             match news {
                 LogUpdate::Appended(changes, mark) => next.apply(changes, mark),
@@ -174,17 +165,6 @@ impl Inner {
             }
             if let Some(view) = self.show(&base, next) {
                 return Ok(view);
-            }
-        }
-    }
-
-    /// Calls `read` with the newest state; once more if a line turned out damaged, without the lost documents.
-    fn read<T>(&self, read: impl Fn(&View) -> Result<T>) -> Result<T> {
-        loop {
-            let view = self.view()?;
-            let value = read(&view)?;
-            if !view.documents.is_damaged() {
-                return Ok(value);
             }
         }
     }
@@ -200,7 +180,7 @@ impl Inner {
             let mut next = View::clone(&base);
             // Built for a state that was replaced meanwhile: little of it differs.
             next.words = words.take().unwrap_or(next.words);
-            next.follow(searched)?;
+            next.follow(searched);
             words = Some(next.words.clone());
             if let Some(view) = self.show(&base, next) {
                 return Ok(view);

@@ -43,7 +43,7 @@ pub(super) fn rank(view: &View, lookup: &Lookup, vector: Option<&UnitVector>) ->
         let (matches, by) = asked.matches(k)?;
         let best = asked.best_of_documents(matches);
         if best.len() >= lookup.limit || k >= n_chunks {
-            return asked.hits(best, lookup.limit, by);
+            return Ok(asked.hits(best, lookup.limit, by));
         }
         // The candidates are chunks of few documents.
         k = k.saturating_mul(4);
@@ -108,14 +108,14 @@ impl Asked<'_> {
         best
     }
 
-    fn hits(&self, best: Vec<(u32, Match)>, limit: usize, by: Option<IndexKind>) -> Result<LookupResult> {
+    fn hits(&self, best: Vec<(u32, Match)>, limit: usize, by: Option<IndexKind>) -> LookupResult {
         let mut hits = Vec::with_capacity(limit.min(best.len()));
         for (key, Match { chunk, score, distance }) in best.into_iter().take(limit) {
-            let document = self.view.documents.document(key)?;
+            let document = self.view.documents.document(key).cloned();
             if let Some((document, chunk)) = document.zip(self.view.chunks.chunk(chunk)) {
                 hits.push(Hit { document, score, distance, chunk: chunk.range.clone() });
             }
         }
-        Ok(LookupResult { hits, by })
+        LookupResult { hits, by }
     }
 }

@@ -7,8 +7,7 @@ use adage_index::IndexConfig;
 use super::chunk_index::ChunkIndex;
 use super::chunk_words::ChunkWords;
 use super::document_table::DocumentTable;
-use crate::error::folder::Result;
-use crate::store::documents::{Change, LogMark, Logged, StoredDocuments};
+use crate::store::documents::{Change, LogMark, Logged};
 
 /// The documents up to a position in the log, and what queries search, which may be behind. Clones share unchanged parts.
 #[derive(Clone)]
@@ -36,17 +35,12 @@ impl View {
         }
     }
 
-    /// The stored documents.
-    pub(super) fn over(stored: StoredDocuments, config: IndexConfig) -> Self {
-        Self { documents: DocumentTable::over(stored), ..Self::new(config) }
-    }
-
     /// Applies the next changes of the log.
     pub(super) fn apply(&mut self, changes: Vec<Logged>, mark: LogMark) {
-        for Logged { change, span } in changes {
+        for Logged { change, n_bytes } in changes {
             match change {
-                Change::Put(document) => drop(self.documents.put(document, span)),
-                Change::Remove(id) => drop(self.documents.remove(&id)),
+                Change::Put(document) => self.documents.put(document, n_bytes),
+                Change::Remove(id) => self.documents.remove(&id),
             }
         }
         self.mark = mark;
@@ -55,9 +49,9 @@ impl View {
     /// Replaces the documents by those of another log. Documents in both keep their keys.
     pub(super) fn replace(&mut self, changes: Vec<Logged>, mark: LogMark) {
         let mut documents = BTreeMap::new();
-        for Logged { change, span } in changes {
+        for Logged { change, n_bytes } in changes {
             match change {
-                Change::Put(document) => drop(documents.insert(document.id.clone(), (document, span))),
+                Change::Put(document) => drop(documents.insert(document.id.clone(), (document, n_bytes))),
                 Change::Remove(id) => drop(documents.remove(&id)),
             }
         }
@@ -71,12 +65,11 @@ impl View {
     }
 
     /// Brings what is searched up to date with the documents.
-    pub(super) fn follow(&mut self, searched: Searched) -> Result<()> {
-        self.chunks.follow(&self.documents)?;
+    pub(super) fn follow(&mut self, searched: Searched) {
+        self.chunks.follow(&self.documents);
         if searched == Searched::VectorsAndWords {
-            self.words.follow(&self.chunks.chunks, &self.documents)?;
+            self.words.follow(&self.chunks.chunks, &self.documents);
         }
-        Ok(())
     }
 
     /// True if [`follow`](Self::follow) would change nothing.

@@ -27,13 +27,6 @@ const MAX_BLOAT: u64 = 2;
 /// The index is stored when it has signs or a graph and has grown by more rows than this, and by a quarter, since it was last stored.
 const MIN_UNSTORED: usize = 4_096;
 
-/// The cache of document positions is stored again when an open would have to read more of the log than this, in bytes …
-const MIN_REPLAYED: u64 = 256 << 10;
-
-/// … and more than this fraction of the covered part; or more than this when the handle is dropped.
-const REPLAYED_SHARE: u64 = 16;
-const MIN_REPLAYED_AT_CLOSE: u64 = 64 << 10;
-
 /// The maximum characters of an id in an error.
 const SHOWN_ID: usize = 100;
 
@@ -99,9 +92,8 @@ impl VectorMemory {
     /// As [`remove`](Self::remove), without [`Error::NoSuchDocument`].
     pub fn remove_all(&self, filter: &Filter) -> Result<usize> {
         self.0.write(&Vectors::new(), |view| {
-            let removed = view.documents.documents(filter.keys(&view.documents).as_deref())?;
-            let removed: Vec<Change> =
-                removed.into_iter().map(|(_, document)| Change::Remove(document.id.clone())).collect();
+            let removed = view.documents.documents(filter.keys(&view.documents).as_deref());
+            let removed: Vec<Change> = removed.iter().map(|document| Change::Remove(document.id.clone())).collect();
             let n_removed = removed.len();
             Ok((removed, n_removed))
         })
@@ -120,8 +112,7 @@ impl VectorMemory {
         self.0.write_vectors(&lock)
     }
 
-    /// Rewrites the vectors of the present documents, of every model, and the cache of document positions, so that the next
-    /// open reads less. Vectors are also saved as they are made, and rewritten automatically when more than half of their file
+    /// Rewrites the vectors of the present documents, of every model, so that the next open reads less. Vectors are also saved as they are made, and rewritten automatically when more than half of their file
     /// is obsolete.
     ///
     /// # Errors
@@ -130,8 +121,7 @@ impl VectorMemory {
         self.0.take_in_vectors()?;
         let turn = self.0.log.folder.turn(&self.0.writer)?;
         let (lock, _) = self.0.begin(&turn)?;
-        self.0.write_vectors(&lock)?;
-        self.0.store(&lock)
+        self.0.write_vectors(&lock)
     }
 }
 
@@ -158,13 +148,8 @@ impl Inner {
         let documents: Vec<Arc<Document>> = documents.into_iter().map(Arc::new).collect();
         self.write(&vectors, |view| {
             documents.iter().try_for_each(|document| check(view, document))?;
-            let mut changed = Vec::with_capacity(documents.len());
-            for document in &documents {
-                if view.documents.get(&document.id)?.as_ref() != Some(document) {
-                    changed.push(Change::Put(Arc::clone(document)));
-                }
-            }
-            Ok((changed, ()))
+            let changed = documents.iter().filter(|document| view.documents.get(&document.id) != Some(*document));
+            Ok((changed.map(|document| Change::Put(Arc::clone(document))).collect(), ()))
         })
     }
 
@@ -177,9 +162,9 @@ impl Inner {
             return Ok(value);
         }
         let mut mark = view.mark.clone();
-        let spans = self.log.append(&mut mark, &changes, &lock)?;
-        let changes: Vec<Logged> =
-            changes.into_iter().zip(spans).map(|(change, span)| Logged { change, span }).collect();
+        let lengths = self.log.append(&mut mark, &changes, &lock)?;
+        let changes = changes.into_iter().zip(lengths);
+        let changes: Vec<Logged> = changes.map(|(change, n_bytes)| Logged { change, n_bytes }).collect();
         let view = self.change(|next| {
             let is_chunked = next.is_chunked();
             // A reader may have read the batch already. If the state belongs to another file now, the next read detects it.
@@ -187,7 +172,8 @@ impl Inner {
                 next.apply(changes.clone(), mark.clone());
             }
             // Otherwise the next query does it, and reads the vectors from the folder.
-            if is_chunked && next.follow(Searched::Vectors).is_ok() {
+            if is_chunked {
+                next.follow(Searched::Vectors);
                 next.chunks.give(vectors);
             }
         });
@@ -196,7 +182,7 @@ impl Inner {
         let kept_house = self.save(&lock).and_then(|()| {
             let dead = view.mark.read_to.saturating_sub(view.documents.n_bytes);
             let is_due = view.mark.read_to > MIN_COMPACTED && dead > view.mark.read_to / 2;
-            if is_due { self.compact(&lock) } else { self.store_when_due(&lock, self.replayed_at_most()) }
+            if is_due { self.compact(&lock) } else { Ok(()) }
         });
         if let Err(error) = kept_house {
             tracing::warn!(%error, "the documents are written, but the folder could not be compacted or its caches updated");
@@ -235,13 +221,11 @@ impl Inner {
     }
 
     fn compact(&self, lock: &Lock) -> Result<()> {
-        let (view, documents) = self.all_documents(lock)?;
-        // Hashes of removed documents are deleted before the new log is in place, even if the process dies in between.
-        self.log.drop_stored(lock)?;
-        self.stored_to.store(0, Ordering::Relaxed);
+        let view = Arc::clone(&self.view.read());
+        let documents = view.documents.documents(None);
         let mut mark = view.mark.clone();
-        let spans = self.log.rewrite(&mut mark, documents.iter().map(AsRef::as_ref), lock)?;
-        let kept: Vec<_> = documents.into_iter().zip(spans).collect();
+        let lengths = self.log.rewrite(&mut mark, documents.iter().map(AsRef::as_ref), lock)?;
+        let kept: Vec<_> = documents.into_iter().zip(lengths).collect();
         self.change(|next| {
             if next.mark.is_at(&view.mark) {
                 next.documents = next.documents.with_documents(kept.clone());
@@ -249,57 +233,7 @@ impl Inner {
                 next.chunks.vectors.compact();
             }
         });
-        if let Err(error) = self.store(lock) {
-            tracing::warn!(%error, "the log is written, but the cache of document positions could not be stored");
-        }
         Ok(())
-    }
-
-    /// All documents, with their state. Damaged lines that this detects are quarantined first.
-    fn all_documents(&self, lock: &Lock) -> Result<(Arc<View>, Vec<Arc<Document>>)> {
-        loop {
-            let view = Arc::clone(&self.view.read());
-            let documents = view.documents.documents(None)?;
-            if !view.documents.is_damaged() {
-                return Ok((view, documents.into_iter().map(|(_, document)| document).collect()));
-            }
-            self.log.clear_up(&mut self.view()?.mark.clone(), lock)?;
-        }
-    }
-
-    /// Stores the cache of document positions.
-    fn store(&self, lock: &Lock) -> Result<()> {
-        // Of the log as it is now, even if a reader has replaced the state meanwhile.
-        let view = self.view()?;
-        let stored_to = self.log.store(&view.mark, view.documents.describe(), lock)?;
-        self.stored_to.store(stored_to, Ordering::Relaxed);
-        Ok(())
-    }
-
-    /// Stores the cache of document positions if an open would have to read more than the limit.
-    fn store_when_due(&self, lock: &Lock, min_replayed: u64) -> Result<()> {
-        if self.n_unstored_bytes() > min_replayed { self.store(lock) } else { Ok(()) }
-    }
-
-    /// The maximum length of the log, in bytes, that an open may have to read line by line while this handle writes.
-    fn replayed_at_most(&self) -> u64 {
-        MIN_REPLAYED.max(self.stored_to.load(Ordering::Relaxed) / REPLAYED_SHARE)
-    }
-
-    /// The length of the log, in bytes, that an open would have to read line by line.
-    fn n_unstored_bytes(&self) -> u64 {
-        self.view.read().mark.read_to.saturating_sub(self.stored_to.load(Ordering::Relaxed))
-    }
-
-    /// When a handle is dropped: stores the cache of document positions, unless the lock is held.
-    fn close(&self) -> Result<()> {
-        if self.n_unstored_bytes() <= MIN_REPLAYED_AT_CLOSE || !self.log.folder.may_write() {
-            return Ok(());
-        }
-        let Some(lock) = self.log.folder.try_lock()? else { return Ok(()) };
-        // Of the log as it is now: another process may have replaced it.
-        self.view()?;
-        self.store_when_due(&lock, MIN_REPLAYED_AT_CLOSE)
     }
 
     /// Appends the unsaved vectors, and rewrites the file when much of it is obsolete.
@@ -344,14 +278,6 @@ impl Inner {
         memory_vectors::rewrite(&self.log.folder, &live, index.as_ref(), own, lock)?;
         self.n_stored.store(chunks.vectors.len(), Ordering::Relaxed);
         Ok(())
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        if let Err(error) = self.close() {
-            tracing::warn!(%error, "the cache of document positions could not be stored");
-        }
     }
 }
 

@@ -52,32 +52,11 @@ pub(crate) enum Change {
     Remove(String),
 }
 
-/// The position of a line in the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LineSpan {
-    /// The offset in bytes.
-    pub(crate) at: u64,
-    /// The length in bytes, with its newline.
-    pub(crate) n_bytes: usize,
-}
-
-impl LineSpan {
-    /// The positions of consecutive lines with these lengths, the first at offset `at`.
-    pub(super) fn consecutive(mut at: u64, lengths: Vec<usize>) -> Vec<Self> {
-        let next = |n_bytes| {
-            let span = Self { at, n_bytes };
-            at += n_bytes as u64;
-            span
-        };
-        lengths.into_iter().map(next).collect()
-    }
-}
-
-/// A change and the position of its line.
+/// A change and the length of its line in bytes, with its newline.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Logged {
     pub(crate) change: Change,
-    pub(crate) span: LineSpan,
+    pub(crate) n_bytes: usize,
 }
 
 fn seal<D: Serialize>(payload: &Payload<D>, bytes: &mut Vec<u8>) -> serde_json::Result<usize> {
@@ -139,14 +118,9 @@ fn is_zeroed(line: &[u8]) -> bool {
     line.iter().filter(|byte| **byte == 0).nth(1).is_some()
 }
 
-/// The document of a line; none when the line is damaged or is not a document.
-pub(super) fn document(line: &[u8]) -> Option<Document> {
-    parse(line.strip_suffix(b"\n")?)?.put
-}
-
-/// Parses lines; the first begins at offset `base` of the log. An incomplete batch at the end is left out, whether it was torn
+/// Parses lines. An incomplete batch at the end is left out, whether it was torn
 /// or is being written. A batch with zeroed parts is left out as well.
-pub(super) fn read(bytes: &[u8], base: u64) -> Lines {
+pub(super) fn read(bytes: &[u8]) -> Lines {
     let mut lines = Lines::default();
     let mut batch = Batch::default();
     let mut at = 0;
@@ -169,14 +143,14 @@ pub(super) fn read(bytes: &[u8], base: u64) -> Lines {
             None => LineState::Damaged,
         };
         batch.take_line(state, here.start, lines.changes.len());
-        let span = LineSpan { at: base + here.start as u64, n_bytes: line.len() };
+        let n_bytes = line.len();
         match payload {
             Some(Payload { header: Some(header), .. }) if here.start == 0 => lines.header = Some(header),
             Some(Payload { put: Some(document), header: None, remove: None, .. }) => {
-                lines.changes.push(Logged { change: Change::Put(Arc::new(document)), span });
+                lines.changes.push(Logged { change: Change::Put(Arc::new(document)), n_bytes });
             }
             Some(Payload { remove: Some(id), header: None, put: None, .. }) => {
-                lines.changes.push(Logged { change: Change::Remove(id), span });
+                lines.changes.push(Logged { change: Change::Remove(id), n_bytes });
             }
             _ => lines.broken.push(here),
         }
@@ -269,13 +243,13 @@ pub(in crate::store) fn fuzz_documents(bytes: &[u8]) {
         [PREFIX, crc.as_bytes(), SEPARATOR, rest, b"\n"].concat()
     });
     for bytes in [bytes, &sealed.collect::<Vec<u8>>()] {
-        let lines = read(bytes, 0);
+        let lines = read(bytes);
         assert!(lines.whole <= bytes.len());
-        assert!(lines.changes.starts_with(&read(bytes.get(..lines.whole).unwrap(), 0).changes));
+        assert!(lines.changes.starts_with(&read(bytes.get(..lines.whole).unwrap()).changes));
         let changes: Vec<Change> = lines.changes.into_iter().map(|logged| logged.change).collect();
         let (written, lengths) = batch(&changes).unwrap();
-        let again = read(&written, 0);
-        assert_eq!(again.changes.iter().map(|logged| logged.span.n_bytes).collect::<Vec<_>>(), lengths);
+        let again = read(&written);
+        assert_eq!(again.changes.iter().map(|logged| logged.n_bytes).collect::<Vec<_>>(), lengths);
         assert_eq!(again.changes.into_iter().map(|logged| logged.change).collect::<Vec<_>>(), changes);
         assert!(again.broken.is_empty() && again.whole == written.len());
     }
@@ -308,14 +282,14 @@ mod tests {
     #[test]
     fn written_lines_are_read_back() {
         let bytes = log(&[&[put("a")], &[put("b\n\"\u{1}ü"), Change::Remove("a".to_owned()), put("c")]]);
-        let lines = read(&bytes, 0);
+        let lines = read(&bytes);
         assert_eq!(lines.header, Some(Header { schema_version: 1, log: Uuid::from_u128(7) }));
         assert_eq!(ids(&lines), ["+a", "+b\n\"\u{1}ü", "-a", "+c"]);
         assert!(lines.broken.is_empty());
         assert_eq!(lines.whole, bytes.len());
         let header_length = header(Uuid::nil()).unwrap().len();
         assert!(header_length <= HEADER_BYTES);
-        assert_eq!(lines.changes.iter().map(|logged| logged.span.n_bytes).sum::<usize>(), bytes.len() - header_length);
+        assert_eq!(lines.changes.iter().map(|logged| logged.n_bytes).sum::<usize>(), bytes.len() - header_length);
         let text = String::from_utf8(bytes).unwrap();
         let line = text.lines().nth(1).unwrap();
         assert!(line.ends_with(r#""put":{"id":"a","text":"the text of a","metadata":{"type":"note"}}}"#), "{line}");
@@ -326,11 +300,11 @@ mod tests {
         let first = log(&[&[put("a")]]).len();
         let bytes = log(&[&[put("a")], &[put("b"), put("c"), Change::Remove("a".to_owned())]]);
         for cut in first..bytes.len() {
-            let lines = read(&bytes[..cut], 0);
+            let lines = read(&bytes[..cut]);
             assert_eq!((ids(&lines), lines.whole), (vec!["+a".to_owned()], first), "cut at {cut}");
             assert!(lines.broken.is_empty());
         }
-        assert_eq!(read(&bytes, 0).changes.len(), 4);
+        assert_eq!(read(&bytes).changes.len(), 4);
     }
 
     #[test]
@@ -339,17 +313,17 @@ mod tests {
         let batch = [put("d"), put("e"), Change::Remove("a".to_owned()), put("f"), put("g")];
         let first = log(known).len();
         let bytes = log(&[known[0], known[1], &batch]);
-        let n_before = ids(&read(&bytes[..first], 0)).len();
+        let n_before = ids(&read(&bytes[..first])).len();
         for from in first..bytes.len() - 2 {
             for to in [from + 2, from + 40, from + 130, from + 260, bytes.len()] {
                 let mut zeroed = bytes.clone();
                 let to = to.min(bytes.len());
                 zeroed[from..to].fill(0);
-                let lines = read(&zeroed, 0);
+                let lines = read(&zeroed);
                 assert_eq!((lines.changes.len(), lines.whole), (n_before, first), "{from}..{to}: {:?}", ids(&lines));
                 // The lines written after it count.
                 zeroed.extend(super::batch(&[put("h")]).unwrap().0);
-                assert!(ids(&read(&zeroed, 0)).contains(&"+h".to_owned()) || zeroed[to - 1] == 0, "{from}..{to}");
+                assert!(ids(&read(&zeroed)).contains(&"+h".to_owned()) || zeroed[to - 1] == 0, "{from}..{to}");
             }
         }
     }
@@ -357,12 +331,12 @@ mod tests {
     #[test]
     fn a_flipped_bit_loses_its_line_only_and_is_reported() {
         let bytes = log(&[&[put("a")], &[put("b"), put("c")], &[put("d")]]);
-        let whole = ids(&read(&bytes, 0));
+        let whole = ids(&read(&bytes));
         for place in 0..bytes.len() {
             for bit in 0..8 {
                 let mut flipped = bytes.clone();
                 flipped[place] ^= 1 << bit;
-                let lines = read(&flipped, 0);
+                let lines = read(&flipped);
                 let found = ids(&lines);
                 // A lost newline joins two lines, and a spurious one splits a line.
                 assert!(

@@ -6,7 +6,6 @@
 use adage_redact::path_line;
 
 mod line;
-mod stored;
 
 #[cfg(test)]
 pub(super) use line::fuzz_documents;
@@ -22,11 +21,12 @@ use uuid::Uuid;
 use crate::document::Document;
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Folder, Lock, Name, Stamp};
-pub(crate) use line::{Change, LineSpan, Logged};
-pub(crate) use stored::{Described, StoredDocuments};
+pub(crate) use line::{Change, Logged};
 
 /// The name of the log.
 pub(super) const DOCUMENTS: &str = "documents.jsonl";
+/// A cache of earlier versions, with hashes of documents.
+const FORMER_CACHE: &str = "documents.bin";
 
 /// How far a log was read.
 #[derive(Clone, Debug, Default)]
@@ -37,8 +37,6 @@ pub(crate) struct LogMark {
     log: Option<Uuid>,
     /// The length of the complete batches that were read, in bytes.
     pub(crate) read_to: u64,
-    /// The CRC-32 of these bytes.
-    checksum: u32,
     /// The schema of the log, if a newer version of the program wrote it.
     pub(crate) newer: Option<u64>,
     /// True if the stamp alone detects any later change.
@@ -51,14 +49,6 @@ impl LogMark {
     /// True if both are the same position in the same file, with the same lines damaged.
     pub(crate) fn is_at(&self, other: &Self) -> bool {
         self.is_same_file(other) && self.read_to == other.read_to && self.n_broken == other.n_broken
-    }
-
-    /// Moves the mark past these bytes.
-    fn advance(&mut self, bytes: &[u8]) {
-        let mut checksum = crc32fast::Hasher::new_with_initial(self.checksum);
-        checksum.update(bytes);
-        self.checksum = checksum.finalize();
-        self.read_to += bytes.len() as u64;
     }
 
     fn is_same_file(&self, other: &Self) -> bool {
@@ -113,7 +103,7 @@ impl DocumentLog {
         }
         // An inode number may be reused when a file is replaced twice; the id of the log is not.
         let start = files.read_start(DOCUMENTS, line::HEADER_BYTES)?;
-        if line::read(&start, 0).header.map(|header| header.log) != known.log {
+        if line::read(&start).header.map(|header| header.log) != known.log {
             return self.load(stamp).map(Some);
         }
         if stamp.length == known.read_to {
@@ -121,7 +111,7 @@ impl DocumentLog {
             return Ok(None);
         }
         let bytes = files.read_or_empty(DOCUMENTS, known.read_to)?;
-        let lines = line::read(&bytes, known.read_to);
+        let lines = line::read(&bytes);
         if !lines.broken.is_empty() || known.newer.is_some() {
             // The mark may not be at the start of a line: another program wrote the file.
             return self.load(stamp).map(Some);
@@ -129,35 +119,27 @@ impl DocumentLog {
         if lines.whole == 0 {
             return Ok(None);
         }
-        let mut mark = LogMark { stamp: Some(stamp), is_proved_by_stamp: Arc::default(), ..known.clone() };
-        mark.advance(bytes.get(..lines.whole).unwrap_or_default());
+        let read_to = known.read_to + lines.whole as u64;
+        let mark = LogMark { stamp: Some(stamp), read_to, is_proved_by_stamp: Arc::default(), ..known.clone() };
         Ok(Some(LogUpdate::Appended(lines.changes, mark)))
     }
 
     fn load(&self, stamp: Stamp) -> Result<LogUpdate> {
         let bytes = self.folder.files().read_in_place(DOCUMENTS, 0)?;
-        let lines = line::read(&bytes, 0);
+        let lines = line::read(&bytes);
         let newer = lines.header.map(|header| header.schema_version).filter(|version| *version > line::SCHEMA);
         // Every log begins with its header, so a file without one is damaged, even if it is empty.
         let has_lost_header = lines.header.is_none() && lines.broken.is_empty();
-        let mut mark = LogMark {
+        let mark = LogMark {
             stamp: Some(stamp),
+            read_to: lines.whole as u64,
             log: lines.header.map(|header| header.log),
             // Lines of a newer version need not be readable.
             n_broken: if newer.is_some() { 0 } else { lines.broken.len() + usize::from(has_lost_header) },
             newer,
             ..LogMark::default()
         };
-        mark.advance(bytes.get(..lines.whole).unwrap_or_default());
         Ok(LogUpdate::Replaced(lines.changes, mark))
-    }
-
-    /// All changes in the log now.
-    pub(crate) fn read_again(&self) -> Result<LogUpdate> {
-        match self.folder.files().stamp(DOCUMENTS)? {
-            Some(stamp) => self.load(stamp),
-            None => Ok(LogUpdate::Replaced(Vec::new(), LogMark::default())),
-        }
     }
 
     /// The unreadable lines, as reported by a read-only handle.
@@ -194,12 +176,13 @@ impl DocumentLog {
         self.refuse_newer(known)?;
         self.folder.sweep();
         let files = self.folder.files();
+        files.remove_if_exists(FORMER_CACHE)?;
         let length = files.stamp(DOCUMENTS)?.map_or(0, |stamp| stamp.length);
         if known.n_broken == 0 && length <= known.read_to {
             return Ok(None);
         }
         let bytes = files.read_or_empty(DOCUMENTS, 0)?;
-        let mut lines = line::read(&bytes, 0);
+        let mut lines = line::read(&bytes);
         if known.n_broken > 0 && lines.broken.is_empty() {
             // The first line is missing, and there are no bytes of it to keep.
             lines.broken.push(0..0);
@@ -226,19 +209,19 @@ impl DocumentLog {
         self.folder.files().truncate(DOCUMENTS, known.read_to)
     }
 
-    /// Appends a batch and syncs it. The caller holds the lock and has read the log. Returns the position of each line.
+    /// Appends a batch and syncs it. The caller holds the lock and has read the log. Returns the length of each line in bytes.
     ///
     /// # Errors
     /// The batch was not written, or the handle refuses further writes: then the batch may be found when the folder is opened
     /// again.
-    pub(crate) fn append(&self, known: &mut LogMark, changes: &[Change], lock: &Lock) -> Result<Vec<LineSpan>> {
+    pub(crate) fn append(&self, known: &mut LogMark, changes: &[Change], lock: &Lock) -> Result<Vec<usize>> {
         self.refuse_newer(known)?;
         let files = self.folder.files();
         let failed = |error: serde_json::Error| FolderError::io("append to", &self.path())(error.into());
         let (lines, lengths) = line::batch(changes).map_err(failed)?;
         if known.stamp.is_none() {
             // The first batch is written with the file, so that no file is without its first line.
-            return Ok(LineSpan::consecutive(self.install(known, lines, lock)?, lengths));
+            return self.install(known, &lines, lock).map(|()| lengths);
         }
         if let Err(error) = files.append(DOCUMENTS, &lines) {
             if self.cut(known).is_err() {
@@ -247,42 +230,39 @@ impl DocumentLog {
             return Err(error);
         }
         files.sync(DOCUMENTS)?;
-        let spans = LineSpan::consecutive(known.read_to, lengths);
-        known.advance(&lines);
+        known.read_to += lines.len() as u64;
         // Without a stamp, the next read starts at the beginning of the file.
         known.is_proved_by_stamp = Arc::default();
         known.stamp = files.stamp(DOCUMENTS).ok().flatten().or(known.stamp.take());
-        Ok(spans)
+        Ok(lengths)
     }
 
-    /// Replaces the log with a new one of these documents. Returns the position of each line.
+    /// Replaces the log with a new one of these documents. Returns the length of each line in bytes.
     pub(crate) fn rewrite<'d>(
         &self,
         known: &mut LogMark,
         documents: impl Iterator<Item = &'d Document>,
         lock: &Lock,
-    ) -> Result<Vec<LineSpan>> {
+    ) -> Result<Vec<usize>> {
         self.refuse_newer(known)?;
         let mut lines = Vec::new();
         let lengths = line::singly(documents, &mut lines)
             .map_err(|error| FolderError::io("write", &self.path())(error.into()))?;
-        Ok(LineSpan::consecutive(self.install(known, lines, lock)?, lengths))
+        self.install(known, &lines, lock).map(|()| lengths)
     }
 
-    /// Replaces the log with a new one of these lines. Returns the offset of the first of them.
-    fn install(&self, known: &mut LogMark, lines: Vec<u8>, _lock: &Lock) -> Result<u64> {
+    /// Replaces the log with a new one of these lines.
+    fn install(&self, known: &mut LogMark, lines: &[u8], _lock: &Lock) -> Result<()> {
         let files = self.folder.files();
         let log = Uuid::new_v4();
         let mut bytes = line::header(log).map_err(|error| FolderError::io("write", &self.path())(error.into()))?;
-        let start = bytes.len() as u64;
-        bytes.extend(lines);
+        bytes.extend_from_slice(lines);
         let temporary = self.folder.write_temporary("documents", &bytes)?;
         files.rename(temporary, DOCUMENTS)?;
         // The new file has its name, but the rename may not be durable.
         files.sync_directory(Name::TOP).inspect_err(|_| files.stop_writes())?;
         let stamp = files.stamp(DOCUMENTS).inspect_err(|_| files.stop_writes())?;
-        *known = LogMark { stamp, log: Some(log), ..LogMark::default() };
-        known.advance(&bytes);
-        Ok(start)
+        *known = LogMark { stamp, log: Some(log), read_to: bytes.len() as u64, ..LogMark::default() };
+        Ok(())
     }
 }

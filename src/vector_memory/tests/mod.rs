@@ -2,7 +2,6 @@
 
 #![allow(clippy::disallowed_methods, reason = "the tests break files by themselves")]
 
-mod cache;
 mod failing;
 mod log;
 mod model;
