@@ -6,7 +6,7 @@ default:
 
 # Run the tour of the README.
 quickstart:
-    cargo run --example quickstart
+    cargo run -p quickstart
 
 # Run every test, or those whose name contains FILTER.
 test *FILTER:

@@ -1,7 +1,7 @@
 //! A tour of the playbook with the bundled model: learn, merge, retrieve, record outcomes, evict, undo, remove.
 //!
 //! ```text
-//! cargo run --example quickstart [FOLDER]
+//! cargo run -p quickstart [FOLDER]
 //! ```
 //!
 //! The playbook is created in FOLDER, which must not hold one, or in a temporary folder. Everything printed is asserted too.
