@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Chooses the prior of `adage calibrate`: how strongly a fit is drawn to the default gate. Evaluates it on held-out questions.
+"""Chooses the prior of `Playbook::calibrate`: how strongly a fit is drawn to the default gate. Evaluates it on held-out questions.
 
     fit_prior.py FEATURES.jsonl... [--fields lessons.jsonl] [--draws 200]
 

@@ -5,13 +5,10 @@ use std::path::PathBuf;
 use adage::{Feedback, ReceiptId, Verification};
 use clap::{Parser, Subcommand};
 
-use crate::calibrate::Calibrate;
 use crate::change::{FEEDBACK, Prune, VERIFICATION};
 use crate::choice::{choice, id};
 use crate::config::ConfigCommand;
-use crate::credit::Replay;
 use crate::curate::Curate;
-use crate::eval::Eval;
 use crate::exchange::{Export, Import};
 use crate::global::Global;
 use crate::hook::Hook;
@@ -104,10 +101,6 @@ pub(crate) enum Command {
         #[arg(long, default_value_t = 20)]
         limit: usize,
     },
-    /// Estimate how showing a lesson changed outcomes, from receipts with random withholding (settings: credit)
-    Effect { lesson: String },
-    /// Estimate the outcomes under another gate, from a log of receipts
-    Replay(Replay),
     /// Print the most recent mistakes
     Failures {
         /// Maximum number of mistakes
@@ -163,8 +156,6 @@ pub(crate) enum Command {
     },
     /// Curate the memory's own draft skills; prints the plan unless --apply is given
     Curate(Curate),
-    /// Tune when to show lessons and when to show none, from your own queries and the lesson that answers each
-    Calibrate(Calibrate),
     /// List, read and write settings; shows where each was set
     Config {
         #[command(subcommand)]
@@ -172,8 +163,6 @@ pub(crate) enum Command {
     },
     /// Serve the memory to agents by the Model Context Protocol, over standard input and output
     Mcp(Mcp),
-    /// Measure retrieval and merging on folders of data; prints a table, and can write a page with plots
-    Eval(Eval),
     /// Import lessons: JSON lines, another playbook, the section of a MEMORY.md or AGENTS.md, an ACE playbook
     ///
     /// The exit code is 1 if a row is refused or cannot be read. Rows that exist already, or that a person removed, are not failures.

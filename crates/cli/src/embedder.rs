@@ -22,15 +22,6 @@ pub(crate) fn choose(global: &Global, builder: PlaybookBuilder) -> Result<Playbo
     }
 }
 
-/// The embedder itself, for commands that need one.
-pub(crate) fn any(global: &Global) -> Result<Arc<dyn Embedder>, Box<dyn Error>> {
-    match global.embedder.as_str() {
-        "none" => Err(Usage("this needs an embedder".to_owned()).into()),
-        "hashing" => Ok(Arc::new(HashingEmbedder)),
-        model => load(global, model),
-    }
-}
-
 #[cfg(any(feature = "rten", feature = "ort", feature = "bundled-model"))]
 fn load(global: &Global, model: &str) -> Result<Arc<dyn Embedder>, Box<dyn Error>> {
     use adage::OnnxEmbedder;

@@ -1,16 +1,13 @@
 //! The `adage` command line: parses arguments, calls the playbook, prints the result.
 
 mod args;
-mod calibrate;
 mod change;
 mod choice;
 mod config;
-mod credit;
 mod curate;
 mod diff;
 mod editor;
 mod embedder;
-mod eval;
 mod exchange;
 mod export_key;
 mod global;
@@ -183,8 +180,6 @@ fn dispatch(cli: Cli, names: &[String]) -> Done {
         Command::Remove { lesson } => change::remove(&global, &lesson, &mut out),
         Command::Undo { id } => change::undo(&global, &id, &mut out),
         Command::History { limit } => change::history(&global, limit, &mut out),
-        Command::Effect { lesson } => credit::effect(&global, &lesson, &mut out),
-        Command::Replay(asked) => credit::replay(&asked, &mut out),
         Command::Failures { limit } => show::failures(&global, limit, &mut out),
         Command::Stats => show::stats(&global, &mut out),
         Command::Sessions { folder, all } => sessions::list(&global, &folder, all, &mut out),
@@ -201,9 +196,7 @@ fn dispatch(cli: Cli, names: &[String]) -> Done {
         Command::Inbox(asked) => inbox::inbox(&global, &asked, &mut out),
         Command::Review(roots) => review::review(&global, &roots, &mut out),
         Command::Skills { command } => skills::run(&global, command, &mut out),
-        Command::Calibrate(asked) => calibrate::calibrate(&global, &asked, &mut out),
         Command::Curate(asked) => curate::curate(&global, &asked, &mut out),
-        Command::Eval(asked) => eval::eval(&global, &asked, &mut out),
         Command::Import(asked) => exchange::import(&global, &asked, &mut out),
         Command::Config { command } => config::config(&global, command, &mut out),
         Command::Mcp(asked) => mcp::serve(global, &asked),

@@ -285,9 +285,13 @@ pub(crate) fn print_usage<P: Parser>(error: &clap::Error, words: &[OsString]) ->
         return ExitCode::SUCCESS;
     }
     // The command line could not be parsed, so the flag is looked up in its words.
-    if words.iter().take_while(|word| *word != "--").any(|word| word == "--json") {
+    let is_json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
+    if is_json {
         print_messages_as_json();
-        say_failure(&Failure::of_usage(error));
+    }
+    let moved = Failure::of_moved_command(error);
+    if is_json || moved.is_some() {
+        say_failure(&moved.unwrap_or_else(|| Failure::of_usage(error)));
         return ExitCode::from(2);
     }
     let clean = |word: &OsString| printable_line(&mask(&word.to_string_lossy()).text);

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use adage::FolderError;
 use adage::embed::EmbedError;
 use adage::redact::json_error;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// The result of a command, apart from its output.
 pub(crate) type Done = Result<ExitCode, Box<dyn Error>>;
@@ -40,6 +40,9 @@ pub(crate) struct Failure {
     pub(crate) exit_code: u8,
 }
 
+/// Commands that were moved to the package `adage-eval`.
+const MOVED: [&str; 4] = ["calibrate", "effect", "eval", "replay"];
+
 impl Failure {
     /// The error that ends a command.
     pub(crate) fn of(error: &(dyn Error + 'static)) -> Self {
@@ -54,6 +57,18 @@ impl Failure {
 
     pub(crate) fn with_next(self, next: &str) -> Self {
         Self { next: Some(next.to_owned()), ..self }
+    }
+
+    /// An unknown command that an earlier version had: where it is now.
+    pub(crate) fn of_moved_command(error: &clap::Error) -> Option<Self> {
+        let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return None };
+        let name = MOVED.into_iter().find(|moved| moved == name)?;
+        let next = format!("run `cargo run --release -p adage-eval -- {name} --help` in a checkout of adage");
+        Some(Self {
+            error: format!("`adage {name}` is no longer part of this program"),
+            next: Some(next),
+            exit_code: 2,
+        })
     }
 
     /// An error of the parser of the command line, on one line. Its tips and the place of the help are the next step.

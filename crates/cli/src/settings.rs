@@ -11,10 +11,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use adage::Config;
-use adage::config::CalibrationFit;
 use adage::redact::path_line;
 use serde_json::{Map, Value as Json};
-use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, TomlError, Value};
+use toml_edit::{DocumentMut, Item, Table, TableLike, TomlError, Value};
 
 use adage::trust::Tracking;
 
@@ -189,21 +188,6 @@ pub(crate) fn edited(text: &str, change: impl FnOnce(&mut DocumentMut) -> Result
     Ok(document.to_string())
 }
 
-/// Stores a fit of the gate in the settings. Returns the path of the file.
-pub(crate) fn keep_calibration(embedder: &str, fit: CalibrationFit) -> Result<PathBuf, SettingsError> {
-    change(|document| calibrated(document, embedder, fit))
-}
-
-fn calibrated(document: &mut DocumentMut, embedder: &str, fit: CalibrationFit) -> Result<(), Wrong> {
-    let mut table = InlineTable::new();
-    // By their text: in double precision, 0.4 would be 0.4000000059604645.
-    for (key, number) in [("scale", fit.scale), ("offset", fit.offset)] {
-        table.insert(key, number.to_string().parse::<f64>().unwrap_or(number.into()).into());
-    }
-    table.insert("n_pairs", i64::try_from(fit.n_pairs).unwrap_or(i64::MAX).into());
-    put(document, &["retrieval", "calibration", embedder], Value::InlineTable(table))
-}
-
 /// Sets a value at a path of keys; missing tables are created.
 pub(crate) fn put(document: &mut DocumentMut, keys: &[&str], value: Value) -> Result<(), Wrong> {
     let Some((last, sections)) = keys.split_last() else { return Ok(()) };
@@ -320,6 +304,8 @@ fn absolute(value: &Json) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use adage::config::CalibrationFit;
+
     use super::*;
 
     fn check(text: &str, expected: Result<&str, &str>) {
@@ -377,9 +363,10 @@ mod tests {
         let known = "# mine\nretrieval.limit = 3 # few\n\n[retention]\ncapacity = 7\n";
         let path = Path::new("c");
         let fit = CalibrationFit { scale: 0.4, offset: 1.0, n_pairs: 40 };
-        let kept = changed(known, path, |document| calibrated(document, "words", fit)).unwrap();
+        let value: Value = "{ scale = 0.4, offset = 1.0, n_pairs = 40 }".parse().unwrap();
+        let kept =
+            changed(known, path, |document| put(document, &["retrieval", "calibration", "words"], value)).unwrap();
         assert!(kept.starts_with("# mine\nretrieval.limit = 3 # few\n"), "{kept}");
-        assert!(kept.contains("scale = 0.4,"), "{kept}");
         let config = parse(&kept, path).unwrap().config;
         assert_eq!((config.retrieval.limit, config.retention.capacity), (3, 7));
         assert_eq!(config.retrieval.calibration.get("words"), Some(&fit));

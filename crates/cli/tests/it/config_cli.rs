@@ -134,3 +134,18 @@ fn a_setting_that_is_not_used_is_said_to_be_so_when_it_is_written() {
     let said = set("retention.capacity", "7");
     assert!(!said.contains("retention.capacity is not used") && said.contains("for the others"), "{said}");
 }
+
+#[test]
+fn a_calibration_counts_in_the_users_settings_and_never_in_a_folders() {
+    let shell = Shell::new();
+    shell.learn("parsing CSV exports", "Use the csv module.");
+    let ask = || shell.call(&["--embedder", "none", "context", "boil a goose egg or a parsing"]);
+    let open = ["retrieval.calibration.words", "{ scale = 1.0, offset = 20.0, n_pairs = 40 }"];
+    assert_eq!(shell.call(&[&["config", "set"][..], &open].concat()).code, 1);
+    fs::write(shell.path().join("memory/config.toml"), format!("{} = {}", open[0], open[1])).unwrap();
+    let said = ask();
+    assert!(said.out.is_empty() && said.err.contains("a folder may not set"), "{}", said.err);
+    fs::remove_file(shell.path().join("memory/config.toml")).unwrap();
+    shell.json(&[&["config", "set", "--user"][..], &open].concat());
+    assert!(ask().out.contains("csv module"), "{}", ask().out);
+}

@@ -32,16 +32,15 @@ pub(super) fn arguments(command: &str) -> &'static [&'static str] {
         "learn" => &["--trigger", "a", "--solution", "b"],
         "edit" => &["gone", "--solution", "b"],
         "context" => &["task"],
-        "show" | "record" | "helpful" | "harmful" | "graduate" | "remove" | "retract" | "forget" | "effect"
-        | "skip" | "skills promote" | "skills withdraw" | "skills match" | "skills show" => &["gone"],
+        "show" | "record" | "helpful" | "harmful" | "graduate" | "remove" | "retract" | "forget" | "skip"
+        | "skills promote" | "skills withdraw" | "skills match" | "skills show" => &["gone"],
         "skills verify" | "verify" => &["gone", "passed"],
         "outcome" => &[ID, "helpful"],
         "undo" | "inbox undo" | "trust" => &[ID],
         "inbox show" | "inbox apply" | "inbox dismiss" => &["private"],
-        "replay" => &["gone/receipts.jsonl", "--policy", "limit=3"],
-        "sessions" | "backup" | "restore" | "eval" => &["gone/folder"],
+        "sessions" | "backup" | "restore" => &["gone/folder"],
         "mine" => &["gone/session.jsonl"],
-        "import" | "calibrate" | "skills import" => &["gone/file"],
+        "import" | "skills import" => &["gone/file"],
         "skills export" => &["gone", "--to", "gone/skills"],
         "config get" | "config unset" => &["retention.capacity"],
         "config set" => &["retention.capacity", "80"],
@@ -76,6 +75,10 @@ fn a_wrong_command_line_is_an_error_object_with_json() {
     }
     let none = shell.call(&["--json"]);
     assert_eq!((none.code, &object(none.err.trim_end())["error"]), (2, &json!("a command is missing")));
+    let moved = shell.call(&["replay", "receipts.jsonl", "--json"]);
+    assert!(
+        moved.code == 2 && object(moved.err.trim_end())["next"].as_str().unwrap().contains("-p adage-eval -- replay")
+    );
     let similar = shell.call(&["shwo", "x", "--json"]);
     assert!(object(similar.err.trim_end())["next"].as_str().unwrap().contains("'show'"), "{}", similar.err);
     // After `--`, it is a value.

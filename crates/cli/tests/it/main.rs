@@ -10,12 +10,9 @@
     reason = "a test that panics is a test that fails"
 )]
 
-mod calibrate_cli;
 mod cli;
 mod cli_mine;
 mod config_cli;
-mod effect_cli;
-mod eval_cli;
 mod every_command;
 mod exchange_cli;
 mod home;

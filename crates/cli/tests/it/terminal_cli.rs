@@ -135,7 +135,7 @@ fn completions_and_manual_pages_name_every_command() {
     let shell = Shell::new();
     for kind in ["bash", "zsh", "fish", "powershell"] {
         let script = shell.call(&["completions", kind]).out;
-        assert!(["learn", "context", "calibrate"].iter().all(|command| script.contains(command)), "{kind}");
+        assert!(["learn", "context", "curate"].iter().all(|command| script.contains(command)), "{kind}");
     }
     let folder = shell.path().join("man");
     shell.json(&["man", folder.to_str().unwrap()]);

@@ -197,7 +197,6 @@ fn no_message_repeats_a_secret_of_an_argument() {
         &["mine", file.to_str().unwrap()],
         &["config", "get", secret],
         &["config", "set", "retention.capacity", secret],
-        &["effect", secret],
         &["skip", secret],
         &["skip", "--json", secret],
         &["show", "--json", secret],

@@ -163,7 +163,6 @@ fn a_path_that_is_not_utf_8_may_be_an_argument_of_every_command() {
             &["mine", "--sessions", "q~"],
             &["sessions", "q~"],
             &["man", "q~/man"],
-            &["calibrate", "q~/s.jsonl"],
             &["--dir", "q~/memory", "learn", "--trigger", "a b", "--solution", "c d"],
             &["--dir", "q~/memory", "list"],
             &["--dir", "q~/memory", "trust"],

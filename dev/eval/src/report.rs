@@ -172,30 +172,15 @@ impl Sources {
         Ok(true)
     }
 
-    /// Number of steps of [`measure`](Self::measure), for a progress bar.
-    #[must_use]
-    pub fn n_steps(&self, settings: &Settings) -> usize {
-        let n_playbooks =
-            |data: &Dataset| settings.samplings(data).iter().map(|sampling| sampling.n_draws).sum::<usize>();
-        let n_streams = usize::try_from(settings.n_streams).unwrap_or_default() * Scenario::all().len();
-        let n_playbooks = self.data.iter().map(|(_, data)| n_playbooks(data)).sum::<usize>();
-        n_playbooks + self.pairs.len() + self.duplicates.len() + n_streams
-    }
-
-    /// Measures everything; `step` is called after each step.
+    /// Measures everything.
     ///
     /// # Errors
     /// Those of the playbook and the embedder.
-    pub fn measure(
-        &self,
-        settings: &Settings,
-        embedder: &Arc<CachedEmbedder>,
-        step: &mut dyn FnMut(),
-    ) -> Result<Report, Error> {
+    pub fn measure(&self, settings: &Settings, embedder: &Arc<CachedEmbedder>) -> Result<Report, Error> {
         let mut report = Report::default();
         for (name, data) in &self.data {
             let samplings = settings.samplings(data);
-            let sizes = samplings.into_iter().map(|sampling| SizeReport::of(data, sampling, embedder, step));
+            let sizes = samplings.into_iter().map(|sampling| SizeReport::of(data, sampling, embedder));
             let sizes = sizes.collect::<Result<_, Error>>()?;
             let (n_lessons, n_questions) = (data.lessons.len(), data.questions.len());
             report.data.push(DataReport { name: name.clone(), n_lessons, n_questions, sizes });
@@ -205,17 +190,15 @@ impl Sources {
             let (kinds, mut losses) = measure_pairs(pairs, &Config::default(), &embedder)?;
             losses.retain(|outcome| !outcome.is_right);
             report.pairs.push(PairFileReport { name: name.clone(), kinds, losses });
-            step();
         }
         for (name, pairs) in &self.duplicates {
             let [default, classic] = [Config::default(), Config::classic()]
                 .map(|config| measure_duplicates(pairs, &config, &embedder).map(|(report, _)| report));
             report.duplicates.push(DuplicateFileReport { name: name.clone(), default: default?, classic: classic? });
-            step();
         }
         if settings.n_streams > 0 {
             let seeds: Vec<u64> = (settings.seed..settings.seed.saturating_add(settings.n_streams)).collect();
-            report.retention = simulate(&Scenario::all(), &seeds, N_TASKS, step);
+            report.retention = simulate(&Scenario::all(), &seeds, N_TASKS);
         }
         Ok(report)
     }
@@ -241,19 +224,13 @@ impl Settings {
 }
 
 impl SizeReport {
-    fn of(
-        data: &Dataset,
-        sampling: Sampling,
-        embedder: &Arc<CachedEmbedder>,
-        step: &mut dyn FnMut(),
-    ) -> Result<Self, Error> {
+    fn of(data: &Dataset, sampling: Sampling, embedder: &Arc<CachedEmbedder>) -> Result<Self, Error> {
         let (mut default, mut classic, mut n_lessons) = (DefaultTally::default(), ClassicTally::default(), 0);
         for playbook in sampling.playbooks(data, embedder) {
             let playbook = playbook?;
             n_lessons = playbook.ids.len();
             default.add(&playbook)?;
             classic.add(&playbook)?;
-            step();
         }
         Ok(Self {
             default: default.report(n_lessons, sampling.n_draws),

@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let seeds: Vec<u64> = (from..from + n_seeds).collect();
-    let rows = simulate(&Scenario::all(), &seeds, n_tasks, &mut || {});
+    let rows = simulate(&Scenario::all(), &seeds, n_tasks);
     if is_json {
         for row in &rows {
             println!("{}", json!(row));

@@ -147,9 +147,9 @@ pub struct RetentionRow {
     pub half_width: f64,
 }
 
-/// Simulates every policy in every scenario, on one stream per seed, which all policies share. `step` is called after each stream.
+/// Simulates every policy in every scenario, on one stream per seed, which all policies share.
 #[must_use]
-pub fn simulate(scenarios: &[Scenario], seeds: &[u64], n_tasks: usize, step: &mut dyn FnMut()) -> Vec<RetentionRow> {
+pub fn simulate(scenarios: &[Scenario], seeds: &[u64], n_tasks: usize) -> Vec<RetentionRow> {
     let mut rows = Vec::new();
     for scenario in scenarios {
         let mut shares: Vec<Vec<f64>> = vec![Vec::new(); Policy::ALL.len()];
@@ -159,7 +159,6 @@ pub fn simulate(scenarios: &[Scenario], seeds: &[u64], n_tasks: usize, step: &mu
             for (policy, shares) in Policy::ALL.iter().zip(&mut shares) {
                 shares.push(simulation.run(*policy, *seed) as f64 / best);
             }
-            step();
         }
         rows.extend(Policy::ALL.iter().zip(&shares).map(|(policy, shares)| row(*policy, *scenario, shares)));
     }
@@ -352,8 +351,7 @@ mod tests {
     #[test]
     fn simulate_under_drift_ranks_clairvoyant_first_and_adage_above_classic_and_lru() {
         let scenario = |feedback| Scenario { capacity: 20, stream: Stream::Drift, feedback, wording: Wording::Same };
-        let rows =
-            simulate(&[scenario(FeedbackModel::Clean), scenario(FeedbackModel::Noisy)], &[1, 2], 4_000, &mut || {});
+        let rows = simulate(&[scenario(FeedbackModel::Clean), scenario(FeedbackModel::Noisy)], &[1, 2], 4_000);
         assert_eq!(rows.len(), 16);
         for row in &rows {
             assert!(row.mean <= 1.0 && row.mean > 0.0, "{row:?}");
@@ -367,7 +365,7 @@ mod tests {
     fn simulate_with_the_same_seed_gives_the_same_results() {
         let scenario =
             Scenario { capacity: 5, stream: Stream::Bursts, feedback: FeedbackModel::Sparse, wording: Wording::New };
-        let run = || simulate(&[scenario], &[9], 1_000, &mut || {}).iter().map(|row| row.mean).collect::<Vec<_>>();
+        let run = || simulate(&[scenario], &[9], 1_000).iter().map(|row| row.mean).collect::<Vec<_>>();
         assert_eq!(run(), run());
     }
 }

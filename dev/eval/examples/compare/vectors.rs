@@ -46,7 +46,6 @@ pub(crate) fn save(folder: &Path, Vectors { base, queries }: &Vectors) -> Result
 }
 
 /// Embeds the lines of a file; every tenth becomes a query.
-#[cfg(feature = "bundled-model")]
 pub(crate) fn embed(file: &Path) -> Result<Vectors, Failure> {
     use adage::embed::{Engine, Model, Role};
     use adage::{Embedder, OnnxEmbedder};
@@ -63,11 +62,6 @@ pub(crate) fn embed(file: &Path) -> Result<Vectors, Failure> {
     }
     eprintln!();
     Ok(Vectors { base, queries })
-}
-
-#[cfg(not(feature = "bundled-model"))]
-pub(crate) fn embed(_: &Path) -> Result<Vectors, Failure> {
-    Err("built without the model that embeds texts".into())
 }
 
 /// `n` vectors of 384 components, and 1,000 queries from the same distribution: 2,000 clusters whose sizes fall as 1/rank. They spread

@@ -1,22 +1,15 @@
-//! `adage eval`: measures retrieval, merging and retention.
+//! Measures retrieval, merging and retention.
 
-use std::error::Error;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use adage::Playbook;
-use adage::redact::path_line;
 use adage_eval::retention::{Policy, RetentionRow};
 use adage_eval::{CachedEmbedder, ClassicReport, DataReport, Report, Settings, Sources};
 use clap::Args;
 use serde_json::json;
 
-use crate::embedder;
-use crate::global::Global;
-use crate::output::{Output, counted, masked, progress};
-use crate::result::Done;
+use super::{Answer, EmbedderArgs, Result, table};
 
 #[derive(Args)]
 pub(crate) struct Eval {
@@ -41,65 +34,45 @@ pub(crate) struct Eval {
     /// Cache the vectors of all texts in this file for the next run
     #[arg(long, value_name = "FILE")]
     vectors: Option<PathBuf>,
+    #[command(flatten)]
+    embedder: EmbedderArgs,
 }
 
-pub(crate) fn eval(global: &Global, asked: &Eval, out: &mut Output) -> Done {
-    let sources = Sources::read(&asked.data)?;
-    embedder::check_library(global)?;
-    let embedder = Arc::new(CachedEmbedder::new(embedder::any(global)?, asked.vectors.as_deref())?);
-    let settings =
-        Settings { sizes: asked.books.clone(), n_draws: asked.draws, seed: asked.seed, n_streams: asked.streams };
-    let bar = progress(sources.n_steps(&settings), "measured");
-    let report = sources.measure(&settings, &embedder, &mut || bar.inc(1))?;
-    bar.finish_and_clear();
-    out.object(&masked(json!(report)))?;
-    print(&report, out)?;
-    if let Some(path) = &asked.report {
-        write(path, &report.to_html(&made(global, asked)))?;
-        out.line(&format!("the report is {}", path_line(path)))?;
+impl Eval {
+    pub(crate) fn run(&self) -> Result<Answer> {
+        let sources = Sources::read(&self.data)?;
+        let embedder = Arc::new(CachedEmbedder::new(self.embedder.load()?, self.vectors.as_deref())?);
+        let settings =
+            Settings { sizes: self.books.clone(), n_draws: self.draws, seed: self.seed, n_streams: self.streams };
+        let report = sources.measure(&settings, &embedder)?;
+        let mut text = text(&report);
+        if let Some(path) = &self.report {
+            std::fs::write(path, report.to_html(&self.to_string()))?;
+            text += &format!("the report is {}\n", path.display());
+        }
+        Ok(Answer { text, json: json!(report) })
     }
-    Ok(ExitCode::SUCCESS)
 }
 
-/// The version and settings that made a report, for its end.
-fn made(global: &Global, asked: &Eval) -> String {
-    let names: Vec<String> = asked.data.iter().map(path_line).collect();
-    let books: Vec<String> = asked.books.iter().map(ToString::to_string).collect();
-    let books = if books.is_empty() { String::new() } else { format!(" --books {}", books.join(",")) };
-    let draws = asked.draws.map(|draws| format!(" --draws {draws}")).unwrap_or_default();
-    let streams = if asked.streams > 0 { format!(" --streams {}", asked.streams) } else { String::new() };
-    format!(
-        "adage {} eval {}{books}{draws}{streams} --seed {}; embedder: {}",
-        env!("CARGO_PKG_VERSION"),
-        names.join(" "),
-        asked.seed,
-        global.embedder
-    )
-}
-
-fn write(path: &Path, page: &str) -> Result<(), Box<dyn Error>> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Playbook::check_target(folder)?;
-    let failed = |error: io::Error| format!("{}: {error}", path_line(path));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(page.as_bytes()).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+/// The command line that made a report.
+impl fmt::Display for Eval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "adage-eval {} eval", env!("CARGO_PKG_VERSION"))?;
+        self.data.iter().try_for_each(|path| write!(f, " {}", path.display()))?;
+        self.books.iter().try_for_each(|size| write!(f, " --books {size}"))?;
+        if let Some(draws) = self.draws {
+            write!(f, " --draws {draws}")?;
+        }
+        write!(f, " --streams {} --seed {}; embedder: {}", self.streams, self.seed, self.embedder.embedder)
+    }
 }
 
 fn percent(share: f64) -> String {
     format!("{:.1}%", 100.0 * share)
 }
 
-fn print(report: &Report, out: &mut Output) -> io::Result<()> {
-    for data in &report.data {
-        let (lessons, questions) = (counted(data.n_lessons, "lesson"), counted(data.n_questions, "question"));
-        out.line(&format!("{}: {lessons}, {questions}", data.name))?;
-        print_retrieval(data, out)?;
-        out.line("")?;
-    }
-    for file in &report.pairs {
-        out.line(&format!("{}: pairs of lessons, the second one learned later", file.name))?;
+fn text(report: &Report) -> String {
+    let pairs = report.pairs.iter().map(|file| {
         let rows = file.kinds.iter().map(|kind| {
             let shares =
                 [kind.merged, kind.merged_or_asked, kind.both_shown, kind.newer_first, kind.older_marked_or_not_shown];
@@ -107,28 +80,24 @@ fn print(report: &Report, out: &mut Output) -> io::Result<()> {
         });
         let headings =
             ["kind", "pairs", "merged", "… or asked", "both shown", "newer first", "… older marked or not shown"];
-        out.table(&headings, rows)?;
-        out.line("")?;
-    }
-    for file in &report.duplicates {
-        out.line(&format!("{}: {} pairs, {} duplicates", file.name, file.default.pairs, file.default.duplicates))?;
+        format!("{}: pairs of lessons, the second one learned later\n{}\n", file.name, table(&headings, rows))
+    });
+    let duplicates = report.duplicates.iter().map(|file| {
         let rows = [("default", &file.default), ("classic", &file.classic)].map(|(rule, report)| {
             let shares = [report.precision, report.recall, report.asked_precision, report.asked_recall];
             [rule.to_owned()].into_iter().chain(shares.map(percent)).collect()
         });
-        out.table(&["rule", "precision", "recall", "precision with asked", "recall with asked"], rows)?;
-        out.line("")?;
-    }
-    if !report.retention.is_empty() {
-        print_retention(&report.retention, out)?;
-    }
-    Ok(())
+        let table = table(&["rule", "precision", "recall", "precision with asked", "recall with asked"], rows);
+        format!("{}: {} pairs, {} duplicates\n{table}\n", file.name, file.default.pairs, file.default.duplicates)
+    });
+    let retention = Some(retention(&report.retention)).filter(|_| !report.retention.is_empty());
+    let parts = report.data.iter().map(retrieval).chain(pairs).chain(duplicates).chain(retention);
+    parts.collect::<Vec<_>>().join("\n")
 }
 
 /// The mean result of each policy at each capacity.
-fn print_retention(rows: &[RetentionRow], out: &mut Output) -> io::Result<()> {
-    out.line("retention: hits as a share of the clairvoyant's, mean over all streams and feedback")?;
-    let table = Policy::ALL.map(|policy| {
+fn retention(rows: &[RetentionRow]) -> String {
+    let policies = Policy::ALL.map(|policy| {
         let mean = |size: usize| {
             let of = rows.iter().filter(|row| row.policy == policy.name() && row.capacity == size);
             let (sum, n) = of.fold((0.0, 0.0), |(sum, n), row| (sum + row.mean, n + 1.0));
@@ -136,12 +105,12 @@ fn print_retention(rows: &[RetentionRow], out: &mut Output) -> io::Result<()> {
         };
         [policy.name().to_owned()].into_iter().chain([20, 50, 200].map(mean)).collect()
     });
-    out.table(&["policy", "20 lessons", "50", "200"], table)?;
-    out.line("")
+    let table = table(&["policy", "20 lessons", "50", "200"], policies);
+    format!("retention: hits as a share of the clairvoyant's, mean over all streams and feedback\n{table}\n")
 }
 
 /// A row per size and rule.
-fn print_retrieval(data: &DataReport, out: &mut Output) -> io::Result<()> {
+fn retrieval(data: &DataReport) -> String {
     let rows = data.sizes.iter().flat_map(|size| {
         let report = &size.default;
         let answered = |is_unrelated: bool| {
@@ -172,7 +141,7 @@ fn print_retrieval(data: &DataReport, out: &mut Output) -> io::Result<()> {
         "calibration error",
         "median",
     ];
-    out.table(&headings, rows)
+    format!("{}: {} lessons, {} questions\n{}\n", data.name, data.n_lessons, data.n_questions, table(&headings, rows))
 }
 
 fn classic_row(report: &ClassicReport) -> Vec<String> {

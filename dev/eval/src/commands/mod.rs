@@ -1,0 +1,65 @@
+//! The commands of the program: each returns its answer as text and as JSON.
+
+pub(crate) mod calibrate;
+pub(crate) mod credit;
+pub(crate) mod eval;
+#[cfg(test)]
+mod tests;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use adage::embed::{Engine, Model};
+use adage::{Embedder, HashingEmbedder, OnnxEmbedder};
+use clap::Args;
+use serde_json::Value;
+
+pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// What a command found.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    pub(crate) json: Value,
+}
+
+/// The embedder that a command uses.
+#[derive(Args)]
+pub(crate) struct EmbedderArgs {
+    /// Embedder: bundled, hashing, or a folder with model.onnx and tokenizer.json
+    #[arg(long, default_value = "bundled", value_name = "KIND")]
+    pub(crate) embedder: String,
+    /// The ONNX Runtime library that runs the model of a folder
+    #[arg(long, value_name = "PATH")]
+    onnxruntime: Option<PathBuf>,
+}
+
+impl EmbedderArgs {
+    fn load(&self) -> Result<Arc<dyn Embedder>> {
+        let model = match self.embedder.as_str() {
+            "hashing" => return Ok(Arc::new(HashingEmbedder)),
+            "bundled" => Model::bundled(),
+            folder => Model::from_dir(folder)?,
+        };
+        let engine = match &self.onnxruntime {
+            Some(library) => Engine::OnnxRuntime(library.clone()),
+            None if self.embedder == "bundled" => Engine::BuiltIn,
+            None => return Err("a folder's model needs an ONNX Runtime: name its library with --onnxruntime".into()),
+        };
+        Ok(Arc::new(OnnxEmbedder::new(model, engine)))
+    }
+}
+
+fn read(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()).into())
+}
+
+/// Rows with headings.
+fn table(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let mut table = comfy_table::Table::new();
+    table.load_style(comfy_table::presets::NOTHING);
+    table.set_header(headings.iter().copied());
+    table.add_rows(rows);
+    table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+}
