@@ -51,7 +51,7 @@ pub(crate) const TEMPORARY: &str = ".adage-tmp-";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     ReadWrite,
-    /// Writes to a folder that exists, now or later; none is created.
+    /// Writes to a folder that exists; none is created.
     Existing,
     ReadOnly,
 }
@@ -69,8 +69,8 @@ pub(crate) struct Folder {
     /// As the host named it, made absolute.
     spelled: PathBuf,
     access: Access,
-    /// False while a handle that creates no folder has found none that it may use.
-    has_arrived: AtomicBool,
+    /// True for a handle that creates no folder and found none.
+    is_absent: bool,
     is_kept: bool,
     is_swept: AtomicBool,
     /// How long a writer waits for the lock.
@@ -98,7 +98,7 @@ impl Folder {
             directory,
             spelled,
             access,
-            has_arrived: AtomicBool::new(access != Access::Existing),
+            is_absent: false,
             is_kept: false,
             is_swept: AtomicBool::new(false),
             lock_timeout: LOCK_TIMEOUT,
@@ -173,19 +173,18 @@ impl Folder {
         self.is_writable() && !self.directory.has_stopped_writes()
     }
 
-    /// False for a read-only handle, and for one that awaits its folder.
     pub(crate) fn is_writable(&self) -> bool {
-        self.access != Access::ReadOnly && !self.is_awaited()
+        self.access != Access::ReadOnly
     }
 
-    /// True for a handle that creates no folder and has found none yet that it may use.
-    pub(crate) fn is_awaited(&self) -> bool {
-        !self.has_arrived.load(Ordering::Acquire)
+    /// True for a handle that creates no folder and found none.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.is_absent
     }
 
-    /// From now on, a handle that creates no folder writes to the one that is there.
-    pub(crate) fn arrive(&self) {
-        self.has_arrived.store(true, Ordering::Release);
+    /// The same handle, which found no folder.
+    pub(crate) fn absent(self) -> Self {
+        Self { access: Access::ReadOnly, is_absent: true, ..self }
     }
 
     /// The same folder with this time limit for the lock.
@@ -322,13 +321,12 @@ impl Folder {
     /// The same folder for writing; it is created if it is missing.
     pub(crate) fn writable(self) -> Result<Self> {
         self.directory.create_directory(Name::TOP)?;
-        Ok(Self { access: Access::ReadWrite, has_arrived: AtomicBool::new(true), ..self })
+        Ok(Self { access: Access::ReadWrite, ..self })
     }
 
     /// The same folder, with every operation refused.
     pub(crate) fn closed(self) -> Self {
-        let has_arrived = AtomicBool::new(true);
-        Self { directory: self.directory.closed(), access: Access::ReadOnly, has_arrived, ..self }
+        Self { directory: self.directory.closed(), access: Access::ReadOnly, ..self }
     }
 
     /// The same folder on another disk.

@@ -84,13 +84,12 @@ impl PlaybookBuilder {
         /// Whether version control writes to the folder. If it does and there is a store, each of the folder's texts has to be
         /// admitted.
         tracked(tracking: Tracking) => trust.tracking = AskTracking::by(move |_| tracking);
-        /// The same, found out from the folder's path: when it is opened, and again whenever its files changed while the handle
-        /// is open.
+        /// The same, found out from the folder's path whenever its state is read.
         tracked_by(ask: impl Fn(&Path) -> Tracking + Send + Sync + 'static) => trust.tracking = AskTracking::by(ask);
         /// Who a new folder is for. Used only with a trust store.
         sharing(sharing: Sharing) => trust.sharing = sharing;
-        /// Creates no folder. While there is none, or only an empty one, the playbook is empty and refuses writes; once another
-        /// process or handle has made one that this user trusts, it is used. For programs that recall from folders that may not exist.
+        /// Creates no folder. If there is none, or only an empty one, the playbook is empty and refuses writes, whatever is made there
+        /// later. For programs that recall from folders that may not exist.
         without_creating() => access = Access::Existing;
         /// Opens the folder for reading: nothing in it is created or changed, and it need not exist.
         read_only() => access = Access::ReadOnly;

@@ -34,7 +34,7 @@ impl Playbook {
     /// # Errors
     /// [`Error::NoSuchReceipt`] for a receipt that is unknown or older than 7 days; the errors of an append.
     pub fn record_outcome(&self, receipt: ReceiptId, outcome: Feedback) -> Result<Credited> {
-        if !self.has_folder()? {
+        if !self.exists() {
             return Err(Error::NoSuchReceipt { receipt });
         }
         self.shared.append(|snapshot, now| {
@@ -57,7 +57,7 @@ impl Playbook {
     /// The errors of an append.
     pub fn credit_recent_retrievals(&self, window: Duration) -> Result<usize> {
         let window = TimeDelta::from_std(window).unwrap_or(TimeDelta::MAX);
-        if window <= TimeDelta::zero() || !self.has_folder()? {
+        if window <= TimeDelta::zero() || !self.exists() {
             return Ok(0);
         }
         self.shared.append(|snapshot, now| {
@@ -67,12 +67,6 @@ impl Playbook {
             let event = Event::Credited { texts: credit, feedback: Feedback::Helpful, at: now, since: Some(from) };
             Ok(((n_lessons > 0).then_some(event), n_lessons))
         })
-    }
-
-    /// False where no folder was created, so that nothing was shown.
-    fn has_folder(&self) -> Result<bool> {
-        self.check_folder()?;
-        Ok(self.exists())
     }
 
     /// Counts that the host itself showed a lesson, and returns the receipt.

@@ -204,11 +204,10 @@ impl Playbook {
         self.shared.store.folder.path()
     }
 
-    /// False while a playbook opened with [`without_creating`](PlaybookBuilder::without_creating) has no folder. What the last call
-    /// found counts.
+    /// False for a playbook opened with [`without_creating`](PlaybookBuilder::without_creating) that found no folder.
     #[must_use]
     pub fn exists(&self) -> bool {
-        !self.shared.store.folder.is_awaited()
+        !self.shared.store.folder.is_absent()
     }
 
     /// Whether the folder that was opened still is at its path, with its id. Only where the handle has a trust store: without one

@@ -15,7 +15,7 @@ use crate::skill::{Quality, Skill, SkillName, SkillNote};
 use crate::store::skill_files::{FoundSkill, RefusedSkill};
 use crate::store::skill_state::{SkillState, SkillUse};
 use crate::store::supporting_files::{NotCovered, SkillFile};
-use crate::trust::{Guard, Standing};
+use crate::trust::{Guard, Standing, removed};
 
 /// The kind of folder that a skill is in. The order is the order of precedence for names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -173,12 +173,12 @@ pub(super) fn promotion_of(text: TextHash) -> TextHash {
 /// The hash under which the user's state records that the text was withdrawn. It is apart from that of the text, which a `trust` of the
 /// whole folder, a restored backup and an applied proposal admit: only a promotion lifts it.
 pub(super) fn withdrawal_of(text: TextHash) -> TextHash {
-    TextHash::of(&["skill withdrawn", &text.to_string()])
+    removed(TextHash::of(&["skill withdrawn", &text.to_string()]))
 }
 
 /// True if the user withdrew this text, and has not promoted it since.
 pub(super) fn is_withdrawn(text: TextHash, guard: &Guard) -> bool {
-    guard.is_withdrawn(|| withdrawal_of(text))
+    guard.has(withdrawal_of(text))
 }
 
 /// The hash under which the user's state records that a check of the text passed, or failed.

@@ -60,10 +60,9 @@ impl Skills {
         let (mut listing, mut all) = (SkillListing::default(), Vec::new());
         for (whose, root) in self.roots() {
             let scanned = root.scan();
-            guard.ask_again(folder)?;
             listing.refused.extend(scanned.left_out);
             if whose == SkillPlace::User && state.has_changed(&scanned.found) {
-                guard.refresh(folder)?;
+                guard.judge(folder)?;
                 state.note_reviewed(&scanned.found);
             }
             all.extend(scanned.found.into_iter().map(|found| listed(found, whose, &known, guard)));
@@ -127,9 +126,8 @@ impl Skills {
         }
         if listed.needs_review {
             let note = self.note(&listed);
-            let withdrawal = Some(withdrawal_of(text_hash)).filter(|_| listed.is_withdrawn);
-            let texts: Vec<TextHash> = [text_hash, promotion_of(text_hash)].into_iter().chain(withdrawal).collect();
-            self.shared.store.guard.note(&texts)?;
+            let guard = &self.shared.store.guard;
+            guard.change(&[text_hash, promotion_of(text_hash)], &[withdrawal_of(text_hash)])?;
             self.state().change(|state| state.promoted.insert(listed.text_hash, note))?;
         }
         Ok(ListedSkill { needs_review: false, is_withdrawn: false, ..listed })
@@ -148,7 +146,7 @@ impl Skills {
             return Err(FolderError::NoTrustStore { path: self.shared.store.folder.path().to_owned() }.into());
         }
         let text = listed.text_hash;
-        guard.withdraw(&[text, promotion_of(text), withdrawal_of(text)])?;
+        guard.change(&[withdrawal_of(text)], &[text, promotion_of(text)])?;
         self.state().change(|state| state.promoted.remove(&listed.text_hash))?;
         Ok(ListedSkill { needs_review: true, is_withdrawn: true, ..listed })
     }
@@ -166,8 +164,8 @@ impl Skills {
             Verification::Passed => Verification::Failed,
             Verification::Failed => Verification::Passed,
         };
-        self.shared.store.guard.note(&[check_of(listed.text_hash, verification)])?;
-        self.shared.store.guard.withdraw(&[check_of(listed.text_hash, opposite)])?;
+        let check = |result| check_of(listed.text_hash, result);
+        self.shared.store.guard.change(&[check(verification)], &[check(opposite)])?;
         self.state().change(|state| state.checked.insert(listed.text_hash, checked))?;
         self.get(name)
     }

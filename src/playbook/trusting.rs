@@ -72,9 +72,7 @@ impl Playbook {
         let awaits = |lesson: &&Arc<Lesson>| store.awaits(lesson) || is_listed(lesson);
         let lessons: Vec<Arc<Lesson>> = book.lessons.iter().chain(&book.foreign).filter(awaits).cloned().collect();
         let was_removed = |lesson: &&Arc<Lesson>| {
-            book.removed.matches_text_or_id(lesson)
-                || guard.is_withdrawn(|| lesson.admission_hash())
-                || guard.is_withdrawn(|| lesson.text_hash())
+            book.removed.matches_text_or_id(lesson) || guard.was_removed(lesson.admission_hash())
         };
         let skills = skills.into_iter().filter(|listed| guard.awaits(listed.text_hash));
         let is_known = guard.is_recording();
@@ -109,14 +107,13 @@ impl Playbook {
         let view = self.shared.view()?;
         let book = view.snapshot.book();
         let lessons: Vec<Arc<Lesson>> = book.lessons.iter().chain(&book.foreign).cloned().collect();
-        let hashes = self.hashes_to_admit(&lessons);
+        let hashes = lessons.iter().map(|lesson| lesson.admission_hash());
         let skills =
             self.own_skills()?.into_iter().filter(|listed| listed.not_covered.is_none() && !listed.is_withdrawn);
         let skills = skills.filter(|listed| listed.skill.provenance.trust == Trust::Trusted);
         let store = &self.shared.store;
         let config = own_config(&store.folder).map(|own| own.hash);
-        let texts: Vec<TextHash> =
-            hashes.into_iter().chain(skills.map(|listed| listed.text_hash)).chain(config).collect();
+        let texts: Vec<TextHash> = hashes.chain(skills.map(|listed| listed.text_hash)).chain(config).collect();
         store.folder.edits().set_aside_foreign()?;
         let identity = store.guard.trust(&store.folder, &texts)?;
         self.lift_removals(&lessons)?;
@@ -140,17 +137,10 @@ impl Playbook {
             }
         };
         let lessons: Vec<Arc<Lesson>> = ids.iter().map(find).collect::<Result<_>>()?;
-        self.shared.store.guard.note(&self.hashes_to_admit(&lessons))?;
+        self.shared.store.guard.note(&lessons.iter().map(|lesson| lesson.admission_hash()).collect::<Vec<_>>())?;
         self.lift_removals(&lessons)?;
         self.shared.reload()?;
         Ok(lessons)
-    }
-
-    /// The hashes that admit these lessons, also where the user removed one of their texts before.
-    fn hashes_to_admit(&self, lessons: &[Arc<Lesson>]) -> Vec<TextHash> {
-        let guard = &self.shared.store.guard;
-        let withdrawn = |lesson: &Arc<Lesson>| Some(lesson.text_hash()).filter(|text| guard.is_withdrawn(|| *text));
-        lessons.iter().flat_map(|lesson| withdrawn(lesson).into_iter().chain([lesson.admission_hash()])).collect()
     }
 
     /// Lessons that a person lets in are not listed as removed any more.

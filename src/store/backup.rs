@@ -229,9 +229,7 @@ impl Store {
         };
         let (back, foreign): (Vec<_>, Vec<_>) = std::mem::take(&mut book.foreign).into_iter().partition(is_admitted);
         book.foreign = foreign;
-        let texts: Vec<TextHash> =
-            back.iter().flat_map(|lesson| [lesson.admission_hash(), lesson.text_hash()]).collect();
-        self.guard.note(&texts)?;
+        self.guard.note(&back.iter().map(|lesson| lesson.admission_hash()).collect::<Vec<_>>())?;
         for lesson in back {
             book.put(Arc::unwrap_or_clone(lesson));
         }

@@ -52,10 +52,11 @@ impl Store {
         vectors: Option<ModelVectors<'_>>,
     ) -> Result<Snapshot> {
         let marks = self.write_ahead(&before, commit, vectors)?;
+        let gone = if self.guard.is_recording() { commit.gone(before.book()) } else { Vec::new() };
         let counted_before = before.committed.usage.line();
         let after = self.make_newest(before, commit.file(marks))?;
         // The state is committed: what fails from here on is not an error of the call.
-        let withdrawn = self.guard.withdraw(&commit.withdrawn);
+        let withdrawn = self.guard.withdraw(&gone);
         let purged = commit.forgotten.as_ref().map_or(Ok(()), |forgotten| self.purge(forgotten));
         for error in [withdrawn, purged].into_iter().filter_map(Result::err) {
             tracing::warn!(%error, "the change is made, and a step after it failed");
@@ -97,12 +98,7 @@ impl Store {
         if !self.guard.is_recording() {
             return Ok(());
         }
-        let mut texts = Vec::new();
-        for lesson in commit.new_lessons(before) {
-            texts.push(lesson.admission_hash());
-            texts.extend(Some(lesson.text_hash()).filter(|text| self.guard.is_withdrawn(|| *text)));
-        }
-        self.guard.note(&texts)
+        self.guard.note(&commit.new_lessons(before).map(|lesson| lesson.admission_hash()).collect::<Vec<_>>())
     }
 
     /// Appends an event under the exclusive lock, if `make` returns one for the newest state.

@@ -52,7 +52,6 @@ impl Store {
     /// The newest state, under the lock. A changed file is read again; if its stamp may be racy, its content is compared.
     pub(super) fn newest(&self, known: &Snapshot) -> Result<Snapshot> {
         self.guard.check(&self.folder)?;
-        self.guard.ask_again(&self.folder)?;
         let stamp = self.files().stamp(PLAYBOOK)?;
         let is_same = match (&known.on_disk.version.stamp, &stamp) {
             (None, None) => true,
@@ -63,7 +62,7 @@ impl Store {
             _ => false,
         };
         let is_same = is_same && is_alike(known.on_disk.backup.as_ref(), self.files().stamp(BACKUP)?.as_ref());
-        if !is_same || known.is_provisional || known.n_judged != self.guard.n_judged() {
+        if !is_same || known.is_provisional {
             return match self.load().and_then(|loaded| self.with_newest_usage(loaded)) {
                 Err(FolderError::Unreadable { reason, .. }) if is_known(&reason) => {
                     self.recover_locked(&reason, RecoveryAccess::Write).map(|(snapshot, _)| snapshot)
@@ -101,10 +100,9 @@ impl Store {
         }
     }
 
-    /// True for a lesson that the user has not admitted, or whose text they removed or replaced since.
+    /// True for a lesson that the user has not admitted.
     pub(crate) fn awaits(&self, lesson: &Lesson) -> bool {
-        let (guard, hash) = (&self.guard, lesson.admission_hash());
-        guard.awaits(hash) || (guard.awaits_others() && guard.is_withdrawn(|| lesson.text_hash()))
+        self.guard.awaits_others() && !self.guard.has(lesson.admission_hash())
     }
 
     /// Where others write too, a removal that the file lists holds, although the file has the lesson as well: one of the two came by a
@@ -125,7 +123,7 @@ impl Store {
     /// Loads the state. Without the lock, one file may be read before a commit and another after it: if the files do not match
     /// and are changing, they are read again.
     pub(super) fn load(&self) -> Result<Snapshot> {
-        let load = || self.with_usage(self.load_with_stable_trust()?);
+        let load = || self.with_usage(self.load_judged()?);
         for _ in 1..MAX_READS {
             let before = [self.files().stamp(BACKUP)?, self.files().stamp(PLAYBOOK)?];
             let loaded = load();
@@ -138,23 +136,16 @@ impl Store {
         load()
     }
 
-    /// The state without later usage. Version control may have begun to write after it was asked and before the file was read: it is
-    /// asked again, and if it did, the file is read as one that others write to.
-    fn load_with_stable_trust(&self) -> Result<Snapshot> {
-        for _ in 1..MAX_READS {
-            let n_judged = self.guard.n_judged();
-            let loaded = self.load_committed();
-            self.guard.ask_again(&self.folder)?;
-            if self.guard.n_judged() == n_judged {
-                return loaded.map(|snapshot| Snapshot { n_judged, ..snapshot });
-            }
-        }
-        self.load_committed()
+    /// The state without later usage. If version control began to write after the folder was judged, its files are read once more, as
+    /// ones that others write to.
+    fn load_judged(&self) -> Result<Snapshot> {
+        self.guard.judge(&self.folder)?;
+        let loaded = self.load_committed();
+        if self.guard.is_limited_since(&self.folder)? { self.load_committed() } else { loaded }
     }
 
     /// The state by the present judgement, without later usage: the newer of the playbook file and its second copy.
     fn load_committed(&self) -> Result<Snapshot> {
-        self.guard.refresh(&self.folder)?;
         let former = self.former_log()?;
         let Some(stamp) = self.files().stamp(PLAYBOOK)? else { return self.load_absent(&former) };
         let bytes = self.read_playbook(&former)?;

@@ -191,7 +191,7 @@ pub(crate) struct MiningLog<'a> {
 
 impl<'a> MiningLog<'a> {
     pub(crate) fn new(folder: &'a Folder, guard: &'a Guard) -> Self {
-        Self { folder, guard, file: JsonFile::new(folder).within(guard.scope(folder)) }
+        Self { folder, guard, file: JsonFile::new(folder).within(Guard::scope(folder)) }
     }
 
     pub(crate) fn read(&self) -> Result<Mining> {

@@ -157,10 +157,6 @@ impl Store {
     /// True if nothing was committed or edited since `known`.
     pub(crate) fn is_current(&self, known: &Snapshot) -> Result<bool> {
         self.guard.check(&self.folder)?;
-        self.guard.ask_again(&self.folder)?;
-        if known.n_judged != self.guard.n_judged() {
-            return Ok(false);
-        }
         let stamp = self.files().stamp(PLAYBOOK)?;
         let is_same = match (&known.on_disk.version.stamp, &stamp) {
             (Some(before), Some(now)) if before.is_alike(now) => self.has_same_start(known, before, now)?,
@@ -218,7 +214,7 @@ impl Store {
     fn admits_edit(&self, book: &Book, edit: &Edit) -> bool {
         let removed = || book.removed.find(edit.id)?.lesson.as_ref();
         let lesson = edit.before.as_ref().or_else(|| if edit.why.is_removal() { removed() } else { None });
-        let is_own = |lesson: &Lesson| self.admits(lesson) || self.guard.is_withdrawn(|| lesson.admission_hash());
+        let is_own = |lesson: &Lesson| self.admits(lesson) || self.guard.was_removed(lesson.admission_hash());
         lesson.is_none_or(|lesson| !lesson.is_admitted() || is_own(lesson))
     }
 

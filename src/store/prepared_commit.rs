@@ -8,7 +8,7 @@ use super::playbook_file::PlaybookFile;
 use super::snapshot::Snapshot;
 use super::usage::Folded;
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
-use crate::state::{Book, Change, Edit, Erasure, Forgotten, Plan, Why};
+use crate::state::{Book, Change, Erasure, Plan};
 
 /// What becomes of vectors and indexes of removed texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,8 @@ pub(super) struct PreparedCommit {
     /// The next state, with the marks of the state before.
     file: PlaybookFile,
     pub(super) changes: Vec<Change>,
-    /// The texts that a person removed or replaced.
-    pub(super) withdrawn: Vec<TextHash>,
+    /// Earlier texts of what must be removed from every file.
+    forgotten_texts: Vec<Arc<Lesson>>,
     /// What must be removed from every file.
     pub(super) forgotten: Option<Words>,
     pub(super) derived: DerivedData,
@@ -53,7 +53,7 @@ impl PreparedCommit {
             file.edited.clear();
         }
         Self {
-            withdrawn: withdrawn(before.book(), &decided, &changes, forgotten),
+            forgotten_texts: forgotten.map(|forgotten| forgotten.texts.clone()).unwrap_or_default(),
             forgotten: forgotten.map(Words::of),
             derived: if matches!(erasure, Erasure::None) { DerivedData::Keep } else { DerivedData::DropRemoved },
             decided,
@@ -76,6 +76,23 @@ impl PreparedCommit {
         self.decided.lessons.iter().filter(move |lesson| !is_same(lesson))
     }
 
+    /// The rows that the state before had and this one has not, under whatever id, by admission hash.
+    pub(super) fn gone(&self, before: &Book) -> Vec<TextHash> {
+        let is_same = |lesson: &&Arc<Lesson>| self.decided.get(lesson.id).is_some_and(|kept| Arc::ptr_eq(kept, lesson));
+        let edits = self.changes.iter().flat_map(|change| &change.edits);
+        let known = before
+            .lessons
+            .iter()
+            .filter(|lesson| !is_same(lesson))
+            .chain(edits.filter_map(|edit| edit.before.as_ref()));
+        let gone: Vec<&Arc<Lesson>> = known.chain(&self.forgotten_texts).collect();
+        let triggers: BTreeSet<&str> = gone.iter().map(|lesson| lesson.trigger.as_str()).collect();
+        let is_like_one = |lesson: &&Arc<Lesson>| triggers.contains(lesson.trigger.as_str());
+        let hash = |lesson: &Arc<Lesson>| lesson.admission_hash();
+        let kept: BTreeSet<TextHash> = self.decided.lessons.iter().filter(is_like_one).map(hash).collect();
+        gone.into_iter().map(hash).filter(|text| !kept.contains(text)).collect()
+    }
+
     /// The next state, once the files that its marks are about are written.
     pub(super) fn file(&self, marks: Marks) -> PlaybookFile {
         let usage = Folded::Line(marks.usage);
@@ -91,24 +108,10 @@ fn migrate(book: &mut Book) {
     }
 }
 
-/// The texts that a person removed or replaced by these changes: as rows that were admitted, and as advice, which other rows may have
-/// too. What a policy evicts stays admitted.
-fn withdrawn(before: &Book, after: &Book, changes: &[Change], forgotten: Option<&Forgotten>) -> Vec<TextHash> {
-    let edits = changes.iter().flat_map(|change| &change.edits);
-    let is_persons = |edit: &&Edit| !matches!(edit.why, Why::Evicted | Why::Pruned | Why::Unreviewed);
-    let versions = edits.filter(is_persons).flat_map(|edit| before.any_with(edit.id).chain(&edit.before));
-    let gone: Vec<&Arc<Lesson>> =
-        versions.chain(forgotten.into_iter().flat_map(|forgotten| &forgotten.texts)).collect();
-    let hashes = |lesson: &Arc<Lesson>| [lesson.admission_hash(), lesson.text_hash()];
-    let is_like_one = |lesson: &&Arc<Lesson>| gone.iter().any(|gone| gone.trigger == lesson.trigger);
-    let kept: BTreeSet<TextHash> = after.lessons.iter().filter(is_like_one).flat_map(hashes).collect();
-    gone.iter().flat_map(|lesson| hashes(lesson)).filter(|text| !kept.contains(text)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::{Action, Edit};
+    use crate::state::{Action, Edit, Forgotten, Why};
     use crate::store::snapshot::OnDisk;
     use crate::testing::{at, lesson};
 
@@ -145,19 +148,15 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_removes_is_withdrawn_and_what_a_policy_evicts_is_not() {
+    fn a_row_that_leaves_the_book_is_gone_unless_another_says_the_same() {
         let gone = Arc::new(lesson("one", "rename it"));
         let before = before(&[Arc::clone(&gone)]);
-        for (why, expected) in
-            [(Why::Removed, vec![gone.admission_hash(), gone.text_hash()]), (Why::Evicted, Vec::new())]
-        {
+        for why in [Why::Removed, Why::Evicted] {
             let mut plan = plan(&before);
             plan.book.take(gone.id);
             plan.record(Action::Remove, vec![Edit::gone(why, Arc::clone(&gone))]);
-            let mut withdrawn = PreparedCommit::new(&before, plan).withdrawn;
-            withdrawn.dedup();
-            let is_expected = withdrawn.iter().all(|text| expected.contains(text));
-            assert!(is_expected && withdrawn.is_empty() == expected.is_empty(), "{why:?}: {withdrawn:?}");
+            let commit = PreparedCommit::new(&before, plan);
+            assert_eq!(BTreeSet::from_iter(commit.gone(before.book())), [gone.admission_hash()].into(), "{why:?}");
         }
     }
 
@@ -169,8 +168,8 @@ mod tests {
         let erasure = Erasure::Everywhere(forgotten);
         let commit = PreparedCommit::new(&before, Plan { erasure, ..plan(&before) });
         assert_eq!(commit.derived, DerivedData::DropRemoved);
-        assert!(commit.forgotten.is_some_and(|words| words.ids().contains(&gone.id)));
+        assert!(commit.forgotten.as_ref().is_some_and(|words| words.ids().contains(&gone.id)));
         // A lesson with the same text stays, so that its text stays admitted.
-        assert!(commit.withdrawn.is_empty());
+        assert!(commit.gone(before.book()).is_empty());
     }
 }

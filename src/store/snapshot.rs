@@ -22,8 +22,6 @@ pub(crate) struct Snapshot {
     /// True if the state may be read but not committed on: it was recovered from a broken folder without the
     /// lock. A commit loads the folder again.
     pub(super) is_provisional: bool,
-    /// The judgement of the folder ([`Guard::n_judged`](crate::trust::Guard::n_judged)) under which it was read.
-    pub(super) n_judged: u64,
 }
 
 /// What the folder's files hold of a state.
@@ -82,7 +80,6 @@ impl Snapshot {
             on_disk,
             newer: None,
             is_provisional: false,
-            n_judged: 0,
         }
     }
 

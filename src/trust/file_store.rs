@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{FolderIdentity, Reach, TrustRecord, TrustStore};
+use super::{FolderIdentity, TrustRecord, TrustStore, removed};
 use crate::error::{FolderError, Unusable};
 use crate::folder::disk::RealDisk;
 use crate::folder::{Access, Folder, JsonFile, JsonRecord};
@@ -30,9 +30,10 @@ struct TrustFile {
     schema: u64,
     id: String,
     path: String,
-    reach: Reach,
-    admitted: BTreeSet<TextHash>,
-    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    #[serde(flatten)]
+    record: TrustRecord,
+    /// What an earlier version recorded as removed.
+    #[serde(skip_serializing)]
     withdrawn: BTreeSet<TextHash>,
     /// Keys of a later version.
     #[serde(flatten)]
@@ -67,51 +68,32 @@ impl TrustFile {
         self.id == folder.id.to_string() && self.path == folder.path.to_string_lossy()
     }
 
-    fn record(self) -> TrustRecord {
-        TrustRecord { reach: self.reach, admitted: self.admitted, withdrawn: self.withdrawn }
-    }
-
-    fn admit(&mut self, texts: &[TextHash]) {
-        self.admitted.extend(texts);
-        self.withdrawn.retain(|text| !texts.contains(text));
-    }
-
-    fn withdraw(&mut self, texts: &[TextHash]) {
-        self.withdrawn.extend(texts);
-        self.admitted.retain(|text| !texts.contains(text));
+    fn record(&mut self) -> &mut TrustRecord {
+        self.record.admitted.extend(std::mem::take(&mut self.withdrawn).into_iter().map(removed));
+        &mut self.record
     }
 }
 
 impl TrustStore for FileTrustStore {
     fn find(&self, folder: &FolderIdentity) -> Result<Option<TrustRecord>, FolderError> {
         let state = self.open(Access::ReadOnly)?;
-        let file = match JsonFile::<TrustFile>::named(&state, name(folder)).read() {
+        let mut file = match JsonFile::<TrustFile>::named(&state, name(folder)).read() {
             Err(error) if super::identity::is_missing(&error) => return Ok(None),
             file => file?,
         };
-        Ok(file.is_of(folder).then(|| file.record()))
+        Ok(file.is_of(folder).then(|| file.record().clone()))
     }
 
-    fn admit(&self, folder: &FolderIdentity, reach: Reach, texts: &[TextHash]) -> Result<(), FolderError> {
+    fn change(&self, folder: &FolderIdentity, change: &dyn Fn(&mut TrustRecord)) -> Result<(), FolderError> {
         let state = self.open(Access::ReadWrite)?;
         JsonFile::<TrustFile>::named(&state, name(folder)).change(|file| {
             if !file.is_of(folder) {
-                *file = TrustFile { reach, ..TrustFile::default() };
+                *file = TrustFile::default();
                 file.id = folder.id.to_string();
                 file.path = folder.path.to_string_lossy().into_owned();
             }
             file.schema = TrustFile::SCHEMA;
-            file.reach = file.reach.max(reach);
-            file.admit(texts);
-        })
-    }
-
-    fn withdraw(&self, folder: &FolderIdentity, texts: &[TextHash]) -> Result<(), FolderError> {
-        let state = self.open(Access::ReadWrite)?;
-        JsonFile::<TrustFile>::named(&state, name(folder)).change(|file| {
-            if file.is_of(folder) {
-                file.withdraw(texts);
-            }
+            change(file.record());
         })
     }
 
@@ -130,13 +112,8 @@ impl TrustStore for FileTrustStore {
         }
         let key = ExportKey::generate();
         let temporary = state.write_temporary(KEY, format!("{}\n", key.to_hex()).as_bytes())?;
-        // An earlier version creates the key without this lock; a link replaces no file.
-        let linked = state.files().link(&temporary, KEY);
-        state.files().remove_if_exists(temporary)?;
-        Ok(Some(
-            Self::read_key(&state)?
-                .ok_or_else(|| linked.err().unwrap_or(FolderError::NoTrustStore { path: self.directory.clone() }))?,
-        ))
+        state.files().rename(temporary, KEY)?;
+        Ok(Some(key))
     }
 }
 

@@ -76,12 +76,10 @@ impl FolderIdentity {
 /// # Errors
 /// The file does not contain a valid id.
 pub(super) fn read(files: &Directory) -> Result<Option<FolderId>> {
-    match files.entry(ID) {
-        Ok(Entry::Missing) => return Ok(None),
-        Err(error) if is_missing(&error) => return Ok(None),
-        found => found.map(drop)?,
-    }
-    let bytes = files.read_start(ID, ID_BYTES + 2)?;
+    let bytes = match files.read_start(ID, ID_BYTES + 2)? {
+        bytes if bytes.is_empty() && files.entry(ID)? == Entry::Missing => return Ok(None),
+        bytes => bytes,
+    };
     let text = std::str::from_utf8(&bytes).unwrap_or_default();
     let id = text.strip_suffix('\n').unwrap_or(text).parse();
     id.map(Some).map_err(|_| FolderError::NoFolderId { path: files.path_of(ID) })
@@ -92,6 +90,20 @@ pub(super) fn write(folder: &Folder, id: FolderId) -> Result<()> {
     let temporary = folder.write_temporary(ID, format!("{id}\n").as_bytes())?;
     folder.files().rename(temporary, ID)?;
     folder.files().sync_directory(Name::TOP)
+}
+
+/// The id of a folder, which gets one if it has none.
+pub(super) fn ensure(folder: &Folder) -> Result<FolderId> {
+    if let Some(id) = read(folder.files())? {
+        return Ok(id);
+    }
+    let _lock = folder.lock()?;
+    if let Some(id) = read(folder.files())? {
+        return Ok(id);
+    }
+    let id = FolderId::generate();
+    write(folder, id)?;
+    Ok(id)
 }
 
 pub(super) fn is_missing(error: &FolderError) -> bool {

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use parking_lot::Mutex;
 
-use super::{FolderIdentity, Reach, TrustRecord, TrustStore};
+use super::{FolderIdentity, TrustRecord, TrustStore};
 use crate::error::FolderError;
-use crate::hash::TextHash;
 use crate::user_key::ExportKey;
 
 /// A store in memory, for tests and for hosts that keep decisions elsewhere.
@@ -21,16 +20,8 @@ impl TrustStore for MemoryTrustStore {
         Ok(self.records.lock().get(folder).cloned())
     }
 
-    fn admit(&self, folder: &FolderIdentity, reach: Reach, texts: &[TextHash]) -> Result<(), FolderError> {
-        let mut records = self.records.lock();
-        records.entry(folder.clone()).or_insert(TrustRecord { reach, ..TrustRecord::default() }).admit(reach, texts);
-        Ok(())
-    }
-
-    fn withdraw(&self, folder: &FolderIdentity, texts: &[TextHash]) -> Result<(), FolderError> {
-        if let Some(record) = self.records.lock().get_mut(folder) {
-            record.withdraw(texts);
-        }
+    fn change(&self, folder: &FolderIdentity, change: &dyn Fn(&mut TrustRecord)) -> Result<(), FolderError> {
+        change(self.records.lock().entry(folder.clone()).or_default());
         Ok(())
     }
 

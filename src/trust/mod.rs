@@ -59,19 +59,11 @@ pub trait TrustStore: Send + Sync {
     /// [`FolderError`] when the record cannot be read; the folder then counts as unknown.
     fn find(&self, folder: &FolderIdentity) -> Result<Option<TrustRecord>, FolderError>;
 
-    /// Admits texts of a folder, and the folder itself if it was unknown. A record with [`Reach::Texts`] keeps this reach. A text that
-    /// was withdrawn no longer is.
+    /// Changes the record of a folder; one without a record gets a new one.
     ///
     /// # Errors
-    /// [`FolderError`] when the record cannot be written; nothing is admitted then.
-    fn admit(&self, folder: &FolderIdentity, reach: Reach, texts: &[TextHash]) -> Result<(), FolderError>;
-
-    /// Withdraws texts of a folder that its user removed or replaced: they are no longer admitted, and recorded as withdrawn. Does
-    /// nothing for a folder without a record.
-    ///
-    /// # Errors
-    /// [`FolderError`] when the record cannot be written; the texts stay admitted then.
-    fn withdraw(&self, folder: &FolderIdentity, texts: &[TextHash]) -> Result<(), FolderError>;
+    /// [`FolderError`] when the record cannot be written; it stays as it was then.
+    fn change(&self, folder: &FolderIdentity, change: &dyn Fn(&mut TrustRecord)) -> Result<(), FolderError>;
 
     /// The user's key, if there is one. By codes under it, a handle recognises caches and records in a folder as written by the
     /// user's own programs. What has no such code is not used: the queue of sessions to read, and vectors. Without a key, nothing
@@ -93,31 +85,19 @@ pub trait TrustStore: Send + Sync {
 }
 
 /// The record of a folder that a user created or trusted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct TrustRecord {
     /// What the user's decision covers.
     pub reach: Reach,
-    /// The hashes of texts that the user wrote or admitted: lessons
-    /// ([`Lesson::admission_hash`](crate::Lesson::admission_hash)), skills with their files, promotions and settings.
+    /// The hashes of what the user wrote or admitted: lessons ([`Lesson::admission_hash`](crate::Lesson::admission_hash)), skills with
+    /// their files, settings, promotions, and removals.
     pub admitted: BTreeSet<TextHash>,
-    /// The hashes of texts that the user removed or replaced. A pull does not bring them back: they await admission, also in the words of
-    /// another row ([`Lesson::text_hash`](crate::Lesson::text_hash)).
-    pub withdrawn: BTreeSet<TextHash>,
 }
 
-impl TrustRecord {
-    /// Adds the arguments of [`TrustStore::admit`] to the record.
-    pub fn admit(&mut self, reach: Reach, texts: &[TextHash]) {
-        self.reach = self.reach.max(reach);
-        self.admitted.extend(texts);
-        self.withdrawn.retain(|text| !texts.contains(text));
-    }
-
-    /// Adds the texts of [`TrustStore::withdraw`] to the record.
-    pub fn withdraw(&mut self, texts: &[TextHash]) {
-        self.admitted.retain(|text| !texts.contains(text));
-        self.withdrawn.extend(texts);
-    }
+/// The hash under which it is admitted that the user removed a text: only they can undo that.
+pub(crate) fn removed(text: TextHash) -> TextHash {
+    TextHash::of(&["removed", &text.to_string()])
 }
 
 /// The scope of the decision about a folder.
@@ -140,25 +120,14 @@ pub enum Tracking {
     Untracked,
     /// A pull can change it. Once set for a folder, it stays set.
     Tracked,
-    /// Not known now: version control is writing, or was interrupted. As [`Tracked`](Self::Tracked) until it is known, but not recorded.
+    /// Not known now: version control is writing, or was interrupted. As [`Tracked`](Self::Tracked), but not recorded.
     Unsettled,
 }
 
 impl Tracking {
     /// The reach of trust in such a folder.
     pub(crate) fn reach(self) -> Reach {
-        match self {
-            Self::Untracked => Reach::Folder,
-            Self::Tracked | Self::Unsettled => Reach::Texts,
-        }
-    }
-
-    /// The reach to record.
-    pub(crate) fn recorded_reach(self) -> Reach {
-        match self {
-            Self::Untracked | Self::Unsettled => Reach::Folder,
-            Self::Tracked => Reach::Texts,
-        }
+        if self == Self::Untracked { Reach::Folder } else { Reach::Texts }
     }
 }
 

@@ -177,7 +177,7 @@ fn sharing_a_folder_again_adds_the_missing_lines_for_git() {
 }
 
 #[test]
-fn a_handle_that_creates_no_folder_uses_the_one_that_its_user_makes_meanwhile() {
+fn a_handle_that_creates_no_folder_is_empty_where_it_found_none() {
     type Change = fn(PlaybookBuilder) -> PlaybookBuilder;
     let decisions: [(&str, Change); 3] = [
         ("asks", |builder| builder),
@@ -191,18 +191,20 @@ fn a_handle_that_creates_no_folder_uses_the_one_that_its_user_makes_meanwhile() 
                 if is_empty {
                     fs::create_dir(&folder).unwrap();
                 }
-                let early = change(builder(&folder, &store)).without_creating().open().unwrap();
-                let recall = || early.get_playbook_context(TASK).unwrap();
-                assert_eq!((recall().lessons.len(), early.exists()), (0, false), "{name}");
+                let open = || change(builder(&folder, &store)).without_creating().open().unwrap();
+                let early = open();
+                assert_eq!(
+                    (early.get_playbook_context(TASK).unwrap().lessons.len(), early.exists()),
+                    (0, false),
+                    "{name}"
+                );
                 assert!(early.learn_lesson(build_lesson("zip", "okapi")).is_err(), "{name}");
                 assert_eq!(early.credit_recent_retrievals(std::time::Duration::from_mins(1)).unwrap(), 0);
                 assert_eq!(folder.exists().then(|| names(&folder)), is_empty.then(Vec::new), "{name}");
                 change(builder(&folder, &store)).open().unwrap().learn_lesson(build_lesson(TASK, "okapi")).unwrap();
-                let context = recall();
-                assert!(context.text.contains("okapi") && early.exists(), "{name}: {context:?}");
-                let receipt = context.receipt.unwrap();
-                assert!(early.record_outcome(receipt, crate::Feedback::Helpful).is_ok(), "{name}");
-                early.learn_lesson(build_lesson("zip the docs", "a second okapi")).unwrap();
+                let later = open();
+                assert!(later.get_playbook_context(TASK).unwrap().text.contains("okapi") && later.exists(), "{name}");
+                later.learn_lesson(build_lesson("zip the docs", "a second okapi")).unwrap();
             }
         }
     });
@@ -265,6 +267,32 @@ fn an_id_is_spelled_in_one_way() {
 }
 
 #[test]
+fn a_record_with_withdrawn_texts_of_a_former_version_is_read() {
+    let temp = tempfile::tempdir().unwrap();
+    let (memory, state) = (temp.path().join("memory"), temp.path().join("state"));
+    let store: Arc<dyn TrustStore> = Arc::new(FileTrustStore::new(&state));
+    let tracked = || builder(&memory, &store).tracked(Tracking::Tracked).open().unwrap();
+    tracked().learn_lesson(build_lesson(TASK, "okapi")).unwrap();
+    let gone = tracked().learn_lesson(build_lesson("zip the docs", "quagga")).unwrap().id().unwrap();
+    let gone = tracked().find(gone).unwrap().admission_hash();
+    let record = fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().path());
+    let record = record.into_iter().find(|path| path.to_string_lossy().contains("trust-")).unwrap();
+    let mut former: serde_json::Value = serde_json::from_slice(&fs::read(&record).unwrap()).unwrap();
+    former["admitted"].as_array_mut().unwrap().retain(|hash| *hash != gone.to_string());
+    former["withdrawn"] = serde_json::json!([gone]);
+    former["later"] = serde_json::json!("kept");
+    fs::write(&record, former.to_string()).unwrap();
+    for _ in 0..2 {
+        let playbook = tracked();
+        assert!(playbook.get_playbook_context(TASK).unwrap().text.contains("okapi"));
+        let waiting = playbook.awaiting_trust().unwrap();
+        assert_eq!((waiting.lessons.len(), waiting.removed_before.len()), (1, 1));
+        playbook.learn_lesson(build_lesson("wash the car", "wax it")).unwrap();
+    }
+    assert!(fs::read_to_string(&record).unwrap().contains("\"later\":\"kept\""));
+}
+
+#[test]
 fn a_broken_record_trusts_nothing() {
     let temp = tempfile::tempdir().unwrap();
     let (memory, state) = (temp.path().join("memory"), temp.path().join("state"));
@@ -315,7 +343,7 @@ fn another_folder_at_the_path_is_noticed_by_a_handle_that_is_open() {
 }
 
 #[test]
-fn what_was_read_before_a_folder_became_tracked_is_judged_again_before_each_call() {
+fn a_file_that_is_read_anew_is_judged_by_who_writes_there_by_then() {
     use parking_lot::Mutex;
     for (later, standing) in [
         (Tracking::Tracked, Standing::TextByText),
@@ -328,19 +356,23 @@ fn what_was_read_before_a_folder_became_tracked_is_judged_again_before_each_call
             let said = Arc::clone(&tracking);
             let playbook = builder(memory, &store).tracked_by(move |_: &Path| *said.lock()).open().unwrap();
             playbook.learn_lesson(build_lesson("zip the docs", "okapi")).unwrap();
-            let file = memory.join("skills_playbook.json");
-            let edited = fs::read_to_string(&file).unwrap().replace("\"quagga\"", "\"quagga as root\"");
-            fs::write(&file, edited).unwrap();
+            let edit = |from: &str, to: &str| {
+                let file = memory.join("skills_playbook.json");
+                let edited = fs::read_to_string(&file).unwrap().replace(from, to);
+                fs::write(&file, edited).unwrap();
+            };
             let shows = |task: &str, text: &str| playbook.get_playbook_context(task).unwrap().text.contains(text);
+            edit("\"quagga\"", "\"quagga as root\"");
             assert!(shows(TASK, "quagga as root"), "a hand edit in an untracked folder");
-            // The files stay as they are: git changes its index after them.
             *tracking.lock() = later;
-            assert_eq!(shows(TASK, "quagga as root"), standing == Standing::Trusted, "{later:?}");
+            edit("as root", "as anybody");
+            assert_eq!(shows(TASK, "as anybody"), standing == Standing::Trusted, "{later:?}");
             assert!(shows("zip the docs", "okapi"), "{later:?}");
             assert_eq!(playbook.standing(), standing);
             // Only what is known is kept.
             *tracking.lock() = Tracking::Untracked;
-            assert_eq!(shows(TASK, "quagga as root"), later != Tracking::Tracked, "{later:?}, settled");
+            edit("as anybody", "as nobody");
+            assert_eq!(shows(TASK, "as nobody"), later != Tracking::Tracked, "{later:?}, settled");
         });
     }
 }

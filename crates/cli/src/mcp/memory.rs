@@ -35,7 +35,8 @@ impl Memory {
         let has_user = self.global.user_memory().is_some();
         // Another folder may be at a path by now: it is judged as if it were found for the first time.
         let is_in_place = |known: &Open| {
-            known.has_user == has_user && known.books.as_slice().iter().all(|book| book.check_folder().is_ok())
+            let books = known.books.as_slice();
+            known.has_user == has_user && books.iter().all(|book| book.exists() && book.check_folder().is_ok())
         };
         let known = if let Some(known) = open.take().filter(is_in_place) {
             known

@@ -168,16 +168,14 @@ impl Drop for Server {
 }
 
 #[test]
-fn an_open_server_forgets_what_it_read_before_the_index_was_known() {
+fn an_open_server_judges_what_it_reads_by_the_index_of_that_time() {
     check(&[
-        attack("the index lists the folder after the server read it", |ground| {
+        attack("the index lists the folder after the server read it, and a pull brings more", |ground| {
             let project = private(ground);
             let mut server = Server::start(ground, &project);
             ground.claim(server.recall().contains(OWN), "the user's lesson is not recalled");
-            // Untracked: a hand edit is believed.
-            brings(&project);
-            ground.claim(server.recall().contains(HOSTILE), "the scene is not set: a hand edit is not recalled");
             ground.user.git(&project, &["add", "-f", MEMORY]);
+            brings(&project);
             let answer = server.recall();
             ground.claim(!answer.contains(HOSTILE), format!("the server speaks: {answer}"));
             ground.claim(answer.contains(OWN), format!("the user's lesson is gone: {answer}"));
