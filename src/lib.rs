@@ -136,6 +136,10 @@ pub use vector_memory::{Filter, Hit, Lookup, VectorMemory};
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+#[cfg(all(doctest, feature = "bundled-model"))]
+#[doc = include_str!("../docs/guide.md")]
+struct Guide;
+
 #[cfg(doctest)]
 #[doc = include_str!("../docs/recipes.md")]
 struct Recipes;
