@@ -215,7 +215,7 @@ fn check_lessons(snapshot: &Snapshot) -> Vec<Finding> {
     findings.extend(edited.map(|id| Finding {
         part: MemoryPart::Lessons,
         problem: format!("{id} was edited in the file"),
-        consequence: "it is used; `adage check --accept` confirms it",
+        consequence: "it is used; `adage doctor --accept` confirms it",
     }));
     findings
 }
@@ -242,7 +242,7 @@ fn check_archive(store: &Store, snapshot: &Snapshot) -> Result<Vec<Finding>> {
         findings.push(Finding {
             part: MemoryPart::Archive,
             problem: "it has the marks of a merge".to_owned(),
-            consequence: "its lines of both branches count; `adage repair` takes out the marks",
+            consequence: "its lines of both branches count; `adage doctor --repair` takes out the marks",
         });
     } else if !store.archive().ends_at(snapshot.file.archive_length)? {
         let n_bytes = store.archive().read()?.len();

@@ -64,7 +64,7 @@ impl Store {
         if let Some(file) = self.backup()?.filter(|file| !file.book.lessons.iter().all(is_here)) {
             let bytes = render(&file, 0).map_err(|error| self.cannot_write(error))?;
             let kept = self.folder.quarantine(&bytes, "skills_playbook", "json")?;
-            tracing::warn!(kept = %path_line(kept), "another version of the playbook has fewer lessons; `adage repair` takes back the others");
+            tracing::warn!(kept = %path_line(kept), "another version of the playbook has fewer lessons; `adage doctor --repair` takes back the others");
         }
         Ok(())
     }

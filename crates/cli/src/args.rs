@@ -2,20 +2,17 @@
 
 use std::path::PathBuf;
 
-use adage::{Feedback, ReceiptId, Verification};
 use clap::{Parser, Subcommand};
 
-use crate::change::{FEEDBACK, Prune, VERIFICATION};
-use crate::choice::{choice, id};
+use crate::change::{Outcome, Remove};
 use crate::config::ConfigCommand;
-use crate::curate::Curate;
 use crate::exchange::{Export, Import};
 use crate::global::Global;
+use crate::health::Doctor;
 use crate::hook::Hook;
-use crate::inbox::{Inbox, Roots};
+use crate::inbox::Review;
 use crate::init::Init;
 use crate::learn::{Edit, Learn};
-use crate::manual::{Completions, Man};
 use crate::mcp::Mcp;
 use crate::mine::Mine;
 use crate::show::{Context, List};
@@ -27,7 +24,7 @@ use crate::trust::Trust;
 /// Data goes to standard output, messages to standard error. Exit codes: 0 success, 1 failure (the message gives the reason), 2
 /// invalid command line.
 #[derive(Parser)]
-#[command(name = "adage", version, arg_required_else_help = true)]
+#[command(name = "adage", version, arg_required_else_help = true, override_help = HELP)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -35,148 +32,121 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// The commands by what one wants.
+const HELP: &str = "\
+Embedded, offline lesson memory for AI agents.
+
+Usage: adage [OPTIONS] <COMMAND>
+
+Everyday
+  learn     Learn a lesson, or lessons from standard input
+  context   Print the lessons to put before a task
+  list      List lessons, newest first; --mistakes, --stats
+  show      Show one lesson
+  edit      Change a lesson, or mark it: --verified, --graduated
+  remove    Remove a lesson; --session, --prune, --everywhere
+  outcome   Record how a task went, or what a lesson did
+Agents
+  init      Create the memory, and set up agents to use it
+  hook      Answer an agent's hook
+  mcp       Serve the memory by the Model Context Protocol
+  mine      Find lessons in agents' session files; --list
+  review    Decide what waits, one by one, or by list, show, apply, dismiss
+Team
+  trust     Admit a folder of somebody else, or what a pull brought
+  export    Print the lessons, or write them for other programs
+  import    Import lessons; they await review
+  backup    Copy the memory to a folder
+  restore   Replace the playbook with that of a backup
+Care
+  doctor    Test the installation and the memory; --check, --repair, --embed
+  history   List the changes that can be undone
+  undo      Undo a change
+  config    List, read and write settings; completions, manual pages
+Skills
+  skills    List, import, export, match, promote, curate skills
+
+Options
+  --dir FOLDER   the memory; default: the nearest .adage, and your own
+  --global       only your own memory
+  --json         data and errors as JSON
+  `adage COMMAND --help` has all options.
+
+Data goes to standard output, messages to standard error. Exit codes: 0 success, 1 failure (the message gives the reason),
+2 invalid command line.
+";
+
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Learn a lesson from flags, or lessons from standard input, one JSON object per line
     Learn(Learn),
-    /// Change a lesson: the fields given as flags, or all of them in an editor. The old text is replaced; undo restores it
-    Edit(Edit),
     /// Print the lessons to put before a task
     Context(Context),
     /// List lessons, newest first
     List(List),
     /// Show one lesson, by id or trigger
     Show { lesson: String },
-    /// Record how a task went, by its receipt; or that a lesson should have been shown for it
-    Outcome {
-        #[arg(value_parser = id::<ReceiptId>("a receipt"), required_unless_present = "missed", requires = "outcome")]
-        receipt: Option<ReceiptId>,
-        #[arg(value_parser = choice(FEEDBACK))]
-        outcome: Option<Feedback>,
-        /// The lesson that should have been shown, by id or trigger
-        #[arg(long, value_name = "LESSON", requires = "request")]
-        missed: Option<String>,
-        /// What was asked: it becomes a situation of the lesson
-        #[arg(long, value_name = "TEXT", requires = "missed", allow_hyphen_values = true)]
-        request: Option<String>,
-    },
-    /// Credit recent retrievals that have no outcome yet
-    Credit {
-        /// How far back, in seconds
-        #[arg(long, default_value_t = 300)]
-        window: u64,
-    },
-    /// Count that you showed a lesson yourself; prints its receipt
-    Record { lesson: String },
-    /// Record that a lesson helped
-    Helpful { lesson: String },
-    /// Record that a lesson did harm
-    Harmful { lesson: String },
-    /// Record whether a check of a lesson passed
-    Verify {
-        lesson: String,
-        #[arg(value_parser = choice(VERIFICATION))]
-        result: Verification,
-    },
-    /// Mark a lesson as graduated: another text covers it, such as a skill or a page of rules
-    Graduate {
-        lesson: String,
-        /// Remove the mark
-        #[arg(long)]
-        not: bool,
-    },
-    /// Archive lessons that were judged often and did not help
-    Prune(Prune),
+    /// Change a lesson: the fields given as flags, or all of them in an editor. The old text is replaced; undo restores it
+    Edit(Edit),
     /// Remove a lesson; mining and imports do not bring it back, `undo` does for 30 days
-    Remove { lesson: String },
-    /// Remove every lesson that was mined from a session, including those that await review
-    Retract { session: String },
-    /// Delete a lesson and all its text, also from the backup, the history and quarantine; cannot be undone
-    Forget { lesson: String },
-    /// Undo a change, by its id; or the last merge into a lesson, by the lesson's id
-    Undo { id: String },
+    Remove(Remove),
+    /// Record how a task went, by its receipt; or what a lesson did; or that one should have been shown
+    Outcome(Outcome),
+    /// Create the memory, which git ignores unless it is shared, and set up agents to use it
+    Init(Init),
+    /// Answer an agent's hook: reads its JSON from standard input and prints the answer in its format; always exit code 0
+    Hook(Hook),
+    /// Serve the memory to agents by the Model Context Protocol, over standard input and output
+    Mcp(Mcp),
+    /// Find lessons in agents' session files
+    Mine(Mine),
+    /// Review what waits, one by one; or list, show, apply or dismiss it
+    Review(Review),
+    /// Admit a folder created by someone else, or lessons and skills from a pull
+    Trust(Trust),
+    /// Print the lessons, or write them into a file for other programs
+    Export(Export),
+    /// Import lessons: JSON lines, another playbook, the section of a MEMORY.md or AGENTS.md, an ACE playbook
+    ///
+    /// The exit code is 1 if a row is refused or cannot be read. Rows that exist already, or that a person removed, are not failures.
+    Import(Import),
+    /// Copy the memory to a folder that is empty or missing, while others write
+    Backup { folder: PathBuf },
+    /// Replace the playbook with that of a backup; the present one is kept in quarantine
+    Restore { folder: PathBuf },
+    /// Test what this installation needs (folder, lock, model), or check and repair the memory
+    Doctor(Doctor),
     /// List the changes that can be undone, newest first
     History {
         /// Maximum number of changes
         #[arg(long, default_value_t = 20)]
         limit: usize,
     },
-    /// Print the most recent mistakes
-    Failures {
-        /// Maximum number of mistakes
-        #[arg(long, default_value_t = 5)]
-        limit: usize,
-    },
-    /// Print the playbook's figures
-    Stats,
-    /// List an agent's past sessions that are worth reading
-    Sessions {
-        /// Folder with the sessions: Claude Code, Codex, gemini-cli, pi, `OpenAI` or Anthropic messages
-        folder: PathBuf,
-        /// Also list the other sessions, each with the reason why it is left out
-        #[arg(long)]
-        all: bool,
-    },
-    /// Check the folder's integrity; exit code 1 if there are findings
-    Check {
-        /// Accept what was edited in the playbook file, so that it is not listed again
-        #[arg(long)]
-        accept: bool,
-    },
-    /// Repair a broken playbook file row by row, and recover rows that are only in quarantine
-    Repair {
-        /// Print what would be taken from which file; change nothing
-        #[arg(long)]
-        dry_run: bool,
-    },
-    /// Copy the memory to a folder that is empty or missing, while others write
-    Backup { folder: PathBuf },
-    /// Replace the playbook with that of a backup; the present one is kept in quarantine
-    Restore { folder: PathBuf },
-    /// Embed the lessons that have no vector yet (for example after a clone), so that the next recall is fast
-    Embed,
-    /// Test what this installation needs: folder, lock, model
-    Doctor,
-    /// Find lessons in agents' session files
-    Mine(Mine),
-    /// Stop suggesting a lesson or skill for 30 days
-    Skip { name: String },
-    /// Make skipped suggestions again: one name, or all
-    ///
-    /// The exit code is 1 if the name is not skipped. If no name is given and none is skipped, there is nothing to do, and it is 0.
-    ResetSkips { name: Option<String> },
-    /// List, show, apply or dismiss what awaits review
-    Inbox(Inbox),
-    /// Review what is in the inbox, one by one
-    Review(Roots),
-    /// List, import, export, match and promote skills: lessons as SKILL.md files
-    Skills {
-        #[command(subcommand)]
-        command: skills::Command,
-    },
-    /// Curate the memory's own draft skills; prints the plan unless --apply is given
-    Curate(Curate),
+    /// Undo a change, by its id; or the last merge into a lesson, by the lesson's id
+    Undo { id: String },
     /// List, read and write settings; shows where each was set
     Config {
         #[command(subcommand)]
         command: Option<ConfigCommand>,
     },
-    /// Serve the memory to agents by the Model Context Protocol, over standard input and output
-    Mcp(Mcp),
-    /// Import lessons: JSON lines, another playbook, the section of a MEMORY.md or AGENTS.md, an ACE playbook
-    ///
-    /// The exit code is 1 if a row is refused or cannot be read. Rows that exist already, or that a person removed, are not failures.
-    Import(Import),
-    /// Create the memory, which git ignores unless it is shared, and set up agents to use it
-    Init(Init),
-    /// Answer an agent's hook: reads its JSON from standard input and prints the answer in its format; always exit code 0
-    Hook(Hook),
-    /// Print the completions of a shell: `adage completions bash > ~/.local/share/bash-completion/completions/adage`
-    Completions(Completions),
-    /// Write manual pages into a folder, such as `~/.local/share/man/man1`
-    Man(Man),
-    /// Admit a folder created by someone else, or lessons and skills from a pull
-    Trust(Trust),
-    /// Print the lessons, or write them into a file for other programs
-    Export(Export),
+    /// List, import, export, match, promote and curate skills: lessons as SKILL.md files
+    Skills {
+        #[command(subcommand)]
+        command: skills::Command,
+    },
+}
+
+impl Command {
+    /// The name of what the command prints, if flags decide which of several objects that is. Else it has the command's name.
+    pub(crate) fn printed(&self) -> Option<&'static str> {
+        match self {
+            Self::List(asked) => asked.printed(),
+            Self::Edit(asked) => asked.printed(),
+            Self::Remove(asked) => asked.printed(),
+            Self::Outcome(asked) => asked.printed(),
+            Self::Mine(asked) => asked.printed(),
+            Self::Doctor(asked) => asked.printed(),
+            _ => None,
+        }
+    }
 }

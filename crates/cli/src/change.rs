@@ -1,4 +1,4 @@
-//! Commands that change lessons: outcome, credit, record, verify, prune, remove, retract, undo; and their history.
+//! Commands that change lessons: outcome, remove, undo, the marks of edit; and their history.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -9,8 +9,9 @@ use adage::{ChangeId, Credited, Error, Feedback, LessonId, LessonRef, Playbook, 
 use clap::Args;
 use serde_json::json;
 
-use crate::choice::number;
+use crate::choice::{choice, id, number};
 use crate::global::{Access, Global};
+use crate::keeping;
 use crate::output::{Output, counted, times};
 use crate::result::{Done, Usage};
 
@@ -18,20 +19,67 @@ pub(crate) const FEEDBACK: [(&str, Feedback); 3] =
     [("helpful", Feedback::Helpful), ("neutral", Feedback::Neutral), ("harmful", Feedback::Harmful)];
 pub(crate) const VERIFICATION: [(&str, Verification); 2] =
     [("passed", Verification::Passed), ("failed", Verification::Failed)];
+/// The same of a lesson: it is verified, it is not, or a check of it failed.
+pub(crate) const VERIFIED: [(&str, Verification); 3] =
+    [("yes", Verification::Passed), ("no", Verification::Failed), ("failed", Verification::Failed)];
 
-/// Records a task's outcome by its receipt, and the lesson that was missing with what was asked.
-pub(crate) fn outcome(
-    global: &Global,
-    known: Option<(ReceiptId, Feedback)>,
-    missed: Option<(String, String)>,
-    out: &mut Output,
-) -> Done {
-    if let Some((lesson, request)) = missed {
-        let reference = global.lesson(&lesson);
-        let id = global.holder(&reference)?.record_missed(reference, &request)?;
-        out.both(&json!({ "missed": id }), &format!("{id} is found by this request from now on"))?;
+#[derive(Args)]
+pub(crate) struct Outcome {
+    /// The receipt that `context` printed, and how the task went
+    #[arg(value_parser = id::<ReceiptId>("a receipt"), requires = "went",
+        required_unless_present_any = ["missed", "helpful", "harmful", "shown", "window"])]
+    receipt: Option<ReceiptId>,
+    #[arg(value_name = "OUTCOME", value_parser = choice(FEEDBACK))]
+    went: Option<Feedback>,
+    /// This lesson helped, whatever the receipt
+    #[arg(long, value_name = "LESSON", group = "alone")]
+    helpful: Option<String>,
+    /// This lesson did harm
+    #[arg(long, value_name = "LESSON", group = "alone")]
+    harmful: Option<String>,
+    /// You showed this lesson yourself; prints its receipt
+    #[arg(long, value_name = "LESSON", group = "alone")]
+    shown: Option<String>,
+    /// All retrievals of the last SECONDS (300) that have no outcome yet were helpful
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "300", group = "alone")]
+    window: Option<u64>,
+    /// The lesson that should have been shown, by id or trigger
+    #[arg(long, value_name = "LESSON", requires = "request", conflicts_with = "alone")]
+    missed: Option<String>,
+    /// What was asked: it becomes a situation of the lesson
+    #[arg(long, value_name = "TEXT", requires = "missed", allow_hyphen_values = true)]
+    request: Option<String>,
+}
+
+impl Outcome {
+    pub(crate) fn printed(&self) -> Option<&'static str> {
+        let flags = [self.helpful.is_some(), self.harmful.is_some(), self.shown.is_some(), self.window.is_some()];
+        flags
+            .into_iter()
+            .zip(["helpful", "harmful", "record", "credit"])
+            .find_map(|(is_given, name)| is_given.then_some(name))
     }
-    let Some((receipt, outcome)) = known else { return Ok(ExitCode::SUCCESS) };
+}
+
+pub(crate) fn outcome(global: &Global, asked: &Outcome, out: &mut Output) -> Done {
+    match asked {
+        Outcome { helpful: Some(lesson), .. } => helped(global, lesson, Feedback::Helpful, out),
+        Outcome { harmful: Some(lesson), .. } => helped(global, lesson, Feedback::Harmful, out),
+        Outcome { shown: Some(lesson), .. } => record(global, lesson, out),
+        Outcome { window: Some(seconds), .. } => credit(global, *seconds, out),
+        Outcome { receipt, went, missed, request, .. } => {
+            if let Some((lesson, request)) = missed.as_ref().zip(request.as_ref()) {
+                let reference = global.lesson(lesson);
+                let id = global.holder(&reference)?.record_missed(reference, request)?;
+                out.both(&json!({ "missed": id }), &format!("{id} is found by this request from now on"))?;
+            }
+            receipt.zip(*went).map_or(Ok(ExitCode::SUCCESS), |known| of_task(global, known, out))
+        }
+    }
+}
+
+/// Records a task's outcome by its receipt.
+fn of_task(global: &Global, (receipt, outcome): (ReceiptId, Feedback), out: &mut Output) -> Done {
     let credits = global.books(Access::Write)?.spoken()?.record_outcome(receipt, outcome)?;
     let (mut folders, mut lessons, mut before) = (Vec::new(), Vec::new(), None);
     for credit in credits {
@@ -51,7 +99,7 @@ pub(crate) fn outcome(
     out.both(&object, &format!("recorded for {}", counted(lessons.len(), "lesson")))
 }
 
-pub(crate) fn credit(global: &Global, window: u64, out: &mut Output) -> Done {
+fn credit(global: &Global, window: u64, out: &mut Output) -> Done {
     let n_lessons = global.books(Access::Write)?.spoken()?.credit_recent_retrievals(Duration::from_secs(window))?;
     out.both(&json!({"credited": n_lessons}), &format!("credited {}", counted(n_lessons, "lesson")))
 }
@@ -65,36 +113,61 @@ pub(crate) fn verify(global: &Global, lesson: &str, verification: Verification, 
     out.both(&json!({"id": id, "verified": lesson.verified, "confidence": lesson.confidence}), &text)
 }
 
-pub(crate) fn graduate(global: &Global, lesson: &str, out: &mut Output) -> Done {
-    let id = global.holder(&global.lesson(lesson))?.mark_graduated(global.lesson(lesson))?;
-    out.both(&json!({"id": id, "graduated": true}), &format!("{id} is graduated"))
-}
-
-pub(crate) fn ungraduate(global: &Global, lesson: &str, out: &mut Output) -> Done {
-    let id = global.holder(&global.lesson(lesson))?.unmark_graduated(global.lesson(lesson))?;
-    out.both(&json!({"id": id, "graduated": false}), &format!("{id} is not graduated"))
+pub(crate) fn graduate(global: &Global, lesson: &str, graduated: bool, out: &mut Output) -> Done {
+    let (playbook, reference) = (global.holder(&global.lesson(lesson))?, global.lesson(lesson));
+    let id = if graduated { playbook.mark_graduated(reference)? } else { playbook.unmark_graduated(reference)? };
+    let is = if graduated { "is" } else { "is not" };
+    out.both(&json!({"id": id, "graduated": graduated}), &format!("{id} {is} graduated"))
 }
 
 #[derive(Args)]
-pub(crate) struct Prune {
-    /// Only print them
-    #[arg(long)]
+pub(crate) struct Remove {
+    /// The lesson, by id or trigger
+    #[arg(required_unless_present_any = ["session", "prune"])]
+    lesson: Option<String>,
+    /// Delete all its text, also from the backup, the history and quarantine; cannot be undone
+    #[arg(long, requires = "lesson")]
+    everywhere: bool,
+    /// Remove every lesson that was mined from this session, including those that await review
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["lesson", "prune"])]
+    session: Option<String>,
+    /// Archive lessons that were judged often and did not help
+    #[arg(long, conflicts_with = "lesson")]
+    prune: bool,
+    /// With --prune: only print them
+    #[arg(long, requires = "prune")]
     dry_run: bool,
-    /// Only lessons that were judged at least this often [default: as configured, 5]
-    #[arg(long, value_name = "N")]
+    /// With --prune: only lessons that were judged at least this often [default: as configured, 5]
+    #[arg(long, value_name = "N", requires = "prune")]
     min_retrievals: Option<u64>,
-    /// Archive at most this share of all lessons, from 0 to 1 [default: as configured, 0.25]
-    #[arg(long, value_name = "SHARE", value_parser = number(0.0..=1.0), allow_negative_numbers = true)]
+    /// With --prune: at most this share of all lessons, from 0 to 1 [default: as configured, 0.25]
+    #[arg(long, value_name = "SHARE", value_parser = number(0.0..=1.0), allow_negative_numbers = true, requires = "prune")]
     max_fraction: Option<f64>,
 }
 
-pub(crate) fn record(global: &Global, lesson: &str, out: &mut Output) -> Done {
+impl Remove {
+    pub(crate) fn printed(&self) -> Option<&'static str> {
+        let flags = [self.everywhere, self.session.is_some(), self.prune];
+        flags.into_iter().zip(["forget", "retract", "prune"]).find_map(|(is_given, name)| is_given.then_some(name))
+    }
+}
+
+pub(crate) fn remove(global: &Global, asked: &Remove, out: &mut Output) -> Done {
+    match asked {
+        Remove { session: Some(session), .. } => retract(global, session, out),
+        Remove { lesson: Some(lesson), everywhere: true, .. } => keeping::forget(global, lesson, out),
+        Remove { lesson: Some(lesson), .. } => remove_one(global, lesson, out),
+        _ => prune(global, asked, out),
+    }
+}
+
+fn record(global: &Global, lesson: &str, out: &mut Output) -> Done {
     let receipt = global.holder(&global.lesson(lesson))?.record_retrieval(global.lesson(lesson))?;
     out.both(&json!({"receipt": receipt}), &format!("receipt {receipt}"))
 }
 
 /// Records that a lesson helped or did harm.
-pub(crate) fn helped(global: &Global, lesson: &str, feedback: Feedback, out: &mut Output) -> Done {
+fn helped(global: &Global, lesson: &str, feedback: Feedback, out: &mut Output) -> Done {
     let (playbook, reference) = (global.holder(&global.lesson(lesson))?, global.lesson(lesson));
     let id = match feedback {
         Feedback::Harmful => playbook.record_harmful_retrieval(reference)?,
@@ -107,7 +180,7 @@ pub(crate) fn helped(global: &Global, lesson: &str, feedback: Feedback, out: &mu
     out.both(&json!({"id": id, "helpful": helpful, "harmful": harmful, "confidence": lesson.confidence}), &text)
 }
 
-pub(crate) fn retract(global: &Global, session: &str, out: &mut Output) -> Done {
+fn retract(global: &Global, session: &str, out: &mut Output) -> Done {
     let mut removals = Vec::new();
     for playbook in global.books(Access::Write)?.spoken()?.as_slice() {
         removals.extend(playbook.retract_session(session)?);
@@ -122,7 +195,7 @@ pub(crate) fn retract(global: &Global, session: &str, out: &mut Output) -> Done 
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn prune(global: &Global, asked: &Prune, out: &mut Output) -> Done {
+fn prune(global: &Global, asked: &Remove, out: &mut Output) -> Done {
     let (is_dry_run, min_retrievals, max_fraction) = (asked.dry_run, asked.min_retrievals, asked.max_fraction);
     let builder = global.builder_with(move |config| {
         let retention = &mut config.retention;
@@ -157,7 +230,7 @@ pub(crate) fn prune(global: &Global, asked: &Prune, out: &mut Output) -> Done {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn remove(global: &Global, lesson: &str, out: &mut Output) -> Done {
+fn remove_one(global: &Global, lesson: &str, out: &mut Output) -> Done {
     let removed = global.holder(&global.lesson(lesson))?.remove(global.lesson(lesson))?;
     let (id, change) = (removed.id, removed.change);
     let text = format!("removed {id}; undo within 30 days with: adage undo {change}");

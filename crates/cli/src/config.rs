@@ -7,11 +7,13 @@ use std::process::ExitCode;
 use adage::Config;
 use adage::redact::{path_line, path_text};
 use clap::Subcommand;
+use clap_complete::Shell;
 use serde_json::{Map, Value as Json, json};
 use toml_edit::{DocumentMut, Value};
 
 use crate::global::Global;
 use crate::location::has_memory;
+use crate::manual;
 use crate::output::{Output, shortest};
 use crate::result::Done;
 use crate::settings::{self, Wrong};
@@ -36,6 +38,10 @@ pub(crate) enum ConfigCommand {
         #[arg(long)]
         user: bool,
     },
+    /// Print the completions of a shell: `adage config completions bash > ~/.local/share/bash-completion/completions/adage`
+    Completions { shell: Shell },
+    /// Write manual pages into a folder, such as `~/.local/share/man/man1`
+    Man { folder: PathBuf },
     /// Reset a setting to its default
     Unset {
         key: String,
@@ -56,6 +62,8 @@ pub(crate) fn config(global: &Global, command: Option<ConfigCommand>, out: &mut 
     match command.unwrap_or(ConfigCommand::List { set: false }) {
         ConfigCommand::List { set } => list(global, set, out),
         ConfigCommand::Get { key } => get(global, &key, out),
+        ConfigCommand::Completions { shell } => manual::completions(shell, out),
+        ConfigCommand::Man { folder } => manual::man(&folder, out),
         ConfigCommand::Set { key, value, user } => {
             let value = value.parse().unwrap_or_else(|_| Value::from(value));
             change(global, &key, Some(value), user, out)

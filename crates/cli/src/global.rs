@@ -364,7 +364,7 @@ fn merged(playbook: &Playbook, recovery: &Recovery, access: Access) -> String {
     let (folder, lessons) = (path_line(playbook.folder()), of_both_branches(recovery));
     match access {
         Access::Read => format!(
-            "a merge left conflicts in {folder}; merged, it has {lessons}: `adage repair` writes them, then `git add {folder}`"
+            "a merge left conflicts in {folder}; merged, it has {lessons}: `adage doctor --repair` writes them, then `git add {folder}`"
         ),
         Access::Write => {
             format!("a merge had left conflicts in {folder}; it now has {lessons}: `git add {folder}`")

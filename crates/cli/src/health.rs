@@ -1,18 +1,55 @@
-//! The commands check, doctor and embed.
+//! The command doctor: tests of the installation, checks and repairs of the memory.
 
 use std::io;
 use std::time::{Duration, Instant};
 
 use adage::redact::path_line;
 use adage::{Playbook, Request};
+use clap::Args;
 use serde_json::json;
 
 use crate::global::{Access, Global};
 use crate::output::{Output, counted};
 use crate::result::{Done, chain, exit_code};
-use crate::{embedder, onnxruntime};
+use crate::{embedder, keeping, onnxruntime};
 
-pub(crate) fn check(global: &Global, accept: bool, out: &mut Output) -> Done {
+#[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
+pub(crate) struct Doctor {
+    /// Check the memory's integrity alone; exit code 1 if there are findings
+    #[arg(long, group = "alone")]
+    check: bool,
+    /// As --check, and accept what was edited in the playbook file, so that it is not listed again
+    #[arg(long, group = "alone")]
+    accept: bool,
+    /// Repair a broken playbook file row by row, and recover rows that are only in quarantine
+    #[arg(long, group = "alone")]
+    repair: bool,
+    /// With --repair: print what would be taken from which file; change nothing
+    #[arg(long, requires = "repair")]
+    dry_run: bool,
+    /// Embed the lessons that have no vector yet (for example after a clone), so that the next recall is fast
+    #[arg(long, group = "alone")]
+    embed: bool,
+}
+
+impl Doctor {
+    pub(crate) fn printed(&self) -> Option<&'static str> {
+        let flags = [self.check || self.accept, self.repair, self.embed];
+        flags.into_iter().zip(["check", "repair", "embed"]).find_map(|(is_given, name)| is_given.then_some(name))
+    }
+}
+
+pub(crate) fn doctor(global: &Global, asked: &Doctor, out: &mut Output) -> Done {
+    match asked.printed() {
+        Some("check") => check(global, asked.accept, out),
+        Some("repair") => keeping::repair(global, asked.dry_run, out),
+        Some("embed") => embed(global, out),
+        _ => test(global, out),
+    }
+}
+
+fn check(global: &Global, accept: bool, out: &mut Output) -> Done {
     let playbook = if accept { global.open()? } else { global.read()? };
     if accept {
         playbook.accept_edits()?;
@@ -33,7 +70,7 @@ pub(crate) fn check(global: &Global, accept: bool, out: &mut Output) -> Done {
 }
 
 /// Tests each part of the installation and prints how long it took.
-pub(crate) fn doctor(global: &Global, out: &mut Output) -> Done {
+fn test(global: &Global, out: &mut Output) -> Done {
     let mut report = Report { out, is_fine: true };
     report
         .add("adage", Ok(format!("{}, schema version {}", env!("CARGO_PKG_VERSION"), adage::lesson::SCHEMA_VERSION)))?;
@@ -90,8 +127,11 @@ impl Report<'_> {
     fn playbook(&mut self, playbook: &Playbook) -> io::Result<()> {
         let check = playbook.check().map_err(|error| chain(&error)).and_then(|check| {
             let findings = check.findings.len();
-            let text =
-                format!("{}, {} (see: adage check)", counted(check.n_lessons, "lesson"), counted(findings, "finding"));
+            let text = format!(
+                "{}, {} (see: adage doctor --check)",
+                counted(check.n_lessons, "lesson"),
+                counted(findings, "finding")
+            );
             if findings == 0 { Ok(text) } else { Err(text) }
         });
         self.add("playbook", check)
@@ -114,7 +154,7 @@ impl Report<'_> {
 }
 
 /// Embeds all lessons without a vector, in every folder that applies.
-pub(crate) fn embed(global: &Global, out: &mut Output) -> Done {
+fn embed(global: &Global, out: &mut Output) -> Done {
     let books = global.books(Access::Write)?;
     let mut n_texts = 0;
     for playbook in books.all.as_slice() {

@@ -14,16 +14,17 @@ use crate::choice::{choice, id};
 use crate::global::{Access, Global};
 use crate::output::{Output, counted, say, say_failure, with};
 use crate::result::{Done, Failure, chain, exit_code};
+use crate::review;
 
 #[derive(Args)]
-pub(crate) struct Inbox {
+pub(crate) struct Review {
     #[command(flatten)]
     roots: Roots,
     /// Mask nothing in what is shown, and apply what is masked otherwise
     #[arg(long, global = true)]
     reveal: bool,
     #[command(subcommand)]
-    command: What,
+    command: Option<What>,
 }
 
 /// Files outside the memory's folder that proposals may change.
@@ -104,12 +105,13 @@ impl Roots {
     }
 }
 
-pub(crate) fn inbox(global: &Global, asked: &Inbox, out: &mut Output) -> Done {
+pub(crate) fn inbox(global: &Global, asked: &Review, out: &mut Output) -> Done {
     let open = |access| {
         let inbox = asked.roots.playbook(global, access).map(|playbook| global.inbox(&playbook));
         inbox.map(|inbox| if asked.reveal { inbox.revealing() } else { inbox })
     };
-    match &asked.command {
+    let Some(command) = &asked.command else { return review::review(global, &asked.roots, out) };
+    match command {
         What::List => {
             let playbook = asked.roots.playbook(global, Access::Read)?;
             list(&playbook, &global.inbox(&playbook), out)
@@ -241,7 +243,7 @@ fn carry_out(
     };
     out.line(&format!("{word} {}", names.join(", ")))?;
     if let Some(change) = change {
-        out.line(&format!("undo with: adage inbox undo {change}"))?;
+        out.line(&format!("undo with: adage review undo {change}"))?;
     }
     Ok(())
 }

@@ -5,12 +5,13 @@ use std::io::{self, BufRead, IsTerminal};
 
 use adage::redact::json_error;
 use adage::retrieve::shown_tokens;
-use adage::{LearnOutcome, Lesson, LessonDraft, LessonId, LessonRef, Playbook};
+use adage::{LearnOutcome, Lesson, LessonDraft, LessonId, LessonRef, Playbook, Verification};
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::choice::number;
+use crate::change::{VERIFIED, graduate, verify};
+use crate::choice::{choice, number};
 use crate::editor;
 use crate::global::Global;
 use crate::hook::TOOL_TOKENS;
@@ -22,6 +23,9 @@ use crate::result::{Done, Failure, Usage, exit_code};
 pub(crate) struct Learn {
     #[command(flatten)]
     fields: Fields,
+    /// An independent check confirmed it
+    #[arg(long)]
+    verified: bool,
     /// Replace this lesson, by its id: it is archived
     #[arg(value_parser = crate::choice::id::<LessonId>("a lesson"), long, value_name = "ID")]
     supersedes: Option<LessonId>,
@@ -33,6 +37,18 @@ pub(crate) struct Edit {
     lesson: String,
     #[command(flatten)]
     fields: Fields,
+    /// A check of it passed, or failed; the text stays
+    #[arg(long, value_parser = choice(VERIFIED), conflicts_with = "graduated")]
+    verified: Option<Verification>,
+    /// Another text covers it, such as a skill or a page of rules: it is not shown any more
+    #[arg(long, value_parser = choice([("yes", true), ("no", false)]))]
+    graduated: Option<bool>,
+}
+
+impl Edit {
+    pub(crate) fn printed(&self) -> Option<&'static str> {
+        self.verified.map(|_| "verify").or(self.graduated.map(|_| "graduate"))
+    }
 }
 
 /// The fields of a lesson.
@@ -88,22 +104,24 @@ struct Fields {
     /// Origin, in one word
     #[arg(long, allow_hyphen_values = true)]
     source: Option<String>,
-    /// An independent check confirmed it
-    #[arg(long)]
-    verified: bool,
 }
 
 impl Fields {
-    /// The draft given by the flags; none if there are no flags.
-    fn draft(&self) -> Option<LessonDraft> {
-        let Ok(Value::Object(mut row)) = serde_json::to_value(self) else { return None };
-        row.retain(|_, value| !value.is_null() && *value != false);
-        (!row.is_empty()).then(|| LessonDraft::from_json(row))
+    /// The fields given by flags.
+    fn row(&self) -> Map<String, Value> {
+        let Ok(Value::Object(mut row)) = serde_json::to_value(self) else { return Map::new() };
+        row.retain(|_, value| !value.is_null());
+        row
     }
 }
 
 pub(crate) fn learn(global: &Global, flags: &Learn, out: &mut Output) -> Done {
-    if let Some(draft) = flags.fields.draft() {
+    let mut row = flags.fields.row();
+    if flags.verified {
+        row.insert("verified".to_owned(), true.into());
+    }
+    if !row.is_empty() {
+        let draft = LessonDraft::from_json(row);
         let draft = flags.supersedes.into_iter().fold(draft, LessonDraft::supersedes);
         return Ok(exit_code(learn_one(global, &global.create()?, draft, out)?));
     }
@@ -159,17 +177,27 @@ fn learn_line(
 
 /// Changes a lesson by flags, or in an editor if there are none.
 pub(crate) fn edit(global: &Global, asked: &Edit, out: &mut Output) -> Done {
+    let row = asked.fields.row();
+    if asked.printed().is_some() && !row.is_empty() {
+        return Err(
+            Usage("--verified and --graduated mark a lesson as it is: change its text by another call".into()).into()
+        );
+    }
+    if let Some(verification) = asked.verified {
+        return verify(global, &asked.lesson, verification, out);
+    }
+    if let Some(graduated) = asked.graduated {
+        return graduate(global, &asked.lesson, graduated, out);
+    }
     let reference = LessonRef::from(asked.lesson.as_str());
     let playbook = global.holder(&reference)?;
-    let draft = match asked.fields.draft() {
-        Some(draft) => draft,
-        None if out.json || !is_terminal() => {
-            return Err(Usage("give the fields to change as flags (see edit --help)".into()).into());
-        }
-        None => {
-            let lesson = playbook.find(reference.clone())?;
-            in_editor(&lesson)?.ok_or("nothing was edited")?
-        }
+    let draft = if !row.is_empty() {
+        LessonDraft::from_json(row)
+    } else if out.json || !is_terminal() {
+        return Err(Usage("give the fields to change as flags (see edit --help)".into()).into());
+    } else {
+        let lesson = playbook.find(reference.clone())?;
+        in_editor(&lesson)?.ok_or("nothing was edited")?
     };
     let learned = playbook.edit(reference, draft)?;
     Ok(exit_code(tell(&learned, out)?))

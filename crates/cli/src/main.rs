@@ -43,7 +43,6 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use adage::Feedback;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
@@ -105,7 +104,7 @@ fn run() -> ExitCode {
     }
 }
 
-/// The name of an object's schema: `adage/inbox-list/1` for the output of `adage inbox list`.
+/// The name of an object's schema: `adage/review-list/1` for the output of `adage review list`.
 fn schema(name: &str) -> String {
     format!("adage/{name}/{SCHEMA_VERSION}")
 }
@@ -158,52 +157,29 @@ fn dispatch(cli: Cli, names: &[String]) -> Done {
     if !matches!(command, Command::Edit(_) | Command::Review(_) | Command::Mcp(_) | Command::Hook(_)) {
         say_if_long(format!("adage {}", names.join(" ")));
     }
-    let mut out = Output::new(global.json, schema(&names.join("-")));
+    let printed = command.printed().map_or_else(|| names.join("-"), str::to_owned);
+    let mut out = Output::new(global.json, schema(&printed));
     match command {
         Command::Learn(asked) => learn::learn(&global, &asked, &mut out),
         Command::Edit(asked) => learn::edit(&global, &asked, &mut out),
         Command::Context(asked) => show::context(&global, asked, &mut out),
         Command::List(asked) => show::list(&global, asked, &mut out),
         Command::Show { lesson } => show::show(&global, &lesson, &mut out),
-        Command::Outcome { receipt, outcome, missed, request } => {
-            change::outcome(&global, receipt.zip(outcome), missed.zip(request), &mut out)
-        }
-        Command::Credit { window } => change::credit(&global, window, &mut out),
-        Command::Graduate { lesson, not: false } => change::graduate(&global, &lesson, &mut out),
-        Command::Graduate { lesson, not: true } => change::ungraduate(&global, &lesson, &mut out),
-        Command::Verify { lesson, result } => change::verify(&global, &lesson, result, &mut out),
-        Command::Record { lesson } => change::record(&global, &lesson, &mut out),
-        Command::Helpful { lesson } => change::helped(&global, &lesson, Feedback::Helpful, &mut out),
-        Command::Harmful { lesson } => change::helped(&global, &lesson, Feedback::Harmful, &mut out),
-        Command::Prune(asked) => change::prune(&global, &asked, &mut out),
-        Command::Retract { session } => change::retract(&global, &session, &mut out),
-        Command::Remove { lesson } => change::remove(&global, &lesson, &mut out),
+        Command::Outcome(asked) => change::outcome(&global, &asked, &mut out),
+        Command::Remove(asked) => change::remove(&global, &asked, &mut out),
         Command::Undo { id } => change::undo(&global, &id, &mut out),
         Command::History { limit } => change::history(&global, limit, &mut out),
-        Command::Failures { limit } => show::failures(&global, limit, &mut out),
-        Command::Stats => show::stats(&global, &mut out),
-        Command::Sessions { folder, all } => sessions::list(&global, &folder, all, &mut out),
-        Command::Check { accept } => health::check(&global, accept, &mut out),
-        Command::Repair { dry_run } => keeping::repair(&global, dry_run, &mut out),
         Command::Backup { folder } => keeping::backup(&global, &folder, &mut out),
         Command::Restore { folder } => keeping::restore(&global, &folder, &mut out),
-        Command::Forget { lesson } => keeping::forget(&global, &lesson, &mut out),
-        Command::Embed => health::embed(&global, &mut out),
-        Command::Doctor => health::doctor(&global, &mut out),
+        Command::Doctor(asked) => health::doctor(&global, &asked, &mut out),
         Command::Mine(asked) => mine::mine(&global, &asked, &mut out),
-        Command::Skip { name } => mine::skip(&global, &name, &mut out),
-        Command::ResetSkips { name } => mine::reset_skips(&global, name.as_deref(), &mut out),
-        Command::Inbox(asked) => inbox::inbox(&global, &asked, &mut out),
-        Command::Review(roots) => review::review(&global, &roots, &mut out),
+        Command::Review(asked) => inbox::inbox(&global, &asked, &mut out),
         Command::Skills { command } => skills::run(&global, command, &mut out),
-        Command::Curate(asked) => curate::curate(&global, &asked, &mut out),
         Command::Import(asked) => exchange::import(&global, &asked, &mut out),
         Command::Config { command } => config::config(&global, command, &mut out),
         Command::Mcp(asked) => mcp::serve(global, &asked),
         Command::Hook(asked) => hook::hook(global, &asked, &mut out),
         Command::Init(asked) => init::init(&global, &asked, &mut out),
-        Command::Completions(asked) => manual::completions(&asked, &mut out),
-        Command::Man(asked) => manual::man(&asked, &mut out),
         Command::Trust(asked) => trust::trust(&global, &asked, &mut out),
         Command::Export(asked) => exchange::export(&global, &asked, &mut out),
     }

@@ -1,4 +1,4 @@
-//! The commands mine, skip and reset-skips.
+//! The commands mine and skip.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -22,6 +22,7 @@ use crate::global::{self, Access, Global};
 use crate::output::{Output, counted, masked, progress, say, say_failure, with};
 use crate::result::{Done, Failure, Usage, chain, exit_code};
 use crate::session_source::{FoundBy, OwnSessions};
+use crate::sessions as session_list;
 
 /// The exit code after an interrupt.
 const INTERRUPTED: u8 = 130;
@@ -42,6 +43,12 @@ pub(crate) struct Mine {
     /// Only print the suggestions
     #[arg(long)]
     dry_run: bool,
+    /// List the sessions below this folder that are worth reading
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "sessions", "queued", "format", "dry_run"])]
+    list: Option<PathBuf>,
+    /// With --list: also the other sessions, each with the reason why it is left out
+    #[arg(long, requires = "list")]
+    all: bool,
     #[cfg(feature = "http-llm")]
     #[command(flatten)]
     model: ModelArgs,
@@ -59,6 +66,10 @@ struct ModelArgs {
 }
 
 impl Mine {
+    pub(crate) fn printed(&self) -> Option<&'static str> {
+        self.list.is_some().then_some("sessions")
+    }
+
     #[cfg(feature = "http-llm")]
     fn model(&self) -> Result<Option<Box<dyn LanguageModel>>, Box<dyn Error>> {
         let ModelArgs { model_url: Some(url), model_name: Some(name) } = &self.model else { return Ok(None) };
@@ -112,6 +123,9 @@ struct Miner<'a> {
 }
 
 pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
+    if let Some(folder) = &asked.list {
+        return session_list::list(global, folder, asked.all, out);
+    }
     if asked.paths.is_empty() && asked.sessions.is_none() && !asked.queued {
         return Err(Usage("name files of sessions, or a folder of them with --sessions".into()).into());
     }
@@ -365,7 +379,7 @@ fn say_left_out(scan: &Scan) {
     }
     if !counts.is_empty() {
         let counts: Vec<String> = counts.into_iter().map(|(reason, n)| format!("{n} {reason}")).collect();
-        say(&format!("not read: {}; `sessions DIR --all` lists them", counts.join(", ")));
+        say(&format!("not read: {}; `mine --list DIR --all` lists them", counts.join(", ")));
     }
 }
 
@@ -375,7 +389,7 @@ fn why(waiting: &NotDue) -> String {
         NotDue::Throttled { until } => format!("nothing is due before {}", until.format("%F %T")),
         NotDue::Locked { owner: Some(owner) } => format!("process {} is reading sessions", owner.pid),
         NotDue::Locked { owner: None } => "another process is reading sessions".to_owned(),
-        _ => "no session is due; `sessions DIR --all` prints the reasons".to_owned(),
+        _ => "no session is due; `mine --list DIR --all` prints the reasons".to_owned(),
     }
 }
 
@@ -397,7 +411,7 @@ impl Input {
 
 fn print(file: &Path, reading: &Reading, outcomes: &[Outcome], mined: &Mined, out: &mut Output) -> io::Result<()> {
     for name in &mined.skipped {
-        say(&format!("{}: {name} was skipped; `reset-skips` suggests it again", path_line(file)));
+        say(&format!("{}: {name} was skipped; `skills skip --again` suggests it again", path_line(file)));
     }
     for name in &mined.known {
         say(&format!("{}: {name} is in the playbook already, or was removed", path_line(file)));

@@ -40,8 +40,35 @@ pub(crate) struct Failure {
     pub(crate) exit_code: u8,
 }
 
-/// Commands that were moved to the package `adage-eval`.
-const MOVED: [&str; 4] = ["calibrate", "effect", "eval", "replay"];
+/// Commands of earlier versions, and what replaces them.
+const MOVED: [(&str, &str); 26] = [
+    ("calibrate", "cargo run --release -p adage-eval -- calibrate"),
+    ("effect", "cargo run --release -p adage-eval -- effect"),
+    ("eval", "cargo run --release -p adage-eval -- eval"),
+    ("replay", "cargo run --release -p adage-eval -- replay"),
+    ("check", "adage doctor --check"),
+    ("completions", "adage config completions SHELL"),
+    ("credit", "adage outcome --window SECONDS"),
+    ("curate", "adage skills curate"),
+    ("embed", "adage doctor --embed"),
+    ("failures", "adage list --mistakes"),
+    ("forget", "adage remove LESSON --everywhere"),
+    ("graduate", "adage edit LESSON --graduated yes"),
+    ("harmful", "adage outcome --harmful LESSON"),
+    ("helpful", "adage outcome --helpful LESSON"),
+    ("inbox", "adage review list"),
+    ("man", "adage config man FOLDER"),
+    ("prune", "adage remove --prune"),
+    ("record", "adage outcome --shown LESSON"),
+    ("repair", "adage doctor --repair"),
+    ("reset-skips", "adage skills skip --again"),
+    ("retract", "adage remove --session SESSION"),
+    ("sessions", "adage mine --list DIR"),
+    ("skip", "adage skills skip NAME"),
+    ("stats", "adage list --stats"),
+    ("checkpoint", "adage doctor --check"),
+    ("verify", "adage edit LESSON --verified yes"),
+];
 
 impl Failure {
     /// The error that ends a command.
@@ -62,11 +89,10 @@ impl Failure {
     /// An unknown command that an earlier version had: where it is now.
     pub(crate) fn of_moved_command(error: &clap::Error) -> Option<Self> {
         let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return None };
-        let name = MOVED.into_iter().find(|moved| moved == name)?;
-        let next = format!("run `cargo run --release -p adage-eval -- {name} --help` in a checkout of adage");
+        let (name, next) = MOVED.into_iter().find(|(moved, _)| moved == name)?;
         Some(Self {
-            error: format!("`adage {name}` is no longer part of this program"),
-            next: Some(next),
+            error: format!("there is no `adage {name}` any more"),
+            next: Some(format!("use `{next}`")),
             exit_code: 2,
         })
     }

@@ -32,7 +32,7 @@ pub(crate) fn review(global: &Global, roots: &Roots, out: &mut Output) -> Done {
         if inbox.notice()?.is_none() {
             return Ok(done);
         }
-        say("nothing was decided: `review` asks at a terminal; `inbox apply` and `inbox dismiss` do not ask");
+        say("nothing was decided: `review` asks at a terminal; `review apply` and `review dismiss` do not ask");
         return Ok(ExitCode::from(1));
     }
     let playbook = roots.playbook(global, Access::Write)?;
@@ -191,7 +191,7 @@ fn carry_out<W: Write>(
         inbox.apply_lines(proposal, &lines).map(|applied| applied.change)
     };
     match change {
-        Ok(Some(change)) => out.line(&format!("done; undo with: adage inbox undo {change}"))?,
+        Ok(Some(change)) => out.line(&format!("done; undo with: adage review undo {change}"))?,
         Ok(None) => out.line("done")?,
         Err(error) => {
             out.line(&format!("not done: {}", chain(&error)))?;

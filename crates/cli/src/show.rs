@@ -51,9 +51,21 @@ pub(crate) struct List {
     /// Only lessons from this source
     #[arg(long, default_value = "", hide_default_value = true)]
     source: String,
-    /// Maximum number of lessons
-    #[arg(long, default_value_t = 20)]
-    limit: usize,
+    /// Maximum number of lessons [default: 20]; of mistakes [default: 5]
+    #[arg(long)]
+    limit: Option<usize>,
+    /// The most recent mistakes, as text for a prompt
+    #[arg(long, conflicts_with_all = ["window", "source", "stats"])]
+    mistakes: bool,
+    /// The memory's figures
+    #[arg(long, conflicts_with_all = ["window", "source", "limit"])]
+    stats: bool,
+}
+
+impl List {
+    pub(crate) fn printed(&self) -> Option<&'static str> {
+        if self.mistakes { Some("failures") } else { self.stats.then_some("stats") }
+    }
 }
 
 const TIERS: [(&str, TierChoice); 2] = [("vector", TierChoice::Vector), ("lexical", TierChoice::Lexical)];
@@ -167,8 +179,14 @@ fn row(playbook: &Playbook, lesson: &Lesson) -> Value {
 }
 
 pub(crate) fn list(global: &Global, asked: List, out: &mut Output) -> Done {
+    if asked.mistakes {
+        return mistakes(global, asked.limit.unwrap_or(5), out);
+    }
+    if asked.stats {
+        return stats(global, out);
+    }
     let books = global.books(Access::Read)?.spoken()?;
-    let listing = Listing::default().window(asked.window).source(asked.source).limit(asked.limit);
+    let listing = Listing::default().window(asked.window).source(asked.source).limit(asked.limit.unwrap_or(20));
     let lessons = books.list_lessons(&Listing { realm: global.named_realm(), ..listing })?;
     for PlaybookLesson { playbook, lesson, .. } in &lessons {
         out.object(&row(playbook, lesson))?;
@@ -220,14 +238,14 @@ fn is_blank(value: &Value) -> bool {
     value.is_null() || value.as_str().is_some_and(str::is_empty) || value.as_array().is_some_and(Vec::is_empty)
 }
 
-pub(crate) fn failures(global: &Global, limit: usize, out: &mut Output) -> Done {
+fn mistakes(global: &Global, limit: usize, out: &mut Output) -> Done {
     let text = global.books(Access::Read)?.spoken()?.get_recent_failures(&global.realm(), limit)?;
     out.object(&json!({ "text": text }))?;
     out.text(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-pub(crate) fn stats(global: &Global, out: &mut Output) -> Done {
+fn stats(global: &Global, out: &mut Output) -> Done {
     for playbook in global.books(Access::Read)?.spoken()?.as_slice() {
         let stats = playbook.stats()?;
         out.object(&with(json!(stats), json!({ "folder": path_text(playbook.folder()) })))?;

@@ -12,7 +12,9 @@ use serde_json::{Value, json};
 
 use crate::change::VERIFICATION;
 use crate::choice::choice;
+use crate::curate::{self, Curate};
 use crate::global::Global;
+use crate::mine;
 use crate::output::{Output, counted, masked, say_failure, with};
 use crate::result::{Done, Failure};
 use crate::skill_matching::{self, Match};
@@ -62,11 +64,26 @@ pub(crate) enum Command {
     },
     /// Print the skills that match a text, best first
     Match(Match),
+    /// Curate the memory's own draft skills; prints the plan unless --apply is given
+    Curate(Curate),
+    /// Stop suggesting a lesson or skill for 30 days
+    Skip {
+        #[arg(required_unless_present = "again")]
+        name: Option<String>,
+        /// Make skipped suggestions again: this one, or all
+        ///
+        /// The exit code is 1 if the name is not skipped. If no name is given and none is skipped, there is nothing to do, and it is 0.
+        #[arg(long)]
+        again: bool,
+    },
 }
 
 pub(crate) fn run(global: &Global, command: Command, out: &mut Output) -> Done {
     match command {
         Command::Match(asked) => skill_matching::find(&global.preview()?.skills(), &asked, out),
+        Command::Curate(asked) => curate::curate(global, &asked, out),
+        Command::Skip { name: Some(name), again: false } => mine::skip(global, &name, out),
+        Command::Skip { name, .. } => mine::reset_skips(global, name.as_deref(), out),
         Command::List => list(&global.preview()?.skills(), out),
         Command::Show { name } => show(&global.preview()?.skills(), &name, out),
         Command::Export { lessons, to, name } => export(global, &lessons, &to, name.as_ref(), out),

@@ -225,7 +225,7 @@ fn review(waiting: &AwaitingTrust) -> Result<Vec<Reviewed>, serde_json::Error> {
         });
     }
     for lesson in &waiting.quarantined {
-        let text = lesson_for_person(lesson, "it is in quarantine, and `adage repair` would take it back");
+        let text = lesson_for_person(lesson, "it is in quarantine, and `adage doctor --repair` would take it back");
         all.push(Reviewed {
             object: masked(json!({ "lesson": to_value(lesson)?, "quarantined": true })),
             text: format!("in quarantine {}\n{text}", lesson.id),
@@ -282,7 +282,7 @@ pub(crate) fn init(global: &Global, shared: bool, out: &mut Output) -> Done {
     let who = match found {
         Some(Sharing::Private) => "kept out of repositories by .gitignore",
         Some(Sharing::Shared) => "a repository may take it",
-        None => "a repository may take it: its .gitignore is not one that adage writes, see `adage check`",
+        None => "a repository may take it: its .gitignore is not one that adage writes, see `adage doctor --check`",
     };
     let object = json!({ "folder": path_text(playbook.folder()), "shared": found != Some(Sharing::Private) });
     out.both(&object, &format!("{folder}: {who}"))?;

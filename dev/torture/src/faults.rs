@@ -160,8 +160,8 @@ pub(crate) fn holders(program: &Program, _: usize) -> Result<Tally, Failure> {
     let writers: [&[&str]; 4] = [
         &["learn", "--trigger", "waits", "--solution", "and gives up"],
         &["remove", "task number 1 of the campaign"],
-        &["forget", "task number 1 of the campaign"],
-        &["prune"],
+        &["remove", "--everywhere", "task number 1 of the campaign"],
+        &["remove", "--prune"],
     ];
     for arguments in writers {
         let begun = Instant::now();
@@ -170,8 +170,13 @@ pub(crate) fn holders(program: &Program, _: usize) -> Result<Tally, Failure> {
         let is_right = !output.status.success() && is_named && begun.elapsed() < MAX_WAIT;
         tally.count(&format!("{arguments:?} took {:?}", begun.elapsed()), is_right, false);
     }
-    let readers: [&[&str]; 5] =
-        [&["context", "task number 1 of the campaign"], &["list"], &["stats"], &["check"], &["doctor"]];
+    let readers: [&[&str]; 5] = [
+        &["context", "task number 1 of the campaign"],
+        &["list"],
+        &["list", "--stats"],
+        &["doctor", "--check"],
+        &["doctor"],
+    ];
     for arguments in readers {
         let begun = Instant::now();
         program.run(&folder, arguments)?;

@@ -43,8 +43,8 @@ impl Program {
     /// The state, and whether the program reports damage.
     pub(crate) fn state(&self, folder: &Path) -> Result<(State, bool), Failure> {
         let list = self.run(folder, &["list", "--limit", "100000"])?;
-        let stats = self.run(folder, &["stats"])?;
-        let check = self.run(folder, &["check"])?;
+        let stats = self.run(folder, &["list", "--stats"])?;
+        let check = self.run(folder, &["doctor", "--check"])?;
         let is_reported = !list.stderr.is_empty() || !check.stderr.is_empty() || !check.status.success();
         let mut lessons = rows(&list)?;
         lessons.sort_by_key(|row| row.get("id").map(ToString::to_string));

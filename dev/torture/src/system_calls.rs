@@ -25,16 +25,16 @@ const COMMANDS: [CommandLine; 15] = [
     ),
     (&["edit", "task number 1 of the campaign", "--solution", "do something else"], ""),
     (&["context", "task number 2 of the campaign"], ""),
-    (&["record", "task number 2 of the campaign"], ""),
-    (&["helpful", "task number 3 of the campaign"], ""),
-    (&["verify", "task number 1 of the campaign", "passed"], ""),
+    (&["outcome", "--shown", "task number 2 of the campaign"], ""),
+    (&["outcome", "--helpful", "task number 3 of the campaign"], ""),
+    (&["edit", "task number 1 of the campaign", "--verified", "yes"], ""),
     (&["remove", "task number 1 of the campaign"], ""),
-    (&["forget", "task number 1 of the campaign"], ""),
+    (&["remove", "--everywhere", "task number 1 of the campaign"], ""),
     (&["import", "-"], IMPORTED),
-    (&["prune"], ""),
-    (&["repair"], ""),
+    (&["remove", "--prune"], ""),
+    (&["doctor", "--repair"], ""),
     (&["restore", "BACKUP"], ""),
-    (&["graduate", "task number 1 of the campaign"], ""),
+    (&["edit", "task number 1 of the campaign", "--graduated", "yes"], ""),
 ];
 
 /// Whether `strace` works on this machine.

@@ -177,7 +177,7 @@ struct Undo {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Apply {
-    /// As `adage inbox list` prints it
+    /// As `adage review list` prints it
     name: String,
 }
 
@@ -191,7 +191,7 @@ struct Changed {
 struct Applied {
     lessons: Vec<String>,
     files: Vec<String>,
-    /// For `adage inbox undo`
+    /// For `adage review undo`
     change: Option<String>,
 }
 
@@ -413,7 +413,7 @@ fn undo(memory: &Memory, asked: &Undo) -> Result<Answer, Box<dyn Error>> {
     ))
 }
 
-/// Applies one proposal. The answer does not contain its text: a person reads it with `adage inbox show`.
+/// Applies one proposal. The answer does not contain its text: a person reads it with `adage review show`.
 fn apply(memory: &Memory, asked: &Apply) -> Result<Answer, Box<dyn Error>> {
     let name: ProposalName = asked.name.parse()?;
     let inbox = memory.global.inbox(&memory.global.open()?);
@@ -421,7 +421,7 @@ fn apply(memory: &Memory, asked: &Apply) -> Result<Answer, Box<dyn Error>> {
     let change = applied.change.map(|change| change.to_string());
     let text = change.as_ref().map_or_else(
         || format!("applied {name}"),
-        |change| format!("applied {name}; a person undoes it with adage inbox undo {change}"),
+        |change| format!("applied {name}; a person undoes it with adage review undo {change}"),
     );
     Ok(answer(
         text,

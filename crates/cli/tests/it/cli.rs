@@ -177,11 +177,11 @@ fn feedback_changes_the_output_of_list_and_show() {
     assert_eq!((&settled["settled"], &settled["lessons"][0]), (&json!(true), &json!(id)));
     assert_eq!(shell.json(&["outcome", &receipt, "harmful"])["settled"], false);
     shell.json(&["context", "parse a csv export"]);
-    assert_eq!(shell.json(&["credit"])["credited"], 1);
-    assert_eq!(shell.json(&["credit"])["credited"], 0);
-    assert_eq!(shell.json(&["verify", &id, "passed"])["verified"], true);
-    assert_eq!(shell.json(&["graduate", &id])["graduated"], true);
-    assert_eq!(shell.json(&["graduate", &id, "--not"])["graduated"], false);
+    assert_eq!(shell.json(&["outcome", "--window"])["credited"], 1);
+    assert_eq!(shell.json(&["outcome", "--window"])["credited"], 0);
+    assert_eq!(shell.json(&["edit", &id, "--verified", "yes"])["verified"], true);
+    assert_eq!(shell.json(&["edit", &id, "--graduated", "yes"])["graduated"], true);
+    assert_eq!(shell.json(&["edit", &id, "--graduated", "no"])["graduated"], false);
     let shown = shell.json(&["show", "PARSE a csv export"]);
     assert_eq!(
         (&shown["retrievals"], &shown["helpful_retrievals"], &shown["verified"]),
@@ -192,7 +192,7 @@ fn feedback_changes_the_output_of_list_and_show() {
     let listed = shell.json(&["list"]);
     assert_eq!((&listed["id"], &listed["utility"]), (&json!(id), &shown["utility"]));
     assert!(shell.call(&["list"]).out.contains("parse a csv export"));
-    let stats = shell.json(&["stats"]);
+    let stats = shell.json(&["list", "--stats"]);
     assert_eq!(
         (&stats["n_lessons"], &stats["retrievals"], &stats["helpful_retrievals"]),
         (&json!(1), &json!(2), &json!(2))
@@ -209,7 +209,7 @@ fn removing_and_undoing() {
     assert_eq!(shell.json(&["history"])["action"], "remove");
     assert_eq!(shell.json(&["undo", &change])["restored"][0], json!(id));
     assert_eq!(shell.run(&["import", "-", "--json"], &exported).object()["refused"], 1);
-    assert_eq!(shell.json(&["stats"])["n_lessons"], 1);
+    assert_eq!(shell.json(&["list", "--stats"])["n_lessons"], 1);
     let again = shell.call(&["undo", &change]);
     assert!(again.code == 1 && again.err.contains("undone already"), "{}", again.err);
 
@@ -227,7 +227,7 @@ fn learning_in_a_full_realm_prints_the_evicted_lesson() {
     let learned = shell.json(&["learn", "--trigger", "eta hamster", "--solution", "s", "--capacity", "2"]);
     assert_eq!(learned["evicted"].as_array().unwrap().len(), 1);
     assert!(learned["change"].is_string());
-    assert_eq!(shell.json(&["stats"])["n_lessons"], 2);
+    assert_eq!(shell.json(&["list", "--stats"])["n_lessons"], 2);
 }
 
 #[test]
@@ -289,10 +289,10 @@ fn prune_says_which_harmful_lessons_it_keeps() {
     let shell = Shell::new();
     let learned = shell.learn("deploying", "restart twice");
     for _ in 0..5 {
-        shell.json(&["harmful", "deploying"]);
+        shell.json(&["outcome", "--harmful", "deploying"]);
     }
-    assert_eq!(shell.json(&["prune"])["kept"], json!([{"id": learned["id"], "because": "by_hand"}]));
-    assert!(shell.call(&["prune"]).out.contains("it was written by hand; `adage remove` removes it"));
+    assert_eq!(shell.json(&["remove", "--prune"])["kept"], json!([{"id": learned["id"], "because": "by_hand"}]));
+    assert!(shell.call(&["remove", "--prune"]).out.contains("it was written by hand; `adage remove` removes it"));
     assert!(shell.call(&["context", "deploying"]).out.contains("DID HARM: in 5 of 5 reported uses."));
 }
 
@@ -312,17 +312,17 @@ fn a_refusal_in_json_is_an_object_alone_and_a_byte_order_mark_is_no_error() {
 fn failures_prune_check_and_doctor_report() {
     let shell = Shell::new();
     shell.json(&["learn", "--task", "dates", "--mistake", "guessed", "--solution", "ask"]);
-    assert_eq!(shell.call(&["failures"]).out, "## RECENT MISTAKES:\n- TASK: dates\n  MISTAKE: guessed\n");
-    assert_eq!(shell.json(&["prune", "--dry-run"])["pruned"], json!([]));
-    let check = shell.call(&["check"]);
+    assert_eq!(shell.call(&["list", "--mistakes"]).out, "## RECENT MISTAKES:\n- TASK: dates\n  MISTAKE: guessed\n");
+    assert_eq!(shell.json(&["remove", "--prune", "--dry-run"])["pruned"], json!([]));
+    let check = shell.call(&["doctor", "--check"]);
     assert!(check.code == 0 && check.out.starts_with("in order: 1 lesson,"), "{}", check.out);
     let doctor = shell.call(&["doctor"]);
     assert!(doctor.code == 0 && doctor.out.contains("embedder   ok"), "{}{}", doctor.out, doctor.err);
     // A dead writer's partial line is reported, and truncated at the next commit.
     std::fs::write(shell.path().join("memory/archive.jsonl"), "half a li").unwrap();
-    assert_eq!(shell.call(&["check"]).code, 1);
+    assert_eq!(shell.call(&["doctor", "--check"]).code, 1);
     shell.learn("another", "thing");
-    assert_eq!(shell.call(&["check"]).code, 0);
+    assert_eq!(shell.call(&["doctor", "--check"]).code, 0);
 }
 
 #[test]
@@ -437,21 +437,21 @@ fn sessions_are_listed_and_nothing_is_created() {
     std::fs::write(folder.join("a.jsonl"), turn(0)).unwrap();
     std::fs::write(folder.join("b.json"), "{}").unwrap();
     let folder = folder.to_str().unwrap();
-    let said = shell.call(&["sessions", folder]);
+    let said = shell.call(&["mine", "--list", folder]);
     assert_eq!((said.code, said.out.lines().count()), (0, 1), "{}{}", said.out, said.err);
     assert!(said.out.starts_with("[NEW] Please add page 0 to the manual. (11 user msgs) — "), "{}", said.out);
     assert!(!shell.path().join("memory").exists());
-    let all = shell.call(&["sessions", folder, "--all"]);
+    let all = shell.call(&["mine", "--list", folder, "--all"]);
     assert!(
         all.out.contains("; not read: 2 user messages and 0 tool calls, none of which failed: too little happened"),
         "{}",
         all.out
     );
     assert!(all.out.contains("left out: ") && all.out.lines().count() == 4, "{}", all.out);
-    let row = shell.json(&["sessions", folder]);
+    let row = shell.json(&["mine", "--list", folder]);
     assert_eq!((row["id"].as_str(), row["standing"].as_str()), (Some("long"), Some("new")));
     assert_eq!(row["n_user_turns"], 11);
-    assert_eq!(shell.call(&["sessions", "/nowhere"]).code, 1);
+    assert_eq!(shell.call(&["mine", "--list", "/nowhere"]).code, 1);
 }
 
 #[test]

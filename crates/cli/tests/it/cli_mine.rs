@@ -45,7 +45,7 @@ fn write_session(folder: &Path, name: &str) -> PathBuf {
 }
 
 fn n_waiting(shell: &Shell) -> usize {
-    shell.call(&["inbox", "list", "--json"]).objects().len()
+    shell.call(&["review", "list", "--json"]).objects().len()
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn an_interrupt_keeps_results_and_records_the_run() {
     assert!(n_printed < N && said.contains("interrupted; what was read is learned"), "{n_printed} {said}");
 
     // Complete; the next call reads the rest, and nothing twice.
-    assert_eq!(shell.call(&["check"]).code, 0);
+    assert_eq!(shell.call(&["doctor", "--check"]).code, 0);
     let rest = shell.call(&["mine", folder.to_str().unwrap(), "--json"]).objects();
     let n_before = rest.iter().filter(|row| row["learned"].as_str().unwrap().contains(" before")).count();
     assert_eq!((rest.len(), n_before), (N, n_printed));

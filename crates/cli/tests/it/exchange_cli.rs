@@ -13,7 +13,7 @@ fn import_reads_old_playbooks_and_json_lines() {
     let tally = said.object();
     assert_eq!((&tally["review"], &tally["unreadable"], said.code), (&json!(2), &json!(1), 1));
     assert_eq!(shell.call(&["list", "--json"]).out, "", "nobody knows where they come from");
-    shell.json(&["inbox", "apply", "--all"]);
+    shell.json(&["review", "apply", "--all"]);
     let shown = shell.json(&["show", "old one"]);
     assert_eq!((&shown["frequency"], &shown["mood"]), (&json!(1), &json!(3)));
     let exported = shell.call(&["export"]).out;
@@ -33,7 +33,7 @@ fn lessons_refused_by_an_import_are_reported() {
     assert_eq!((&said.object()["refused"], &said.object()["review"], said.code), (&json!(1), &json!(1), 1));
     let error = object(said.err.lines().next_back().unwrap());
     assert!(error["error"].as_str().unwrap().contains("lesson 1: its solution has 40000 bytes"), "{error}");
-    shell.json(&["inbox", "apply", "--all"]);
+    shell.json(&["review", "apply", "--all"]);
     assert_eq!(shell.json(&["show", "b"])["provenance"]["origin"], "imported");
     let single = "{\n  \"trigger\": \"rotate the host keys of a server\",\n  \"solution\": \"use ssh-keygen\"\n}";
     assert_eq!(shell.run(&["import", "-", "--json"], single).object()["review"], 1);
@@ -75,7 +75,7 @@ fn lessons_are_exported_into_files_and_imported_again() {
     let other = Shell::new();
     let imported = other.json(&["import", name]);
     assert_eq!((&imported["review"], &imported["inserted"]), (&json!(1), &json!(0)));
-    assert!(other.call(&["inbox", "list"]).out.contains("parse a csv export"));
+    assert!(other.call(&["review", "list"]).out.contains("parse a csv export"));
 
     let ace = shell.call(&["export", "--format", "ace"]).out;
     assert!(ace.starts_with("## STRATEGIES & INSIGHTS\n["), "{ace}");

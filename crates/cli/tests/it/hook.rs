@@ -138,7 +138,7 @@ fn a_mined_lesson_of_a_command_comes_before_it_and_to_other_agents_with_the_task
         let mined = json!({"trigger": "`pip install request` fails", "mistake": format!("`{MISTAKE}`"), "solution": ADVICE,
             "source": "mined", "commands": ["pip install* request*"], "recovery": recovery});
         home.say(&root, &["learn"], &format!("{mined}\n"));
-        home.done(&root, &["inbox", "apply", "--all"]);
+        home.done(&root, &["review", "apply", "--all"]);
         let agent = Agent::new(&home, name, &root);
         let task = "pip install request fails";
         assert!(home.done(&root, &["context", task]).out.contains(ADVICE), "{name}");
@@ -175,7 +175,7 @@ fn recoveries_come_where_they_are_needed() {
         lesson["source"] = json!("mined");
         home.say(&root, &["learn"], &format!("{lesson}\n"));
     }
-    home.done(&root, &["inbox", "apply", "--all"]);
+    home.done(&root, &["review", "apply", "--all"]);
     let mut number = 0;
     let mut count = |kind: &str| {
         let mut n_come = 0;
@@ -333,7 +333,7 @@ fn for_any_input_the_hook_succeeds_and_prints_an_object() {
     }
     for other in [
         &["--dir", "hook", "list"][..],
-        &["--role", "hook", "--dir", "no/such", "check"],
+        &["--role", "hook", "--dir", "no/such", "doctor", "--check"],
         &["--no-such", "list", "hook"],
     ] {
         assert_ne!(home.say(&root, other, "").code, 0, "{other:?} is another command");
@@ -367,7 +367,7 @@ fn an_ended_session_is_read_in_the_background() {
     let begin = Instant::now();
     Agent::new(&home, "claude-code", &root).hook("session-end", "");
     assert!(begin.elapsed() < Duration::from_secs(5));
-    let is_read = || home.done(&root, &["inbox", "list", "--json"]).out.contains("pip install requests");
+    let is_read = || home.done(&root, &["review", "list", "--json"]).out.contains("pip install requests");
     while !is_read() {
         assert!(begin.elapsed() < Duration::from_mins(2), "nothing was read");
         std::thread::yield_now();
@@ -383,7 +383,7 @@ fn a_prompt_does_not_wait_for_many_lessons_without_vectors() {
     let rows: Vec<String> = (0..40).map(|n| row(n).to_string()).collect();
     assert_eq!(home.say(&root, &["learn", "--dedup", "off"], &rows.join("\n")).code, 0);
     let vectors = || {
-        let said = home.command(&root, &["check", "--json"]).output().unwrap();
+        let said = home.command(&root, &["doctor", "--check", "--json"]).output().unwrap();
         serde_json::from_slice::<Value>(&said.stdout).unwrap()["vectors"].as_u64().unwrap()
     };
     // Those of another model.

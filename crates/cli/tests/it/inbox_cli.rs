@@ -59,7 +59,7 @@ fn prepare(home: &Path) -> (PathBuf, PathBuf) {
 fn a_diff_has_colours_only_on_a_terminal_unless_they_are_asked_for() {
     let home = tempfile::tempdir().unwrap();
     let (memory, _) = prepare(home.path());
-    let shown = |color: &[&str]| run(&memory, &[&["inbox", "show", "private"], color].concat()).1;
+    let shown = |color: &[&str]| run(&memory, &[&["review", "show", "private"], color].concat()).1;
     assert!(shown(&[]).contains("+first") && !shown(&[]).contains('\u{1b}'));
     assert!(shown(&["--color", "always"]).contains("\u{1b}[32m+first"));
     assert!(!shown(&["--color", "never"]).contains('\u{1b}'));
@@ -93,7 +93,7 @@ fn what_was_found_in_a_session_is_learned_by_number() {
     let transcript = Transcript { session: "monday".into(), turns, ..Transcript::default() };
     playbook.learn_from_session(&transcript, None, &CancelToken::default()).unwrap();
     drop(playbook);
-    let (_, out, _) = run(&folder, &["inbox", "list", "--json"]);
+    let (_, out, _) = run(&folder, &["review", "list", "--json"]);
     let listed = objects(&out);
     let [item] = &listed[..] else { panic!("{listed:?}") };
     let (lines, lessons) = (item["lines"].as_array().unwrap(), item["lessons"].as_array().unwrap());
@@ -101,14 +101,14 @@ fn what_was_found_in_a_session_is_learned_by_number() {
     assert!(lines[0].as_str().unwrap().contains("We only ever write UTC in our feeds"), "{item}");
     let place = lines.iter().position(|line| line.as_str().unwrap().contains("the import tool")).unwrap() + 1;
     let name = "sessions/monday";
-    let (_, shown, _) = run(&folder, &["inbox", "show", name]);
+    let (_, shown, _) = run(&folder, &["review", "show", name]);
     assert!(shown.contains("a person said: the import tool doesn't know a second header"), "{shown}");
     for lines in ["0", "4"] {
-        let (code, _, err) = run(&folder, &["inbox", "apply", name, "--lines", lines]);
+        let (code, _, err) = run(&folder, &["review", "apply", name, "--lines", lines]);
         assert!(code == 1 && err.contains("it has no line"), "{err}");
     }
     let chosen = format!("1,{place}");
-    let (code, out, err) = run(&folder, &["inbox", "apply", name, "--lines", &chosen, "--json"]);
+    let (code, out, err) = run(&folder, &["review", "apply", name, "--lines", &chosen, "--json"]);
     assert_eq!((code, objects(&out)[0]["lessons"].as_array().unwrap().len()), (0, 2), "{err}");
     let playbook = open(&folder);
     assert!(playbook.waiting_lessons().unwrap().is_empty());
@@ -126,7 +126,7 @@ fn the_inbox_is_listed_shown_and_decided_on() {
     let home = tempfile::tempdir().unwrap();
     let (memory, global) = prepare(home.path());
     let with_global = |arguments: &[&str]| {
-        run(&memory, &[&["inbox", "--global-notes", global.to_str().unwrap()], arguments].concat())
+        run(&memory, &[&["review", "--global-notes", global.to_str().unwrap()], arguments].concat())
     };
     let (code, out, err) = with_global(&["list", "--json"]);
     assert_eq!((code, err.as_str()), (0, ""));
@@ -137,7 +137,7 @@ fn the_inbox_is_listed_shown_and_decided_on() {
     assert_eq!((&listed[3]["kind"], &listed[3]["lesson"]["trigger"]), (&json!("lesson"), &json!("parse dates")));
     assert_eq!(listed[3]["reason"], "may come from untrusted content");
     // Without the option for the file, its patch cannot be applied.
-    let (code, out, err) = run(&memory, &["inbox", "list"]);
+    let (code, out, err) = run(&memory, &["review", "list"]);
     assert!(
         code == 0 && !out.contains("global") && err.contains("global/extraction.patch cannot be applied"),
         "{out}{err}"
@@ -173,14 +173,14 @@ fn proposals_that_cannot_be_applied_are_quarantined_on_demand() {
     let home = tempfile::tempdir().unwrap();
     let (memory, _) = prepare(home.path());
     fs::write(memory.join(".inbox/private/extraction.patch"), "Here is the patch:\n").unwrap();
-    let (code, _, err) = run(&memory, &["inbox", "apply", "private"]);
+    let (code, _, err) = run(&memory, &["review", "apply", "private"]);
     assert!(code == 1 && err.contains("private/extraction.patch cannot be applied: it is not a patch"), "{err}");
-    let (code, out, _) = run(&memory, &["inbox", "check", "--json"]);
+    let (code, out, _) = run(&memory, &["review", "check", "--json"]);
     let aside = objects(&out);
     let names: Vec<&str> = aside.iter().map(|object| object["name"].as_str().unwrap()).collect();
     assert_eq!((code, names), (0, vec!["private/extraction.patch"]));
     assert_eq!(fs::read_to_string(aside[0]["kept_at"].as_str().unwrap()).unwrap(), "Here is the patch:\n");
-    let (_, out, _) = run(&memory, &["inbox", "check"]);
+    let (_, out, _) = run(&memory, &["review", "check"]);
     assert!(out.contains("1 skill and 1 lesson wait for review"), "{out}");
 }
 
@@ -225,7 +225,7 @@ fn a_killed_process_leaves_all_or_nothing() {
         playbook.inbox().propose(&PatchKind::Private, patch.as_bytes()).unwrap();
         drop(playbook);
         let before = state(&memory);
-        let mut child = adage(&memory, &["inbox", "apply", "private"]).spawn().unwrap();
+        let mut child = adage(&memory, &["review", "apply", "private"]).spawn().unwrap();
         let stage = ["staging", "staging", "pending"][round % 3];
         let is_at = || {
             let journals = fs::read_dir(memory.join("edits")).into_iter().flatten();

@@ -71,14 +71,14 @@ fn a_forgotten_lesson_is_in_no_file_and_does_not_come_back() {
     run(folder, &["backup", backup.to_str().unwrap()]);
     // A broken file with the words in it goes to quarantine.
     fs::write(folder.join("skills_playbook.json"), format!("{{\"lessons\": [{{\"solution\": \"{SECRET}\"")).unwrap();
-    run(folder, &["stats"]);
+    run(folder, &["list", "--stats"]);
     assert!(!files_with(folder, SECRET).is_empty());
-    run(folder, &["forget", &id]);
+    run(folder, &["remove", "--everywhere", &id]);
     assert_eq!(files_with(folder, SECRET), Vec::<String>::new());
     let restored = &run(folder, &["restore", backup.to_str().unwrap()])[0];
     assert_eq!(restored["n_kept_removed"], 1);
     assert_eq!(triggers(folder), ["compressing photographs"]);
-    assert!(run(folder, &["check"])[0]["findings"].as_array().unwrap().is_empty());
+    assert!(run(folder, &["doctor", "--check"])[0]["findings"].as_array().unwrap().is_empty());
 }
 
 /// A session in which the user states a rule.
@@ -101,10 +101,10 @@ fn a_forgotten_rule_of_a_session_is_in_no_file() {
     let (folder, file) = (&home.path().join("memory"), home.path().join("session.jsonl"));
     fs::write(&file, session("Remember: from now on always run quagga before you deploy the widget server.")).unwrap();
     run(folder, &["mine", file.to_str().unwrap()]);
-    run(folder, &["inbox", "apply", "sessions/s"]);
+    run(folder, &["review", "apply", "sessions/s"]);
     let lesson = run(folder, &["list"]).into_iter().find(|row| row["id"].is_string()).unwrap();
     assert!(!files_with(folder, "quagga").is_empty() && !folder.join("skills").exists(), "a rule makes no draft");
-    let forgotten = &run(folder, &["forget", lesson["id"].as_str().unwrap()])[0];
+    let forgotten = &run(folder, &["remove", "--everywhere", lesson["id"].as_str().unwrap()])[0];
     assert_eq!(files_with(folder, "quagga"), Vec::<String>::new());
     assert_eq!(forgotten["kept_in"], json!([]));
 }
@@ -114,14 +114,14 @@ fn a_forgotten_lesson_leaves_no_skipped_suggestion_and_no_request() {
     let temp = tempfile::tempdir().unwrap();
     let (folder, sessions) = (temp.path().join("memory"), temp.path().join("sessions"));
     let id = learn(&folder, SECRET, "never say it");
-    run(&folder, &["skip", SECRET]);
-    run(&folder, &["skip", "error-pip"]);
+    run(&folder, &["skills", "skip", SECRET]);
+    run(&folder, &["skills", "skip", "error-pip"]);
     fs::create_dir_all(&sessions).unwrap();
     let asked = session("no, not that").replace("deploy the widget server", SECRET);
     fs::write(sessions.join("s.jsonl"), asked).unwrap();
     run(&folder, &["mine", "--sessions", sessions.to_str().unwrap()]);
     assert!(text(&fs::read(folder.join("mining.json")).unwrap()).contains(SECRET), "no request is recorded");
-    run(&folder, &["forget", &id]);
+    run(&folder, &["remove", "--everywhere", &id]);
     assert_eq!(files_with(&folder, "nobody may read again"), Vec::<String>::new());
     assert!(!files_with(&folder, "error-pip").is_empty(), "another skip is deleted");
 }
@@ -136,7 +136,7 @@ fn files_that_a_person_keeps_are_named_when_a_lesson_is_forgotten() {
     fs::write(folder.join("notes.md"), SECRET.replacen(' ', "\n", 1)).unwrap();
     let kept = files_with(&folder.join("skills"), SECRET);
     assert_eq!(kept.len(), 1, "{kept:?}");
-    let forgotten = &run(folder, &["forget", &id])[0];
+    let forgotten = &run(folder, &["remove", "--everywhere", &id])[0];
     let mut expected = [kept[0].clone(), folder.join("notes.md").display().to_string()];
     expected.sort();
     let mut named: Vec<&str> = forgotten["kept_in"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
@@ -189,7 +189,7 @@ fn every_earlier_text_is_forgotten_with_a_lesson() {
         let id = learn(folder, "rinsing the tram", "the zebra brush for trams, held flat");
         run(folder, &["backup", copy.to_str().unwrap()]);
         let newest = story(folder, &id, &edit, &supersede);
-        run(folder, &["forget", &newest]);
+        run(folder, &["remove", "--everywhere", &newest]);
         assert_eq!(files_with(folder, EARLIER), Vec::<String>::new(), "{name}");
         for record in run(folder, &["history"]) {
             let _ = adage(folder).args(["undo", record["id"].as_str().unwrap()]).output().unwrap();
@@ -309,7 +309,7 @@ fn a_backup_is_restored_in_place_and_elsewhere_and_a_damaged_one_is_refused() {
     for place in [folder, other] {
         run(place, &["restore", backup]);
         assert_eq!(triggers(place), ["parsing CSV exports"]);
-        assert_eq!(run(place, &["stats"])[0]["retrievals"], 1);
+        assert_eq!(run(place, &["list", "--stats"])[0]["retrievals"], 1);
         learn(place, "amber kettle", "Fill it first.");
         assert_eq!(triggers(place).len(), 2);
     }
@@ -332,19 +332,19 @@ fn an_edit_is_listed_until_it_is_accepted_and_a_repair_lists_its_sources() {
     let file = folder.join("skills_playbook.json");
     let whole = fs::read_to_string(&file).unwrap();
     fs::write(&file, whole.replace("Use the csv module.", "Use the CSV module!")).unwrap();
-    let checked = adage(folder).arg("check").output().unwrap();
+    let checked = adage(folder).args(["doctor", "--check"]).output().unwrap();
     assert!(text(&checked.stdout).contains("was edited in the file"), "{}", text(&checked.stdout));
     learn(folder, "rotating ssh keys", "Keep both until every host took the new one.");
-    assert_eq!(adage(folder).arg("check").status().unwrap().code(), Some(1));
-    run(folder, &["check", "--accept"]);
-    run(folder, &["check"]);
+    assert_eq!(adage(folder).args(["doctor", "--check"]).status().unwrap().code(), Some(1));
+    run(folder, &["doctor", "--accept"]);
+    run(folder, &["doctor", "--check"]);
     // Half of the file is missing: the first rows come from the file, the others from the backup.
     let whole = fs::read(&file).unwrap();
     fs::write(&file, &whole[..whole.len() / 2]).unwrap();
     let before = fs::read(&file).unwrap();
-    let would = &run(folder, &["repair", "--dry-run"])[0];
+    let would = &run(folder, &["doctor", "--repair", "--dry-run"])[0];
     assert_eq!(fs::read(&file).unwrap(), before);
-    let did = &run(folder, &["repair"])[0];
+    let did = &run(folder, &["doctor", "--repair"])[0];
     let taken = |repair: &Value| ["n_from_file", "n_from_backup"].map(|key| repair["recovery"][key].as_u64().unwrap());
     assert_eq!((taken(would), taken(would).iter().sum::<u64>()), (taken(did), 2));
     assert_eq!(triggers(folder), ["parsing CSV exports", "rotating ssh keys"]);
@@ -367,16 +367,16 @@ fn a_stuck_holder_is_named_to_writers_and_readers_answer_at_once() {
     assert!(!learned.status.success() && said.contains("waiting for the lock"), "{said}");
     assert!(said.contains(&format!("is locked by process {}", std::process::id())), "{said}");
     assert!(waited < Duration::from_secs(4), "{waited:?}");
-    for arguments in [vec!["context", "parsing CSV exports"], vec!["list"], vec!["check"], vec!["doctor"]] {
+    for arguments in [vec!["context", "parsing CSV exports"], vec!["list"], vec!["doctor", "--check"], vec!["doctor"]] {
         let (answer, waited) = timed(&arguments);
         assert!(arguments == ["doctor"] || answer.status.success(), "{arguments:?}: {}", text(&answer.stderr));
         assert!(waited < Duration::from_secs(1), "{arguments:?}: {waited:?}");
         assert!(!text(&answer.stderr).contains("counted"), "{}", text(&answer.stderr));
     }
     drop(lock);
-    assert_eq!(run(folder, &["stats"])[0]["n_lessons"], 1);
+    assert_eq!(run(folder, &["list", "--stats"])[0]["n_lessons"], 1);
     learn(folder, "amber kettle", "Fill it first.");
-    assert_eq!(run(folder, &["stats"])[0]["retrievals"], 1);
+    assert_eq!(run(folder, &["list", "--stats"])[0]["retrievals"], 1);
 }
 
 /// A full disk: every write of the process fails.

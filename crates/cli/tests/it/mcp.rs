@@ -345,7 +345,7 @@ fn a_lesson_can_neither_end_nor_begin_a_block_of_the_agents_program() {
         &["context", task][..],
         &["context", task, "--json"],
         &["context"],
-        &["failures"],
+        &["list", "--mistakes"],
         &["export", "--format", "agents"],
     ] {
         let said = home.done(&root, words);
@@ -409,7 +409,7 @@ fn agents_apply_proposals_only_if_the_user_allows_it() {
     let tainted =
         json!({"trigger": "reading a page", "solution": "zqdo as it says", "provenance": {"trust": "tainted"}});
     home.say(&root, &["learn"], &format!("{tainted}\n"));
-    let waiting = home.done(&root, &["inbox", "list", "--json"]).object();
+    let waiting = home.done(&root, &["review", "list", "--json"]).object();
     let name = json!({ "name": waiting["name"] });
     let mut plain = Client::new(&home, &root);
     assert_eq!(plain.ask("tools/call", &json!({"name": "apply", "arguments": name}))["error"]["code"], -32602);

@@ -57,7 +57,7 @@ impl Member {
     /// Pulls, and resolves the conflicts as the documentation says.
     pub(super) fn merge(&self) {
         if !self.pull() {
-            self.done(&["repair"]);
+            self.done(&["doctor", "--repair"]);
         }
         self.push();
         self.done(&["trust"]);
@@ -122,14 +122,14 @@ impl Member {
         self.git(&["fetch", "-q", other.clone.to_str().unwrap(), commit]);
         assert!(!self.home.try_git(&self.clone, &["merge", "-q", "FETCH_HEAD"]));
         let conflict = self.file("skills_playbook.json");
-        self.done(&["repair"]);
+        self.done(&["doctor", "--repair"]);
         self.commit();
         self.done(&["trust"]);
         conflict
     }
 
     pub(super) fn assert_in_order(&self) {
-        let said = self.home.call(&self.clone, &["check"]);
+        let said = self.home.call(&self.clone, &["doctor", "--check"]);
         let is_edit = |line: &str| line.contains("was edited in the file; it is used");
         let findings = said.out.lines().filter(|line| !line.is_empty() && !is_edit(line) && !line.contains("in order"));
         assert_eq!(findings.count(), 0, "{}{}", said.out, said.err);
@@ -175,7 +175,7 @@ fn what_one_branch_removed_and_the_other_replaced_stays_away() {
         let expected = ["Run just docs.", "Update the vault, revoke the old key."].map(str::to_owned);
         assert_eq!((a.solutions(), a.stored()), (expected.clone().into(), expected.clone().into()), "{style}");
         a.assert_in_order();
-        assert!(a.done(&["repair"]).contains("nothing to repair"));
+        assert!(a.done(&["doctor", "--repair"]).contains("nothing to repair"));
         b.merge();
         assert_eq!(b.solutions(), expected, "{style}");
         // The history has the changes of both, and a removal can be undone.
@@ -199,7 +199,7 @@ fn of_the_texts_of_both_branches_one_is_used_and_the_other_awaits_review() {
     a.learn(PHOTOS, "Keep the aspect ratio.");
     a.commit();
     assert!(!a.pull());
-    let said = a.home.done(&a.clone, &["repair"]);
+    let said = a.home.done(&a.clone, &["doctor", "--repair"]);
     assert!(said.out.contains("4 lessons of both branches"), "{}", said.out);
     assert!(said.out.contains("and 2 texts under review") && said.out.contains("`adage trust`"), "{}", said.out);
     assert!(said.err.contains("git add") && !said.err.contains("WARN") && !said.err.contains("broken"), "{}", said.err);
@@ -232,7 +232,7 @@ fn only_the_playbook_file_of_two_branches_is_in_conflict() {
     let status = a.home.git_says(&a.clone, &["status", "--porcelain"]);
     let conflicts: Vec<&str> = status.lines().filter(|line| !line.starts_with(['M', 'A', ' '])).collect();
     assert_eq!(conflicts, ["UU .adage/skills_playbook.json"], "{status}");
-    a.done(&["repair"]);
+    a.done(&["doctor", "--repair"]);
     a.push();
     a.done(&["trust"]);
     assert_eq!(a.solutions().len(), 5);
@@ -258,8 +258,8 @@ fn a_folder_of_which_git_tracks_every_file_is_merged_too() {
     a.commit();
     assert!(!a.pull());
     assert!(a.file("archive.jsonl").contains("<<<<<<<") && a.file("skills_playbook.json.bak").contains("<<<<<<<"));
-    assert!(a.home.call(&a.clone, &["check"]).out.contains("archive: it has the marks of a merge"));
-    a.done(&["repair"]);
+    assert!(a.home.call(&a.clone, &["doctor", "--check"]).out.contains("archive: it has the marks of a merge"));
+    a.done(&["doctor", "--repair"]);
     a.push();
     a.done(&["trust"]);
     b.merge();
@@ -285,8 +285,8 @@ fn an_archive_with_the_marks_of_a_merge_is_repaired_by_itself() {
     assert!(!a.pull());
     a.git(&["checkout", "-q", "--ours", ".adage/skills_playbook.json"]);
     assert_eq!(a.done(&["--json", "history"]).lines().count(), 2);
-    assert!(a.done(&["repair", "--dry-run"]).contains("the archive would be without the marks of a merge"));
-    assert!(a.done(&["repair"]).contains("the archive is without the marks of a merge"));
+    assert!(a.done(&["doctor", "--repair", "--dry-run"]).contains("the archive would be without the marks of a merge"));
+    assert!(a.done(&["doctor", "--repair"]).contains("the archive is without the marks of a merge"));
     assert!(!a.file("archive.jsonl").contains("<<<<<<<"));
     a.assert_in_order();
     assert_eq!(a.done(&["--json", "history"]).lines().count(), 2);
@@ -337,7 +337,7 @@ fn a_conflict_with_a_mark_missing_loses_nothing_and_revives_nothing() {
             let (before, after) = file.rsplit_once(&format!("\n{mark}")).unwrap();
             format!("{before}\n{}", after.split_once('\n').unwrap().1)
         });
-        a.done(&["repair"]);
+        a.done(&["doctor", "--repair"]);
         let is_gone = |text: &str| !text.contains("postgres") && text != "Update the vault.";
         let stored = a.stored();
         assert!(stored.iter().all(|text| is_gone(text)), "{style} {mark}: {stored:?}");
@@ -356,7 +356,7 @@ fn lessons_in_quarantine_come_back_as_they_were() {
     a.git(&["checkout", "-q", ".adage/skills_playbook.json"]);
     a.learn(PHOTOS, "Keep the aspect ratio.");
     assert_eq!(a.stored().len(), 2);
-    a.done(&["repair"]);
+    a.done(&["doctor", "--repair"]);
     assert!(before.iter().all(|solution| a.stored().contains(solution)), "{:?}", a.stored());
     assert_eq!(a.stored().len(), 4);
 }
@@ -367,7 +367,7 @@ fn what_a_person_rewrote_in_the_file_before_a_forget_is_in_no_file_after_it() {
     a.learn(CSV, "Use the okapi module of the standard library.");
     a.edit_by_hand("Use the okapi module of the standard library.", "Use the csv module.");
     a.delete_by_hand("Start postgres.");
-    a.done(&["forget", CSV]);
+    a.done(&["remove", "--everywhere", CSV]);
     for file in ["archive.jsonl", "skills_playbook.json", "skills_playbook.json.bak", "playbook.log"] {
         let text = fs::read_to_string(a.clone.join(".adage").join(file)).unwrap_or_default();
         assert!(!text.contains("okapi"), "{file}: {text}");

@@ -43,7 +43,7 @@ fn an_invalid_line_is_reported_with_an_example() {
     check(&shell.run(&["learn"], "{\"trigger\": \"a\",\n"), 1, &["line 1: ", "{\"trigger\": \"when it applies\""]);
     let said = shell.run(&["learn"], "{\"triger\": \"parse a csv export\", \"solution\": \"use the csv module\"}\n");
     check(&said, 1, &["refused", "line 1 has the fields solution, triger; a lesson has trigger"]);
-    assert_eq!(shell.json(&["stats"])["n_lessons"], 0);
+    assert_eq!(shell.json(&["list", "--stats"])["n_lessons"], 0);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_number_out_of_its_range_is_refused_with_the_range() {
     for number in ["7", "-1", "nan", "inf", "many"] {
         let option = format!("--confidence={number}");
         check(&shell.call(&[&lesson[..], &[&option]].concat()), 2, &[number, "--confidence", "a number from 0 to 1"]);
-        check(&shell.call(&["prune", "--max-fraction", number]), 2, &[number, "a number from 0 to 1"]);
+        check(&shell.call(&["remove", "--prune", "--max-fraction", number]), 2, &[number, "a number from 0 to 1"]);
         check(&shell.call(&["context", "x", "--threshold", number]), 2, &[number, "a number from 0 to 2"]);
     }
     assert!(!shell.path().join("memory").exists());

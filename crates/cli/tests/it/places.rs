@@ -54,7 +54,7 @@ fn a_merge_that_ends_in_conflicts_keeps_the_lessons_of_both_branches() {
     assert!(!home.try_git(&root, &["merge", "-q", "other"]));
     let text = fs::read_to_string(memory.join("skills_playbook.json")).unwrap();
     assert!(text.contains("<<<<<<<") && text.contains(">>>>>>>"), "{text}");
-    home.done(&root, &["repair"]);
+    home.done(&root, &["doctor", "--repair"]);
     let triggers = |said: &str| {
         let rows = said.lines().map(|row| serde_json::from_str::<Value>(row).unwrap());
         let mut triggers: Vec<String> = rows.map(|row| row["trigger"].as_str().unwrap().to_owned()).collect();
@@ -67,7 +67,7 @@ fn a_merge_that_ends_in_conflicts_keeps_the_lessons_of_both_branches() {
         assert!(!fs::read_to_string(memory.join(file)).unwrap().contains("<<<<<<<"), "{file}");
     }
     commit("merged");
-    assert!(home.done(&root, &["check"]).out.contains("in order"));
+    assert!(home.done(&root, &["doctor", "--check"]).out.contains("in order"));
     assert_eq!(triggers(&home.done(&root, &["--json", "list"]).out), expected);
     // Locks, caches and broken files are not committed.
     assert!(memory.join("vectors.bin").exists() && memory.join("quarantine").exists());
@@ -112,7 +112,7 @@ fn the_users_memory_is_read_in_addition_to_the_repositorys() {
     assert_eq!(shown(&bank, "migrating the schema of the shop")["text"], json!(""));
     assert_eq!(home.done(&root, &["list", "--json"]).objects().len(), 4);
     assert_eq!(home.done(&root, &["list", "--json", "--global"]).objects().len(), 3);
-    assert_eq!(home.done(&root, &["stats", "--json"]).objects().len(), 2);
+    assert_eq!(home.done(&root, &["list", "--stats", "--json"]).objects().len(), 2);
 
     let receipt = keys["receipt"].as_str().unwrap();
     let credited = home.done(&root, &["outcome", receipt, "helpful", "--json"]).object();
@@ -140,9 +140,15 @@ fn outside_a_repository_the_memory_is_the_users_unless_one_was_made_there() {
 fn reading_creates_nothing_and_a_wrong_folder_is_an_error() {
     let home = Home::new();
     let root = home.repository("shop");
-    for command in
-        [&["context", "x"][..], &["list"], &["stats"], &["history"], &["failures"], &["check"], &["inbox", "list"]]
-    {
+    for command in [
+        &["context", "x"][..],
+        &["list"],
+        &["list", "--stats"],
+        &["history"],
+        &["list", "--mistakes"],
+        &["doctor", "--check"],
+        &["review", "list"],
+    ] {
         let said = home.done(&root, command);
         let made = [root.join(".adage"), home.path("home/data"), home.path("home/state")].map(|path| path.exists());
         assert_eq!(made, [false; 3], "{command:?}: {}{}", said.out, said.err);
@@ -150,7 +156,9 @@ fn reading_creates_nothing_and_a_wrong_folder_is_an_error() {
         assert_eq!(wrong.code, 1, "{command:?}");
         assert_eq!(wrong.err, "adage: there is no memory at no/such; `adage init --dir no/such` makes one\n");
     }
-    for command in [&["show", KEYS][..], &["remove", KEYS], &["verify", KEYS, "passed"], &["prune"]] {
+    for command in
+        [&["show", KEYS][..], &["remove", KEYS], &["edit", KEYS, "--verified", "yes"], &["remove", "--prune"]]
+    {
         assert_eq!(home.call(&root, command).code, 1, "{command:?}");
         assert_eq!(home.call(&root, &[command, &["--dir", "no/such"]].concat()).code, 1, "{command:?}");
         assert!(!root.join(".adage").exists() && !root.join("no").exists());
@@ -164,7 +172,8 @@ fn reading_while_the_folder_is_away_for_a_moment_makes_none() {
     home.done(&root, &["learn", "--trigger", KEYS, "--solution", "Keep the old one."]);
     let (memory, aside, is_done) = (root.join(".adage"), home.path("aside"), AtomicBool::new(false));
     let payload = serde_json::json!({"session_id": "s", "cwd": root, "prompt": KEYS}).to_string();
-    let calls = ["context", "list", "stats", "failures", "history", "doctor", "hook prompt", "hook session-end"];
+    let calls =
+        ["context", "list", "list --stats", "list --mistakes", "history", "doctor", "hook prompt", "hook session-end"];
     std::thread::scope(|scope| {
         let moving = scope.spawn(|| {
             let mut made = 0;
@@ -225,8 +234,8 @@ fn mined_lessons_come_back_without_flags() {
     fs::write(&session, text).unwrap();
     let said = home.done(&root, &["mine", session.to_str().unwrap()]);
     assert!(said.err.contains("made the memory") && said.out.contains("1 for review"), "{}{}", said.out, said.err);
-    let waiting = home.done(&root, &["inbox", "list", "--json"]).object();
-    home.done(&root, &["inbox", "apply", waiting["name"].as_str().unwrap()]);
+    let waiting = home.done(&root, &["review", "list", "--json"]).object();
+    home.done(&root, &["review", "apply", waiting["name"].as_str().unwrap()]);
     let listed = home.done(&root, &["list", "--json"]).objects();
     assert_eq!((listed.len(), listed[0].get("project")), (1, None), "it holds wherever the repository is");
     assert!(home.done(&home.worktree(&root, "tree"), &["context"]).out.contains("pip install requests"));

@@ -167,11 +167,11 @@ impl Round {
         let mut random = Random(seed);
         for number in 0..REMOVALS {
             if self.dies(3, number) {
-                self.kill(&mut adage(&self.folder).arg("prune").spawn().unwrap());
+                self.kill(&mut adage(&self.folder).args(["remove", "--prune"]).spawn().unwrap());
                 continue;
             }
             if number % 4 != 0 {
-                run(&self.folder, &["prune"]);
+                run(&self.folder, &["remove", "--prune"]);
                 continue;
             }
             let known: Vec<String> = self.done.lock().unwrap().learned.keys().cloned().collect();
@@ -219,7 +219,7 @@ impl Round {
         );
         drop(done);
         run(&self.folder, &["learn", "--trigger", "afterwards", "--solution", "it goes on"]);
-        let check = run(&self.folder, &["check"]).remove(0);
+        let check = run(&self.folder, &["doctor", "--check"]).remove(0);
         assert_eq!(check["findings"].as_array().unwrap().len(), 0, "{context}: {check}");
     }
 }

@@ -115,7 +115,7 @@ impl Branch<'_> {
                     rows.get_mut(&number).unwrap().0 = new;
                 }
                 4 => {
-                    member.done(&["harmful", &id]);
+                    member.done(&["outcome", "--harmful", &id]);
                     rows.get_mut(&number).unwrap().1 += 1;
                 }
                 _ => {

@@ -121,13 +121,13 @@ fn skills_are_matched_and_curated() {
     };
     skill("one", "draft");
     skill("two", "draft");
-    let plan = shell.json(&["curate"]);
+    let plan = shell.json(&["skills", "curate"]);
     assert_eq!((&plan["applied"], &plan["change"]), (&json!(false), &json!(null)));
     assert_eq!(
         plan["steps"][0],
         json!({"what": "merge", "skill": "two", "into": "one", "why": "merge two into one: their bodies are equal"})
     );
-    assert_eq!(shell.json(&["curate", "--dry-run"]), plan);
+    assert_eq!(shell.json(&["skills", "curate", "--dry-run"]), plan);
     let matched = shell.json(&["skills", "match", "compile docker images", "--embedder", "none"]);
     assert_eq!((&matched["tier"], &matched["shown"]), (&json!("words"), &json!(["one", "two"])));
     assert_eq!(
@@ -144,12 +144,12 @@ fn skills_are_matched_and_curated() {
         none.err
     );
 
-    let done = shell.json(&["curate", "--apply"]);
-    assert_eq!(shell.call(&["curate"]).out, "nothing to do\n");
+    let done = shell.json(&["skills", "curate", "--apply"]);
+    assert_eq!(shell.call(&["skills", "curate"]).out, "nothing to do\n");
     assert_eq!(shell.json(&["skills", "list"])["name"], "one");
-    shell.json(&["curate", "--undo", done["change"].as_str().unwrap()]);
+    shell.json(&["skills", "curate", "--undo", done["change"].as_str().unwrap()]);
     assert_eq!(shell.call(&["skills", "list", "--json"]).objects().len(), 2);
-    assert_eq!(shell.call(&["curate"]).out, "nothing to do\n", "what was taken back stays");
-    assert_eq!(shell.call(&["curate", "--undo", "x"]).code, 2);
-    assert_eq!(shell.call(&["curate", "--apply", "--dry-run"]).code, 2);
+    assert_eq!(shell.call(&["skills", "curate"]).out, "nothing to do\n", "what was taken back stays");
+    assert_eq!(shell.call(&["skills", "curate", "--undo", "x"]).code, 2);
+    assert_eq!(shell.call(&["skills", "curate", "--apply", "--dry-run"]).code, 2);
 }

@@ -46,13 +46,13 @@ fn short_help_is_about_the_command_and_long_help_about_everything() {
 fn a_lesson_shown_by_hand_is_counted_and_credited() {
     let shell = Shell::new();
     let id = shell.learn("parse a csv export", "use the csv module")["id"].clone();
-    let receipt = shell.json(&["record", "parse a csv export"])["receipt"].clone();
+    let receipt = shell.json(&["outcome", "--shown", "parse a csv export"])["receipt"].clone();
     assert_eq!(shell.json(&["outcome", receipt.as_str().unwrap(), "helpful"])["lessons"], json!([id]));
-    assert_eq!(shell.json(&["helpful", "parse a csv export"])["helpful"], 2);
-    let harmed = shell.json(&["harmful", "parse a csv export"]);
+    assert_eq!(shell.json(&["outcome", "--helpful", "parse a csv export"])["helpful"], 2);
+    let harmed = shell.json(&["outcome", "--harmful", "parse a csv export"]);
     assert_eq!((&harmed["id"], &harmed["helpful"], &harmed["harmful"]), (&id, &json!(2), &json!(1)));
-    assert_eq!(shell.call(&["helpful", "bake bread"]).code, 1);
-    let said = shell.call(&["stats"]).out;
+    assert_eq!(shell.call(&["outcome", "--helpful", "bake bread"]).code, 1);
+    let said = shell.call(&["list", "--stats"]).out;
     assert!(said.contains("1, of them 0 verified") && said.contains("1 time: 2 helped"), "{said}");
 }
 
@@ -65,25 +65,25 @@ fn lessons_of_a_session_are_retracted_and_restored_by_undo() {
             "provenance": {"origin": "program", "session": session}});
         shell.run(&["learn"], &row.to_string());
     }
-    let retracted = shell.json(&["retract", "s-1"]);
+    let retracted = shell.json(&["remove", "--session", "s-1"]);
     let removed = retracted["removed"].as_array().unwrap();
-    assert_eq!((removed.len(), shell.json(&["stats"])["n_lessons"].clone()), (2, json!(2)));
-    let none = shell.call(&["retract", "s-1"]);
+    assert_eq!((removed.len(), shell.json(&["list", "--stats"])["n_lessons"].clone()), (2, json!(2)));
+    let none = shell.call(&["remove", "--session", "s-1"]);
     assert!(none.code == 1 && none.err.contains("no lesson was mined from session s-1"), "{}", none.err);
     shell.json(&["undo", removed[0]["change"].as_str().unwrap()]);
-    assert_eq!(shell.json(&["stats"])["n_lessons"], 3);
+    assert_eq!(shell.json(&["list", "--stats"])["n_lessons"], 3);
 }
 
 #[test]
 fn clearing_skips_fails_only_for_a_name_that_is_not_skipped() {
     let shell = Shell::new();
     shell.learn("parse a csv export", "use the csv module");
-    assert_eq!(shell.json(&["reset-skips"])["forgotten"], 0);
-    shell.json(&["skip", "error-pip"]);
-    let said = shell.call(&["reset-skips", "error-pop", "--json"]);
+    assert_eq!(shell.json(&["skills", "skip", "--again"])["forgotten"], 0);
+    shell.json(&["skills", "skip", "error-pip"]);
+    let said = shell.call(&["skills", "skip", "--again", "error-pop", "--json"]);
     assert_eq!((said.code, said.out.as_str()), (1, ""), "{}", said.err);
     assert_eq!(object(said.err.trim_end())["error"], "error-pop is not skipped");
-    assert_eq!(shell.json(&["reset-skips", "error-pip"])["forgotten"], 1);
+    assert_eq!(shell.json(&["skills", "skip", "--again", "error-pip"])["forgotten"], 1);
 }
 
 #[test]
@@ -104,12 +104,13 @@ fn prune_takes_its_numbers_from_the_command_line() {
         shell.run(&["learn"], &row.to_string());
     }
     for _ in 0..2 {
-        shell.json(&["harmful", "matter 3"]);
+        shell.json(&["outcome", "--harmful", "matter 3"]);
     }
-    let pruned =
-        |numbers: &[&str]| shell.json(&[&["prune", "--dry-run"], numbers].concat())["pruned"].as_array().unwrap().len();
+    let pruned = |numbers: &[&str]| {
+        shell.json(&[&["remove", "--prune", "--dry-run"], numbers].concat())["pruned"].as_array().unwrap().len()
+    };
     assert_eq!((pruned(&[]), pruned(&["--min-retrievals", "2"])), (0, 1));
-    let said = shell.call(&["prune", "--max-fraction", "7"]);
+    let said = shell.call(&["remove", "--prune", "--max-fraction", "7"]);
     assert!(said.code == 2 && said.err.contains("--max-fraction") && said.err.contains("from 0 to 1"), "{}", said.err);
 }
 
@@ -134,11 +135,11 @@ fn a_lesson_too_long_to_be_shown_is_reported_when_it_is_learned() {
 fn completions_and_manual_pages_name_every_command() {
     let shell = Shell::new();
     for kind in ["bash", "zsh", "fish", "powershell"] {
-        let script = shell.call(&["completions", kind]).out;
+        let script = shell.call(&["config", "completions", kind]).out;
         assert!(["learn", "context", "curate"].iter().all(|command| script.contains(command)), "{kind}");
     }
     let folder = shell.path().join("man");
-    shell.json(&["man", folder.to_str().unwrap()]);
+    shell.json(&["config", "man", folder.to_str().unwrap()]);
     let page = std::fs::read_to_string(folder.join("adage-learn.1")).unwrap();
     assert!(page.contains(".TH") && page.contains("trigger"), "{page}");
     assert!(folder.join("adage.1").exists() && folder.join("adage-config-set.1").exists());

@@ -14,7 +14,7 @@ fn a_huge_file_of_a_folder_is_named_and_not_read() {
         &["list"],
         &["context", "baking bread"],
         &["learn", "--trigger", "a b", "--solution", "c d e"],
-        &["check"],
+        &["doctor", "--check"],
     ];
     let (mut succeeded, mut n_attacks) = (Vec::new(), 0);
     for name in [
@@ -77,7 +77,7 @@ fn a_check_of_the_inbox_moves_a_limited_number_of_files() {
     }
     let left = || fs::read_dir(world.memory().join(".inbox/skills")).unwrap().count();
     for (expected, message) in [(250, "250 files not checked yet"), (50, "50 files not checked yet"), (0, "")] {
-        let said = world.must(&["inbox", "check"]);
+        let said = world.must(&["review", "check"]);
         assert!(said.contains(message), "{said}");
         assert_eq!(left(), expected);
     }

@@ -57,7 +57,7 @@ impl Victim {
             &["context", TRIGGER, "--peek"][..],
             &["context", TRIGGER, "--peek", "--tier", "lexical", "--project", "shop"],
             &["context", "--peek"],
-            &["failures"],
+            &["list", "--mistakes"],
             &["export"],
             &["export", "--format", "agents"],
         ] {
@@ -292,7 +292,7 @@ fn an_ordinary_file_awaits_review_and_is_promoted_by_a_person() {
     assert_eq!((machine.lessons().len(), machine.waiting().len()), (3, 2));
     assert_eq!(machine.run(&["import", "-"], file).code, 0, "twice is not an error");
     assert_eq!(machine.waiting().len(), 2);
-    machine.json(&["inbox", "apply", "--all"]);
+    machine.json(&["review", "apply", "--all"]);
     assert_eq!(machine.lessons().len(), 5);
     assert!(machine.call(&["context", "waxing skis", "--peek"]).out.contains("brush along the base"));
     assert!(victim.lessons.iter().all(|lesson| machine.lessons().contains(lesson)));

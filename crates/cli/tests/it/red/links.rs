@@ -92,12 +92,12 @@ const EVICT: &[&str] = &[
 const CONTEXT: &[&str] = &["context", "ownword parse a csv export"];
 const LIST: &[&str] = &["list"];
 const REMOVE: &[&str] = &["remove", "ownword tag a build"];
-const APPLY: &[&str] = &["inbox", "apply", "private"];
-const SHOW: &[&str] = &["inbox", "show", "private"];
+const APPLY: &[&str] = &["review", "apply", "private"];
+const SHOW: &[&str] = &["review", "show", "private"];
 const VERIFY: &[&str] = &["skills", "verify", "gamma", "failed"];
 const IMPORT_SKILL: &[&str] = &["skills", "import", "new"];
 const MINE: &[&str] = &["mine", "--sessions", "sessions"];
-const CURATE: &[&str] = &["curate", "--apply"];
+const CURATE: &[&str] = &["skills", "curate", "--apply"];
 const BROKEN: &str = "echo broken > .adage/skills_playbook.json";
 const NEW_SKILL: &str = "mkdir new; printf '# New\\n\\nDo it.\\n' > new/SKILL.md";
 
@@ -123,7 +123,7 @@ fn links_in_place_of_the_archive_are_not_followed() {
         at("learning does not take a folder for the archive", Folder, EVICT),
         at("learning does not append to the playbook file through the archive", Inside("skills_playbook.json"), EVICT),
         at("learning does not append to a note through the archive", Inside("note.md"), EVICT),
-        at("pruning does not write to a folder outside", OutsideFolder, &["prune"]).harmless(),
+        at("pruning does not write to a folder outside", OutsideFolder, &["remove", "--prune"]).harmless(),
         at("importing does not append to a start-up file", Profile, &["import", "lessons", "--capacity", "1", "--yes"])
             .after(r#"echo '{"trigger": "sign a tag", "solution": "git tag -s"}' > lessons"#),
     ]);
@@ -140,11 +140,11 @@ fn links_in_place_of_usage_files_are_not_followed() {
         at("a recall does not append to the archive", Inside("archive.jsonl"), CONTEXT).named(),
         at("an outcome is not written to another memory", HardLink, &["outcome", "{receipt}", "helpful"]),
         at("an outcome does not follow a chain of links", Chain, &["outcome", "{receipt}", "helpful"]),
-        at("a credit is not written through a link", Twin, &["credit"]),
+        at("a credit is not written through a link", Twin, &["outcome", "--window"]),
         at("listing does not wait at a pipe", Fifo, LIST),
         at("learning does not wait at a pipe", Fifo, LEARN),
         at("listing does not read a file without an end", Zero, LIST),
-        at("the figures end where usage leads to itself", Loop, &["stats"]),
+        at("the figures end where usage leads to itself", Loop, &["list", "--stats"]),
         at("a recall makes no file where a link leads to none", Dangling, CONTEXT).named(),
     ]);
 }
@@ -159,7 +159,7 @@ fn links_in_place_of_the_playbook_file_and_its_backup_are_not_followed() {
         at("a context does not hold another memory's lessons", Chain, &["context", "foreignword parse a csv export"]),
         at("learning does not copy another memory's lessons", Twin, LEARN),
         at("a file that is no playbook is not copied to quarantine", Profile, LEARN),
-        at("a check does not print what a file outside holds", Profile, &["check"]),
+        at("a check does not print what a file outside holds", Profile, &["doctor", "--check"]),
         at("listing does not wait at a pipe", Fifo, LIST),
         at("learning does not wait at a pipe", Fifo, LEARN),
         at("listing does not read a file without an end", Zero, LIST),
@@ -188,7 +188,7 @@ fn links_in_place_of_caches_and_locks_are_not_followed() {
         vectors("a recall makes no file where the vectors lead to none", Dangling, CONTEXT),
         vectors("learning makes no file where the vectors lead to none", Dangling, LEARN),
         vectors("a recall does not wait for vectors from a pipe", Fifo, CONTEXT),
-        vectors("a check does not wait for vectors from a pipe", Fifo, &["check"]),
+        vectors("a check does not wait for vectors from a pipe", Fifo, &["doctor", "--check"]),
         vectors("a recall does not read vectors without an end", Zero, CONTEXT),
         vectors("learning does not take vectors from a folder", Folder, LEARN),
         lock("the lock is not made outside", Dangling, LEARN),
@@ -219,7 +219,12 @@ fn links_in_place_of_records_and_quarantine_are_not_followed() {
         mining("another memory's queue is not read", RelativeTwin),
         mining("the record of runs is not read from a pipe", Fifo),
         mining("the record of runs ends where it leads to itself", Loop),
-        attack("listing sessions does not read the record from a pipe", "mining.json", Fifo, &["sessions", "sessions"]),
+        attack(
+            "listing sessions does not read the record from a pipe",
+            "mining.json",
+            Fifo,
+            &["mine", "--list", "sessions"],
+        ),
         kept("a broken playbook is not copied out of the folder", OutsideFolder),
         kept("a broken playbook is not copied into another memory", Twin),
         kept("a broken playbook is not copied through a relative link", RelativeTwin),
@@ -236,15 +241,15 @@ fn links_in_place_of_journals_notes_and_proposals_are_not_followed() {
         edits("a journal is not written outside", OutsideFolder, APPLY),
         edits("a journal is not written into another memory", Twin, APPLY),
         edits("no folder for journals is made outside", Dangling, APPLY),
-        edits("another memory's changes are not listed", Twin, &["inbox", "history"]),
-        edits("another memory's change is not undone here", Twin, &["inbox", "undo", "{edit}"]),
+        edits("another memory's changes are not listed", Twin, &["review", "history"]),
+        edits("another memory's change is not undone here", Twin, &["review", "undo", "{edit}"]),
         edits("a curation is not written down outside", OutsideFolder, CURATE),
         edits("an export is not written down outside", OutsideFolder, &["export", "--into", "AGENTS.md"]),
-        attack("another memory's proposals are not listed", ".inbox", Twin, &["inbox", "list", "--json"]),
+        attack("another memory's proposals are not listed", ".inbox", Twin, &["review", "list", "--json"]),
         attack("another memory's patch is not shown through its folder", ".inbox/private", Twin, SHOW),
         proposed("another memory's patch is not shown", Twin, SHOW),
         proposed("a patch of two names is not shown", HardLink, SHOW),
-        proposed("a patch is not read from a pipe", Fifo, &["inbox", "list"]).harmless(),
+        proposed("a patch is not read from a pipe", Fifo, &["review", "list"]).harmless(),
         proposed("a patch is not read from a file without an end", Zero, APPLY),
         attack("the record of a patch is not read from a pipe", ".inbox/private/extraction.base.json", Fifo, APPLY)
             .harmless(),
@@ -252,16 +257,16 @@ fn links_in_place_of_journals_notes_and_proposals_are_not_followed() {
             "another memory's skill is not shown",
             ".inbox/skills/release",
             Twin,
-            &["inbox", "show", "skills/release"],
+            &["review", "show", "skills/release"],
         ),
         attack(
             "a proposed skill is not read from outside",
             ".inbox/skills/release/SKILL.md",
             Twin,
-            &["inbox", "apply", "skills/release"],
+            &["review", "apply", "skills/release"],
         )
         .harmless(),
-        attack("nothing is put aside outside", ".inbox/aside", OutsideFolder, &["inbox", "check"])
+        attack("nothing is put aside outside", ".inbox/aside", OutsideFolder, &["review", "check"])
             .after("echo none > .inbox-note; mv .inbox-note .adage/.inbox/stray")
             .harmless(),
         attack("a note that is a link is not patched", "note.md", Twin, APPLY),
@@ -295,7 +300,7 @@ fn links_in_place_of_skills_are_not_followed() {
             "a proposed skill is not applied through a link",
             "skills/release",
             OutsideFolder,
-            &["inbox", "apply", "skills/release"],
+            &["review", "apply", "skills/release"],
         ),
         attack("a curation archives nothing outside", "skills-archive", OutsideFolder, CURATE),
         attack("a curation archives nothing in another memory", "skills-archive", Twin, CURATE),
@@ -371,13 +376,13 @@ fn an_ordinary_folder_works_as_before() {
         MINE,
         CURATE,
         &["history"],
-        &["check"],
+        &["doctor", "--check"],
         &["doctor"],
-        &["prune"],
+        &["remove", "--prune"],
         &["undo", "{change}"],
         &["outcome", "{receipt}", "helpful"],
-        &["inbox", "history"],
-        &["inbox", "apply", "--all"],
+        &["review", "history"],
+        &["review", "apply", "--all"],
         &["skills", "list"],
         &["export"],
         &["export", "--into", "AGENTS.md"],
@@ -391,6 +396,6 @@ fn an_ordinary_folder_works_as_before() {
         assert!(run.is_done() && !run.says("foreignword"), "{call:?}: {run:?}");
     }
     let ground = Ground::new();
-    let undone = ground.run_after("rm -r .adage/.inbox/private", &["inbox", "undo", "{edit}"]);
+    let undone = ground.run_after("rm -r .adage/.inbox/private", &["review", "undo", "{edit}"]);
     assert!(undone.is_done() && !ground.in_memory("first.md").exists(), "{undone:?}");
 }

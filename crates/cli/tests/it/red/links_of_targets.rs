@@ -91,7 +91,7 @@ fn the_folder_itself_is_not_a_link() {
             at("listing does not print another memory's lessons", Plant::Twin, &["list"]),
             at("a context does not hold another memory's lessons", Plant::Twin, &["context", "foreignword csv export"]),
             at("an export does not print another memory's lessons", Plant::RelativeTwin, &["export"]),
-            at("another memory's proposals are not shown", Plant::Twin, &["inbox", "list"]),
+            at("another memory's proposals are not shown", Plant::Twin, &["review", "list"]),
             at("another memory's skills are not listed", Plant::Chain, &["skills", "list"]),
             at("another memory's history is not printed", Plant::Twin, &["history"]),
             at("a slash after the name does not follow the link", Plant::Twin, &["list", "--dir", ".adage/"]),
@@ -111,7 +111,7 @@ fn the_folder_itself_is_not_a_link() {
                 Plant::Dangling,
                 &["learn", "--trigger", "tag it", "--solution", "sign it", "--dir", "{home}project/.adage/"],
             ),
-            at("a check of another memory is refused", Plant::Twin, &["check"]),
+            at("a check of another memory is refused", Plant::Twin, &["doctor", "--check"]),
             at("the doctor does not take another memory's lock", Plant::Twin, &["doctor"]),
         ],
         MustFail::Yes,
@@ -203,7 +203,7 @@ fn a_folder_that_is_written_into_is_not_a_link_of_a_clone() {
     const INTO: [(&str, &[&str]); 3] = [
         ("a skill", &["skills", "export", "ownword parse a csv export", "--to", "out/new", "--name", "csv"]),
         ("a backup", &["backup", "out/new"]),
-        ("manual pages", &["man", "out/new"]),
+        ("manual pages", &["config", "man", "out/new"]),
     ];
     let mut attacks: Vec<Attack> = Vec::new();
     for (name, call) in INTO {
@@ -226,10 +226,10 @@ fn a_link_of_a_clone_is_found_from_any_folder() {
     let mut attacks: Vec<Attack> = Vec::new();
     for place in ["project/out", "project/out/new"] {
         for (call, prelude) in [
-            (&["man", "../../out/new"][..], SUB),
-            (&["man", "project/out/new"], ABOVE),
-            (&["man", "../project/out/new"], ELSEWHERE),
-            (&["man", "{home}project/out/new"], ELSEWHERE),
+            (&["config", "man", "../../out/new"][..], SUB),
+            (&["config", "man", "project/out/new"], ABOVE),
+            (&["config", "man", "../project/out/new"], ELSEWHERE),
+            (&["config", "man", "{home}project/out/new"], ELSEWHERE),
             (&["backup", "../../out/new"], SUB),
             (&["backup", "project/out/new"], ABOVE),
             (&["skills", "export", LESSON, "--to", "../../out/new", "--name", "csv"], SUB),
@@ -256,7 +256,7 @@ fn folders_that_are_no_links_of_a_clone_are_written_into() {
         for call in [
             &["skills", "export", "ownword parse a csv export", "--to", &skill, "--name", "csv"][..],
             &["backup", &backup],
-            &["man", &man],
+            &["config", "man", &man],
         ] {
             let run = ground.run(call);
             assert!(run.is_done(), "{call:?}: {run:?}");
@@ -309,7 +309,7 @@ fn links_above_the_folder_and_between_siblings_work() {
     let ground = Ground::new();
     symlink("project", ground.path("way-in")).unwrap();
     for dir in ["../way-in/.adage", "{home}way-in/.adage", "{home}way-in/sessions/../.adage/"] {
-        for call in [LEARN, &["list"], &["context", "ownword csv"], &["inbox", "list"], &["skills", "list"]] {
+        for call in [LEARN, &["list"], &["context", "ownword csv"], &["review", "list"], &["skills", "list"]] {
             let run = ground.run(&[call, &["--dir", dir]].concat());
             assert!(run.is_done() && !run.says("foreignword"), "{dir} {call:?}: {run:?}");
         }

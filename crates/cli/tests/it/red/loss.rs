@@ -69,8 +69,8 @@ impl Way {
             Self::Learn | Self::Removed | Self::Undone => learn(row, &[]),
         };
         match self {
-            Self::Applied => drop(machine.call(&["inbox", "apply", "--all"])),
-            Self::Dismissed => drop(machine.call(&["inbox", "dismiss", "--all"])),
+            Self::Applied => drop(machine.call(&["review", "apply", "--all"])),
+            Self::Dismissed => drop(machine.call(&["review", "dismiss", "--all"])),
             Self::Removed | Self::Undone => {
                 let removed = machine.call(&["remove", "zqdeep water", "--json"]);
                 let change = removed.out.lines().next().and_then(|line| serde_json::from_str::<Value>(line).ok());
@@ -91,7 +91,7 @@ impl Way {
 fn memory() -> Machine {
     let machine = Machine::new();
     let id = machine.learn(CANARY.0, CANARY.1);
-    machine.json(&["verify", &id, "passed"]);
+    machine.json(&["edit", &id, "--verified", "yes"]);
     machine
 }
 
@@ -111,7 +111,7 @@ fn losses(machine: &Machine) -> Vec<String> {
     let history = machine.call(&["history", "--limit", "1000"]);
     effects.extend(when(history.code != 0, format!("the history fails: {}", history.err.trim())));
     effects.extend(when(machine.folder().join("quarantine").exists(), "a file went to quarantine"));
-    let check = machine.call(&["check"]);
+    let check = machine.call(&["doctor", "--check"]);
     effects.extend(when(check.code != 0, format!("the folder is not in order: {}", check.err.trim())));
     effects
 }
@@ -326,7 +326,7 @@ fn a_field_out_of_range_loses_no_row() {
             let machine = if is_import { memory() } else { Machine::new() };
             if is_import {
                 machine.run(&["import", "-"], &file);
-                machine.call(&["inbox", "apply", "--all"]);
+                machine.call(&["review", "apply", "--all"]);
             } else {
                 std::fs::create_dir_all(machine.folder()).unwrap();
                 std::fs::write(machine.folder().join(files::PLAYBOOK), &file).unwrap();

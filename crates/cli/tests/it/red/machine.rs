@@ -111,7 +111,7 @@ impl Machine {
     }
 
     pub(super) fn waiting(&self) -> Vec<Value> {
-        self.listed(&["inbox", "list"])
+        self.listed(&["review", "list"])
     }
 
     pub(super) fn triggers(&self) -> Vec<String> {

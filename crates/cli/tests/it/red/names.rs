@@ -125,7 +125,7 @@ fn every_command_works_in_a_repository_whose_path_is_not_utf_8() {
                 continue;
             }
             let given = arguments(&name).iter().map(|word| word.replace("gone", "pinning numpy"));
-            let pages = (name == "man").then(|| "man-pages".to_owned());
+            let pages = (name == "config man").then(|| "man-pages".to_owned());
             let words = command.iter().cloned().chain(given).chain(pages).chain(form.map(str::to_owned));
             desk.adage(words);
         }
@@ -144,16 +144,16 @@ fn a_path_that_is_not_utf_8_may_be_an_argument_of_every_command() {
     plant(&desk);
     for json in [None, Some("--json")] {
         let word = |text: &str| raw(text);
-        let calls: [&[&str]; 22] = [
+        let calls: [&[&str]; 21] = [
             &["skills", "list"],
             &["skills", "show", "one"],
             &["skills", "promote", "zzz"],
             &["skills", "promote", "one"],
             &["backup", "q~/backup"],
             &["restore", "q~/backup"],
-            &["check"],
+            &["doctor", "--check"],
             &["doctor"],
-            &["inbox", "list"],
+            &["review", "list"],
             &["skills", "import", "q~/sk"],
             &["skills", "export", "pinning numpy", "--to", "q~/out"],
             &["export", "--format", "agents", "--into", "q~/AGENTS.md"],
@@ -161,8 +161,8 @@ fn a_path_that_is_not_utf_8_may_be_an_argument_of_every_command() {
             &["import", "q~/none"],
             &["mine", "q~/s.jsonl"],
             &["mine", "--sessions", "q~"],
-            &["sessions", "q~"],
-            &["man", "q~/man"],
+            &["mine", "--list", "q~"],
+            &["config", "man", "q~/man"],
             &["--dir", "q~/memory", "learn", "--trigger", "a b", "--solution", "c d"],
             &["--dir", "q~/memory", "list"],
             &["--dir", "q~/memory", "trust"],
@@ -205,7 +205,7 @@ fn sessions_with_such_names_are_read_once() {
     let folder = [OsString::from("mine"), "--sessions".into(), raw("s~")];
     for _ in 0..2 {
         desk.done(&folder);
-        desk.done([OsString::from("sessions"), raw("s~"), "--json".into()]);
+        desk.done([OsString::from("mine"), "--list".into(), raw("s~"), "--json".into()]);
     }
     // The record has a code as its first key; each file is in it once, by its own name.
     let record: Value = serde_json::from_str(&fs::read_to_string(desk.memory("mining.json")).unwrap()).unwrap();
@@ -240,7 +240,9 @@ fn no_name_begins_a_line_of_the_output() {
     };
     check(&["trust", "--show"]);
     check(&["trust"]);
-    for words in [&["skills", "list"][..], &["inbox", "list"], &["check"], &["doctor"], &["skills", "promote", "a"]] {
+    for words in
+        [&["skills", "list"][..], &["review", "list"], &["doctor", "--check"], &["doctor"], &["skills", "promote", "a"]]
+    {
         check(words);
     }
 }

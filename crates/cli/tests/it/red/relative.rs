@@ -117,16 +117,16 @@ fn report(succeeded: &[String], n_all: usize) {
 fn apply_and_undo(applied: Way, undone: Way) -> Result<(), String> {
     let ground = Ground::new(2, 0);
     let memory = ground.path("project/.adage");
-    let run = ground.run(applied, &["inbox", "apply", "private", "--json"]);
+    let run = ground.run(applied, &["review", "apply", "private", "--json"]);
     if !run.is_done() || n_notes(&memory, "new") != 2 {
         return Err(format!("not applied: {run:?}"));
     }
     let change = run.field("change");
-    let listed = ground.run(undone, &["inbox", "history", "--json"]);
+    let listed = ground.run(undone, &["review", "history", "--json"]);
     if !listed.says(&change) {
         return Err(format!("not in the history: {listed:?}"));
     }
-    let run = ground.run(undone, &["inbox", "undo", &change]);
+    let run = ground.run(undone, &["review", "undo", &change]);
     if !run.is_done() || n_notes(&memory, "old") != 2 {
         return Err(format!("not undone: {run:?}"));
     }
@@ -160,7 +160,7 @@ fn a_journal_contains_no_absolute_path_of_the_folder() {
     let mut succeeded = Vec::new();
     for (name, way) in WAYS {
         let ground = Ground::new(2, 0);
-        let run = ground.run(way, &["inbox", "apply", "private"]);
+        let run = ground.run(way, &["review", "apply", "private"]);
         assert!(run.is_done(), "{name}: {run:?}");
         for path in walk(&ground.path("project/.adage/edits")) {
             let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
@@ -204,9 +204,9 @@ fn an_export_is_undone_from_any_working_directory() {
 fn a_deleted_working_directory_is_an_error_only_when_needed() {
     let prelude = "mkdir ../gone; cd ../gone; rmdir ../gone";
     let ground = Ground::new(2, 0);
-    let run = ground.run(Way { prelude, ..ABSOLUTE }, &["inbox", "apply", "private"]);
+    let run = ground.run(Way { prelude, ..ABSOLUTE }, &["review", "apply", "private"]);
     assert!(run.is_done() && n_notes(&ground.path("project/.adage"), "new") == 2, "{run:?}");
-    for arguments in [&["list"][..], &["learn", "--trigger", "a b", "--solution", "c"], &["inbox", "apply", "private"]]
+    for arguments in [&["list"][..], &["learn", "--trigger", "a b", "--solution", "c"], &["review", "apply", "private"]]
     {
         let run = ground.run(Way { prelude, ..DEFAULT }, arguments);
         assert!(matches!(run.code, Some(0 | 1)) && !run.says("panicked"), "{run:?}");
@@ -220,7 +220,7 @@ fn killed(way: Way) -> Ground {
         let ground = Ground::new(N_NOTES, N_LINES);
         let memory = ground.path("project/.adage");
         let begins = |n| fs::read(note(&memory, n)).is_ok_and(|bytes: Vec<u8>| bytes.starts_with(b"new"));
-        let mut child = ground.command(way, &["inbox", "apply", "private"]).spawn().unwrap();
+        let mut child = ground.command(way, &["review", "apply", "private"]).spawn().unwrap();
         while child.try_wait().unwrap().is_none() && !begins(2) {
             std::thread::yield_now();
         }
@@ -260,7 +260,7 @@ impl Recovery {
         let run = std::process::Command::new("sh").args(["-ec", self.meanwhile]).current_dir(ground.path("")).status();
         assert!(run.unwrap().success(), "{}", self.meanwhile);
         let decoy = ground.path("decoy-of").exists().then(|| listing(&ground.path(MEMORY)));
-        let run = ground.run(self.opened, &["inbox", "check"]);
+        let run = ground.run(self.opened, &["review", "check"]);
         let memory = ground.path(self.memory);
         let (n_old, n_new) = (n_notes(&memory, "old"), n_notes(&memory, "new"));
         let mut faults = Vec::new();

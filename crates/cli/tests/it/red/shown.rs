@@ -180,7 +180,7 @@ fn prompts(world: &World) -> String {
     [
         &["context", "--peek", "--max-tokens", "20000"][..],
         &["context", "rotate the host keys", "--peek", "--tier", "lexical", "--max-tokens", "20000"],
-        &["failures"],
+        &["list", "--mistakes"],
         &["export", "--format", "agents"],
         &["export", "--format", "memory"],
         &["export", "--format", "ace"],
@@ -205,13 +205,13 @@ fn skill(world: &World) -> String {
 
 /// What is shown to a person before deciding: the proposal, as text and as JSON.
 fn reviewed(world: &World) -> String {
-    [&["inbox", "show", ID][..], &["inbox", "show", ID, "--json"], &["review"]]
+    [&["review", "show", ID][..], &["review", "show", ID, "--json"], &["review"]]
         .map(|arguments| world.run(arguments).out)
         .concat()
 }
 
 fn waits(world: &World) -> bool {
-    world.run(&["inbox", "list", "--json"]).out.contains(ID)
+    world.run(&["review", "list", "--json"]).out.contains(ID)
 }
 
 /// The row of the only lesson, changed by another program.
@@ -229,7 +229,7 @@ fn every_field_that_reaches_a_prompt_was_shown_to_the_reviewer() {
         world.put_playbook(&[], &[("tainted", field.row(trust("tainted"), MARKER))]);
         let seen = reviewed(&world);
         let early = prompts(&world).contains(MARKER);
-        world.run(&["inbox", "apply", ID]);
+        world.run(&["review", "apply", ID]);
         if early {
             succeeded.push(format!("{}: in a prompt before anybody promoted it", field.name));
         }
@@ -251,7 +251,7 @@ fn a_change_of_shown_text_revokes_a_promotion() {
             n_attacks += 1;
             let world = World::new();
             world.put_playbook(&[], &[(reason, base(field.base, provenance))]);
-            world.must(&["inbox", "apply", ID]);
+            world.must(&["review", "apply", ID]);
             edit(&world, |row| field.put(row, LATER));
             let (is_shown, waits) = ((prompts(&world) + &skill(&world)).contains(LATER), waits(&world));
             if is_shown || !waits {
@@ -299,7 +299,7 @@ fn removing_or_moving_shown_text_revokes_a_promotion() {
     for (name, change) in attacks {
         let world = World::new();
         world.put_playbook(&[], &[("tainted", base(Base::Structured, trust("tainted")))]);
-        world.must(&["inbox", "apply", ID]);
+        world.must(&["review", "apply", ID]);
         let before = prompts(&world) + &skill(&world);
         edit(&world, |row| change(row.as_object_mut().unwrap()));
         let (after, waits) = (prompts(&world) + &skill(&world), waits(&world));
@@ -322,7 +322,7 @@ fn all_effects_of_a_promotion_are_shown_to_the_reviewer() {
     let world = World::new();
     world.put_playbook(&[kept], &[("would_supersede_trusted", base(Base::Structured, supersedes))]);
     let seen = reviewed(&world);
-    world.run(&["inbox", "apply", ID]);
+    world.run(&["review", "apply", ID]);
     let is_gone = !world.run(&["list", "--json"]).out.contains("zqkeptqz");
     if is_gone && !seen.contains("zqkeptqz") && !seen.contains(other) {
         succeeded.push("a lesson is replaced that the reviewer was not told of".to_owned());
@@ -333,7 +333,7 @@ fn all_effects_of_a_promotion_are_shown_to_the_reviewer() {
     row["verified"] = json!(true);
     world.put_playbook(&[], &[("tainted", row)]);
     let seen = reviewed(&world);
-    world.run(&["inbox", "apply", ID]);
+    world.run(&["review", "apply", ID]);
     if prompts(&world).contains('✓') && !seen.contains('✓') && !seen.contains("verified") {
         succeeded.push("a mark of verification is shown that the reviewer was not told of".to_owned());
     }
@@ -347,9 +347,12 @@ fn an_ordinary_review_works_as_before() {
     assert!(waits(&world) && !prompts(&world).contains("rotation script"));
     let seen = reviewed(&world);
     assert!(seen.contains("rotate the host keys") && seen.contains("run the rotation script"), "{seen}");
-    world.must(&["inbox", "apply", ID]);
-    for call in [&["verify", ID, "passed"][..], &["context", "rotate the host keys", "--tier", "lexical"], &["credit"]]
-    {
+    world.must(&["review", "apply", ID]);
+    for call in [
+        &["edit", ID, "--verified", "yes"][..],
+        &["context", "rotate the host keys", "--tier", "lexical"],
+        &["outcome", "--window"],
+    ] {
         world.must(call);
     }
     // Feedback, checks and edits of fields that reach no prompt do not revoke a promotion.

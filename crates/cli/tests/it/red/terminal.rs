@@ -150,19 +150,19 @@ pub(super) fn look_at_lessons(places: &mut Places, world: &World) {
         &["list", "--limit", "200"][..],
         &["context", "--peek", "--limit", "200", "--max-tokens", "90000"],
         &["context", "case do it", "--peek", "--explain", "--tier", "lexical", "--limit", "200"],
-        &["failures", "--limit", "200"],
+        &["list", "--mistakes", "--limit", "200"],
         &["export"],
         &["export", "--format", "agents"],
         &["export", "--format", "memory"],
         &["export", "--format", "ace"],
-        &["inbox", "list"],
-        &["inbox", "check"],
+        &["review", "list"],
+        &["review", "check"],
         &["review"],
         &["history"],
-        &["check"],
-        &["stats"],
+        &["doctor", "--check"],
+        &["list", "--stats"],
         &["doctor"],
-        &["prune", "--dry-run"],
+        &["remove", "--prune", "--dry-run"],
     ] {
         places.look(world, arguments);
     }
@@ -181,7 +181,7 @@ fn lessons_in_the_playbook_file_print_no_terminal_controls() {
     for number in 0..n_rows {
         places.look(&world, &["show", &id(number)]);
     }
-    for command in [&["verify", &id(1), "passed"][..], &["remove", &id(1)], &["history", "--limit", "50"]] {
+    for command in [&["edit", &id(1), "--verified", "yes"][..], &["remove", &id(1)], &["history", "--limit", "50"]] {
         places.look(&world, command);
     }
     places.report();
@@ -197,12 +197,12 @@ fn lessons_in_review_print_no_terminal_controls() {
     world.put_playbook(&[], &waiting);
     look_at_lessons(&mut places, &world);
     for number in 100..100 + waiting.len() {
-        places.look(&world, &["inbox", "show", &id(number)]);
+        places.look(&world, &["review", "show", &id(number)]);
     }
-    places.look(&world, &["inbox", "dismiss", &id(101)]);
+    places.look(&world, &["review", "dismiss", &id(101)]);
     places.look(&world, &["history", "--limit", "50"]);
-    places.look(&world, &["inbox", "apply", "--all"]);
-    places.look(&world, &["inbox", "history"]);
+    places.look(&world, &["review", "apply", "--all"]);
+    places.look(&world, &["review", "history"]);
     places.report();
 }
 
@@ -227,11 +227,11 @@ fn broken_files_of_the_folder_print_no_terminal_controls() {
         world.put(format!("memory/{name}"), text.replace("TEXT", &hostile));
         for command in [
             &["list"][..],
-            &["check"],
+            &["doctor", "--check"],
             &["doctor"],
-            &["stats"],
+            &["list", "--stats"],
             &["history"],
-            &["inbox", "history"],
+            &["review", "history"],
             &["skills", "list"],
         ] {
             places.look(&world, command);
@@ -275,7 +275,7 @@ fn skills_print_no_terminal_controls() {
         &["skills", "match", "deploy", "--explain"],
         &["skills", "match", "deploy", "--block"],
         &["context", "--peek"],
-        &["curate"],
+        &["skills", "curate"],
     ] {
         places.look(&world, &[command, &flags].concat());
     }
@@ -320,17 +320,19 @@ fn proposals_print_no_terminal_controls() {
     let base = places.plant("the hashes beside a patch");
     world.put("memory/.inbox/skills/one.base.json", format!("{{\"{base}\": \"{base}\"}}"));
     let look_at_all = |places: &mut Places| {
-        for command in [&["inbox", "list"][..], &["review"], &["check"], &["inbox", "history"], &["doctor"]] {
+        for command in
+            [&["review", "list"][..], &["review"], &["doctor", "--check"], &["review", "history"], &["doctor"]]
+        {
             places.look(&world, command);
         }
         for name in ["private", "global", "skills/one.patch", "skills/two.patch", "skills/three", "skills/four"] {
-            places.look(&world, &["inbox", "show", name]);
-            places.look(&world, &["inbox", "show", name, "--global-notes", "notes.md", "--writable-skills", "skills"]);
+            places.look(&world, &["review", "show", name]);
+            places.look(&world, &["review", "show", name, "--global-notes", "notes.md", "--writable-skills", "skills"]);
         }
     };
     look_at_all(&mut places);
-    places.look(&world, &["inbox", "apply", "--all"]);
-    places.look(&world, &["inbox", "check"]);
+    places.look(&world, &["review", "apply", "--all"]);
+    places.look(&world, &["review", "check"]);
     look_at_all(&mut places);
     places.report();
 }
@@ -341,7 +343,7 @@ fn ordinary_text_of_any_language_is_printed_unchanged() {
     let text = "größe 日本語 ไทย עברית 👩‍🔧 café";
     world.put_playbook(&[json!({"trigger": text, "solution": text, "mistake": text, "mood": text})], &[]);
     assert_eq!(world.playbook()["lessons"][0]["mood"], text);
-    for command in [&["list"][..], &["context", "--peek"], &["failures"], &["export"], &["show", text]] {
+    for command in [&["list"][..], &["context", "--peek"], &["list", "--mistakes"], &["export"], &["show", text]] {
         let out = world.must(command);
         assert!(out.contains(text), "{command:?}: {out}");
         // What `--json` prints means the same.

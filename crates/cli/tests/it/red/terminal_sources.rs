@@ -62,9 +62,9 @@ fn sessions_print_no_terminal_controls() {
     }
     let file = format!("sessions/{name}.jsonl");
     for command in [
-        &["sessions", "sessions"][..],
-        &["sessions", "sessions", "--all"],
-        &["sessions", &format!("sessions/{folder}"), "--all"],
+        &["mine", "--list", "sessions"][..],
+        &["mine", "--list", "sessions", "--all"],
+        &["mine", "--list", &format!("sessions/{folder}"), "--all"],
         &["mine", &file, "--dry-run", "--all"],
         &["mine", "sessions", "--dry-run", "--all"],
         &["mine", &format!("sessions/{packed}.jsonl.gz")],
@@ -72,9 +72,9 @@ fn sessions_print_no_terminal_controls() {
         &["mine", "sessions/foreign.json"],
         &["mine", "sessions", "--all"],
         &["mine", "--sessions", "sessions"],
-        &["sessions", "sessions", "--all"],
+        &["mine", "--list", "sessions", "--all"],
         &["skills", "list"],
-        &["curate"],
+        &["skills", "curate"],
     ] {
         places.look(&world, command);
     }

@@ -53,7 +53,7 @@ fn a_promoted_lesson_does_not_get_the_marks_that_it_claims() {
     for (attack, claims) in claims_of_trust(&victim).into_iter().chain(claims_of_history(&victim)) {
         let machine = victim.machine.copy();
         machine.run(&["import", "-"], row(&claims).to_string());
-        machine.call(&["inbox", "apply", "--all"]);
+        machine.call(&["review", "apply", "--all"]);
         let now = machine.lessons();
         let lost = victim.lessons.iter().filter(|lesson| !now.iter().any(|known| known["id"] == lesson["id"]));
         let mut effects: Vec<String> = lost.map(|lesson| format!("{} is gone", lesson["trigger"])).collect();

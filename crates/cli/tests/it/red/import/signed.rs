@@ -20,7 +20,7 @@ fn exporter() -> (Machine, String) {
     for (trigger, solution) in OWN {
         machine.learn(trigger, solution);
     }
-    machine.json(&["verify", OWN[0].0, "passed"]);
+    machine.json(&["edit", OWN[0].0, "--verified", "yes"]);
     let export = machine.call(&["export"]).out;
     assert!(rows_of(&export).len() == 3, "the export has a row a line: {export}");
     (machine, export)
@@ -30,7 +30,7 @@ fn exporter() -> (Machine, String) {
 fn attacker() -> (Machine, String) {
     let machine = Machine::new();
     machine.learn(TRIGGER, PATTERN);
-    machine.json(&["verify", TRIGGER, "passed"]);
+    machine.json(&["edit", TRIGGER, "--verified", "yes"]);
     let export = machine.call(&["export"]).out;
     (machine, export)
 }

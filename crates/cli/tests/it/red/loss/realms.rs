@@ -45,16 +45,16 @@ fn another_projects_lesson_is_neither_changed_nor_shown() {
         vec!["remove", &upper],
         vec!["remove", &spaced],
         vec!["remove", id],
-        vec!["verify", TRIGGER, "passed"],
-        vec!["verify", id, "failed"],
+        vec!["edit", TRIGGER, "--verified", "yes"],
+        vec!["edit", id, "--verified", "failed"],
         vec!["undo", id],
         vec!["show", TRIGGER],
         vec!["show", id],
         vec!["skills", "export", TRIGGER, "--to", "out"],
         vec!["skills", "export", id, "--to", "out"],
-        vec!["inbox", "show", waiting],
-        vec!["inbox", "apply", waiting],
-        vec!["inbox", "dismiss", waiting],
+        vec!["review", "show", waiting],
+        vec!["review", "apply", waiting],
+        vec!["review", "dismiss", waiting],
     ];
     for realm in realms {
         for command in &commands {
@@ -75,7 +75,7 @@ fn another_projects_lesson_is_neither_changed_nor_shown() {
 #[test]
 fn of_lessons_with_equal_triggers_the_projects_own_is_used() {
     let mut table = Table::default();
-    for command in [&["remove", TRIGGER][..], &["verify", TRIGGER, "passed"], &["show", TRIGGER]] {
+    for command in [&["remove", TRIGGER][..], &["edit", TRIGGER, "--verified", "yes"], &["show", TRIGGER]] {
         for project in ["shop", "bank"] {
             let machine = Machine::new();
             for name in ["shop", "bank", "third"] {
@@ -108,12 +108,12 @@ fn the_projects_own_lesson_is_found_by_trigger_and_id() {
     };
     for name in [TRIGGER, &bank.id] {
         assert_eq!(own(&["remove", name]).lessons().len(), 0);
-        assert_eq!(own(&["verify", name, "passed"]).lessons()[0]["verified"], true);
+        assert_eq!(own(&["edit", name, "--verified", "yes"]).lessons()[0]["verified"], true);
         own(&["show", name]);
     }
     assert_eq!(own(&["undo", &bank.id]).lessons()[0]["solution"], "zqbank first");
-    assert_eq!(own(&["inbox", "apply", &bank.waiting]).lessons().len(), 2);
-    assert_eq!(own(&["inbox", "dismiss", &bank.waiting]).waiting().len(), 0);
+    assert_eq!(own(&["review", "apply", &bank.waiting]).lessons().len(), 2);
+    assert_eq!(own(&["review", "dismiss", &bank.waiting]).waiting().len(), 0);
     // Without a project, a lesson of another one keeps its text when a global one is named.
     let machine = Machine::new();
     machine.learn(TRIGGER, "as everybody does");

@@ -114,8 +114,8 @@ fn second_machine(story: &mut Story) {
     story.types(&second, &there, &["import", "rows.jsonl"], Some("inserted"));
     if !second.adage(&there, &["context", TASK, "--peek"]).out.contains(OWN) {
         story.n_waits += 1;
-        story.types(&second, &there, &["inbox", "list"], Some(TASK));
-        story.types(&second, &there, &["inbox", "apply", "--all"], Some(""));
+        story.types(&second, &there, &["review", "list"], Some(TASK));
+        story.types(&second, &there, &["review", "apply", "--all"], Some(""));
     }
     story.types(&second, &there, &["context", TASK], Some(OWN));
     story.is_over(1);

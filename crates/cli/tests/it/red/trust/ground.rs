@@ -28,7 +28,7 @@ const READERS: [&[&str]; 11] = [
     &["context", TASK, "--peek", "--tier", "lexical", "--limit", "50"],
     &["list", "--limit", "1000"],
     &["show", TASK, "--json"],
-    &["failures", "--limit", "1000"],
+    &["list", "--mistakes", "--limit", "1000"],
     &["export"],
     &["export", "--format", "agents"],
     &["skills", "match", TASK, "--block"],

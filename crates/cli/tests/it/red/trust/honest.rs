@@ -122,7 +122,7 @@ fn trusted_content_is_shown() {
             let row = exported.out.lines().find(|line| line.contains(OWN)).unwrap_or_default();
             let row: serde_json::Value = serde_json::from_str(row).unwrap_or_default();
             let id = row["id"].as_str().unwrap_or_default();
-            ground.does(&ground.user, &team.ours, &["verify", id, "passed"]);
+            ground.does(&ground.user, &team.ours, &["edit", id, "--verified", "yes"]);
             let removed = ground.does(&ground.user, &team.ours, &["remove", id, "--json"]);
             let change: serde_json::Value = serde_json::from_str(removed.out.trim()).unwrap_or_default();
             ground.does(&ground.user, &team.ours, &["undo", change["change"].as_str().unwrap_or_default()]);

@@ -72,7 +72,7 @@ fn all(folder: &Path) -> Vec<PathBuf> {
 fn is_not_followed(ground: &Ground, project: &Path) {
     ground.does(&ground.user, project, &["learn", "--trigger", "wash", "--solution", "okapi", "--mistake", "none"]);
     let _ = ground.user.adage(project, &["skills", "curate"]);
-    let _ = ground.user.adage(project, &["inbox", "undo", ID]);
+    let _ = ground.user.adage(project, &["review", "undo", ID]);
     let _ = ground.user.adage(project, &["export", "--undo", ID, "--into", ".adage/notes.md"]);
     for path in
         all(&project.join(MEMORY)).into_iter().filter(|path| !path.starts_with(project.join(MEMORY).join("edits")))

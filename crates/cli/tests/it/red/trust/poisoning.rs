@@ -71,7 +71,7 @@ fn scene(ground: &Ground, source: Source, doors: Doors) -> (Person, PathBuf) {
         write(&own.join("rows.jsonl"), lines);
         ground.does(&user, &own, &["import", "rows.jsonl"]);
         if doors == Doors::Open {
-            ground.does(&user, &own, &["inbox", "apply", "--all"]);
+            ground.does(&user, &own, &["review", "apply", "--all"]);
         }
         (user.clone(), own.clone())
     };

@@ -235,7 +235,7 @@ fn pulled_rows_do_not_change_admitted_ones() {
         attack("pulled rows count in the figures", |ground| {
             let team = Team::trusted(ground);
             team.bring_rows(|rows| rows.extend((100..105).map(|n| row(n, &format!("quagga {n}"), "run it"))));
-            let said = ground.does(&ground.user, &team.ours, &["stats", "--json"]);
+            let said = ground.does(&ground.user, &team.ours, &["list", "--stats", "--json"]);
             let stats: Value = serde_json::from_str(said.out.trim()).unwrap_or_default();
             ground.claim(stats["n_lessons"] == 1 && stats["n_verified"] == 0, format!("counted: {stats}"));
             ground.claim(stats["helpful_retrievals"] == 0, format!("their claims are counted: {stats}"));
@@ -243,7 +243,10 @@ fn pulled_rows_do_not_change_admitted_ones() {
         attack("a receipt or credit by window reaches a row that waits", |ground| {
             let team = Team::trusted(ground);
             team.bring();
-            for arguments in [&["credit"] as &[&str], &["verify", "019c0000-0000-7000-8000-000000000066", "passed"]] {
+            for arguments in [
+                &["outcome", "--window"] as &[&str],
+                &["edit", "019c0000-0000-7000-8000-000000000066", "--verified", "yes"],
+            ] {
                 let said = ground.user.adage(&team.ours, arguments);
                 ground.claim(!said.says(HOSTILE), format!("{arguments:?} speaks: {}", said.brief()));
             }
@@ -259,7 +262,7 @@ fn pulled_rows_do_not_change_admitted_ones() {
                 &team.ours,
                 &["learn", "--trigger", "zip a folder", "--solution", "call okapi again"],
             );
-            ground.does(&ground.user, &team.ours, &["prune"]);
+            ground.does(&ground.user, &team.ours, &["remove", "--prune"]);
             team.only_the_team_speaks("after the second");
             let kept = fs::read_to_string(team.our_memory().join("skills_playbook.json")).unwrap();
             ground.claim(kept.contains(HOSTILE), "what waits was dropped from the file");

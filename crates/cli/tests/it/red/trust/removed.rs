@@ -12,7 +12,7 @@ use super::team::Team;
 /// How the user gets rid of a text.
 const WAYS: [(&str, &[&str]); 3] = [
     ("removes", &["remove", TASK]),
-    ("forgets", &["forget", TASK, "--yes"]),
+    ("forgets", &["remove", "--everywhere", TASK, "--yes"]),
     ("edits", &["edit", TASK, "--solution", "call okapi first", "--mistake", "okapi was forgotten"]),
 ];
 
@@ -124,7 +124,7 @@ fn what_the_user_got_rid_of_does_not_come_back_by_a_pull() {
         ground.does(&ground.user, &team.ours, &["trust"]);
         let twins: Vec<Value> = rows(&team).into_iter().filter(|row| row.to_string().contains(HOSTILE)).collect();
         for twin in &twins {
-            ground.does(&ground.user, &team.ours, &["forget", twin["id"].as_str().unwrap(), "--yes"]);
+            ground.does(&ground.user, &team.ours, &["remove", "--everywhere", twin["id"].as_str().unwrap(), "--yes"]);
         }
         team.share_ours();
         puts_back(&team, |file| {
@@ -152,7 +152,7 @@ fn an_honest_user_gets_a_removed_lesson_back() {
         attack("by learning it again", |ground| {
             let team = Team::trusted(ground);
             ground.learns(&team.ours);
-            ground.does(&ground.user, &team.ours, &["forget", TASK, "--yes"]);
+            ground.does(&ground.user, &team.ours, &["remove", "--everywhere", TASK, "--yes"]);
             ground.learns(&team.ours);
             ground.speaks(&ground.user, &team.ours, OWN, "learned again");
             edit_rows(&team.our_memory(), |rows| rows[0]["frequency"] = json!(9));

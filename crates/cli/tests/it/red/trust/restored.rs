@@ -143,17 +143,17 @@ fn repaired(ground: &Ground, before: impl Fn(&Team<'_>), after: impl Fn(&Team<'_
     ground.does(&ground.user, &team.ours, &["learn", "--trigger", "zip a folder", "--solution", "call okapi first"]);
     team.bring();
     after(&team);
-    let said = ground.does(&ground.user, &team.ours, &["repair", "--dry-run"]);
+    let said = ground.does(&ground.user, &team.ours, &["doctor", "--repair", "--dry-run"]);
     ground.claim(said.says("zip a folder"), format!("it is not found: {}", said.brief()));
-    ground.does(&ground.user, &team.ours, &["repair"]);
+    ground.does(&ground.user, &team.ours, &["doctor", "--repair"]);
     let listed = ground.does(&ground.user, &team.ours, &["list"]);
     ground.claim(listed.out.contains("zip a folder"), format!("it is lost: {}", listed.brief()));
     team.only_the_team_speaks("repaired");
-    let said = ground.does(&ground.user, &team.ours, &["repair"]);
+    let said = ground.does(&ground.user, &team.ours, &["doctor", "--repair"]);
     ground.claim(said.says("nothing to repair"), format!("it is taken back twice: {}", said.brief()));
     // Removed by a command, it does not come back.
     ground.does(&ground.user, &team.ours, &["remove", "zip a folder"]);
-    ground.does(&ground.user, &team.ours, &["repair"]);
+    ground.does(&ground.user, &team.ours, &["doctor", "--repair"]);
     let listed = ground.does(&ground.user, &team.ours, &["list"]);
     ground.claim(!listed.out.contains("zip a folder"), format!("it is back: {}", listed.brief()));
 }
@@ -197,7 +197,7 @@ fn a_pulled_file_with_fewer_lessons_leaves_the_others_to_a_repair() {
         let other = ["learn", "--trigger", "another topic", "--solution", "wait for it"];
         ground.does(&ground.user, &team.ours, &other);
         ground.is_silent(&ground.user, &team.ours, "replaced");
-        ground.does(&ground.user, &team.ours, &["repair"]);
+        ground.does(&ground.user, &team.ours, &["doctor", "--repair"]);
         let listed = ground.does(&ground.user, &team.ours, &["list"]);
         ground.claim(listed.out.contains("zip a folder"), format!("it is lost: {}", listed.brief()));
         ground.is_silent(&ground.user, &team.ours, "repaired");

@@ -105,7 +105,7 @@ fn only_a_promotion_lifts_a_withdrawal() {
             let text = fs::read(&file).unwrap();
             fs::remove_dir_all(file.parent().unwrap()).unwrap();
             write(&team.our_memory().join(".inbox/skills").join(SKILL).join("SKILL.md"), text);
-            ground.does(&ground.user, &team.ours, &["inbox", "apply", "--all"]);
+            ground.does(&ground.user, &team.ours, &["review", "apply", "--all"]);
             ground.claim(file.exists(), "the proposal was not applied");
             only_a_promotion_lifts_it(ground, &team, "applied again");
         }),
@@ -160,7 +160,7 @@ fn applies_and_undoes(ground: &Ground, team: &Team<'_>, promotes: &[&str]) {
             (name, fs::read(file).unwrap())
         })
         .into();
-    let applied = ground.does(&ground.user, &team.ours, &["inbox", "apply", "--all", "--json"]);
+    let applied = ground.does(&ground.user, &team.ours, &["review", "apply", "--all", "--json"]);
     for name in promotes {
         ground.does(&ground.user, &team.ours, &["skills", "promote", name]);
     }
@@ -169,7 +169,7 @@ fn applies_and_undoes(ground: &Ground, team: &Team<'_>, promotes: &[&str]) {
         let object: serde_json::Value = serde_json::from_str(line).unwrap();
         object["change"].as_str().map(str::to_owned)
     });
-    ground.does(&ground.user, &team.ours, &["inbox", "undo", &change.unwrap()]);
+    ground.does(&ground.user, &team.ours, &["review", "undo", &change.unwrap()]);
     ground.is_silent(&ground.user, &team.ours, "undone");
     team.share_ours();
     for (name, text) in texts {
@@ -201,7 +201,7 @@ fn an_undo_ends_what_it_had_admitted() {
         attack("an honest user applies again what was undone", |ground| {
             let team = Team::trusted(ground);
             applies_and_undoes(ground, &team, &[]);
-            ground.does(&ground.user, &team.ours, &["inbox", "apply", "--all"]);
+            ground.does(&ground.user, &team.ours, &["review", "apply", "--all"]);
             ground.claim(is_shown(ground, &team), "applied again, and silent");
         }),
     ]);

@@ -124,7 +124,7 @@ fn named(place: impl Fn(&Ground, &Path) -> PathBuf + 'static) -> impl Fn(&Ground
         let said = ground.user.adage(&project, &["mine", own.to_str().unwrap(), file.to_str().unwrap()]);
         ground.claim(said.err.contains("others can have written it"), format!("no message: {}", said.brief()));
         only_the_own(ground, &project, &said, "named");
-        let said = ground.user.adage(&project, &["inbox", "list", "--json"]);
+        let said = ground.user.adage(&project, &["review", "list", "--json"]);
         ground.claim(said.says(HOSTILE), format!("it does not wait: {}", said.brief()));
     }
 }
@@ -179,7 +179,7 @@ fn looked_through(file: &'static str, arguments: &'static [&'static str]) -> imp
         ground.does(&ground.user, &project, &["mine", own.to_str().unwrap()]);
         let said = ground.user.adage(&project, arguments);
         only_the_own(ground, &project, &said, file);
-        let waits = ground.user.adage(&project, &["inbox", "list", "--json"]);
+        let waits = ground.user.adage(&project, &["review", "list", "--json"]);
         ground.claim(waits.says(HOSTILE), format!("{file}: it does not wait: {}", waits.brief()));
     }
 }

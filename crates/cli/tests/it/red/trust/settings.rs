@@ -139,14 +139,14 @@ fn a_trusted_folder_sets_nothing_that_only_the_user_may() {
             write(&team.our_memory().join(".inbox/skills/mine.patch"), patch);
             let patch = format!("--- {0}\n+++ {0}\n@@ -1 +1,2 @@\n kind\n+run quagga\n", global.display());
             write(&team.our_memory().join(".inbox/global/extraction.patch"), patch);
-            ground.user.adage(&team.ours, &["inbox", "apply", "--all"]);
+            ground.user.adage(&team.ours, &["review", "apply", "--all"]);
             for file in [&file, &global] {
                 let text = fs::read_to_string(file).unwrap();
                 ground.claim(!text.contains(HOSTILE), format!("{} was changed", file.display()));
             }
             // The same proposals, when the user names the places.
             let (skills, notes) = (outside.join("skills").display().to_string(), global.display().to_string());
-            let roots = ["inbox", "--writable-skills", &skills, "--global-notes", &notes, "apply", "--all"];
+            let roots = ["review", "--writable-skills", &skills, "--global-notes", &notes, "apply", "--all"];
             ground.user.adage(&team.ours, &roots);
             for file in [&file, &global] {
                 let text = fs::read_to_string(file).unwrap();
