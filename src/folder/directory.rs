@@ -1,19 +1,20 @@
 //! A directory, and every operation on its entries, by relative name.
 
 use std::ffi::OsString;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
-use super::disk::{Disk, Stamp};
+use super::disk::{Disk, Stamp, Status};
 use super::edits::BESIDE;
 use super::mapped::Mapped;
 use super::root::{At, Root};
 use super::{Entry, Links, Name, TEMPORARY, limits};
 use crate::config::MAX_FILE;
-use crate::error::folder::{FolderError, Irregular, Result};
+use crate::error::folder::{FolderError, Irregular, Oversized, Result};
 
 /// A directory: the memory folder, a part of it, or one that the host named.
 ///
@@ -73,8 +74,8 @@ impl Directory {
     }
 
     /// The bytes of a file that may be read or mapped.
-    fn max_bytes(&self, at: At<'_>) -> u64 {
-        limits::max_bytes(&at.path(), self.max_file)
+    fn max_bytes(&self, name: &Name) -> u64 {
+        limits::max_bytes(&self.at(name).path(), self.max_file)
     }
 
     /// The same directory, with every operation refused.
@@ -84,11 +85,6 @@ impl Directory {
 
     pub(crate) fn path(&self) -> &Path {
         self.root.path()
-    }
-
-    /// From now on, no other directory at its path takes its place.
-    pub(super) fn keep(&self) {
-        self.root.keep();
     }
 
     /// False once another directory, or none, is at the path of one that was opened.
@@ -144,17 +140,35 @@ impl Directory {
 
     /// The type of an entry; a link is not followed.
     pub(crate) fn entry(&self, name: impl Into<Name>) -> Result<Entry> {
-        self.run("stat", name, |disk, at| disk.entry(at))
+        self.run("stat", name, |disk, at| Entry::of(disk, at))
     }
 
     /// The stamp of a file or directory; none if it is missing. A link is an error.
     pub(crate) fn stamp(&self, name: impl Into<Name>) -> Result<Option<Stamp>> {
-        self.run("stat", name, |disk, at| disk.stamp(at))
+        self.run("stat", name, |disk, at| match disk.status(at)? {
+            Some(Status { irregular: Some(irregular @ (Irregular::Link | Irregular::Special)), .. }) => {
+                Err(irregular.into())
+            }
+            status => Ok(status.as_ref().map(Stamp::from)),
+        })
     }
 
     /// The stamp of an entry, without following a link; none if it is missing.
     pub(crate) fn own_stamp(&self, name: impl Into<Name>) -> Result<Option<Stamp>> {
-        self.run("stat", name, |disk, at| disk.own_stamp(at))
+        self.run("stat", name, |disk, at| Ok(disk.status(at)?.as_ref().map(Stamp::from)))
+    }
+
+    /// The permissions of a file, if the system has them.
+    pub(super) fn mode(&self, name: impl Into<Name>) -> Result<Option<u32>> {
+        self.run("stat", name, |disk, at| Ok(disk.status(at)?.and_then(|status| status.mode).map(|mode| mode & 0o7777)))
+    }
+
+    /// Reads from a file; none if it is missing.
+    fn read<T>(&self, name: &Name, read: impl FnOnce(File) -> io::Result<T>) -> Result<Option<T>> {
+        self.run("read", name, |disk, at| match disk.open(at) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+            file => read(file?).map(Some),
+        })
     }
 
     /// The file's bytes from `offset` on; empty if the file is missing.
@@ -162,9 +176,19 @@ impl Directory {
     /// # Errors
     /// `TooLarge`, also of each other method that reads a file, when it has more bytes than [`limits`] says.
     pub(crate) fn read_or_empty(&self, name: impl Into<Name>, offset: u64) -> Result<Vec<u8>> {
-        self.run("read", name, |disk, at| match disk.read(at, offset, self.max_bytes(at)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            read => read,
+        Ok(self.read_from(&name.into(), offset)?.unwrap_or_default())
+    }
+
+    fn read_from(&self, name: &Name, offset: u64) -> Result<Option<Vec<u8>>> {
+        let max_bytes = self.max_bytes(name);
+        self.read(name, |mut file| {
+            let room = Oversized::check(file.metadata()?.len().saturating_sub(offset), max_bytes)?;
+            file.seek(SeekFrom::Start(offset))?;
+            let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or_default());
+            // It may grow while it is read.
+            file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+            Oversized::check(bytes.len() as u64, max_bytes)?;
+            Ok(bytes)
         })
     }
 
@@ -179,24 +203,27 @@ impl Directory {
 
     /// The first `length` bytes, fewer if the file is shorter; empty if it is missing.
     pub(crate) fn read_start(&self, name: impl Into<Name>, length: usize) -> Result<Vec<u8>> {
-        self.run("read", name, |disk, at| disk.read_start(at, length))
+        let start = self.read(&name.into(), |file| {
+            let mut bytes = Vec::with_capacity(length);
+            file.take(length as u64).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        })?;
+        Ok(start.unwrap_or_default())
     }
 
     /// The content of a regular file; none if it is missing.
     pub(crate) fn content(&self, name: impl Into<Name>) -> Result<Option<Vec<u8>>> {
-        self.run("read", name, |disk, at| match disk.entry(at)? {
-            Entry::Missing => Ok(None),
-            // Reading an entry of another type gives the error that names its type.
-            _ => disk.read(at, 0, self.max_bytes(at)).map(Some),
-        })
+        self.read_from(&name.into(), 0)
     }
 
     /// The file as a memory map; none if it is missing. Only for files that are appended to or replaced, never changed in
     /// place.
     pub(crate) fn map(&self, name: impl Into<Name>) -> Result<Option<Mapped>> {
-        self.run("read", name, |disk, at| match disk.map(at, self.max_bytes(at)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            map => map.map(Some),
+        let name = name.into();
+        let max_bytes = self.max_bytes(&name);
+        self.read(&name, |file| {
+            Oversized::check(file.metadata()?.len(), max_bytes)?;
+            Mapped::of(&file)
         })
     }
 
@@ -215,7 +242,7 @@ impl Directory {
             name.starts_with(BESIDE) || name.starts_with(TEMPORARY)
         };
         self.run("list", name, |disk, at| {
-            if disk.entry(at)? != Entry::Folder {
+            if Entry::of(disk, at)? != Entry::Folder {
                 return Err(io::Error::other("not a folder"));
             }
             Ok(disk.list(at)?.into_iter().filter(|name| !is_ours(name)).collect())

@@ -1,17 +1,15 @@
 //! The seam to the file system: each operation that can fail is a method, and no other code writes files.
 
 use std::ffi::OsString;
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::entry::Entry;
-use super::lock::{Lock, Locked, Waiter};
-use super::mapped::Mapped;
-use super::no_follow::{OpenFor, Status};
+use super::lock::{self, Locked};
+use super::no_follow::OpenFor;
+pub(crate) use super::no_follow::Status;
 use super::root::At;
-use crate::error::folder::{Irregular, Oversized};
 
 /// A file whose last change is more recent than this may change again without a new timestamp.
 const TICK: Duration = Duration::from_secs(2);
@@ -46,17 +44,10 @@ impl Stamp {
 pub(crate) trait Disk: Send + Sync {
     /// Creates a directory and its missing parents.
     fn create_folder(&self, at: At<'_>) -> io::Result<()>;
-    /// The bytes from `offset` on; `NotFound` if the file is missing, [`Oversized`] if there are more than `max_bytes`.
-    fn read(&self, at: At<'_>, offset: u64, max_bytes: u64) -> io::Result<Vec<u8>>;
-    /// The first `length` bytes, fewer if the file is shorter; empty if it is missing.
-    fn read_start(&self, at: At<'_>, length: usize) -> io::Result<Vec<u8>>;
-    /// The file as a memory map; [`Oversized`] if it has more than `max_bytes`. Only for files that are appended to or
-    /// replaced, never changed in place.
-    fn map(&self, at: At<'_>, max_bytes: u64) -> io::Result<Mapped>;
-    /// The stamp of a file or directory; none if it is missing.
-    fn stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>>;
-    /// The stamp of any entry, even a link; none if it is missing.
-    fn own_stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>>;
+    /// The file, open for reading; `NotFound` if it is missing.
+    fn open(&self, at: At<'_>) -> io::Result<File>;
+    /// The status of an entry; none if it is missing.
+    fn status(&self, at: At<'_>) -> io::Result<Option<Status>>;
     fn list(&self, at: At<'_>) -> io::Result<Vec<OsString>>;
     /// Creates a file; an existing one is replaced.
     fn create(&self, at: At<'_>, bytes: &[u8]) -> io::Result<()>;
@@ -71,19 +62,11 @@ pub(crate) trait Disk: Send + Sync {
     fn remove(&self, at: At<'_>) -> io::Result<()>;
     /// Removes an empty directory; an error for any other.
     fn remove_folder(&self, at: At<'_>) -> io::Result<()>;
-    /// The type of an entry.
-    fn entry(&self, at: At<'_>) -> io::Result<Entry>;
     /// The path with all links resolved.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
-    /// The stamp at a path, with every link followed; none if it is missing.
-    fn followed_stamp(&self, path: &Path) -> io::Result<Option<Stamp>>;
-    /// The permissions of a file, if the system has them.
-    fn mode(&self, at: At<'_>) -> io::Result<Option<u32>>;
     fn set_mode(&self, at: At<'_>, mode: u32) -> io::Result<()>;
     /// Waits for the lock for at most `patience`.
-    fn lock_exclusive(&self, at: At<'_>, waiter: &Waiter, patience: Duration) -> io::Result<Locked>;
-    /// `None` when another handle holds it.
-    fn try_lock_exclusive(&self, at: At<'_>) -> io::Result<Option<Lock>>;
+    fn lock(&self, at: At<'_>, patience: Duration) -> io::Result<Locked>;
 }
 
 /// The real file system.
@@ -91,66 +74,29 @@ pub(crate) struct RealDisk;
 
 impl At<'_> {
     fn file(self, what_for: OpenFor) -> io::Result<File> {
-        self.root.with(|handle| handle.file(self.name, what_for))
-    }
-
-    fn status(self) -> io::Result<Option<Status>> {
-        match self.root.with(|handle| handle.status(self.name)) {
-            Ok(status) => Ok(Some(status)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        self.root.handle()?.file(self.name, what_for)
     }
 }
 
 impl Disk for RealDisk {
     fn create_folder(&self, at: At<'_>) -> io::Result<()> {
         at.root.create()?;
-        at.root.with(|handle| handle.make_directories(at.name))
+        at.root.handle()?.make_directories(at.name)
     }
 
-    fn read(&self, at: At<'_>, offset: u64, max_bytes: u64) -> io::Result<Vec<u8>> {
-        let mut file = at.file(OpenFor::Reading)?;
-        let room = Oversized::check(file.metadata()?.len().saturating_sub(offset), max_bytes)?;
-        file.seek(SeekFrom::Start(offset))?;
-        let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or_default());
-        // It may grow while it is read.
-        file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
-        Oversized::check(bytes.len() as u64, max_bytes)?;
-        Ok(bytes)
+    fn open(&self, at: At<'_>) -> io::Result<File> {
+        at.file(OpenFor::Reading)
     }
 
-    fn read_start(&self, at: At<'_>, length: usize) -> io::Result<Vec<u8>> {
-        let file = match at.file(OpenFor::Reading) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            file => file?,
-        };
-        let mut bytes = Vec::with_capacity(length);
-        file.take(length as u64).read_to_end(&mut bytes)?;
-        Ok(bytes)
-    }
-
-    fn map(&self, at: At<'_>, max_bytes: u64) -> io::Result<Mapped> {
-        let file = at.file(OpenFor::Reading)?;
-        Oversized::check(file.metadata()?.len(), max_bytes)?;
-        Mapped::of(&file)
-    }
-
-    fn stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>> {
-        match at.status()? {
-            Some(Status { irregular: Some(irregular @ (Irregular::Link | Irregular::Special)), .. }) => {
-                Err(irregular.into())
-            }
-            status => Ok(status.as_ref().map(Stamp::from)),
+    fn status(&self, at: At<'_>) -> io::Result<Option<Status>> {
+        match at.root.handle().and_then(|handle| handle.status(at.name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            status => status.map(Some),
         }
     }
 
-    fn own_stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>> {
-        Ok(at.status()?.as_ref().map(Stamp::from))
-    }
-
     fn list(&self, at: At<'_>) -> io::Result<Vec<OsString>> {
-        let mut names = at.root.with(|handle| handle.list(at.name))?;
+        let mut names = at.root.handle()?.list(at.name)?;
         names.sort();
         Ok(names)
     }
@@ -185,22 +131,26 @@ impl Disk for RealDisk {
     }
 
     fn sync_folder(&self, at: At<'_>) -> io::Result<()> {
-        at.root
-            .with(|handle| if at.name.as_os_str().is_empty() { handle.sync() } else { handle.below(at.name)?.sync() })
+        let handle = at.root.handle()?;
+        if at.name.as_os_str().is_empty() { handle.sync() } else { handle.below(at.name)?.sync() }
     }
 
     fn rename(&self, from: At<'_>, to: At<'_>) -> io::Result<()> {
-        from.root.with(|source| to.root.with(|target| source.rename(from.name, (target, to.name))))
+        from.root.handle()?.rename(from.name, (to.root.handle()?.as_ref(), to.name))
     }
 
     fn link(&self, from: At<'_>, to: At<'_>) -> io::Result<()> {
         // On a file system without hard links, a copy is made.
-        let linked = from.root.with(|handle| handle.link(from.name, to.name));
-        linked.or_else(|_| self.create(to, &self.read(from, 0, u64::MAX)?))
+        let linked = from.root.handle()?.link(from.name, to.name);
+        linked.or_else(|_| {
+            let mut bytes = Vec::new();
+            self.open(from)?.read_to_end(&mut bytes)?;
+            self.create(to, &bytes)
+        })
     }
 
     fn remove(&self, at: At<'_>) -> io::Result<()> {
-        at.root.with(|handle| handle.remove(at.name))
+        at.root.handle()?.remove(at.name)
     }
 
     fn remove_folder(&self, at: At<'_>) -> io::Result<()> {
@@ -208,32 +158,11 @@ impl Disk for RealDisk {
             // The directory itself is removed by its path. If a link has taken its place, this fails.
             return fs::remove_dir(at.path());
         }
-        at.root.with(|handle| handle.remove_directory(at.name))
-    }
-
-    fn entry(&self, at: At<'_>) -> io::Result<Entry> {
-        match at.status() {
-            Ok(status) => Ok(status.as_ref().map_or(Entry::Missing, Entry::from)),
-            // A parent in the path is a file.
-            Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(Entry::Missing),
-            Err(error) => Err(error),
-        }
+        at.root.handle()?.remove_directory(at.name)
     }
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         fs::canonicalize(path)
-    }
-
-    fn followed_stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
-        match fs::metadata(path) {
-            Ok(metadata) => Ok(Some(Stamp::from(&Status::from(&metadata)))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn mode(&self, at: At<'_>) -> io::Result<Option<u32>> {
-        Ok(at.status()?.and_then(|status| status.mode).map(|mode| mode & 0o7777))
     }
 
     #[cfg(unix)]
@@ -247,15 +176,8 @@ impl Disk for RealDisk {
         Ok(())
     }
 
-    fn lock_exclusive(&self, at: At<'_>, waiter: &Waiter, patience: Duration) -> io::Result<Locked> {
-        // A writer must not continue in a directory that was moved away.
-        at.root.reopen_if_moved();
-        waiter.lock(at.file(OpenFor::Locking)?, patience)
-    }
-
-    fn try_lock_exclusive(&self, at: At<'_>) -> io::Result<Option<Lock>> {
-        let file = at.file(OpenFor::Locking)?;
-        unless_held(file.try_lock(), file)
+    fn lock(&self, at: At<'_>, patience: Duration) -> io::Result<Locked> {
+        lock::lock(at.file(OpenFor::Locking)?, patience)
     }
 }
 
@@ -266,24 +188,5 @@ impl From<&Status> for Stamp {
         let now = SystemTime::now();
         let is_racy = modified.is_none_or(|modified| now.duration_since(modified).unwrap_or_default() < TICK);
         Self { inode, length, modified, changed, is_racy }
-    }
-}
-
-impl From<&Status> for Entry {
-    fn from(status: &Status) -> Self {
-        match status.irregular {
-            Some(Irregular::Link) => Self::Link,
-            Some(Irregular::Folder) => Self::Folder,
-            Some(Irregular::Special | Irregular::HardLinked { .. }) => Self::Other,
-            None => Self::File { n_links: status.n_links, n_bytes: status.length, is_writable: status.is_writable },
-        }
-    }
-}
-
-fn unless_held(locked: Result<(), TryLockError>, file: File) -> io::Result<Option<Lock>> {
-    match locked {
-        Ok(()) => Ok(Some(Box::new(file))),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(error),
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::Entry;
-use super::disk::{Disk, RealDisk, Stamp};
+use super::disk::{Disk, RealDisk};
 use super::no_follow::{Handle, OpenFor};
 use super::root::{At, Root};
 use crate::error::folder::{FolderError, Result};
@@ -53,11 +53,6 @@ impl<'a> Links<'a> {
         self.0.resolve(path)
     }
 
-    /// The stamp at a path, with every link followed; none if it is missing.
-    pub(crate) fn stamp(&self, path: &Path) -> Result<Option<Stamp>> {
-        self.0.followed_stamp(path).map_err(FolderError::io("stat", path))
-    }
-
     /// The path with every link followed as far as it exists; the rest is unchanged.
     pub(crate) fn resolve_existing(&self, path: &Path) -> Result<PathBuf> {
         for ancestor in path.ancestors() {
@@ -89,7 +84,7 @@ impl<'a> Links<'a> {
     fn entry(&self, path: &Path) -> io::Result<Entry> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(Entry::Folder) };
         let root = Root::named(parent.to_owned());
-        self.0.entry(At { root: &root, name: Path::new(name) })
+        Entry::of(self.0, At { root: &root, name: Path::new(name) })
     }
 
     /// True if the path, or a parent, is a link to a missing target: by the time of a write, it could lead anywhere.

@@ -34,10 +34,9 @@ pub(crate) use edits::OwnEdits;
 pub(crate) use entry::Entry;
 pub(crate) use json_file::{JsonFile, JsonRecord, KnownJson};
 pub(crate) use links::{Links, Target};
-pub(crate) use lock::{Lock, Locked, Waiter};
+pub(crate) use lock::{Lock, Locked};
 pub(crate) use mapped::Mapped;
 pub(crate) use name::Name;
-#[cfg(test)]
 pub(crate) use root::At;
 
 /// The file whose lock is the folder's lock.
@@ -71,11 +70,9 @@ pub(crate) struct Folder {
     access: Access,
     /// True for a handle that creates no folder and found none.
     is_absent: bool,
-    is_kept: bool,
     is_swept: AtomicBool,
     /// How long a writer waits for the lock.
     lock_timeout: Duration,
-    waiter: Waiter,
     own_edits: Option<OwnEdits>,
 }
 
@@ -99,10 +96,8 @@ impl Folder {
             spelled,
             access,
             is_absent: false,
-            is_kept: false,
             is_swept: AtomicBool::new(false),
             lock_timeout: LOCK_TIMEOUT,
-            waiter: Waiter::default(),
             own_edits: None,
         })
     }
@@ -135,19 +130,13 @@ impl Folder {
         }
     }
 
-    /// From now on this handle remains with the folder that it opened, or opens first, even if the path leads elsewhere later.
-    pub(crate) fn keep(&mut self) {
-        self.directory.keep();
-        self.is_kept = true;
-    }
-
     /// # Errors
-    /// `Replaced` when another folder, or none, is at the path of one that is kept.
+    /// `Replaced` when another folder, or none, is at the path of the one that was opened.
     pub(crate) fn check_place(&self) -> Result<()> {
-        if self.is_kept && !self.directory.is_in_place() {
-            return Err(FolderError::Replaced { path: self.path().to_owned() });
+        if self.directory.is_in_place() {
+            return Ok(());
         }
-        Ok(())
+        Err(FolderError::Replaced { path: self.path().to_owned() })
     }
 
     /// The folder's path, for messages.
@@ -213,17 +202,17 @@ impl Folder {
 
     /// The folder's lock, waited for at most this long.
     pub(crate) fn lock_within(&self, patience: Duration) -> Result<Lock> {
-        self.lock_file_within(LOCK, &self.waiter, patience)
+        self.lock_file_within(LOCK, patience)
     }
 
     /// The lock of a file, waited for at most this long.
-    pub(crate) fn lock_file_within(&self, name: &'static str, waiter: &Waiter, patience: Duration) -> Result<Lock> {
+    pub(crate) fn lock_file_within(&self, name: &'static str, patience: Duration) -> Result<Lock> {
         self.refuse_read_only()?;
         if self.directory.has_stopped_writes() {
             return Err(FolderError::WritesStopped { path: self.path().to_owned() });
         }
         self.check_place()?;
-        match self.directory.run("lock", name, |disk, at| disk.lock_exclusive(at, waiter, patience))? {
+        match self.directory.run("lock", name, |disk, at| disk.lock(at, patience))? {
             Locked::Taken(lock) => Ok(lock),
             Locked::Held(holder) => Err(self.locked(name, holder)),
         }
@@ -243,9 +232,7 @@ impl Folder {
             return Ok(Turn { _one_at_a_time: guard, patience: self.lock_timeout.saturating_sub(since.elapsed()) });
         }
         // The thread with the turn waits for the lock too, or holds it.
-        let locked =
-            self.directory.run("lock", LOCK, |disk, at| disk.lock_exclusive(at, &self.waiter, Duration::ZERO))?;
-        let holder = match locked {
+        let holder = match self.directory.run("lock", LOCK, |disk, at| disk.lock(at, Duration::ZERO))? {
             Locked::Held(holder) => holder,
             Locked::Taken(_) => Some(Holder { pid: std::process::id(), name: None }),
         };
@@ -254,7 +241,14 @@ impl Folder {
 
     /// The folder's lock; none while another handle holds it.
     pub(crate) fn try_lock(&self) -> Result<Option<Lock>> {
-        self.directory.run("lock", LOCK, |disk, at| disk.try_lock_exclusive(at))
+        self.try_lock_at(LOCK)
+    }
+
+    fn try_lock_at(&self, name: &'static str) -> Result<Option<Lock>> {
+        match self.directory.run("lock", name, |disk, at| disk.lock(at, Duration::ZERO))? {
+            Locked::Taken(lock) => Ok(Some(lock)),
+            Locked::Held(_) => Ok(None),
+        }
     }
 
     /// The lock of another file; none while another handle holds it.
@@ -263,7 +257,7 @@ impl Folder {
     /// `ReadOnly`, `Io`.
     pub(crate) fn try_lock_file(&self, name: &'static str) -> Result<Option<Lock>> {
         self.refuse_read_only()?;
-        self.directory.run("lock", name, |disk, at| disk.try_lock_exclusive(at))
+        self.try_lock_at(name)
     }
 
     fn refuse_read_only(&self) -> Result<()> {

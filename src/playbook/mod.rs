@@ -210,8 +210,7 @@ impl Playbook {
         !self.shared.store.folder.is_absent()
     }
 
-    /// Whether the folder that was opened still is at its path, with its id. Only where the handle has a trust store: without one
-    /// a path is trusted, whatever it leads to. Every call finds that out by itself; a host that keeps handles open asks before it
+    /// Whether the folder that was opened still is at its path, with its id where the handle has a trust store. Every call finds that out by itself; a host that keeps handles open asks before it
     /// uses one, and opens the folder again.
     ///
     /// # Errors

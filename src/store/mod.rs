@@ -62,7 +62,7 @@ use crate::clock::Clock;
 use crate::config::{CreditConfig, FeedbackConfig, StoreConfig};
 use crate::credit::ReceiptLog;
 use crate::error::folder::{FolderError, Irregular, Result};
-use crate::folder::{Directory, Folder, Name, Stamp, Waiter};
+use crate::folder::{Directory, Folder, Name, Stamp};
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Change, Edit};
 use crate::trust::{Guard, Standing};
@@ -102,9 +102,8 @@ pub(crate) struct Store {
     credit: CreditConfig,
     config: StoreConfig,
     receipt_count: ReceiptCount,
-    /// Usage that is not written yet, and the wait for the lock of its files.
+    /// Usage that is not written yet.
     pending: Mutex<usage::Pending>,
-    usage_waiter: Waiter,
     encoder: FileEncoder,
 }
 
@@ -128,9 +127,8 @@ impl Store {
         config: StoreConfig,
     ) -> Result<Opened> {
         let receipt_count = ReceiptCount::default();
-        let (pending, usage_waiter, encoder) = (Mutex::default(), Waiter::default(), FileEncoder::default());
-        let store =
-            Self { folder, guard, clock, feedback, credit, config, receipt_count, pending, usage_waiter, encoder };
+        let (pending, encoder) = (Mutex::default(), FileEncoder::default());
+        let store = Self { folder, guard, clock, feedback, credit, config, receipt_count, pending, encoder };
         if store.guard.standing() == Standing::Unknown {
             let nothing = Snapshot::new(PlaybookFile::default(), OnDisk::no_file(None));
             return Ok(Opened { store, snapshot: nothing, recovery: None });

@@ -35,8 +35,7 @@ impl Scan<'_> {
         // The memory's own folder of skills is not a link.
         let files = self.folder.files();
         let is_own = path == files.path_of(OWN_SKILLS);
-        let stamp = if is_own { files.stamp(OWN_SKILLS)? } else { self.folder.links().stamp(path)? };
-        if stamp.is_none() {
+        if is_own && files.stamp(OWN_SKILLS)?.is_none() {
             return Ok(());
         }
         let real = match self.folder.links().resolve(path) {

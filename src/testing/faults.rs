@@ -1,6 +1,7 @@
 //! Disks for the tests: one that fails, one that counts.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,8 +10,8 @@ use std::time::{Duration, SystemTime};
 
 use parking_lot::Mutex;
 
-use crate::folder::disk::{Disk, RealDisk};
-use crate::folder::{At, Entry, Lock, Locked, Mapped, Stamp, Waiter};
+use crate::folder::disk::{Disk, RealDisk, Status};
+use crate::folder::{At, Locked};
 
 /// What becomes of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,20 +75,11 @@ impl<W: Watch> Disk for W {
     fn create_folder(&self, at: At<'_>) -> io::Result<()> {
         run(self, "create_folder", &at.path(), || RealDisk.create_folder(at))
     }
-    fn read(&self, at: At<'_>, offset: u64, max_bytes: u64) -> io::Result<Vec<u8>> {
-        run(self, "read", &at.path(), || RealDisk.read(at, offset, max_bytes))
+    fn open(&self, at: At<'_>) -> io::Result<File> {
+        run(self, "read", &at.path(), || RealDisk.open(at))
     }
-    fn read_start(&self, at: At<'_>, length: usize) -> io::Result<Vec<u8>> {
-        run(self, "read", &at.path(), || RealDisk.read_start(at, length))
-    }
-    fn map(&self, at: At<'_>, max_bytes: u64) -> io::Result<Mapped> {
-        run(self, "map", &at.path(), || RealDisk.map(at, max_bytes))
-    }
-    fn stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>> {
-        run(self, "stat", &at.path(), || RealDisk.stamp(at))
-    }
-    fn own_stamp(&self, at: At<'_>) -> io::Result<Option<Stamp>> {
-        run(self, "stat", &at.path(), || RealDisk.own_stamp(at))
+    fn status(&self, at: At<'_>) -> io::Result<Option<Status>> {
+        run(self, "stat", &at.path(), || RealDisk.status(at))
     }
     fn list(&self, at: At<'_>) -> io::Result<Vec<OsString>> {
         run(self, "list", &at.path(), || RealDisk.list(at))
@@ -129,26 +121,14 @@ impl<W: Watch> Disk for W {
     fn remove_folder(&self, at: At<'_>) -> io::Result<()> {
         run(self, "remove", &at.path(), || RealDisk.remove_folder(at))
     }
-    fn entry(&self, at: At<'_>) -> io::Result<Entry> {
-        run(self, "stat", &at.path(), || RealDisk.entry(at))
-    }
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         run(self, "resolve", path, || RealDisk.resolve(path))
-    }
-    fn followed_stamp(&self, path: &Path) -> io::Result<Option<Stamp>> {
-        run(self, "stat", path, || RealDisk.followed_stamp(path))
-    }
-    fn mode(&self, at: At<'_>) -> io::Result<Option<u32>> {
-        run(self, "stat", &at.path(), || RealDisk.mode(at))
     }
     fn set_mode(&self, at: At<'_>, mode: u32) -> io::Result<()> {
         run(self, "set_mode", &at.path(), || RealDisk.set_mode(at, mode))
     }
-    fn lock_exclusive(&self, at: At<'_>, waiter: &Waiter, patience: Duration) -> io::Result<Locked> {
-        run(self, "lock", &at.path(), || RealDisk.lock_exclusive(at, waiter, patience))
-    }
-    fn try_lock_exclusive(&self, at: At<'_>) -> io::Result<Option<Lock>> {
-        run(self, "lock", &at.path(), || RealDisk.try_lock_exclusive(at))
+    fn lock(&self, at: At<'_>, patience: Duration) -> io::Result<Locked> {
+        run(self, "lock", &at.path(), || RealDisk.lock(at, patience))
     }
 }
 

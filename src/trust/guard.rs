@@ -103,8 +103,7 @@ impl TrustRequest {
             let is_absent = access == Access::Existing && matches!(look(&folder), Found::Fresh);
             return Ok((if is_absent { folder.absent() } else { folder }, guard));
         };
-        let mut folder = Folder::open(path, disk, access.without_creating())?;
-        folder.keep();
+        let folder = Folder::open(path, disk, access.without_creating())?;
         let folder = self.judge(folder, access, &guard, store.as_ref())?;
         let (reader, writer) = (Arc::clone(&guard), Arc::clone(&guard));
         let own_edits = OwnEdits {
@@ -227,7 +226,7 @@ impl Guard {
     /// # Errors
     /// `Replaced`, `Io`.
     pub(crate) fn check(&self, folder: &Folder) -> Result<()> {
-        if self.store.is_none() || self.standing() == Standing::Unknown {
+        if self.standing() == Standing::Unknown {
             return Ok(());
         }
         folder.check_place()?;

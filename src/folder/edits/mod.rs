@@ -261,7 +261,7 @@ impl<'a> Edits<'a> {
                 return Err(Error::FileChanged { path, expected, found });
             }
             let present = match before {
-                Some(_) => directory.run("stat", name, |disk, path| disk.mode(path))?,
+                Some(_) => directory.mode(name)?,
                 None => None,
             };
             files.push(JournalFile { path, before, after, mode: present.or(mode) });

@@ -39,7 +39,7 @@ impl OpenFor {
 
 /// The result of a stat.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Status {
+pub(crate) struct Status {
     /// None for a regular file.
     pub(super) irregular: Option<Irregular>,
     pub(super) inode: u64,

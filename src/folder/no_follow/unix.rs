@@ -1,11 +1,10 @@
 //! Unix: paths relative to a directory's descriptor, opened by `openat2` if the kernel has it, otherwise part by part.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path};
 use std::time::{Duration, SystemTime};
 
@@ -228,27 +227,6 @@ impl From<&Stat> for Status {
             n_links: stat.st_nlink as u64,
             is_writable: mode & 0o222 != 0,
             mode: Some(mode),
-        }
-    }
-}
-
-impl From<&Metadata> for Status {
-    fn from(metadata: &Metadata) -> Self {
-        Self {
-            irregular: if metadata.is_file() {
-                None
-            } else if metadata.is_dir() {
-                Some(Irregular::Folder)
-            } else {
-                Some(Irregular::Special)
-            },
-            inode: metadata.ino(),
-            length: metadata.len(),
-            modified: metadata.modified().ok(),
-            changed: Some((metadata.ctime(), metadata.ctime_nsec())),
-            n_links: metadata.nlink(),
-            is_writable: metadata.mode() & 0o222 != 0,
-            mode: Some(metadata.mode()),
         }
     }
 }

@@ -89,7 +89,7 @@ impl Store {
     }
 
     fn lock_usage(&self, patience: Duration) -> Result<Lock> {
-        self.folder.lock_file_within(LOCK, &self.usage_waiter, patience)
+        self.folder.lock_file_within(LOCK, patience)
     }
 
     /// A receipt that cannot be logged is dropped.

@@ -103,7 +103,7 @@ fn set_mode(path: &Path, mode: u32) {
 
 fn mode_of(path: &Path) -> u32 {
     let file = Directory::real(path.parent().unwrap());
-    file.run("stat", path.file_name().unwrap(), |disk, at| disk.mode(at)).unwrap().unwrap_or_default()
+    file.mode(path.file_name().unwrap()).unwrap().unwrap_or_default()
 }
 
 /// The contents of the files, without modes.
