@@ -46,9 +46,18 @@ struct Subject {
     run: Run,
 }
 
+/// The bundled model, packed or as its file.
+fn on(engine: Engine) -> OnnxEmbedder {
+    let model = match engine {
+        Engine::BuiltIn => Model::bundled(),
+        _ => Model::from_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/models")).unwrap(),
+    };
+    OnnxEmbedder::new(model, engine)
+}
+
 impl Subject {
     fn engine(name: &str, engine: Engine) -> Self {
-        let embedder = OnnxEmbedder::new(Model::bundled(), engine);
+        let embedder = on(engine);
         let run = Box::new(move |texts: &[&str]| drop(black_box(embedder.embed(texts, Role::Document).unwrap())));
         Self { name: name.to_owned(), n_rounds: N_ROUNDS, run }
     }
@@ -131,8 +140,7 @@ fn main() {
     match (path("ADAGE_ONNXRUNTIME"), path("ADAGE_DATA")) {
         (Some(library), Some(data)) => {
             let texts = corpus(data);
-            let [one, other] = [Engine::BuiltIn, Engine::OnnxRuntime(library)]
-                .map(|engine| OnnxEmbedder::new(Model::bundled(), engine));
+            let [one, other] = [Engine::BuiltIn, Engine::OnnxRuntime(library)].map(on);
             println!("least cosine to ONNX Runtime over {} texts: {:.7}", texts.len(), compare(&texts, &one, &other));
         }
         _ => println!("NOT COMPARED: set ADAGE_ONNXRUNTIME and ADAGE_DATA to a file of JSON lines"),

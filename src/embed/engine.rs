@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 /// The engine that runs the graph. The caller chooses it; it never depends on what is installed on the machine.
 ///
-/// Vectors of two engines differ in the last digits only (cosine at least .99999) and carry the same fingerprint.
+/// Vectors of one model in two engines differ in the last digits only (cosine at least .99999).
 ///
 /// ```no_run
-/// # #[cfg(all(feature = "ort", feature = "bundled-model"))] {
+/// # #[cfg(feature = "ort")] {
 /// use adage::{OnnxEmbedder, Playbook};
 /// use adage::embed::{Engine, Model};
 /// let engine = Engine::OnnxRuntime("/path/to/onnxruntime/capi/libonnxruntime.so.1.31.1".into());
-/// let embedder = OnnxEmbedder::new(Model::bundled(), engine);
+/// let embedder = OnnxEmbedder::new(Model::from_dir("/path/to/model")?, engine);
 /// embedder.warm_up()?; // fails here if it is missing, too old, or not the one that this process has
 /// let playbook = Playbook::builder("memory").with_embedder(std::sync::Arc::new(embedder)).open()?;
 /// # }

@@ -1,7 +1,5 @@
 //! Models as ONNX graphs: tokens in, token embeddings out, pooled here.
 
-use std::borrow::Cow;
-
 use ndarray::{Array2, Array3, Axis, s};
 use tokenizers::{Tokenizer, TruncationParams};
 
@@ -46,7 +44,7 @@ impl GraphSession {
     /// Loads a graph with this function, and the tokenizer.
     pub(super) fn load(
         model: &Model,
-        load: impl FnOnce(Cow<'static, [u8]>) -> Result<Box<dyn Graph>, EmbedError>,
+        load: impl FnOnce(Vec<u8>) -> Result<Box<dyn Graph>, EmbedError>,
     ) -> Result<Self, EmbedError> {
         let (graph, tokenizer) = model.bytes()?;
         let tokenizer = load_tokenizer(&tokenizer)?;

@@ -1,6 +1,5 @@
 //! Where a model comes from.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use adage_redact::path_line;
@@ -18,17 +17,14 @@ pub struct Model {
     pub(super) fingerprint: TextHash,
 }
 
-/// Linked in, or read.
-type Bytes = Cow<'static, [u8]>;
-
 #[derive(Clone)]
 pub(super) enum Source {
     /// Linked into the program.
     #[cfg(feature = "bundled-model")]
     Bundled,
     Bytes {
-        graph: Bytes,
-        tokenizer: Bytes,
+        graph: Vec<u8>,
+        tokenizer: Vec<u8>,
     },
     Files {
         graph: PathBuf,
@@ -37,7 +33,8 @@ pub(super) enum Source {
 }
 
 impl Model {
-    /// all-MiniLM-L6-v2, linked into the program: 384 dimensions, English above all, 22.9 MB.
+    /// all-MiniLM-L6-v2, linked into the program: 384 dimensions, English above all, 22.9 MB. It runs in
+    /// [`Engine::BuiltIn`](super::Engine::BuiltIn), for which its weights are packed, and in no other engine.
     #[cfg(feature = "bundled-model")]
     #[must_use]
     pub fn bundled() -> Self {
@@ -64,17 +61,20 @@ impl Model {
     #[must_use]
     pub fn from_bytes(graph: Vec<u8>, tokenizer: Vec<u8>) -> Self {
         let fingerprint = TextHash::of(&[&graph, &tokenizer]);
-        Self { source: Source::Bytes { graph: graph.into(), tokenizer: tokenizer.into() }, fingerprint }
+        Self { source: Source::Bytes { graph, tokenizer }, fingerprint }
     }
 
     /// The graph and the tokenizer.
     #[cfg(any(feature = "rten", feature = "ort"))]
-    pub(super) fn bytes(&self) -> Result<(Bytes, Bytes), EmbedError> {
+    pub(super) fn bytes(&self) -> Result<(Vec<u8>, Vec<u8>), EmbedError> {
         match &self.source {
             #[cfg(feature = "bundled-model")]
-            Source::Bundled => Ok((Cow::Borrowed(adage_minilm::MODEL), Cow::Borrowed(adage_minilm::TOKENIZER))),
+            Source::Bundled => {
+                let reason = "the bundled model runs in Engine::BuiltIn only; another engine needs a folder's model";
+                Err(EmbedError::Load { reason: reason.to_owned() })
+            }
             Source::Bytes { graph, tokenizer } => Ok((graph.clone(), tokenizer.clone())),
-            Source::Files { graph, tokenizer } => Ok((read(graph)?.into(), read(tokenizer)?.into())),
+            Source::Files { graph, tokenizer } => Ok((read(graph)?, read(tokenizer)?)),
         }
     }
 }

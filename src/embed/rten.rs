@@ -1,6 +1,5 @@
 //! An engine in pure Rust: the only file that names rten.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use ndarray::Array3;
@@ -19,15 +18,11 @@ pub(super) struct RtenGraph {
 }
 
 impl RtenGraph {
-    pub(super) fn load(graph: Cow<'static, [u8]>) -> Result<Self, EmbedError> {
+    pub(super) fn load(graph: Vec<u8>) -> Result<Self, EmbedError> {
         // Packing the weights once costs 10 ms here and saves a third of every run of a short text.
         let mut options = ModelOptions::with_all_ops();
         options.prepack_weights(true);
-        let graph = match graph {
-            Cow::Borrowed(bytes) => options.load_static_slice(bytes),
-            Cow::Owned(bytes) => options.load(bytes),
-        }
-        .map_err(load_error)?;
+        let graph = options.load(graph).map_err(load_error)?;
         let node = |name: &str| graph.node_id(name).map_err(load_error);
         let output = match graph.find_node("last_hidden_state") {
             Some(output) => output,

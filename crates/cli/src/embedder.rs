@@ -13,63 +13,42 @@ use crate::result::Usage;
 const BUNDLED: &str = "bundled";
 
 pub(crate) fn choose(global: &Global, builder: PlaybookBuilder) -> Result<PlaybookBuilder, Box<dyn Error>> {
-    match global.embedder.as_str() {
-        "none" => Ok(builder.without_embedder()),
-        "hashing" => Ok(builder.with_embedder(Arc::new(HashingEmbedder))),
+    Ok(match global.embedder.as_str() {
+        "none" => builder.without_embedder(),
+        "hashing" => builder.with_embedder(Arc::new(HashingEmbedder)),
         // The library's default.
-        BUNDLED if global.onnxruntime.is_none() => Ok(builder),
-        model => Ok(builder.with_embedder(load(global, model)?)),
-    }
+        BUNDLED => builder,
+        folder => builder.with_embedder(load(global, folder)?),
+    })
 }
 
-#[cfg(any(feature = "rten", feature = "ort", feature = "bundled-model"))]
-fn load(global: &Global, model: &str) -> Result<Arc<dyn Embedder>, Box<dyn Error>> {
-    use adage::OnnxEmbedder;
-    use adage::embed::Model;
-    let engine = engine(global, model)?;
-    let model = match model {
-        #[cfg(feature = "bundled-model")]
-        BUNDLED => Model::bundled(),
-        folder => Model::from_dir(folder)?,
+#[cfg(feature = "ort")]
+fn load(global: &Global, folder: &str) -> Result<Arc<dyn Embedder>, Box<dyn Error>> {
+    let model = adage::embed::Model::from_dir(folder)?;
+    let Some(library) = &global.onnxruntime else {
+        let how = "name its library with --onnxruntime or ORT_DYLIB_PATH (`adage doctor` finds one)";
+        return Err(Usage(format!("the model in {folder} runs in ONNX Runtime: {how}")).into());
     };
-    Ok(Arc::new(OnnxEmbedder::new(model, engine)))
+    Ok(Arc::new(adage::OnnxEmbedder::new(model, adage::embed::Engine::OnnxRuntime(library.clone()))))
 }
 
-#[cfg(not(any(feature = "rten", feature = "ort", feature = "bundled-model")))]
-fn load(_: &Global, model: &str) -> Result<Arc<dyn Embedder>, Box<dyn Error>> {
-    Err(Usage(format!("this build runs no models, so it cannot use {model}")).into())
+#[cfg(not(feature = "ort"))]
+fn load(_: &Global, folder: &str) -> Result<Arc<dyn Embedder>, Box<dyn Error>> {
+    Err(Usage(format!("this build cannot load ONNX Runtime, in which the model in {folder} would run")).into())
 }
 
-#[cfg(any(feature = "rten", feature = "ort", feature = "bundled-model"))]
-#[allow(
-    clippy::unnecessary_wraps,
-    unused_variables,
-    reason = "a build with all engines refuses none, one with rten alone takes any"
-)]
-fn engine(global: &Global, model: &str) -> Result<adage::embed::Engine, Usage> {
-    use adage::embed::Engine;
-    match &global.onnxruntime {
-        #[cfg(feature = "ort")]
-        Some(library) => Ok(Engine::OnnxRuntime(library.clone())),
-        #[cfg(not(feature = "ort"))]
-        Some(_) => Err(Usage("this build cannot load ONNX Runtime".to_owned())),
-        #[cfg(feature = "bundled-model")]
-        None if model == BUNDLED => Ok(Engine::BuiltIn),
-        #[cfg(feature = "rten")]
-        None => Ok(Engine::Rten),
-        #[cfg(not(feature = "rten"))]
-        None => Err(Usage(format!("this build has no engine for {model}: name an ONNX Runtime with --onnxruntime"))),
-    }
+/// True if ONNX Runtime runs the model.
+pub(crate) fn is_of_a_folder(global: &Global) -> bool {
+    !["none", "hashing", BUNDLED].contains(&global.embedder.as_str())
 }
 
 /// A description of the engine that runs the model.
 pub(crate) fn engine_in_words(global: &Global) -> String {
     match &global.onnxruntime {
-        _ if ["none", "hashing"].contains(&global.embedder.as_str()) => "none is needed".to_owned(),
-        Some(library) => format!("ONNX Runtime from {}", path_line(library)),
-        None if cfg!(feature = "bundled-model") && global.embedder == BUNDLED => "built in".to_owned(),
-        None if cfg!(feature = "rten") => "rten".to_owned(),
-        None => "none in this build".to_owned(),
+        Some(library) if is_of_a_folder(global) => format!("ONNX Runtime from {}", path_line(library)),
+        _ if global.embedder != BUNDLED => "none is needed".to_owned(),
+        _ if cfg!(feature = "bundled-model") => "built in".to_owned(),
+        _ => "none in this build".to_owned(),
     }
 }
 

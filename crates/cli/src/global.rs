@@ -47,7 +47,7 @@ pub(crate) struct Global {
     /// Embedder: bundled, none, hashing, or a folder with model.onnx and tokenizer.json
     #[arg(long, global = true, default_value = "bundled", value_name = "KIND", hide_short_help = true)]
     pub(crate) embedder: String,
-    /// Run the model in this ONNX Runtime library (1.24 or later; also: `ORT_DYLIB_PATH`); `doctor` finds one
+    /// Run the model of a folder in this ONNX Runtime library (1.24 or later; also: `ORT_DYLIB_PATH`); `doctor` finds one
     #[arg(long, global = true, value_name = "PATH", hide_short_help = true)]
     pub(crate) onnxruntime: Option<PathBuf>,
     /// Trust the folder, for this call

@@ -142,7 +142,7 @@ fn set_up(cli: &mut Cli) -> Result<(), Box<dyn Error>> {
         cli.global.onnxruntime = library.filter(|path| !path.is_empty()).map(Into::into);
     }
     cli.global.onnxruntime = cli.global.onnxruntime.take().or(cli.global.user.onnxruntime.clone());
-    if cli.global.onnxruntime.is_some() {
+    if cli.global.onnxruntime.is_some() && embedder::is_of_a_folder(&cli.global) {
         onnxruntime::run_without_telemetry();
     }
     // Warnings of the library while it continues: for example, a model fails, or counts cannot be written yet.

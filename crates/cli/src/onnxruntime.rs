@@ -54,7 +54,7 @@ fn advice_on(found: Vec<Found>) -> String {
     // If several have the newest version, the first one found.
     let newest = found.into_iter().rev().max_by_key(|found| found.version);
     let Some(Found { version, library }) = newest else {
-        return "none in an installed Python package; the built-in engine needs none".to_owned();
+        return "none in an installed Python package; the bundled model needs none".to_owned();
     };
     let version_in_words = version.map(|number| number.to_string()).join(".");
     let library = path_line(library);
@@ -62,7 +62,7 @@ fn advice_on(found: Vec<Found>) -> String {
         return format!("{version_in_words} found at {library}, but it is too old: 1.24 or later is needed");
     }
     format!(
-        "{version_in_words} found; to use it: adage --onnxruntime {library} (or set ORT_DYLIB_PATH); other programs that load it set {TELEMETRY_OFF}=1, or it writes an id to ~/.cache/Microsoft"
+        "{version_in_words} found; to use it: adage --embedder FOLDER --onnxruntime {library} (or set ORT_DYLIB_PATH); other programs that load it set {TELEMETRY_OFF}=1, or it writes an id to ~/.cache/Microsoft"
     )
 }
 
@@ -152,6 +152,6 @@ mod tests {
         assert!(advice_on(found(std::slice::from_ref(&old))).starts_with("1.9.0 found at "));
         let new = install("new", "1.31.1");
         let advice = advice_on(found(&[new, old]));
-        assert!(advice.starts_with("1.31.1 found; to use it: adage --onnxruntime "), "{advice}");
+        assert!(advice.starts_with("1.31.1 found; to use it: adage --embedder FOLDER --onnxruntime "), "{advice}");
     }
 }

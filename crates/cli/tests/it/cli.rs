@@ -266,7 +266,11 @@ fn a_failing_model_is_reported() {
     std::fs::create_dir(&model).unwrap();
     std::fs::write(model.join("model.onnx"), "no graph").unwrap();
     std::fs::write(model.join("tokenizer.json"), "{}").unwrap();
-    let said = shell.call(&["--embedder", model.to_str().unwrap(), "learn", "--trigger", "t", "--solution", "s"]);
+    let words = ["--embedder", model.to_str().unwrap(), "learn", "--trigger", "t", "--solution", "s"];
+    let none = shell.call(&words);
+    assert!(none.code == 2 && none.err.contains("name its library with --onnxruntime"), "{}", none.err);
+    let graph = model.join("model.onnx");
+    let said = shell.call(&[&["--onnxruntime", graph.to_str().unwrap()], &words[..]].concat());
     assert_eq!(said.code, 0);
     assert!(said.err.contains("learning without vectors"), "{}", said.err);
 }
@@ -372,6 +376,7 @@ fn reading_commands_create_nothing() {
 #[test]
 fn the_engine_is_chosen_by_flag_or_variable_and_reported_by_doctor() {
     let shell = Shell::new();
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models");
     let doctor = |arguments: &[&str], variable: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
         command.arg("--dir").arg(shell.path().join("memory")).args(["doctor", "--json"]).args(arguments);
@@ -392,18 +397,26 @@ fn the_engine_is_chosen_by_flag_or_variable_and_reported_by_doctor() {
     assert_eq!((code, engine.starts_with("there is no file /no/such/library; ")), (1, true), "{engine}");
     let text = shell.path().join("text.so");
     std::fs::write(&text, "not a library").unwrap();
-    let (code, _, _, embedder) = doctor(&["--onnxruntime", text.to_str().unwrap()], "/no/such/library");
+    let (code, _, _, embedder) =
+        doctor(&["--embedder", model, "--onnxruntime", text.to_str().unwrap()], "/no/such/library");
     assert_eq!(code, 1);
     assert!(embedder.ends_with("text.so: it is not a shared library of this system"), "{embedder}");
     if let Ok(library) = std::env::var("ADAGE_ONNXRUNTIME") {
-        let (code, engine, _, embedder) = doctor(&[], &library);
+        assert_eq!(doctor(&[], &library).1, "built in");
+        let (code, engine, _, embedder) = doctor(&["--embedder", model], &library);
         assert_eq!((code, engine), (0, format!("ONNX Runtime from {library}")));
         assert!(embedder.contains("a recall takes"), "{embedder}");
         // ONNX Runtime would write an id and a database below the home folder.
         let home = shell.path().join("home");
         std::fs::create_dir(&home).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
-        command.arg("--dir").arg(shell.path().join("memory")).args(["--onnxruntime", &library, "doctor"]);
+        command.arg("--dir").arg(shell.path().join("memory")).args([
+            "--embedder",
+            model,
+            "--onnxruntime",
+            &library,
+            "doctor",
+        ]);
         command.env("HOME", &home).env_remove("XDG_CACHE_HOME").env_remove("ORT_DISABLE_TELEMETRY");
         assert!(command.output().unwrap().status.success());
         assert_eq!(std::fs::read_dir(&home).unwrap().count(), 0, "nothing below the home folder");

@@ -33,10 +33,8 @@ impl Calibrate {
     pub(crate) fn run(&self) -> Result<Answer> {
         let pairs = LabelledPair::read_lines(&read(&self.file)?)?;
         let builder = Playbook::builder(&self.dir).read_only();
-        let builder = match self.words {
-            true => builder.without_embedder(),
-            false => builder.with_embedder(self.embedder.load()?),
-        };
+        let builder =
+            if self.words { builder.without_embedder() } else { builder.with_embedder(self.embedder.load()?) };
         let report = builder.open()?.calibrate(&pairs, &Realm::new(&self.project, &self.role))?;
         Ok(Answer { text: text(&report), json: json!(report) })
     }
@@ -52,13 +50,14 @@ fn text(report: &CalibrationReport) -> String {
     };
     let headings = ["numbers", "calibration error", "log loss", "answered", "right", "wrong", "missed"];
     let rows = [row("shipped", &report.before), row("fitted, on queries not seen", &report.after)];
-    let advice = match report.is_better() {
-        true => format!(
+    let advice = if report.is_better() {
+        format!(
             "to use the fit: adage config set --user retrieval.calibration.{embedder} \
              '{{ scale = {:?}, offset = {:?}, n_pairs = {} }}'",
             fit.scale, fit.offset, fit.n_pairs
-        ),
-        false => "the fit is not better than the shipped numbers on queries that it has not seen".to_owned(),
+        )
+    } else {
+        "the fit is not better than the shipped numbers on queries that it has not seen".to_owned()
     };
     format!(
         "{} queries, {n_wanting} that a lesson answers and {n_wanting_none} that none does; embedder: {embedder}\n\

@@ -48,7 +48,7 @@ impl Eval {
         let mut text = text(&report);
         if let Some(path) = &self.report {
             std::fs::write(path, report.to_html(&self.to_string()))?;
-            text += &format!("the report is {}\n", path.display());
+            text.extend(["the report is ", &path.display().to_string(), "\n"]);
         }
         Ok(Answer { text, json: json!(report) })
     }

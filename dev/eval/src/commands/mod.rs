@@ -7,7 +7,7 @@ pub(crate) mod eval;
 mod tests;
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use adage::embed::{Engine, Model};
@@ -30,24 +30,15 @@ pub(crate) struct EmbedderArgs {
     /// Embedder: bundled, hashing, or a folder with model.onnx and tokenizer.json
     #[arg(long, default_value = "bundled", value_name = "KIND")]
     pub(crate) embedder: String,
-    /// The ONNX Runtime library that runs the model of a folder
-    #[arg(long, value_name = "PATH")]
-    onnxruntime: Option<PathBuf>,
 }
 
 impl EmbedderArgs {
     fn load(&self) -> Result<Arc<dyn Embedder>> {
-        let model = match self.embedder.as_str() {
-            "hashing" => return Ok(Arc::new(HashingEmbedder)),
-            "bundled" => Model::bundled(),
-            folder => Model::from_dir(folder)?,
-        };
-        let engine = match &self.onnxruntime {
-            Some(library) => Engine::OnnxRuntime(library.clone()),
-            None if self.embedder == "bundled" => Engine::BuiltIn,
-            None => return Err("a folder's model needs an ONNX Runtime: name its library with --onnxruntime".into()),
-        };
-        Ok(Arc::new(OnnxEmbedder::new(model, engine)))
+        Ok(match self.embedder.as_str() {
+            "hashing" => Arc::new(HashingEmbedder),
+            "bundled" => Arc::new(OnnxEmbedder::new(Model::bundled(), Engine::BuiltIn)),
+            folder => Arc::new(OnnxEmbedder::new(Model::from_dir(folder)?, Engine::Rten)),
+        })
     }
 }
 
