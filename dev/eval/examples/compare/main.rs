@@ -12,7 +12,7 @@
 //!
 //! | option | meaning | default |
 //! |---|---|---|
-//! | `--kinds` | `default` (what the size suggests), `exact`, `coarse`, `graph`, and `hnsw_rs` if built with that feature | `default,exact,coarse,graph` |
+//! | `--kinds` | `default` (what the size suggests), `exact`, `coarse`, `graph`, and `hnsw_rs` | `default,exact,coarse,graph` |
 //! | `--ef` | breadths of a search in a graph | `16,32,64,128,256` |
 //! | `--repeats` | repeats of each measurement | `7` |
 //! | `--together` | queries per call | `1` |

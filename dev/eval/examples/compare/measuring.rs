@@ -124,7 +124,6 @@ impl MeasuredLine {
     pub(crate) fn print(&self, measured: &Measured, built: Duration, bytes: f64, json: bool) {
         let Self { kind, rows, ef, together, what } = self;
         let name = match kind {
-            #[cfg(feature = "hnsw_rs")]
             Some(IndexKind::HnswRs) => "hnsw_rs".to_owned(),
             Some(kind) => format!("adage-{kind:?}").to_lowercase(),
             None => "adage-default".to_owned(),

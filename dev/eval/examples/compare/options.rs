@@ -91,10 +91,7 @@ fn kind(name: &str) -> Result<Option<IndexKind>, Failure> {
         "exact" => Ok(Some(IndexKind::Exact)),
         "coarse" => Ok(Some(IndexKind::Coarse)),
         "graph" => Ok(Some(IndexKind::Graph)),
-        #[cfg(feature = "hnsw_rs")]
         "hnsw_rs" => Ok(Some(IndexKind::HnswRs)),
-        #[cfg(not(feature = "hnsw_rs"))]
-        "hnsw_rs" => Err("built without the feature hnsw_rs".into()),
         _ => Err(format!("{name} is not a kind of index: default, exact, coarse, graph, hnsw_rs").into()),
     }
 }
