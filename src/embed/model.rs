@@ -18,6 +18,7 @@ pub struct Model {
 }
 
 #[derive(Clone)]
+#[cfg_attr(not(any(feature = "rten", feature = "ort")), allow(dead_code, reason = "no engine reads a graph"))]
 pub(super) enum Source {
     /// Linked into the program.
     #[cfg(feature = "bundled-model")]
