@@ -146,7 +146,7 @@ fn embeds_in_background(books: &Books, session: &mut Session) -> Result<bool, Bo
         if playbook.texts_without_vector()? > MAX_EMBEDDED {
             is_much = true;
             if session.begins_warm_up() {
-                in_background(playbook.folder(), &["embed"]);
+                in_background(playbook.folder(), &["doctor", "--embed"]);
             }
         }
     }
