@@ -40,7 +40,7 @@ const HIDING: [&str; 6] = ["|", ";", "\n", "`", "$(", "<("];
 /// Redirections that have the mark of a background command in them.
 const REDIRECTIONS: [&str; 5] = ["&>>", "&>", ">&", "<&", "&&"];
 
-/// Parts of the names of options with which a program says something or plans, and checks nothing.
+/// Words in the names of options with which a program says something or plans, and checks nothing.
 const NO_RUN: [&str; 14] = [
     "help",
     "version",
@@ -107,9 +107,12 @@ fn runs(check: &str, arguments: &str) -> bool {
 fn is_no_run(program: &str, letters: &str, word: &str) -> bool {
     let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
     let n_dashes = word.len() - word.trim_start_matches('-').len();
-    let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
-    let is_named = || NO_RUN.iter().any(|part| plain.contains(part)) || plain == "co";
-    let skips_tests = || plain.contains("skip") && plain.contains("test");
+    // Maven's and Gradle's `-DskipTests` sets `skipTests`.
+    let words = words_of(name.strip_prefix('D').filter(|rest| n_dashes == 1 && !rest.is_empty()).unwrap_or(name));
+    let is = |word: &str| words.iter().any(|known| known == word);
+    let is_pair = |pair: &[String]| NO_RUN.contains(&pair.concat().as_str());
+    let is_named = || NO_RUN.iter().any(|word| is(word)) || words.windows(2).any(is_pair) || words == ["co"];
+    let skips_tests = || (is("skip") && (is("test") || is("tests"))) || is("skiptests");
     match n_dashes {
         0 => NO_RUN_WORDS.contains(&name) || (program == "make" && name == "MAKEFLAGS"),
         // Letters of `make` can be joined: `-kn`.
@@ -117,6 +120,23 @@ fn is_no_run(program: &str, letters: &str, word: &str) -> bool {
         1 if name.chars().count() == 1 => name.chars().all(|letter| letters.contains(letter)),
         _ => is_named() || skips_tests(),
     }
+}
+
+/// The words of an option's name, in lower case: `listenAddress` and `listen-address` have two.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for letter in name.chars() {
+        if !letter.is_ascii_alphanumeric() || (was_lower && letter.is_ascii_uppercase()) {
+            words.push(String::new());
+        }
+        was_lower = letter.is_ascii_lowercase();
+        if let Some(word) = words.last_mut().filter(|_| letter.is_ascii_alphanumeric()) {
+            word.push(letter.to_ascii_lowercase());
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 #[cfg(test)]
@@ -138,6 +158,8 @@ mod tests {
             "make check -j4",
             "ctest -V -j 2",
             "mvn test -Dtest=PushTest",
+            "npm test -- --listenAddress 127.0.0.1",
+            "npm test -- --planets --versioned",
         ] {
             assert!(is_check(command), "{command}");
         }
@@ -161,6 +183,7 @@ mod tests {
             assert!(!is_check(command), "{command}");
         }
     }
+
     #[test]
     fn what_only_lists_plans_or_explains_is_no_check() {
         for command in [

@@ -13,7 +13,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use adage::redact::{path_line, printable_line};
 use adage::retrieve::TierChoice;
-use adage::{Feedback, Request, TextHash};
+use adage::{Context, Feedback, Request, TextHash};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ use crate::location::{MemoryLocation, VARIABLE, env_path, has_memory, user_memor
 use crate::output::Output;
 use crate::result::{Done, chain};
 
-use payload::Payload;
+use payload::{CallResult, Payload};
 pub(crate) use payload::{Agent, Event};
 use session::Session;
 
@@ -54,6 +54,14 @@ struct Answer {
     context: String,
     /// The message for the user.
     message: String,
+}
+
+impl Answer {
+    /// An empty memory gives no text at all.
+    fn of(context: Context, books: &Books) -> Self {
+        let is_empty = context.lessons.is_empty() && context.skills.is_empty();
+        Self { context: if is_empty { String::new() } else { context.text }, message: silent(books) }
+    }
 }
 
 pub(crate) fn hook(mut global: Global, asked: &Hook, out: &mut Output) -> Done {
@@ -95,7 +103,7 @@ fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer
             }
             session::remove_old();
             let request = Request::cold_start().limit(START_LESSONS).max_tokens(START_TOKENS);
-            tell(global, request, &mut session)?
+            tell_at_start(global, request, &mut session)?
         }
         Event::Prompt => tell_of_prompt(global, payload, &mut session)?,
         Event::BeforeTool => before_tool(global, payload, &mut session)?,
@@ -130,13 +138,22 @@ fn tell(global: &Global, request: Request, session: &mut Session) -> Result<Answ
     tell_of(global, &global.books(Access::Write)?, request, session)
 }
 
+/// The newest lessons. They are shown for no task, so what becomes of one says nothing about them.
+fn tell_at_start(global: &Global, request: Request, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
+    let books = global.books(Access::Write)?;
+    let context = context(global, &books, request, session)?;
+    session.show(context.lessons.iter().map(|lesson| lesson.id), None);
+    Ok(Answer::of(context, &books))
+}
+
 fn tell_of(global: &Global, books: &Books, request: Request, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
-    let request = request.in_realm(&global.realm()).except(session.shown());
-    let context = books.all.get_playbook_context(request)?;
+    let context = context(global, books, request, session)?;
     session.show(context.lessons.iter().map(|lesson| lesson.id), context.receipt);
-    // An empty memory gives no text at all.
-    let text = if context.lessons.is_empty() && context.skills.is_empty() { String::new() } else { context.text };
-    Ok(Answer { context: text, message: silent(books) })
+    Ok(Answer::of(context, books))
+}
+
+fn context(global: &Global, books: &Books, request: Request, session: &Session) -> Result<Context, Box<dyn Error>> {
+    Ok(books.all.get_playbook_context(request.in_realm(&global.realm()).except(session.shown()))?)
 }
 
 /// True if more texts lack a vector than a prompt waits for. Then a separate process embeds them, once per session.
@@ -182,14 +199,18 @@ fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Res
 
 /// Records whether a call failed, and whether a check passed.
 fn note(payload: &Payload, session: &mut Session) {
-    let Some(has_failed) = payload.has_failed() else { return };
-    let call = payload.call();
-    session.note(call.hash(), has_failed);
-    let is_check = call.commands.iter().any(|command| check::is_check(command));
-    match (is_check, payload.is_unfinished()) {
-        (true, true) => session.doubt_check(),
-        (true, false) => session.record_check(!has_failed),
-        (false, _) => {}
+    let (call, result) = (payload.call(), payload.result());
+    let has_failed = result == CallResult::Failed;
+    if result != CallResult::Unknown {
+        session.note(call.hash(), has_failed);
+    }
+    if !call.commands.iter().any(|command| check::is_check(command)) {
+        return;
+    }
+    if result == CallResult::Unknown || payload.is_unfinished() {
+        session.doubt_check();
+    } else {
+        session.record_check(!has_failed);
     }
 }
 

@@ -40,6 +40,15 @@ pub(super) struct Call {
     hash: Option<TextHash>,
 }
 
+/// What became of a call, as far as its payload says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CallResult {
+    Passed,
+    Failed,
+    /// It was interrupted, goes on running, or has no field or line that this program knows.
+    Unknown,
+}
+
 /// A payload; fields that are missing or of another type are empty.
 #[derive(Debug, Default)]
 pub(super) struct Payload(Map<String, Value>);
@@ -51,6 +60,12 @@ const COMMANDS: [&str; 2] = ["command", "cmd"];
 const READING: [&str; 8] = ["view", "grep", "glob", "ls", "list", "search", "find", "notebookread"];
 /// The keys by which tools give the exit status.
 const EXIT_CODES: [&str; 3] = ["exit_code", "exitCode", "returncode"];
+/// The keys by which tools give what a command printed.
+const PRINTED: [&str; 5] = ["output", "stdout", "content", "llmContent", "text"];
+/// How agents begin the line of a tool's answer that has the exit status.
+const EXIT_LINES: [&str; 4] = ["exit code", "process exited with code", "exited with code", "command exited with code"];
+/// In so many lines at the beginning and at the end of an answer.
+const MAX_EXIT_LINES: usize = 5;
 /// How a tool says that a command goes on running.
 const RUNNING: [&str; 4] =
     ["running in background", "running in the background", "backgrounded", "process running with session"];
@@ -211,20 +226,32 @@ impl Payload {
         values.iter().any(says_background) || (!has_code && values.iter().any(names_running))
     }
 
-    /// Whether the tool failed; none if the payload does not say.
-    pub(super) fn has_failed(&self) -> Option<bool> {
-        let name = self.text("hook_event_name");
-        if name.eq_ignore_ascii_case("PostToolUseFailure") {
-            return Some(true);
+    /// What became of the call, by the fields and the lines that agents document (docs/agents.md).
+    pub(super) fn result(&self) -> CallResult {
+        let answer = ["tool_response", "tool_output"].iter().find_map(|key| self.0.get(*key));
+        let inner = answer.and_then(Value::as_str).and_then(|text| serde_json::from_str::<Value>(text).ok());
+        let answer = inner.as_ref().or(answer).unwrap_or(&Value::Null);
+        let is = |key: &str, value: bool| answer.get(key).and_then(Value::as_bool) == Some(value);
+        let was_stopped = ["interrupted", "cancelled", "canceled", "aborted"].iter().any(|key| is(key, true));
+        if was_stopped || self.0.get("is_interrupt") == Some(&Value::Bool(true)) {
+            return CallResult::Unknown;
         }
-        let parsed = ["tool_response", "tool_output"].iter().find_map(|key| self.0.get(*key))?;
-        let inner = parsed.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
-        let response = inner.as_ref().unwrap_or(parsed);
-        let is = |key: &str, value: bool| response.get(key).and_then(Value::as_bool) == Some(value);
-        let code = EXIT_CODES.iter().find_map(|key| response.get(*key)?.as_i64());
-        let has_error = response.get("error").is_some_and(|error| !error.is_null() && error.as_str() != Some(""));
-        let has_failed = is("is_error", true) || is("isError", true) || is("success", false) || is("interrupted", true);
-        Some(has_failed || has_error || code.is_some_and(|code| code != 0))
+        let code = EXIT_CODES.iter().find_map(|key| answer.get(*key)?.as_i64());
+        let has_error = answer.get("error").is_some_and(|error| !error.is_null() && error.as_str() != Some(""));
+        let has_failed = is("is_error", true) || is("isError", true) || is("success", false) || has_error;
+        let event = self.text("hook_event_name");
+        if has_failed || event.eq_ignore_ascii_case("PostToolUseFailure") {
+            return CallResult::Failed;
+        }
+        let is_passed = is("is_error", false) || is("isError", false) || is("success", true);
+        // Claude Code calls this event after a success alone; of a shell, the answer has what it printed and no status.
+        let is_of_success = event == "PostToolUse" && self.agent() == Agent::ClaudeCode && answer.is_object();
+        match code.or_else(|| texts_in(answer).into_iter().find_map(exit_code_in)) {
+            Some(0) => CallResult::Passed,
+            Some(_) => CallResult::Failed,
+            None if is_passed || is_of_success => CallResult::Passed,
+            None => CallResult::Unknown,
+        }
     }
 }
 
@@ -264,16 +291,28 @@ fn says_background(value: &Value) -> bool {
 /// True if a tool's answer begins with a sentence that says that the command goes on running.
 fn names_running(value: &Value) -> bool {
     const MAX_SAID: usize = 200;
-    let texts = match value {
-        Value::String(text) => vec![text.as_str()],
-        Value::Object(fields) => {
-            ["output", "stdout", "content"].iter().filter_map(|key| fields.get(*key)?.as_str()).collect()
-        }
-        _ => Vec::new(),
-    };
-    texts.into_iter().any(|text| {
+    texts_in(value).into_iter().any(|text| {
         let start: String = text.chars().take(MAX_SAID).collect::<String>().to_ascii_lowercase();
         RUNNING.iter().any(|said| start.contains(said))
+    })
+}
+
+/// What a tool's answer says in words.
+fn texts_in(answer: &Value) -> Vec<&str> {
+    match answer {
+        Value::String(text) => vec![text.as_str()],
+        Value::Object(fields) => PRINTED.iter().filter_map(|key| fields.get(*key)?.as_str()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The exit status that a line at the beginning or the end of an answer gives: `Exit Code: 1`.
+fn exit_code_in(text: &str) -> Option<i64> {
+    let (first, last) = (text.lines().take(MAX_EXIT_LINES), text.lines().rev().take(MAX_EXIT_LINES));
+    first.chain(last).find_map(|line| {
+        let line = line.trim().to_ascii_lowercase();
+        let rest = EXIT_LINES.iter().find_map(|start| line.strip_prefix(start))?;
+        rest.trim_start_matches([':', ' ']).trim_end_matches('.').parse().ok()
     })
 }
 

@@ -288,6 +288,55 @@ fn a_check_that_goes_on_in_the_background_has_no_outcome() {
     }
 }
 
+/// A field or a line that an agent documents gives the result of a check; without one, and after an interrupt, nothing is judged.
+#[test]
+fn a_check_whose_result_is_not_known_judges_nothing() {
+    let ran = |code: &str| format!("Exit code: {code}\nWall time: 2 seconds\nOutput:\nrunning 3 tests");
+    for (name, response, more, expected) in [
+        ("codex", json!(ran("0")), json!({}), (1, 0)),
+        ("codex", json!(ran("101")), json!({}), (0, 1)),
+        ("codex", json!("running 3 tests"), json!({}), (0, 0)),
+        ("codex", json!({"output": "ok", "metadata": {}}), json!({}), (0, 0)),
+        ("codex", json!({"output": "Process exited with code 2", "success": true}), json!({}), (0, 1)),
+        ("gemini-cli", json!({"llmContent": "Output: ok\nExit Code: 1\nSignal: (none)"}), json!({}), (0, 1)),
+        ("gemini-cli", json!({"llmContent": "Output: ok", "returnDisplay": "ok"}), json!({}), (0, 0)),
+        ("gemini-cli", json!({"llmContent": "", "error": {"message": "no such file"}}), json!({}), (0, 1)),
+        ("claude-code", json!({"stdout": "ok", "stderr": "", "interrupted": true}), json!({}), (0, 0)),
+        ("claude-code", json!("Interrupted by user"), json!({}), (0, 0)),
+        (
+            "claude-code",
+            json!({"error": "stopped"}),
+            json!({"hook_event_name": "PostToolUseFailure", "is_interrupt": true}),
+            (0, 0),
+        ),
+    ] {
+        let home = Home::new();
+        let root = taught(&home);
+        assert!(Agent::new(&home, "claude-code", &root).text_for("before-tool", MISTAKE).contains(ADVICE));
+        let agent = Agent::new(&home, name, &root);
+        let mut payload: Value = serde_json::from_str(&agent.payload("after-tool", "cargo test")).unwrap();
+        payload["tool_response"] = response;
+        payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        home.say(&root, &["hook", "after-tool", "--agent", name], &payload.to_string());
+        Agent::new(&home, "claude-code", &root).hook("session-end", "");
+        let lesson = home.done(&root, &["show", "installing the HTTP library", "--json"]).object();
+        let counts = ["helpful_retrievals", "harmful_retrievals"].map(|key| lesson[key].as_u64().unwrap());
+        assert_eq!(counts, [expected.0, expected.1], "{payload}");
+    }
+}
+
+#[test]
+fn what_was_shown_at_the_start_is_not_judged_by_a_check() {
+    let home = Home::new();
+    let root = taught(&home);
+    let agent = Agent::new(&home, "claude-code", &root);
+    assert!(agent.text_for("session-start", "").contains(ADVICE));
+    agent.hook("after-failure", "cargo test");
+    agent.hook("session-end", "");
+    let lesson = home.done(&root, &["show", "installing the HTTP library", "--json"]).object();
+    assert_eq!((&lesson["retrievals"], &lesson["harmful_retrievals"]), (&json!(1), &json!(0)));
+}
+
 #[test]
 #[cfg(unix)]
 fn no_name_begins_a_line_of_a_message() {

@@ -227,7 +227,7 @@ fn an_older_playbook_file_brings_back_nothing_that_was_removed() {
             fs::write(folder.join("skills_playbook.json"), file.to_string()).unwrap();
         }),
     ];
-    for verb in ["remove", "forget"] {
+    for (verb, flags) in [("remove", &[][..]), ("forget", &["--everywhere"])] {
         for (name, put) in puts {
             for (is_alone, has_later) in [(true, false), (false, false), (true, true), (false, true)] {
                 let home = tempfile::tempdir().unwrap();
@@ -236,7 +236,7 @@ fn an_older_playbook_file_brings_back_nothing_that_was_removed() {
                 let id = learn(folder, "parsing CSV exports", "Use the csv module.");
                 let old = fs::read_to_string(folder.join("skills_playbook.json")).unwrap();
                 copy(folder, &home.path().join("kept"));
-                run(folder, &[verb, &id]);
+                run(folder, &[&["remove", id.as_str()], flags].concat());
                 if has_later {
                     learn(folder, "brass lantern", "Trim the wick.");
                 }
