@@ -127,7 +127,7 @@ fn occasional_disk_failures_leave_the_state_before_or_after() {
         assert!(texts(&playbook) == known, "call {number}, {what}, {done:?}: the handle sees something else");
     }
     assert!(n_failed * 20 > n_calls, "only {n_failed} of {n_calls} calls failed");
-    assert!(open(folder.path(), Box::new(RealDisk), &key).check().unwrap().findings.is_empty());
+    assert_eq!(open(folder.path(), Box::new(RealDisk), &key).check().unwrap().findings, []);
 }
 
 /// Id, trigger and solution of a lesson.

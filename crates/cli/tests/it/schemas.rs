@@ -86,7 +86,7 @@ fn commands_that_print_objects_and_schemas_correspond() {
         if ["error", "lesson", "message", "skill"].contains(&name) {
             continue;
         }
-        let title = read(&path)["title"].as_str().unwrap().replace('`', "");
+        let title = read(&path)["title"].as_str().unwrap().split('`').nth(1).unwrap().to_owned();
         let words: Vec<&str> = title.split(' ').skip(1).filter(|word| !word.starts_with("--")).collect();
         let said = shell.call(&[&words[..], &["--help"]].concat());
         let flag = title.split(' ').find(|word| word.starts_with("--"));
