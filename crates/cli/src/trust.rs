@@ -288,7 +288,7 @@ pub(crate) fn init(global: &Global, shared: bool, out: &mut Output) -> Done {
     out.both(&object, &format!("{folder}: {who}"))?;
     if found == Some(Sharing::Private) && global.location.origin == Origin::Repository {
         out.message(
-            "a pull that brings a file of this name makes git delete it: keep a copy elsewhere with `adage backup`",
+            "git ignores this memory, and deletes what it ignores if a pull brings a `.adage` of its own: `adage backup FOLDER` makes a copy",
         );
     }
     Ok(ExitCode::SUCCESS)

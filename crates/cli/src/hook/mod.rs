@@ -22,8 +22,8 @@ use crate::location::{MemoryLocation, VARIABLE, env_path, has_memory, user_memor
 use crate::output::Output;
 use crate::result::{Done, chain};
 
-use payload::{CallResult, Payload};
 pub(crate) use payload::{Agent, Event};
+use payload::{CallResult, Payload};
 use session::Session;
 
 /// The maximum size of a payload, in bytes.
