@@ -127,7 +127,10 @@ fn occasional_disk_failures_leave_the_state_before_or_after() {
         assert!(texts(&playbook) == known, "call {number}, {what}, {done:?}: the handle sees something else");
     }
     assert!(n_failed * 20 > n_calls, "only {n_failed} of {n_calls} calls failed");
-    assert_eq!(open(folder.path(), Box::new(RealDisk), &key).check().unwrap().findings, []);
+    // What the last call left behind, if it failed, is gone with the next commit.
+    let playbook = open(folder.path(), Box::new(RealDisk), &key);
+    playbook.learn_lesson(build_lesson("the end", "of all calls")).unwrap();
+    assert_eq!(playbook.check().unwrap().findings, []);
 }
 
 /// Id, trigger and solution of a lesson.

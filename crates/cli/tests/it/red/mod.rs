@@ -27,7 +27,6 @@ mod shown_skills;
 #[path = "../../../../../tests/it/red/table.rs"]
 mod table;
 mod terminal;
-mod terminal_sources;
 mod terminal_words;
 #[cfg(unix)]
 mod trust;

@@ -1,10 +1,9 @@
-//! Text from outside never reaches the terminal as a control sequence or as invisible text: from lessons, skills, proposals,
-//! sessions and imported files.
+//! Text from outside never reaches the terminal as a control sequence or as invisible text. All output passes through one module, whose own
+//! tests are the border; here are the lessons of a file, as every command prints them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fmt::Debug;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -50,11 +49,6 @@ impl Places {
         let mut json = world.command(arguments);
         json.arg("--json");
         self.scan(&run(json), &format!("{:?} --json", arguments[0]));
-    }
-
-    /// Runs a command as it is.
-    pub(super) fn take(&mut self, command: Command, name: &str) {
-        self.scan(&run(command), name);
     }
 
     pub(super) fn scan(&mut self, ended: &Ended, command: &str) {
@@ -145,7 +139,7 @@ fn lessons(places: &mut Places, first: usize, what: &str, trust: &str) -> Vec<Va
 }
 
 /// Every command that shows lessons.
-pub(super) fn look_at_lessons(places: &mut Places, world: &World) {
+fn look_at_lessons(places: &mut Places, world: &World) {
     for arguments in [
         &["list", "--limit", "200"][..],
         &["context", "--peek", "--limit", "200", "--max-tokens", "90000"],
@@ -184,156 +178,6 @@ fn lessons_in_the_playbook_file_print_no_terminal_controls() {
     for command in [&["edit", &id(1), "--verified", "yes"][..], &["remove", &id(1)], &["history", "--limit", "50"]] {
         places.look(&world, command);
     }
-    places.report();
-}
-
-#[test]
-fn lessons_in_review_print_no_terminal_controls() {
-    let (world, mut places) = (World::new(), Places::default());
-    let rows = lessons(&mut places, 100, "a waiting lesson", "tainted");
-    let mut waiting: Vec<(&str, Value)> = rows.into_iter().map(|row| ("tainted", row)).collect();
-    let reason = places.plant("the reason of a waiting lesson");
-    waiting.push((&reason, json!({"id": id(199), "trigger": "t", "solution": "s"})));
-    world.put_playbook(&[], &waiting);
-    look_at_lessons(&mut places, &world);
-    for number in 100..100 + waiting.len() {
-        places.look(&world, &["review", "show", &id(number)]);
-    }
-    places.look(&world, &["review", "dismiss", &id(101)]);
-    places.look(&world, &["history", "--limit", "50"]);
-    places.look(&world, &["review", "apply", "--all"]);
-    places.look(&world, &["review", "history"]);
-    places.report();
-}
-
-#[test]
-fn broken_files_of_the_folder_print_no_terminal_controls() {
-    let mut places = Places::default();
-    for (what, name, text) in [
-        ("a playbook file that is not JSON", "skills_playbook.json", "{\"lessons\": TEXT"),
-        ("a playbook file of another type", "skills_playbook.json", "{\"lessons\": \"TEXT\"}"),
-        ("a version of the playbook file", "skills_playbook.json", "{\"schema_version\": \"TEXT\", \"lessons\": []}"),
-        ("a line of the archive", "archive.jsonl", "TEXT\n"),
-        ("an entry of the archive", "archive.jsonl", "{\"change\": \"TEXT\", \"action\": \"TEXT\", \"lessons\": []}\n"),
-        ("a line of the usage", "usage.jsonl", "{\"receipt\": \"TEXT\"}\nTEXT\n"),
-        ("the record of sessions", "mining.json", "{\"schema\": 1, \"running\": \"TEXT\"}"),
-        ("the record of skills", "skills.json", "{\"schema\": 1, \"promoted\": {\"TEXT\": {\"name\": \"TEXT\"}}}"),
-        ("a journal", "edits/019c1d94-8a80-76cb-a00a-ab80bd9b022c.done", "TEXT"),
-        ("vectors", "vectors.bin", "TEXT"),
-    ] {
-        let world = World::new();
-        world.put_playbook(&[json!({"trigger": "t", "solution": "s"})], &[]);
-        let hostile = places.plant(what);
-        world.put(format!("memory/{name}"), text.replace("TEXT", &hostile));
-        for command in [
-            &["list"][..],
-            &["doctor", "--check"],
-            &["doctor"],
-            &["list", "--stats"],
-            &["history"],
-            &["review", "history"],
-            &["skills", "list"],
-        ] {
-            places.look(&world, command);
-        }
-        places.look(&world, &["learn", "--trigger", "x", "--solution", "y"]);
-    }
-    places.report();
-}
-
-#[test]
-fn skills_print_no_terminal_controls() {
-    let (world, mut places) = (World::new(), Places::default());
-    let yaml = |text: &str| serde_json::to_string(text).unwrap();
-    for (n, key) in
-        ["name", "description", "license", "compatibility", "allowed-tools", "version", "unknown"].iter().enumerate()
-    {
-        let text = yaml(&places.plant(format!("a skill's {key}")));
-        world.put(format!("project/s{n}/SKILL.md"), format!("---\n{key}: {text}\n---\ndeploy it\n"));
-    }
-    for (n, key) in ["adage-topics", "adage-actions", "author", "adage-sources", "note"].iter().enumerate() {
-        let text = yaml(&places.plant(format!("a skill's metadata: {key}")));
-        world
-            .put(format!("extra/m{n}/SKILL.md"), format!("---\nname: m{n}\nmetadata:\n  {key}: {text}\n---\ndeploy\n"));
-    }
-    let folder = places.plant("the name of a skill's folder");
-    world.put(format!("project/{folder}/SKILL.md"), "deploy it\n");
-    let broken = places.plant("the folder of a broken skill");
-    world.put(format!("extra/{broken}/SKILL.md"), "---\nname: x\n");
-    let shadowed = places.plant("the folder of a shadowed skill");
-    world.put(format!("extra/{shadowed}/SKILL.md"), "---\nname: m0\n---\nagain\n");
-    let body = places.plant("a skill's body");
-    world.put("extra/body/SKILL.md", format!("---\nname: body\n---\ndeploy {body}\n"));
-    let file = places.plant("the name of a supporting file");
-    world.put(format!("extra/body/scripts/{file}"), "x\n");
-    let keys = places.plant("front matter that is not YAML");
-    world.put("extra/keys/SKILL.md", format!("---\n{keys}: [\n: {keys}\n---\ndeploy\n"));
-    let flags = ["--project-skills", "project", "--extra-skills", "extra"];
-    for command in [
-        &["skills", "list"][..],
-        &["skills", "match", "deploy"],
-        &["skills", "match", "deploy", "--explain"],
-        &["skills", "match", "deploy", "--block"],
-        &["context", "--peek"],
-        &["skills", "curate"],
-    ] {
-        places.look(&world, &[command, &flags].concat());
-    }
-    for name in ["s1", "s2", "s3", "s4", "s5", "s6", "m0", "m1", "m2", "m3", "m4", "body", "keys"] {
-        places.look(&world, &[&["skills", "show", name][..], &flags].concat());
-        places.look(&world, &[&["skills", "promote", name][..], &flags].concat());
-    }
-    for folder in [folder.as_str(), "s0", "s1"] {
-        places.look(&world, &["skills", "import", &format!("project/{folder}")]);
-    }
-    for folder in [broken.as_str(), shadowed.as_str(), "body", "keys"] {
-        places.look(&world, &["skills", "import", &format!("extra/{folder}")]);
-    }
-    places.look(&world, &["skills", "list"]);
-    places.report();
-}
-
-#[test]
-fn proposals_print_no_terminal_controls() {
-    let (world, mut places) = (World::new(), Places::default());
-    let memory = world.memory();
-    let memory = memory.display();
-    world.put_playbook(&[], &[]);
-    let patch = |name: &str, line: &str| format!("--- /dev/null\n+++ {name}\n@@ -0,0 +1 @@\n+{line}\n");
-    let line = places.plant("a line of a patch");
-    world.put("memory/.inbox/private/extraction.patch", patch(&format!("{memory}/new.md"), &line));
-    let name = places.plant("the target of a patch");
-    world.put("memory/.inbox/global/extraction.patch", patch(&format!("/{name}.md"), "x"));
-    let file = places.plant("the name of a skill patch");
-    world.put(format!("memory/.inbox/skills/{file}.patch"), patch(&format!("{memory}/s/SKILL.md"), "x"));
-    let target = places.plant("the target of a skill patch");
-    world.put("memory/.inbox/skills/one.patch", patch(&format!("{memory}/{target}/SKILL.md"), "x"));
-    let words = places.plant("a patch that is not a patch");
-    world.put("memory/.inbox/skills/two.patch", format!("{words}\n"));
-    let folder = places.plant("the folder of a new skill");
-    world.put(format!("memory/.inbox/skills/{folder}/SKILL.md"), "# x\n");
-    let stray = places.plant("a stray file of the inbox");
-    world.put(format!("memory/.inbox/{stray}"), "x");
-    world.put(format!("memory/.inbox/skills/three/{stray}"), "x");
-    let body = places.plant("the text of a new skill");
-    world.put("memory/.inbox/skills/four/SKILL.md", format!("---\nname: four\ndescription: {body}\n---\n{body}\n"));
-    let base = places.plant("the hashes beside a patch");
-    world.put("memory/.inbox/skills/one.base.json", format!("{{\"{base}\": \"{base}\"}}"));
-    let look_at_all = |places: &mut Places| {
-        for command in
-            [&["review", "list"][..], &["review"], &["doctor", "--check"], &["review", "history"], &["doctor"]]
-        {
-            places.look(&world, command);
-        }
-        for name in ["private", "global", "skills/one.patch", "skills/two.patch", "skills/three", "skills/four"] {
-            places.look(&world, &["review", "show", name]);
-            places.look(&world, &["review", "show", name, "--global-notes", "notes.md", "--writable-skills", "skills"]);
-        }
-    };
-    look_at_all(&mut places);
-    places.look(&world, &["review", "apply", "--all"]);
-    places.look(&world, &["review", "check"]);
-    look_at_all(&mut places);
     places.report();
 }
 

@@ -1,5 +1,5 @@
-//! Text from the command line, the environment and a server never reaches the terminal as control sequences, also if an error
-//! quotes it; and a name with a line break does not forge a line.
+//! Text from the command line never reaches the terminal as control sequences, also if an error quotes it; and a name with a line break does
+//! not forge a line.
 
 use std::process::Command;
 
@@ -80,84 +80,6 @@ fn arguments_print_no_terminal_controls() {
         let words: Vec<String> =
             words.iter().map(|word| word.replace("TEXT", &hostile).replace("FILE", file)).collect();
         places.look(&world, &words);
-    }
-    places.report();
-}
-
-#[test]
-fn the_folders_name_prints_no_terminal_controls() {
-    let mut places = Places::default();
-    for command in [
-        &["list"][..],
-        &["doctor", "--check"],
-        &["doctor"],
-        &["review", "list"],
-        &["skills", "list"],
-        &["learn", "--trigger", "t", "--solution", "s"],
-        &["mine", "--list", "."],
-        &["export", "--into", "x.md", "--format", "agents"],
-    ] {
-        // An existing folder, a file in its place, and a broken playbook.
-        for (kind, name, text) in [
-            ("a folder", "skills_playbook.json", "[]"),
-            ("a broken playbook", "skills_playbook.json", "{"),
-            ("a folder in the place of the file", "skills_playbook.json/x", ""),
-            ("a file in the place of the folder", "", ""),
-        ] {
-            let world = World::new();
-            let hostile = places.plant(format!("{kind}: {command:?}"));
-            if name.is_empty() {
-                world.put(&hostile, text);
-            } else {
-                world.put(format!("{hostile}/{name}"), text);
-            }
-            let dir = world.path().join(&hostile);
-            let mut call = Command::new(env!("CARGO_BIN_EXE_adage"));
-            call.arg("--dir").arg(&dir).args(["--embedder", "none"]).args(command).current_dir(world.path());
-            call.env("CLICOLOR_FORCE", "1").env("ADAGE_TRUST", "all");
-            places.take(call, &format!("{command:?}"));
-        }
-    }
-    places.report();
-}
-
-#[test]
-fn variables_and_server_answers_print_no_terminal_controls() {
-    let mut places = Places::default();
-    for (variable, arguments) in [
-        ("ORT_DYLIB_PATH", &["--embedder", "bundled", "doctor"][..]),
-        ("ORT_DYLIB_PATH", &["--embedder", "bundled", "list"]),
-        ("ADAGE_MODEL_KEY", &["mine", "s.jsonl", "--model-url", "http://127.0.0.1:9/v1", "--model-name", "m"]),
-        ("ADAGE_MODEL_KEY", &["mine", "s.jsonl", "--model-url", "https://x.invalid/v1", "--model-name", "m"]),
-        ("EDITOR", &["review"]),
-        ("RUST_LOG", &["list"]),
-    ] {
-        let world = World::new();
-        let hostile = places.plant(format!("{variable}: {arguments:?}"));
-        world.put("s.jsonl", json!({"role": "user", "content": "hello there"}).to_string());
-        let mut command = world.command(arguments);
-        command.env(variable, hostile).env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1");
-        places.take(command, variable);
-    }
-    #[cfg(feature = "http-llm")]
-    for status in ["500 Internal Server Error", "401 Unauthorized", "404 Not Found", "200 OK"] {
-        use crate::server::{Server, response};
-        let world = World::new();
-        let line = json!({"role": "user", "content": "Always ask before you push to the release branch."}).to_string();
-        world.put("s.jsonl", format!("{line}\n").repeat(12));
-        for (part, body) in
-            [("its body", "TEXT".to_owned()), ("its error", r#"{"error":{"message":"TEXT"}}"#.to_owned())]
-        {
-            let hostile = places.plant(format!("a server that says {status}: {part}"));
-            let escaped = serde_json::to_string(&hostile).unwrap();
-            let text = if part == "its body" { hostile } else { escaped.trim_matches('"').to_owned() };
-            let header = "Content-Type: application/json\r\n";
-            let server = Server::saying(response(status, header, &body.replace("TEXT", &text)));
-            let url = format!("http://{}/v1", server.address);
-            let mut command = world.command(&["mine", "s.jsonl", "--model-url", &url, "--model-name", "m"]);
-            command.env_remove("NO_COLOR").env("CLICOLOR_FORCE", "1");
-            places.take(command, "mine");
-        }
     }
     places.report();
 }

@@ -130,66 +130,6 @@ fn everything_that_would_be_shown_is_shown_first() {
     check(&attacks);
 }
 
-/// What a terminal would obey, and what would hide or reorder text.
-const SEQUENCES: [(&str, &str); 14] = [
-    ("clears the screen", "\u{1b}[2J\u{1b}[H"),
-    ("hides the text", "\u{1b}[8m"),
-    ("goes up and erases", "\u{1b}[5A\u{1b}[0J"),
-    ("writes to the clipboard", "\u{1b}]52;c;cXVhZ2dh\u{7}"),
-    ("names a link", "\u{1b}]8;;http://example.org\u{1b}\\"),
-    ("sets the title", "\u{1b}]0;all is well\u{7}"),
-    ("a control sequence of one character", "\u{9b}2J"),
-    ("an operating system command of one character", "\u{9d}52;c;cXVhZ2dh\u{9c}"),
-    ("a carriage return", "bad\rgood"),
-    ("backspaces", "bad\u{8}\u{8}\u{8}good"),
-    ("reorders text", "\u{202e}doog\u{202c}"),
-    ("isolates text", "\u{2066}doog\u{2069}"),
-    ("invisible letters of the tag block", "\u{e0072}\u{e0075}\u{e006e}"),
-    ("a device control string", "\u{1b}P+q544e\u{1b}\\"),
-];
-
-#[test]
-fn shown_text_is_safe_for_the_terminal() {
-    let mut attacks = Vec::new();
-    for (name, sequence) in SEQUENCES {
-        attacks.push(attack(format!("a lesson {name}"), move |ground| {
-            let hostile = ground.folder("hostile");
-            plant(&ground.other, &hostile);
-            edit_rows(&hostile.join(MEMORY), |rows| {
-                for field in ["trigger", "mistake", "correct_pattern", "code_example", "source", "id"] {
-                    rows[0][field] = json!(format!("before{sequence}after"));
-                }
-            });
-            is_harmless(ground, sequence);
-        }));
-        attacks.push(attack(format!("a skill {name}"), move |ground| {
-            let hostile = ground.folder("hostile");
-            plant(&ground.other, &hostile);
-            let memory = hostile.join(MEMORY);
-            let escaped: Vec<String> = sequence.chars().map(|c| format!("\\U{:08x}", c as u32)).collect();
-            let escaped = escaped.concat();
-            let text = format!(
-                "---\nname: docs\ndescription: \"before{escaped}after\"\n---\n# Docs\nbefore{sequence}after, to {TASK}\n"
-            );
-            write(&memory.join("skills/docs/SKILL.md"), text);
-            write(&memory.join("skills/docs").join(format!("before{sequence}after").replace('/', "_")), "x");
-            is_harmless(ground, sequence);
-        }));
-    }
-    check(&attacks);
-}
-
-fn is_harmless(ground: &Ground, sequence: &str) {
-    let said = shown(ground);
-    for (stream, text) in [("output", &said.out), ("error", &said.err)] {
-        ground.claim(!text.contains(sequence), format!("standard {stream} has the sequence: {}", said.brief()));
-        // Colours are the program's own; nothing else that begins a sequence is.
-        let is_obeyed = |c: char| matches!(c, '\u{7}' | '\u{8}' | '\r' | '\u{80}'..='\u{9f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        ground.claim(!text.contains(is_obeyed), format!("standard {stream} has a control character: {}", said.brief()));
-    }
-    ground.claim(said.out.contains("after"), format!("the text is not shown: {}", said.brief()));
-}
-
 #[test]
 fn trust_of_single_rows_admits_no_others() {
     let with_two = |ground: &Ground, change: fn(&mut Vec<serde_json::Value>), id: &str| {
