@@ -152,6 +152,13 @@ impl Payload {
         self.0.get(key).and_then(Value::as_str).unwrap_or_default()
     }
 
+    /// The value of a field. Some agents give an object as a text of JSON.
+    fn value(&self, key: &str) -> Option<Value> {
+        let value = self.0.get(key)?;
+        let inner = value.as_str().and_then(|text| serde_json::from_str(text).ok());
+        Some(inner.unwrap_or_else(|| value.clone()))
+    }
+
     /// The agent whose format the payload has.
     pub(super) fn agent(&self) -> Agent {
         match self.text("hook_event_name") {
@@ -196,8 +203,7 @@ impl Payload {
     }
 
     pub(super) fn call(&self) -> Call {
-        let parsed = self.0.get("tool_input").and_then(Value::as_str).and_then(|text| serde_json::from_str(text).ok());
-        let Some(input) = parsed.as_ref().or_else(|| self.0.get("tool_input")) else { return Call::default() };
+        let Some(input) = self.value("tool_input") else { return Call::default() };
         let texts = |keys: &[&str]| -> Vec<String> {
             keys.iter().filter_map(|key| input.get(*key)).filter_map(texts_of).collect()
         };
@@ -207,20 +213,15 @@ impl Payload {
             commands: texts(&COMMANDS),
             only_reads: only_reads(self.text("tool_name")),
             description,
-            hash: Some(hash_of(self.text("tool_name"), input)),
+            hash: Some(hash_of(self.text("tool_name"), &input)),
         }
     }
 
     /// True if the command was still running when the tool returned, so that its status is not known: the agent's call or the tool's answer
     /// says that it is in the background.
     pub(super) fn is_unfinished(&self) -> bool {
-        let answers = ["tool_response", "tool_output"].iter().filter_map(|key| self.0.get(*key));
-        let values: Vec<Value> = answers
-            .chain(self.0.get("tool_input"))
-            .map(|value| {
-                value.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| value.clone())
-            })
-            .collect();
+        let values: Vec<Value> =
+            ["tool_response", "tool_output", "tool_input"].iter().filter_map(|key| self.value(key)).collect();
         let has_code =
             values.iter().any(|value| EXIT_CODES.iter().any(|key| value.get(*key).is_some_and(Value::is_i64)));
         values.iter().any(says_background) || (!has_code && values.iter().any(names_running))
@@ -228,9 +229,7 @@ impl Payload {
 
     /// What became of the call, by the fields and the lines that agents document (docs/agents.md).
     pub(super) fn result(&self) -> CallResult {
-        let answer = ["tool_response", "tool_output"].iter().find_map(|key| self.0.get(*key));
-        let inner = answer.and_then(Value::as_str).and_then(|text| serde_json::from_str::<Value>(text).ok());
-        let answer = inner.as_ref().or(answer).unwrap_or(&Value::Null);
+        let answer = ["tool_response", "tool_output"].iter().find_map(|key| self.value(key)).unwrap_or_default();
         let is = |key: &str, value: bool| answer.get(key).and_then(Value::as_bool) == Some(value);
         let was_stopped = ["interrupted", "cancelled", "canceled", "aborted"].iter().any(|key| is(key, true));
         if was_stopped || self.0.get("is_interrupt") == Some(&Value::Bool(true)) {
@@ -246,7 +245,7 @@ impl Payload {
         let is_passed = is("is_error", false) || is("isError", false) || is("success", true);
         // Claude Code calls this event after a success alone; of a shell, the answer has what it printed and no status.
         let is_of_success = event == "PostToolUse" && self.agent() == Agent::ClaudeCode && answer.is_object();
-        match code.or_else(|| texts_in(answer).into_iter().find_map(exit_code_in)) {
+        match code.or_else(|| texts_in(&answer).into_iter().find_map(exit_code_in)) {
             Some(0) => CallResult::Passed,
             Some(_) => CallResult::Failed,
             None if is_passed || is_of_success => CallResult::Passed,
