@@ -150,3 +150,18 @@ impl Command {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_help_names_each_command_in_order() {
+        let listed = HELP.split("\nOptions\n").next().unwrap().lines();
+        let listed = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+        let commands = Cli::command();
+        assert!(listed.eq(commands.get_subcommands().map(clap::Command::get_name)));
+    }
+}

@@ -9,7 +9,7 @@ use adage::{ChangeId, Credited, Error, Feedback, LessonId, LessonRef, Playbook, 
 use clap::Args;
 use serde_json::json;
 
-use crate::choice::{choice, id, number};
+use crate::choice::{choice, given, id, number};
 use crate::global::{Access, Global};
 use crate::keeping;
 use crate::output::{Output, counted, times};
@@ -53,11 +53,12 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     pub(crate) fn printed(&self) -> Option<&'static str> {
-        let flags = [self.helpful.is_some(), self.harmful.is_some(), self.shown.is_some(), self.window.is_some()];
-        flags
-            .into_iter()
-            .zip(["helpful", "harmful", "record", "credit"])
-            .find_map(|(is_given, name)| is_given.then_some(name))
+        given([
+            ("helpful", self.helpful.is_some()),
+            ("harmful", self.harmful.is_some()),
+            ("record", self.shown.is_some()),
+            ("credit", self.window.is_some()),
+        ])
     }
 }
 
@@ -147,8 +148,7 @@ pub(crate) struct Remove {
 
 impl Remove {
     pub(crate) fn printed(&self) -> Option<&'static str> {
-        let flags = [self.everywhere, self.session.is_some(), self.prune];
-        flags.into_iter().zip(["forget", "retract", "prune"]).find_map(|(is_given, name)| is_given.then_some(name))
+        given([("forget", self.everywhere), ("retract", self.session.is_some()), ("prune", self.prune)])
     }
 }
 

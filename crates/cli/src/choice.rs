@@ -13,6 +13,11 @@ pub(crate) fn id<T: FromStr + Clone + Send + Sync + 'static>(what: &'static str)
         .try_map(move |given| given.parse::<T>().map_err(|_| format!("the id of {what} is a UUID, as adage prints it")))
 }
 
+/// The name of the first flag that is given.
+pub(crate) fn given<const N: usize>(flags: [(&'static str, bool); N]) -> Option<&'static str> {
+    flags.into_iter().find_map(|(name, is_given)| is_given.then_some(name))
+}
+
 /// Parses a number in this range. The error names the range.
 pub(crate) fn number<T>(range: RangeInclusive<T>) -> impl TypedValueParser<Value = T>
 where

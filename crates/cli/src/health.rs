@@ -8,6 +8,7 @@ use adage::{Playbook, Request};
 use clap::Args;
 use serde_json::json;
 
+use crate::choice::given;
 use crate::global::{Access, Global};
 use crate::output::{Output, counted};
 use crate::result::{Done, chain, exit_code};
@@ -35,16 +36,15 @@ pub(crate) struct Doctor {
 
 impl Doctor {
     pub(crate) fn printed(&self) -> Option<&'static str> {
-        let flags = [self.check || self.accept, self.repair, self.embed];
-        flags.into_iter().zip(["check", "repair", "embed"]).find_map(|(is_given, name)| is_given.then_some(name))
+        given([("check", self.check || self.accept), ("repair", self.repair), ("embed", self.embed)])
     }
 }
 
 pub(crate) fn doctor(global: &Global, asked: &Doctor, out: &mut Output) -> Done {
-    match asked.printed() {
-        Some("check") => check(global, asked.accept, out),
-        Some("repair") => keeping::repair(global, asked.dry_run, out),
-        Some("embed") => embed(global, out),
+    match *asked {
+        Doctor { check: true, .. } | Doctor { accept: true, .. } => check(global, asked.accept, out),
+        Doctor { repair: true, dry_run, .. } => keeping::repair(global, dry_run, out),
+        Doctor { embed: true, .. } => embed(global, out),
         _ => test(global, out),
     }
 }

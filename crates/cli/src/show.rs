@@ -11,7 +11,7 @@ use adage::{Lesson, Listing, Playbook, Playbooks, Request, Scored};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::choice::{choice, number};
+use crate::choice::{choice, given, number};
 use crate::global::{Access, Global};
 use crate::input::standard_input;
 use crate::output::{Output, counted, masked, say, say_text, table, times, with};
@@ -64,7 +64,7 @@ pub(crate) struct List {
 
 impl List {
     pub(crate) fn printed(&self) -> Option<&'static str> {
-        if self.mistakes { Some("failures") } else { self.stats.then_some("stats") }
+        given([("failures", self.mistakes), ("stats", self.stats)])
     }
 }
 
