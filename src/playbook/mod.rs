@@ -210,8 +210,8 @@ impl Playbook {
         !self.shared.store.folder.is_absent()
     }
 
-    /// Whether the folder that was opened still is at its path, with its id where the handle has a trust store. Every call finds that out by itself; a host that keeps handles open asks before it
-    /// uses one, and opens the folder again.
+    /// Whether the folder that was opened still is at its path, with its id where the handle has a trust store. Every call finds that
+    /// out by itself; a host that keeps handles open asks before it uses one, and opens the folder again.
     ///
     /// # Errors
     /// [`FolderError::Replaced`]; [`FolderError::Io`].

@@ -40,8 +40,8 @@ impl UsageFile<'_> {
         Ok(self.end(self.length()?)?.0)
     }
 
-    /// Appends events with the numbers after the last line and after `known`. The caller holds the lock of usage. A part of an append that failed is
-    /// cut off again.
+    /// Appends events with the numbers after the last line and after `known`. The caller holds the lock of usage. A part of an append
+    /// that failed is cut off again.
     pub(crate) fn append(self, known: u64, events: &[Event]) -> Result<()> {
         let length = self.length()?;
         let (last, whole) = self.end(length)?;
