@@ -15,11 +15,11 @@ pub use extract::{
     Existing, ExtractRequest, Extracted, Extraction, ProposalEvidence, RecoveryPart, RecoveryRefusal, Refused,
     RefusedBecause, Unreadable, extract_lessons,
 };
-pub(crate) use extract::{MAX_EXISTING, MAX_REPLY_BYTES, redacted_record};
+pub(crate) use extract::{MAX_EXISTING, redacted_record};
 pub use heuristics::{
     Author, Because, Candidate, Explanation, FiredBecause, Heuristic, Instruction, RejectedBecause, StatedLine,
     StatedSentence, Statement, Suggestions, stated_lines, statements, suggest,
 };
 pub(crate) use heuristics::{project_checks, split_by_failure};
 pub use sessions::{Ineligible, ReadState, SessionEntry, SessionSummary, index};
-pub(crate) use sessions::{are_alike, commands_told, normal_forms};
+pub(crate) use sessions::commands_told;

@@ -6,6 +6,9 @@ use serde::Serialize;
 
 use super::CancelToken;
 
+/// Maximum size of an answer that is parsed, in bytes; chosen.
+pub const MAX_REPLY_BYTES: usize = 256 << 10;
+
 /// A language model that answers one request at a time. Calls block.
 ///
 /// A function or closure from a [`Completion`] to its answer is a model:

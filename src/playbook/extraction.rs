@@ -18,6 +18,7 @@ use crate::gate;
 use crate::learn::LearnOutcome;
 use crate::lesson::{Lesson, LessonId, Realm};
 use crate::model::{CancelToken, LanguageModel};
+use crate::skill::SuggestedSkill;
 use crate::state::EmbeddedText;
 
 /// The number of user turns, counted from the end of a session, that known lessons are compared with.
@@ -161,7 +162,7 @@ impl Playbook {
         let candidates = suggested.candidates.iter().chain(&suggested.recurring);
         let procedures = candidates.filter(|candidate| candidate.is_procedure());
         // A failure here must not lose what the model proposed in the user's words.
-        let skills = self.skills().save_worded(procedures, model, cancel).unwrap_or_else(|error| {
+        let skills = self.skills().save_worded(procedures.map(SuggestedSkill::from), model, cancel).unwrap_or_else(|error| {
             let failed = Some(error.to_string());
             AutoSaved { failed, ..AutoSaved::default() }
         });

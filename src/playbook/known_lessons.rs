@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use adage_transcript::Transcript;
+use adage_transcript::command::are_alike;
 use serde_json::Value;
 
 use super::Playbook;
 use super::mining::Mined;
-use crate::capture::{Candidate, Heuristic, are_alike, commands_told, project_checks, split_by_failure};
+use crate::capture::{Candidate, Heuristic, commands_told, project_checks, split_by_failure};
 use crate::error::Result;
 use crate::gate;
 use crate::lesson::{Lesson, LessonDraft, Origin, TextHash, Trust};

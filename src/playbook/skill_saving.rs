@@ -8,11 +8,10 @@ use super::Skills;
 use super::skill_curation::Curated;
 use super::skill_drafts::CountedSession;
 use super::skill_exchange::SavedSkill;
-use crate::capture::Candidate;
 use crate::error::{Error, Result, skills};
 use crate::lesson::TextHash;
 use crate::model::{CancelToken, LanguageModel};
-use crate::skill::{AutoSave, Declined, DeclinedSkill, NotWorded, Skill, SkillName, auto_save, word_skill};
+use crate::skill::{AutoSave, Declined, DeclinedSkill, NotWorded, Skill, SkillName, SuggestedSkill, auto_save, word_skill};
 use crate::store::skill_state::Note;
 
 /// The results of saving suggested skills.
@@ -35,7 +34,7 @@ pub struct AutoSaved {
 #[derive(Default)]
 struct Drafts {
     skills: Vec<Skill>,
-    /// The text of the candidate that each draft is made from, by the hash of the draft's body: its name may still change.
+    /// The text of the suggestion that each draft is made from, by the hash of the draft's body: its name may still change.
     sources: BTreeMap<TextHash, TextHash>,
 }
 
@@ -56,8 +55,8 @@ impl Skills {
     ///
     /// # Errors
     /// The errors of a write; drafts saved before it are kept.
-    pub fn save_suggested<'a>(&self, candidates: impl IntoIterator<Item = &'a Candidate>) -> Result<AutoSaved> {
-        self.save_worded(candidates, None, &CancelToken::default())
+    pub fn save_suggested(&self, suggested: impl IntoIterator<Item = SuggestedSkill>) -> Result<AutoSaved> {
+        self.save_worded(suggested, None, &CancelToken::default())
     }
 
     /// As [`save_suggested`](Self::save_suggested), with each draft first reworded by a model ([`word_skill`]). If the model
@@ -65,15 +64,15 @@ impl Skills {
     ///
     /// # Errors
     /// The errors of a write; drafts saved before it are kept.
-    pub fn save_worded<'a>(
+    pub fn save_worded(
         &self,
-        candidates: impl IntoIterator<Item = &'a Candidate>,
+        suggested: impl IntoIterator<Item = SuggestedSkill>,
         model: Option<&dyn LanguageModel>,
         cancel: &CancelToken,
     ) -> Result<AutoSaved> {
         let shared = &self.shared;
         let mut outcome = AutoSaved::default();
-        let drafts = self.drafts_of(candidates, model, cancel, &mut outcome)?;
+        let drafts = self.drafts_of(suggested, model, cancel, &mut outcome)?;
         if drafts.skills.is_empty() {
             return Ok(outcome);
         }
@@ -84,25 +83,25 @@ impl Skills {
         Ok(outcome)
     }
 
-    /// The drafts of candidates, reworded by the model. The outcome gets those that are declined.
-    fn drafts_of<'a>(
+    /// The drafts of suggestions, reworded by the model. The outcome gets those that are declined.
+    fn drafts_of(
         &self,
-        candidates: impl IntoIterator<Item = &'a Candidate>,
+        suggestions: impl IntoIterator<Item = SuggestedSkill>,
         model: Option<&dyn LanguageModel>,
         cancel: &CancelToken,
         outcome: &mut AutoSaved,
     ) -> Result<Drafts> {
         let mut drafts = Drafts::default();
-        for candidate in candidates {
-            if candidate.is_rule() {
-                let name = SkillName::slug(&candidate.name);
+        for suggested in suggestions {
+            if !suggested.has_steps {
+                let name = SkillName::slug(&suggested.name);
                 outcome.declined.extend(name.map(|name| DeclinedSkill { name, reason: Declined::NoSteps }));
                 continue;
             }
-            let (skill, source) = match Skill::from_candidate(candidate, &self.shared.config.learn) {
+            let (skill, source) = match Skill::from_suggestion(&suggested, &self.shared.config.learn) {
                 Ok((skill, text)) => (skill.standardised(), text),
                 Err(refusal) => {
-                    let (name, reason) = (SkillName::slug(&candidate.name), refusal.into());
+                    let (name, reason) = (SkillName::slug(&suggested.name), refusal.into());
                     outcome.declined.extend(name.map(|name| DeclinedSkill { name, reason }));
                     continue;
                 }

@@ -17,6 +17,7 @@ mod standard;
 mod wording;
 mod write;
 
+pub use compose::SuggestedSkill;
 pub use content::{Quality, Skill, SkillProvenance};
 pub(crate) use curate::is_same_procedure;
 pub use curate::{

@@ -5,10 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use adage::heuristics::{Candidate, Heuristic};
 use adage::lesson::Trust;
 use adage::model::{CancelToken, ScriptedModel};
-use adage::skills::{CurationPlan, Declined, NotWorded, Quality, Skill, Skills};
+use adage::skills::{CurationPlan, Declined, NotWorded, Quality, Skill, Skills, Suggested};
 use adage::{Config, Error, Playbook, Verification, build_lesson, config, skills};
 use proptest::prelude::*;
 
@@ -178,25 +177,18 @@ fn skipping_a_suggestion_archives_its_draft() {
     assert!(playbook.skills().curation_plan().unwrap().is_empty(), "a skip holds for thirty days");
 }
 
-fn candidate(name: &str, topic: &str) -> Candidate {
+fn suggested(name: &str, topic: &str) -> Suggested {
     let draft = build_lesson(
         format!("running the {topic} tests of this repository fails with a missing lock file"),
         format!("Run the set-up first:\n\n```sh\n./setup-{topic}.sh --locked\ncargo test -p {topic}\n```"),
     );
     let draft =
         draft.mistake(format!("cargo test -p {topic} was run before ./setup-{topic}.sh had made the lock file"));
-    Candidate {
-        heuristic: Heuristic::ErrorRecovery,
-        name: name.into(),
-        draft,
-        turns: vec![1, 2],
-        score: 1.0,
-        author: adage::heuristics::Author::Agent,
-    }
+    Suggested { name: name.into(), draft, has_steps: true }
 }
 
-fn saved(playbook: &Playbook, candidates: &[Candidate]) -> (Vec<String>, Vec<String>) {
-    let outcome = playbook.skills().save_suggested(candidates).unwrap();
+fn saved(playbook: &Playbook, suggestions: &[Suggested]) -> (Vec<String>, Vec<String>) {
+    let outcome = playbook.skills().save_suggested(suggestions.iter().cloned()).unwrap();
     let name = |saved: &skills::Saved| match saved {
         skills::Saved::Written { name, .. } => name.to_string(),
         other => panic!("{other:?}"),
@@ -209,10 +201,10 @@ fn saved(playbook: &Playbook, candidates: &[Candidate]) -> (Vec<String>, Vec<Str
 fn a_run_saves_three_drafts_and_lists_the_others() {
     let bench = Bench::new();
     let playbook = bench.open();
-    let short = Candidate { draft: build_lesson("a", "b"), ..candidate("short", "beta") };
-    let none = Candidate { draft: build_lesson("a", ""), ..candidate("none", "beta") };
-    let good = ["gamma", "delta", "epsilon", "zeta"].map(|topic| candidate("fix-tests", topic));
-    let all: Vec<Candidate> = [short, none].into_iter().chain(good).collect();
+    let short = Suggested { draft: build_lesson("a", "b"), ..suggested("short", "beta") };
+    let none = Suggested { draft: build_lesson("a", ""), ..suggested("none", "beta") };
+    let good = ["gamma", "delta", "epsilon", "zeta"].map(|topic| suggested("fix-tests", topic));
+    let all: Vec<Suggested> = [short, none].into_iter().chain(good).collect();
     let (names, declined) = saved(&playbook, &all);
     assert_eq!(names, ["fix-tests", "fix-tests-2", "fix-tests-3"]);
     assert_eq!(declined.len(), 3, "{declined:#?}");
@@ -227,7 +219,7 @@ fn a_run_saves_three_drafts_and_lists_the_others() {
     let mut config = Config::default();
     config.auto_save.require_llm = true;
     let strict = bench.builder().with_config(config).open().unwrap();
-    let outcome = strict.skills().save_suggested([&candidate("new", "eta")]).unwrap();
+    let outcome = strict.skills().save_suggested([suggested("new", "eta")]).unwrap();
     let reasons: Vec<&Declined> = outcome.declined.iter().map(|skill| &skill.reason).collect();
     assert_eq!(reasons, [&Declined::NotWorded(NotWorded::NoModel)]);
 
@@ -235,10 +227,10 @@ fn a_run_saves_three_drafts_and_lists_the_others() {
     let mut config = Config::default();
     (config.auto_save.require_llm, config.auto_save.max_per_run) = (true, 1);
     let strict = bench.builder().with_config(config).open().unwrap();
-    let short = Candidate { draft: build_lesson("a", "b"), ..candidate("terse", "beta") };
+    let short = Suggested { draft: build_lesson("a", "b"), ..suggested("terse", "beta") };
     let model = ScriptedModel::new([Ok(r#"{"description": "Does b."}"#.into())]);
-    let suggested = [short, candidate("new", "eta")];
-    let outcome = strict.skills().save_worded(&suggested, Some(&model), &CancelToken::default()).unwrap();
+    let drafts = [short, suggested("new", "eta")];
+    let outcome = strict.skills().save_worded(drafts, Some(&model), &CancelToken::default()).unwrap();
     assert!(outcome.saved.is_empty(), "{outcome:?}");
     let reasons: Vec<String> =
         outcome.declined.iter().map(|skill| format!("{}: {}", skill.name, skill.reason)).collect();

@@ -382,7 +382,7 @@ fn a_rule_in_words_makes_a_lesson_and_no_draft() {
         let learned = desk.playbook.learn_from_session(&session, None, &CancelToken::default()).unwrap();
         assert!(!learned.suggested.candidates.is_empty(), "{rule}");
         assert_eq!(learned.skills, sessions::Lessons::default().skills, "{rule}");
-        let asked = desk.playbook.skills().save_suggested(&learned.suggested.candidates).unwrap();
+        let asked = desk.playbook.skills().save_suggested(learned.suggested.candidates.iter().map(Into::into)).unwrap();
         assert!(
             asked.declined.iter().any(|skill| skill.reason == Declined::NoSteps) && asked.saved.is_empty(),
             "{asked:?}"

@@ -19,7 +19,7 @@ use super::NoEvidence;
 use super::evidence::UserTurns;
 use crate::config::ExtractConfig;
 use crate::lesson::{Evidence, Lesson, LessonDraft, LessonId, Realm, RecoveryEvidence};
-use crate::model::{CancelToken, Completion, LanguageModel, ModelError};
+use crate::model::{CancelToken, Completion, LanguageModel, MAX_REPLY_BYTES, ModelError};
 use adage_transcript::Transcript;
 use judge::Bench;
 use prompt::Prompt;
@@ -36,8 +36,6 @@ pub(crate) const MAX_EXISTING: usize = 20;
 const MAX_LESSONS: usize = 3;
 /// Maximum number of recoveries per answer that are examined; chosen.
 const MAX_RECOVERIES: usize = 5;
-/// Maximum size of the answer that is parsed, in bytes; chosen.
-pub(crate) const MAX_REPLY_BYTES: usize = 256 << 10;
 /// Delay before the second attempt, unless the server gives one; chosen.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
 /// Maximum delay: if the server asks for more, there is no second attempt; chosen.

@@ -23,6 +23,7 @@ mod wording;
 
 use crate::config::CaptureConfig;
 use crate::lesson::{Evidence, LessonDraft, Origin, Provenance};
+use crate::skill::SuggestedSkill;
 
 pub(in crate::capture) use error_line::tells_error;
 pub use explain::{Because, Explanation, FiredBecause, Instruction, RejectedBecause};
@@ -113,8 +114,15 @@ impl Candidate {
     }
 
     /// True for a rule in a person's words ("from now on, always …"): it has no steps.
-    pub(crate) fn is_rule(&self) -> bool {
+    fn is_rule(&self) -> bool {
         self.heuristic == Heuristic::ExplicitInstruction && self.author == Author::Person
+    }
+}
+
+impl From<&Candidate> for SuggestedSkill {
+    fn from(candidate: &Candidate) -> Self {
+        let (name, draft) = (candidate.name.clone(), candidate.draft.clone());
+        Self { name, draft, has_steps: !candidate.is_rule() }
     }
 }
 

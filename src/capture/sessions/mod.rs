@@ -9,7 +9,7 @@ mod workflow;
 
 pub use eligibility::Ineligible;
 pub use entry::{ReadState, SessionEntry, index};
-pub(crate) use same_procedure::{are_alike, commands_told, normal_forms};
+pub(crate) use same_procedure::commands_told;
 pub use summary::SessionSummary;
 
 /// A text without secrets and URLs, which may be secrets themselves.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use adage_transcript::command::{are_alike, normal_forms};
+
 use super::outline::{MarkedLine, STEPS, sections};
-use crate::capture::{are_alike, normal_forms};
 use crate::skill::Skill;
 use crate::skill::code::code;
 

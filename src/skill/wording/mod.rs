@@ -11,11 +11,10 @@ use super::keywords::{MAX_ACTIONS, MAX_TOPICS};
 use super::quoted::{item, line, paragraphs};
 use super::standard::distinct;
 use super::{Skill, SkillName};
-use crate::capture::MAX_REPLY_BYTES;
 use crate::config::ExtractConfig;
 use crate::lesson::Trust;
 use crate::lexical::content_words;
-use crate::model::{CancelToken, Completion, LanguageModel, ModelError};
+use crate::model::{CancelToken, Completion, LanguageModel, MAX_REPLY_BYTES, ModelError};
 
 /// The instructions, with `{{name}}` for inserted values.
 const TEMPLATE: &str = include_str!("prompt.md");

@@ -2,6 +2,7 @@
 
 mod invocation;
 mod normal;
+mod procedure;
 mod program;
 mod related;
 mod shell;
@@ -10,6 +11,7 @@ mod step;
 mod word_diff;
 
 pub use invocation::Invocation;
+pub use procedure::{are_alike, normal_forms};
 pub use program::Purpose;
 pub use related::Relation;
 pub use step::{ChangedFiles, Step};
