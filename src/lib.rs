@@ -36,8 +36,8 @@
 //! - **Undoing.** `changes` lists what was replaced or removed, `undo` reverts one of them for 30 days. Nothing else brings a removed
 //!   text back: neither mining nor an import.
 //! - **Other memories.** A [`VectorMemory`] keeps your program's own documents, found by meaning under a metadata filter.
-//! - **Sessions.** [`transcript`] reads what agents recorded, [`sessions`] finds lessons in it, [`extract`] asks your language
-//!   model.
+//! - **Sessions.** [`transcript`] reads what agents recorded; the crate `adage-sessions` finds lessons in it, by rules and by your
+//!   language model. It is built on [`extend`].
 //! - **Review.** [`inbox`] holds what awaits a person, [`skills`] matches and maintains `SKILL.md` files, [`exchange`] moves lessons to
 //!   and from files of other programs.
 //! - **Settings.** [`config`] has every default on one page, with unit, range and origin.
@@ -69,9 +69,7 @@
 //! servers; `hnsw_rs` adds that crate's graph, for comparison. Without an engine the crate uses your own [`Embedder`] or retrieves
 //! by words.
 
-pub mod agent;
 pub mod calibrate;
-mod capture;
 mod clock;
 pub mod config;
 pub mod credit;
@@ -80,11 +78,10 @@ mod document;
 pub mod embed;
 mod error;
 pub mod exchange;
-pub mod extract;
+pub mod extend;
 mod folder;
 mod gate;
 mod hash;
-pub mod heuristics;
 mod id;
 pub mod inbox;
 pub mod index;
@@ -97,7 +94,6 @@ pub mod playbook;
 mod proposal;
 pub mod redact;
 pub mod retrieve;
-pub mod sessions;
 mod setters;
 mod skill;
 pub mod skills;

@@ -6,14 +6,19 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// For readers: `#[serde(serialize_with = "crate::path_text::shown")]`.
-pub(crate) fn shown<P: AsShown, S: Serializer>(path: &P, serializer: S) -> Result<S::Ok, S::Error> {
+///
+/// # Errors
+/// Those of the serializer.
+pub fn shown<P: AsShown, S: Serializer>(path: &P, serializer: S) -> Result<S::Ok, S::Error> {
     path.as_shown().serialize(serializer)
 }
 
 /// A field's type that has paths.
-pub(crate) trait AsShown {
+pub trait AsShown {
+    /// Its text in JSON.
     type Text: Serialize;
 
+    /// The paths as text for readers.
     fn as_shown(&self) -> Self::Text;
 }
 
@@ -55,46 +60,70 @@ impl<'de> Deserialize<'de> for Exact {
 }
 
 /// For a field that is a path: `#[serde(with = "crate::path_text::exact")]`.
-pub(crate) mod exact {
+pub mod exact {
     use super::{Deserialize, Deserializer, Exact, Path, PathBuf, Serialize, Serializer, spelled};
 
-    pub(crate) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    /// As a spelling from which exactly this is read again.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
         spelled(path).serialize(serializer)
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+    /// From that spelling.
+    ///
+    /// # Errors
+    /// Those of the deserializer.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
         Exact::deserialize(deserializer).map(|Exact(path)| path)
     }
 }
 
 /// The same for a list of paths.
-pub(crate) mod exact_list {
+pub mod exact_list {
     use super::{Deserialize, Deserializer, Exact, PathBuf, Serializer, spelled};
 
-    pub(crate) fn serialize<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
+    /// As a spelling from which exactly this is read again.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(paths: &[PathBuf], serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(paths.iter().map(|path| spelled(path)))
     }
 
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
+    /// From that spelling.
+    ///
+    /// # Errors
+    /// Those of the deserializer.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
         let paths = Vec::<Exact>::deserialize(deserializer)?;
         Ok(paths.into_iter().map(|Exact(path)| path).collect())
     }
 }
 
 /// The same for an object whose keys are paths.
-pub(crate) mod exact_keys {
+pub mod exact_keys {
     use std::collections::BTreeMap;
 
     use super::{Deserialize, Deserializer, Exact, PathBuf, Serialize, Serializer, spelled};
 
-    pub(crate) fn serialize<S: Serializer>(
+    /// As a spelling from which exactly this is read again.
+    ///
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(
         values: &BTreeMap<PathBuf, impl Serialize>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         serializer.collect_map(values.iter().map(|(path, value)| (spelled(path), value)))
     }
 
-    pub(crate) fn deserialize<'de, V: Deserialize<'de>, D: Deserializer<'de>>(
+    /// From that spelling.
+    ///
+    /// # Errors
+    /// Those of the deserializer.
+    pub fn deserialize<'de, V: Deserialize<'de>, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<BTreeMap<PathBuf, V>, D::Error> {
         let values = BTreeMap::<Exact, V>::deserialize(deserializer)?;

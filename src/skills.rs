@@ -32,8 +32,8 @@ pub use crate::skill::{
     IndexedSkill as Indexed, LeftOutSkill as LeftOut, MatchTier, MatchedBy, Matches, NoMatch, NotWorded, Point,
     PointReason, ProtectedBecause, Quality, RenderedSkills as Rendered, SameBecause, Shortcoming, Skill,
     SkillIndex as Index, SkillLife as Life, SkillMatch as Match, SkillName as Name, SkillNote as Note,
-    SkillProvenance as Provenance, SkillReading as Reading, SkillRefused as Refused, SuggestedSkill as Suggested, auto_save, curate, match_skills,
-    match_skills_by_meaning, quality_gate, render_skills, word_skill,
+    SkillProvenance as Provenance, SkillReading as Reading, SkillRefused as Refused, SuggestedSkill as Suggested,
+    auto_save, curate, match_skills, match_skills_by_meaning, quality_gate, render_skills, word_skill,
 };
 pub use crate::store::skill_files::{NotListed, RefusedSkill as RefusedFile};
 pub use crate::store::skill_state::SkillUse as Use;

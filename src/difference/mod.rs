@@ -151,6 +151,14 @@ fn said<'a>(word: &'a str, none: &'static str) -> &'a str {
     if word.is_empty() { none } else { word }
 }
 
+impl Lesson {
+    /// The first difference to another lesson by which they would stay two; `None` if they may be merged.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Option<Difference> {
+        difference(self, other)
+    }
+}
+
 /// The first difference that makes two lessons distinct; `None` if they may be merged.
 pub(crate) fn difference(ours: &Lesson, theirs: &Lesson) -> Option<Difference> {
     let is_alike = agreement(ours, theirs) >= SAME_AGREEMENT;

@@ -143,7 +143,7 @@ pub enum FolderError {
 
 impl FolderError {
     /// Wraps an I/O error with the operation and the path.
-    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| {
             let inner = source.get_ref();

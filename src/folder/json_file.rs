@@ -3,6 +3,7 @@
 //! Their content may be lost: an unreadable file counts as empty, and goes to quarantine with the next change.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::error::folder::{FolderError, Result};
 use crate::user_key::{Code, Codes, hex, read_hex};
 
 /// The content of such a file. It must preserve keys that this version does not know.
-pub(crate) trait JsonRecord: Clone + Default + PartialEq + Serialize + DeserializeOwned {
+pub trait JsonRecord: Clone + Default + PartialEq + Serialize + DeserializeOwned {
     /// The file's name, without `.json`.
     const NAME: &'static str;
     /// The version of the file that this program writes.
@@ -25,6 +26,19 @@ pub(crate) trait JsonRecord: Clone + Default + PartialEq + Serialize + Deseriali
 
     /// The version that was read.
     fn schema(&self) -> u64;
+}
+
+/// The maximum number of rows of a record that are kept, by their time.
+const MAX_ROWS: usize = 10_000;
+
+/// Keeps the newest rows of a record: at most 10,000, and those as old as the last of them.
+pub fn forget_oldest<K: Ord, V, T: Ord + Copy>(rows: &mut BTreeMap<K, V>, time: impl Fn(&V) -> T) {
+    if rows.len() > MAX_ROWS {
+        let mut times: Vec<T> = rows.values().map(&time).collect();
+        times.sort_unstable();
+        let oldest = times.get(rows.len() - MAX_ROWS).copied();
+        rows.retain(|_, row| oldest.is_none_or(|oldest| time(row) >= oldest));
+    }
 }
 
 /// The record from the last read, with the file's stamp at that time.

@@ -31,6 +31,18 @@ pub(crate) enum Target {
     Link { link: PathBuf, to: Option<PathBuf> },
 }
 
+/// Opens a regular file at an absolute path, no part of which is a link. Opening waits for nobody, and so does reading of what
+/// is not a file at all, such as a log of the kernel.
+///
+/// # Errors
+/// Those of opening; an error that names the entry's type for a link, a folder, a pipe or a device.
+pub fn open_plain(path: &Path) -> io::Result<File> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    Handle::at(parent)?.file(Path::new(name), OpenFor::Reading)
+}
+
 /// Resolves links through a disk.
 #[derive(Clone, Copy)]
 pub(crate) struct Links<'a>(&'a dyn Disk);
@@ -66,18 +78,6 @@ impl<'a> Links<'a> {
             }
         }
         Ok(path.to_owned())
-    }
-
-    /// Opens a regular file at an absolute path, no part of which is a link. Opening waits for nobody, and so does reading of what
-    /// is not a file at all, such as a log of the kernel.
-    ///
-    /// # Errors
-    /// Those of opening; an error that names the entry's type for a link, a folder, a pipe or a device.
-    pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
-        Handle::at(parent)?.file(Path::new(name), OpenFor::Reading)
     }
 
     /// The type of the entry at a path; a link at its end is not followed.

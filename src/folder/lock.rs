@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::error::folder::Holder;
 
 /// A lock that is held until it is dropped; the kernel frees it when the process dies.
-pub(crate) type Lock = Box<dyn Send>;
+pub type Lock = Box<dyn Send>;
 
 /// The result of an attempt to lock.
 pub(crate) enum Locked {

@@ -6,7 +6,6 @@ mod quality;
 pub(crate) mod specific;
 
 use adage_redact::{Redactor, strip_invisible, strip_terminal};
-use adage_transcript::{ToolCall, Transcript, Turn};
 use serde_json::{Map, Number, Value};
 use unicode_normalization::UnicodeNormalization;
 
@@ -169,16 +168,16 @@ fn clean_row(row: Map<String, Value>) -> Map<String, Value> {
 fn named_row(row: Map<String, Value>, names: &[&str]) -> Map<String, Value> {
     let clean_entry = |(key, mut value): (String, Value)| {
         let names: Vec<&str> = names.iter().copied().chain([key.as_str()]).collect();
-        clean_value(&mut value, &names);
+        clean_named_value(&mut value, &names);
         (clean(&key), value)
     };
     row.into_iter().map(clean_entry).collect()
 }
 
-fn clean_value(value: &mut Value, names: &[&str]) {
+fn clean_named_value(value: &mut Value, names: &[&str]) {
     match value {
         Value::String(text) => *text = clean_named(text, names),
-        Value::Array(list) => list.iter_mut().for_each(|value| clean_value(value, names)),
+        Value::Array(list) => list.iter_mut().for_each(|value| clean_named_value(value, names)),
         Value::Object(row) => *row = named_row(std::mem::take(row), names),
         Value::Number(number) if number.is_f64() => round_trip(number),
         _ => {}
@@ -209,30 +208,14 @@ fn round_trip(number: &mut Number) {
     }
 }
 
-/// The transcript with secrets redacted. Candidates, quotes and their positions are taken from this version.
-pub(crate) fn clean_transcript(transcript: &Transcript) -> Transcript {
-    let clean_turn = |turn: &Turn| match turn {
-        Turn::User(text) => Turn::User(clean(text)),
-        Turn::Assistant(text) => Turn::Assistant(clean(text)),
-        Turn::System(text) => Turn::System(clean(text)),
-        Turn::ToolCall(call) => {
-            let mut input = call.input.clone();
-            clean_value(&mut input, &[]);
-            let result = call.result.as_deref().map(clean);
-            Turn::ToolCall(ToolCall { tool: clean(&call.tool), input, result, status: call.status })
-        }
-    };
-    Transcript {
-        session: clean(&transcript.session),
-        project: clean(&transcript.project),
-        started: transcript.started,
-        turns: transcript.turns.iter().map(clean_turn).collect(),
-        source: transcript.source,
-    }
+/// Redacts the secrets of every text in a JSON value, keys too.
+pub fn clean_value(value: &mut Value) {
+    clean_named_value(value, &[]);
 }
 
-/// Terminal sequences, control and invisible characters are removed first, since they can hide a secret.
-pub(crate) fn clean(text: &str) -> String {
+/// A text with its secrets redacted. Terminal sequences, control and invisible characters are removed first, since they can hide one.
+#[must_use]
+pub fn clean(text: &str) -> String {
     let visible: String = strip_invisible(&strip_terminal(text)).nfc().collect();
     Redactor::shared().redact(&visible).into_owned()
 }

@@ -46,7 +46,8 @@ impl RecoveryStep {
 
 impl CommandRecovery {
     /// A draft of the recovery's lesson, with all its texts.
-    pub(crate) fn draft(&self) -> LessonDraft {
+    #[must_use]
+    pub fn draft(&self) -> LessonDraft {
         let failed = code(&self.failed);
         let trigger = if self.error.is_empty() { "" } else { ": " };
         let trigger = format!("{failed} fails{trigger}{}", self.error);

@@ -221,7 +221,8 @@ impl LessonDraft {
     }
 
     /// The quotes that it claims.
-    pub(crate) fn evidence(&self) -> Vec<Evidence> {
+    #[must_use]
+    pub fn evidence(&self) -> Vec<Evidence> {
         Provenance::from_row(self.row.get("provenance"), Origin::Hand).evidence
     }
 
@@ -241,7 +242,9 @@ impl LessonDraft {
     }
 
     /// The row as it was given.
-    pub(crate) fn row(&self) -> &Map<String, Value> {
+    /// Its fields.
+    #[must_use]
+    pub fn row(&self) -> &Map<String, Value> {
         &self.row
     }
 
@@ -269,7 +272,11 @@ impl LessonDraft {
         })
     }
 
-    pub(crate) fn into_lesson(self, clock: &dyn Clock) -> Result<Lesson, Refusal> {
+    /// The lesson that its fields say, for comparing: the gate has not seen it.
+    ///
+    /// # Errors
+    /// [`Refusal`] for a field that cannot be read.
+    pub fn into_lesson(self, clock: &dyn Clock) -> Result<Lesson, Refusal> {
         Lesson::from_row(Value::Object(self.row), clock)
     }
 

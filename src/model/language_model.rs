@@ -17,12 +17,13 @@ pub const MAX_REPLY_BYTES: usize = 256 << 10;
 /// use adage::Playbook;
 /// use adage::model::{CancelToken, Completion};
 /// use adage::transcript::Transcript;
+/// use adage_sessions::Sessions;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
 /// // Here you call your model.
 /// let model = |completion: &Completion| Ok(format!("{} bytes of data were asked about", completion.user.len()));
-/// playbook.learn_from_session(&Transcript::default(), Some(&model), &CancelToken::default())?;
+/// Sessions::of(&playbook).learn_from(&Transcript::default(), Some(&model), &CancelToken::default())?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait LanguageModel: Send + Sync {

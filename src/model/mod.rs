@@ -27,5 +27,5 @@ mod scripted;
 pub use cancel::{CancelHook, CancelToken};
 #[cfg(feature = "http-llm")]
 pub use http::HttpModel;
-pub use language_model::{Completion, MAX_REPLY_BYTES, LanguageModel, ModelError};
+pub use language_model::{Completion, LanguageModel, MAX_REPLY_BYTES, ModelError};
 pub use scripted::ScriptedModel;

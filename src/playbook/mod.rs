@@ -13,7 +13,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub(crate) mod agent_run;
 mod builder;
 mod calibrating;
 mod commit;
@@ -22,16 +21,14 @@ mod editing;
 mod embedding;
 mod examined;
 pub(crate) mod exchange;
-pub(crate) mod extraction;
+pub(crate) mod extension;
 mod feedback;
 pub(crate) mod inbox;
 #[cfg(test)]
 mod incremental_indexes;
 mod inspect;
 mod keeping;
-mod known_lessons;
 mod learning;
-pub(crate) mod mining;
 mod own_config;
 mod playbooks;
 mod pool;
@@ -41,10 +38,6 @@ mod reading;
 mod reads;
 mod removal;
 mod retrieval;
-pub(crate) mod session_files;
-pub(crate) mod session_place;
-pub(crate) mod session_run;
-pub(crate) mod sessions;
 pub(crate) mod skill_curation;
 mod skill_drafts;
 pub(crate) mod skill_exchange;
@@ -52,6 +45,7 @@ pub(crate) mod skill_listing;
 pub(crate) mod skill_matching;
 pub(crate) mod skill_saving;
 pub(crate) mod skills;
+mod skips;
 mod trusting;
 pub(crate) mod written;
 
@@ -71,14 +65,11 @@ use crate::state::{DedupIndex, Lazy, RecallIndex};
 use crate::store::skill_state::KnownSkillState;
 use crate::store::{Snapshot, Store, VectorCache};
 
-use inbox::{Inbox, Notice, Proposal};
+use inbox::{Inbox, Proposal};
 use reads::Reads;
-use session_run::SessionRun;
-use sessions::NotDue;
 use skill_listing::SkillPlace;
 use skill_matching::SkillMatcher;
 use skills::Skills;
-use written::CheckedInbox;
 
 pub use crate::error::CannotUndo;
 pub use crate::state::{Action as ChangeAction, Waiting as WaitingLesson, Why as LessonChange};
@@ -90,6 +81,7 @@ pub use keeping::{FromQuarantine, Repair};
 pub use playbooks::{FolderCredit, PlaybookLesson, Playbooks};
 pub use reading::{Listing, Window};
 pub use removal::{ChangeRecord, ChangedLesson, ForgottenLesson};
+pub use skips::{SkipSelection, SkippedSuggestion};
 pub use trusting::{AwaitingTrust, lesson_for_person};
 
 /// A lesson playbook in one folder, which any number of threads and processes can share.

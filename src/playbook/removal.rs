@@ -4,15 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::Playbook;
+use super::extension::Extension;
 use crate::error::{Error, Result};
+use crate::folder::JsonRecord;
 use crate::learn::{self, RemovedLesson, Undone};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef};
 use crate::state::{Action, Change, Edit, Plan, Planned, Why};
-use crate::store::mining::MiningLog;
-use crate::store::mining_rows::{FileFindings, SeenFile};
 
 /// A recorded change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -143,21 +144,9 @@ impl Playbook {
 
     /// Deletes the requests of past sessions that have words of these lessons.
     fn forget_requests(&self, texts: &[Arc<Lesson>]) -> Result<()> {
-        let has_words = |seen: &SeenFile| {
-            seen.summary().is_some_and(|summary| texts.iter().any(|text| learn::says_same(text, &summary.intent)))
-        };
-        let log = MiningLog::new(&self.shared.store.folder, &self.shared.store.guard);
-        if !log.read()?.files.values().any(has_words) {
-            return Ok(());
-        }
-        log.change(|mining| {
-            for seen in mining.files.values_mut().filter(|seen| has_words(seen)) {
-                if let FileFindings::Session(summary) = &mut seen.findings {
-                    summary.intent.clear();
-                }
-            }
-        })?;
-        Ok(())
+        let says_same = |request: &str| texts.iter().any(|text| learn::says_same(text, request));
+        Extension::of(self)
+            .change(|SessionRecord(record)| record.values_mut().for_each(|value| clear_requests(value, &says_same)))
     }
 
     /// Accepts edits that were made in the playbook file: checks do not list them any more. Returns how many lessons were
@@ -211,5 +200,30 @@ impl Playbook {
         let merge = history.iter().rev().filter(is_merge).find(|change| !is_undone(change));
         let change = merge.ok_or(Error::NoSuchMerge { lesson: id })?.id;
         self.undo(change)
+    }
+}
+
+/// The record of past sessions, which the crate of sessions keeps.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+struct SessionRecord(Map<String, Value>);
+
+impl JsonRecord for SessionRecord {
+    const NAME: &'static str = "mining";
+    const SCHEMA: u64 = 1;
+    const LOST: &'static str = "the record of read sessions could not be used and starts empty";
+
+    fn schema(&self) -> u64 {
+        self.0.get("schema").and_then(Value::as_u64).unwrap_or_default()
+    }
+}
+
+fn clear_requests(value: &mut Value, is_forgotten: &impl Fn(&str) -> bool) {
+    let Value::Object(row) = value else { return };
+    for (key, value) in row {
+        match value {
+            Value::String(text) if key == "intent" && is_forgotten(text) => text.clear(),
+            value => clear_requests(value, is_forgotten),
+        }
     }
 }

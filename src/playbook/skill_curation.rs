@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::mining::is_in_force;
 use super::skill_exchange::checked_text;
 use super::skill_listing::{ListedSkill, listed};
 use super::{SkillPlace, Skills};
@@ -166,7 +165,7 @@ impl Skills {
         let (files, now) = (CurationFiles::new(&shared.store.folder), shared.clock.now());
         let state = self.state().read()?;
         let view = shared.view()?;
-        let in_force = view.snapshot.book().skips.iter().filter(|skip| is_in_force(skip, now, &shared.config.capture));
+        let in_force = view.snapshot.book().skips.iter().filter(|skip| skip.is_in_force(now, &shared.config.capture));
         let mut skipped: Vec<SkillName> = in_force.filter_map(|skip| SkillName::slug(&skip.name)).collect();
         let removed = state.drawn.iter().filter(|(text, _)| view.snapshot.book().removed.matches_hash(**text));
         skipped.extend(removed.filter_map(|(_, note)| note.name.parse().ok()));

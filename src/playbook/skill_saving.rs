@@ -11,7 +11,9 @@ use super::skill_exchange::SavedSkill;
 use crate::error::{Error, Result, skills};
 use crate::lesson::TextHash;
 use crate::model::{CancelToken, LanguageModel};
-use crate::skill::{AutoSave, Declined, DeclinedSkill, NotWorded, Skill, SkillName, SuggestedSkill, auto_save, word_skill};
+use crate::skill::{
+    AutoSave, Declined, DeclinedSkill, NotWorded, Skill, SkillName, SuggestedSkill, auto_save, word_skill,
+};
 use crate::store::skill_state::Note;
 
 /// The results of saving suggested skills.
@@ -28,6 +30,14 @@ pub struct AutoSaved {
     pub curated: Option<Curated>,
     /// The error of a write that ended the saving. The next session that is read tries again.
     pub failed: Option<String>,
+}
+
+impl AutoSaved {
+    /// Nothing was saved, because of this error.
+    #[must_use]
+    pub fn failed(error: &Error) -> Self {
+        Self { failed: Some(error.to_string()), ..Self::default() }
+    }
 }
 
 /// Drafts that may be saved.

@@ -16,8 +16,8 @@ pub(crate) mod recall_index;
 mod removals;
 pub mod utility;
 
-pub(crate) use book::{Book, SkippedSuggestion};
-pub use book::{ReviewReason, Waiting};
+pub(crate) use book::Book;
+pub use book::{ReviewReason, SkippedSuggestion, Waiting};
 pub use change::{Action, Why};
 pub(crate) use change::{Change, Edit};
 pub(crate) use dedup_index::DedupIndex;

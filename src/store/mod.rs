@@ -25,8 +25,6 @@ pub(crate) mod inbox_targets;
 mod loading;
 mod marks;
 pub(crate) mod memory_vectors;
-pub(crate) mod mining;
-pub(crate) mod mining_rows;
 mod playbook_file;
 #[cfg(test)]
 mod power_loss;

@@ -11,10 +11,9 @@ use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::mining::forget_oldest;
 use super::skill_files::FoundSkill;
 use crate::error::folder::Result;
-use crate::folder::{Folder, JsonFile, JsonRecord, KnownJson};
+use crate::folder::{Folder, JsonFile, JsonRecord, KnownJson, forget_oldest};
 use crate::hash::TextHash;
 
 /// The content of the file.

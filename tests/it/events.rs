@@ -1,5 +1,6 @@
 //! Tracing events of the library: one event per operation, with ids and without texts.
 
+use adage_sessions::Sessions;
 use std::fmt::Debug;
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -88,7 +89,7 @@ fn each_operation_is_one_event() {
     check(&heard(|| recall("bake bread")), &["recalled tier=Lexical shown=0 because="]);
     let said = Turn::User("Remember: never pin numpy.".to_owned());
     let transcript = Transcript { session: "s-1".to_owned(), turns: vec![said], ..Transcript::default() };
-    check(&heard(|| drop(playbook.mine(&transcript).unwrap())), &["mined session=\"s-1\" candidates="]);
+    check(&heard(|| drop(Sessions::of(&playbook).mine(&transcript).unwrap())), &["mined session=\"s-1\" candidates="]);
 }
 
 #[test]

@@ -11,13 +11,13 @@ use adage::chrono::DateTime;
 use adage::inbox::{Proposal, ProposalName};
 use adage::learn::ReviewReason;
 use adage::lesson::{Origin, Provenance, Refusal};
-use adage::sessions::{ReadState, RunEnd, SessionResult};
 use adage::skills::Quality;
 use adage::vector_memory::VectorMemoryBuilder;
 use adage::{
     ChangeId, Credited, Error, Feedback, Filter, HashingEmbedder, LearnOutcome, Lookup, ManualClock, Playbook,
     PlaybookBuilder, Realm, Request, VectorMemory, build_lesson,
 };
+use adage_sessions::{ReadState, RunEnd, SessionResult, Sessions};
 
 use super::bench::{lessons, shown, triggers};
 use folder::{Home, QueriesOnly};
@@ -267,13 +267,13 @@ fn a_review_folder_lists_skills_proposals_and_sessions_and_is_not_changed_by_tha
     let expected = expected.map(|(id, what)| (id.to_owned(), what.to_owned()));
     assert_eq!(changes, expected);
 
-    let runs = playbook.sessions().history().unwrap();
+    let runs = Sessions::of(&playbook).history().unwrap();
     assert_eq!((runs.len(), runs[0].end), (1, RunEnd::Finished));
     let read: Vec<(&str, &SessionResult)> =
         runs[0].sessions.iter().map(|session| (session.id.as_str(), &session.result)).collect();
     let result = SessionResult::Read { n_candidates: 1 };
     assert_eq!(read, [("monday", &result), ("tuesday", &result)]);
-    let scan = playbook.sessions().scan(&home.path("sessions")).unwrap();
+    let scan = Sessions::of(&playbook).scan(&home.path("sessions")).unwrap();
     let read: Vec<(&str, ReadState)> = scan.entries.iter().map(|entry| (entry.id.as_str(), entry.read_state)).collect();
     assert_eq!(read, [("monday", ReadState::Read), ("tuesday", ReadState::Read)]);
     drop(playbook);

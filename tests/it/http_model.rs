@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use adage::LanguageModel;
 use adage::config::ExtractConfig;
-use adage::extract::{ExtractRequest, Extraction, extract_lessons};
 use adage::model::{CancelToken, Completion, HttpModel, ModelError};
 use adage::transcript::{Transcript, Turn};
+use adage_sessions::extract::{ExtractRequest, Extraction, extract_lessons};
 use serde_json::{Value, json};
 
 use crate::server::{Server, response};

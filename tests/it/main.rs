@@ -11,7 +11,6 @@
 )]
 
 mod accepted;
-mod agent;
 mod bench;
 #[cfg(feature = "bundled-model")]
 mod calibrating;
@@ -24,7 +23,6 @@ mod events;
 #[cfg(feature = "bundled-model")]
 mod evidence;
 mod exchange;
-mod extract;
 mod feedback;
 mod formats;
 mod former_recoveries;
@@ -36,21 +34,18 @@ mod inbox;
 mod inbox_agents;
 mod large;
 mod layers;
-mod learning_from_sessions;
 mod locked;
 #[cfg(feature = "bundled-model")]
 mod measured;
 #[cfg(feature = "bundled-model")]
 mod merging;
 mod migration;
-mod mining;
 mod model;
 #[cfg(all(feature = "ort", feature = "bundled-model"))]
 mod parity;
 mod patches;
 mod paths_in_text;
 mod playbooks;
-mod proposed_recoveries;
 mod red;
 mod redaction;
 mod related;
@@ -59,7 +54,6 @@ mod retrieval;
 mod second_copy;
 #[cfg(feature = "http-llm")]
 mod server;
-mod sessions;
 mod skill_files;
 mod skill_matching;
 mod skills;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use adage::config::CaptureConfig;
 use adage::embed::{EmbedError, Role};
-use adage::heuristics::suggest;
 use adage::redact::{Redactor, Secret};
 use adage::transcript::{Format, Reading, TranscriptReader, Turn};
 use adage::{Embedder, Feedback, HashingEmbedder, LessonDraft, Playbook, Request, TextHash, build_lesson};
+use adage_sessions::heuristics::suggest;
 use ndarray::Array2;
 use parking_lot::Mutex;
 use serde_json::{Map, Value, json};

@@ -5,6 +5,7 @@ use adage::embed::HashingEmbedder;
 use adage::skills::{self, Skill};
 use adage::vector_memory::{Document, Lookup};
 use adage::{Config, Request, VectorMemory, build_lesson};
+use adage_sessions::Sessions;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -44,7 +45,7 @@ fn skills_and_sessions_are_json() {
     let listing = value(playbook.skills().list().unwrap());
     assert_eq!(listing["skills"][0]["skill"]["name"], "docker-build", "{listing}");
 
-    let scan = value(playbook.sessions().scan(bench.folder()).unwrap());
+    let scan = value(Sessions::of(&playbook).scan(bench.folder()).unwrap());
     assert_eq!(scan, json!({ "entries": [], "left_out": [] }));
 }
 
@@ -61,7 +62,7 @@ fn json_keeps_its_names_and_pairs() {
     let session = r#"{"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hi"}]}"#;
     std::fs::create_dir_all(bench.path("sessions")).unwrap();
     bench.write("sessions/one.json", session);
-    let scan = value(playbook.sessions().scan(&bench.path("sessions")).unwrap());
+    let scan = value(Sessions::of(&playbook).scan(&bench.path("sessions")).unwrap());
     assert_eq!(scan["entries"][0]["standing"], json!({ "new": { "n_attempts": 0 } }), "{scan}");
     assert_eq!(scan["entries"][0]["hurdle"]["few_turns"]["n_user_turns"], 1, "{scan}");
 
@@ -80,7 +81,7 @@ fn json_keeps_its_names_and_pairs() {
 #[test]
 fn a_waiting_time_is_in_seconds() {
     let idle = std::time::Duration::from_millis(1_500);
-    let active = adage::sessions::Ineligible::Active { idle, min: std::time::Duration::from_hours(3) };
+    let active = adage_sessions::Ineligible::Active { idle, min: std::time::Duration::from_hours(3) };
     assert_eq!(value(active), json!({ "active": { "idle": 1.5, "min": 10_800 } }));
 }
 

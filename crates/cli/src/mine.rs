@@ -6,14 +6,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use adage::extract::Extraction;
-use adage::heuristics::Candidate;
 use adage::model::CancelToken;
+use adage::playbook::SkipSelection;
 use adage::redact::{mask, one_line, path_line, path_text};
-use adage::sessions::{DueSessions, Ineligible, Mined, NotDue, ReadState, RunEnd, Scan, SkipSelection};
 use adage::skills::AutoSaved;
 use adage::transcript::{Format, ReadReport, Reading, Source, Transcript, TranscriptReader};
-use adage::{LanguageModel, LearnOutcome, Playbook, sessions, skills};
+use adage::{LanguageModel, LearnOutcome, Playbook, skills};
+use adage_sessions::extract::Extraction;
+use adage_sessions::heuristics::Candidate;
+use adage_sessions::{DueSessions, Ineligible, Mined, NotDue, ReadState, RunEnd, SessionScan, Sessions};
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
@@ -98,11 +99,11 @@ enum Input {
     /// A person named it.
     Named(PathBuf),
     /// It is in a folder, or was queued.
-    Found(sessions::File, FoundBy),
+    Found(adage_sessions::SessionFile, FoundBy),
 }
 
 /// How a session that is due came to be read.
-fn found_by(scan: &Scan, path: &Path) -> FoundBy {
+fn found_by(scan: &SessionScan, path: &Path) -> FoundBy {
     if scan.entries.iter().any(|entry| entry.path == path) { FoundBy::Search } else { FoundBy::Queue }
 }
 
@@ -151,11 +152,11 @@ pub(crate) fn mine(global: &Global, asked: &Mine, out: &mut Output) -> Done {
         is_done: true,
     };
     if let Some(folder) = &asked.sessions {
-        let scan = miner.playbook.sessions().scan(folder)?;
+        let scan = Sessions::of(&miner.playbook).scan(folder)?;
         miner.read_due(&scan)?;
         say_left_out(&scan);
     } else if asked.queued {
-        let scan = miner.playbook.sessions().only_queued();
+        let scan = Sessions::of(&miner.playbook).only_queued();
         miner.read_due(&scan)?;
     } else {
         let files = files_of(&asked.paths)?;
@@ -172,7 +173,7 @@ fn files_of(paths: &[PathBuf]) -> Result<Vec<Input>, Box<dyn Error>> {
             named.push(Input::Named(path.clone()));
             continue;
         }
-        let found = sessions::files(path)?;
+        let found = adage_sessions::files(path)?;
         for left in found.left_out {
             say(&format!("left out: {}: {}", path_line(&left.path), left.reason));
         }
@@ -200,13 +201,14 @@ impl Miner<'_> {
     }
 
     /// Reads the sessions of a scan that are due, as a recorded run.
-    fn read_due(&mut self, scan: &Scan) -> Result<(), Box<dyn Error>> {
-        let sessions = self.playbook.sessions();
+    fn read_due(&mut self, scan: &SessionScan) -> Result<(), Box<dyn Error>> {
+        let sessions = Sessions::of(&self.playbook);
         if self.is_dry {
             match sessions.due(scan)? {
                 DueSessions::NotDue(waiting) => say(&why(&waiting)),
                 DueSessions::Sessions(due) => {
-                    let input = |path: &Path| Ok(Input::Found(sessions::File::look(path)?, found_by(scan, path)));
+                    let input =
+                        |path: &Path| Ok(Input::Found(adage_sessions::SessionFile::look(path)?, found_by(scan, path)));
                     let files: Vec<Input> = due.iter().map(|entry| input(&entry.path)).collect::<io::Result<_>>()?;
                     self.read_files(&files, Format::default());
                 }
@@ -229,7 +231,7 @@ impl Miner<'_> {
                 return Ok(());
             }
             let outcome = run.read_next(|reading| self.one(&path, found_by(scan, &path), reading))?;
-            if let Some(sessions::SessionResult::Failed { error }) = outcome.map(|outcome| outcome.result) {
+            if let Some(adage_sessions::SessionResult::Failed { error }) = outcome.map(|outcome| outcome.result) {
                 let error = Failure::of_item(format!("{}: {error}", path_line(path)));
                 self.bar.suspend(|| say_failure(&error));
                 self.is_done = false;
@@ -302,15 +304,15 @@ impl Miner<'_> {
     }
 
     /// The lessons of a session; nothing is learned on a dry run.
-    fn lessons(&self, transcript: &Transcript) -> Result<sessions::Lessons, Box<dyn Error>> {
+    fn lessons(&self, transcript: &Transcript) -> Result<adage_sessions::SessionLessons, Box<dyn Error>> {
         let model = self.model.as_deref();
         if !self.is_dry {
-            return Ok(self.playbook.learn_from_session(transcript, model, &self.cancel)?);
+            return Ok(Sessions::of(&self.playbook).learn_from(transcript, model, &self.cancel)?);
         }
-        let mut lessons = sessions::Lessons::default();
-        lessons.suggested = self.playbook.mine(transcript)?;
+        let mut lessons = adage_sessions::SessionLessons::default();
+        lessons.suggested = Sessions::of(&self.playbook).mine(transcript)?;
         lessons.extraction = match model {
-            Some(model) => Some(self.playbook.extract(model, transcript, &self.cancel)?),
+            Some(model) => Some(Sessions::of(&self.playbook).extract(model, transcript, &self.cancel)?),
             None => None,
         };
         Ok(lessons)
@@ -361,7 +363,7 @@ impl Outcome {
 }
 
 /// Prints how many sessions of a folder are left out, by reason.
-fn say_left_out(scan: &Scan) {
+fn say_left_out(scan: &SessionScan) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for entry in &scan.entries {
         let reason = match (entry.ineligible, entry.read_state) {
@@ -403,7 +405,7 @@ impl Input {
 
     fn read(&self, format: Format) -> Result<Reading, Box<dyn Error>> {
         match self {
-            Self::Named(path) => Ok(TranscriptReader::new().read(sessions::open(path)?, format)?),
+            Self::Named(path) => Ok(TranscriptReader::new().read(adage_sessions::open(path)?, format)?),
             Self::Found(file, _) => Ok(file.read(format)?),
         }
     }

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use adage::sessions::{is_agent_folder, source_of_named, source_of_queued};
 use adage::transcript::{Reading, Source};
 use adage::trust::Tracking;
+use adage_sessions::{is_agent_folder, source_of_named, source_of_queued};
 
 use crate::tracked::tracking;
 use crate::writers::other_writers;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use adage::redact::{path_line, path_text};
-use adage::sessions::{self, ReadState, Summary};
+use adage_sessions::{self, ReadState, SessionSummary, Sessions};
 use serde_json::{Value, json};
 
 use crate::global::Global;
@@ -14,7 +14,7 @@ use crate::result::Done;
 pub(crate) fn list(global: &Global, folder: &Path, all: bool, out: &mut Output) -> Done {
     // An existing playbook caches the findings; reading creates no playbook.
     let playbook = global.existing()?;
-    let scan = playbook.sessions().scan(folder)?;
+    let scan = Sessions::of(&playbook).scan(folder)?;
     let entries = if all { scan.entries.iter().collect() } else { scan.shown() };
     for entry in &entries {
         out.object(&row(entry))?;
@@ -35,13 +35,13 @@ pub(crate) fn list(global: &Global, folder: &Path, all: bool, out: &mut Output) 
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(entry: &sessions::Entry) -> Value {
+fn row(entry: &adage_sessions::SessionEntry) -> Value {
     let (read_state, n_attempts) = match entry.read_state {
         ReadState::New { n_attempts } => ("new", n_attempts),
         ReadState::GivenUp { n_attempts } => ("given_up", n_attempts),
         ReadState::Read => ("read", 0),
     };
-    let Summary { n_user_turns, owner, intent, workflow, .. } = &entry.summary;
+    let SessionSummary { n_user_turns, owner, intent, workflow, .. } = &entry.summary;
     let row = json!({
         "id": entry.id, "path": path_text(&entry.path), "updated": entry.updated, "standing": read_state,
         "hurdle": entry.ineligible.map(|reason| reason.to_string()),

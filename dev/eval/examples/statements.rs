@@ -14,8 +14,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use adage::config::CaptureConfig;
-use adage::heuristics::{Candidate, Heuristic, stated_lines, statements, suggest};
 use adage::transcript::{Status, ToolCall, Transcript, Turn};
+use adage_sessions::heuristics::{Candidate, Heuristic, stated_lines, statements, suggest};
 use flate2::read::MultiGzDecoder;
 use serde_json::{Value, json};
 

@@ -25,21 +25,18 @@ const LAYERS: [&[&str]; 7] = [
     // What stages read, and what files are written through.
     &["difference", "folder", "state", "trust"],
     // Stages: values in, values out.
-    &["capture", "credit", "exchange", "gate", "learn", "proposal", "retrieve", "skill"],
+    &["credit", "exchange", "gate", "learn", "proposal", "retrieve", "skill"],
     &["store"],
     // The façade.
     &["playbook", "vector_memory"],
     // The names by which a host finds it all.
     &[
-        "agent",
         "calibrate",
-        "extract",
-        "heuristics",
+        "extend",
         "inbox",
         "index",
         "lib",
         "redact",
-        "sessions",
         "skills",
         "transcript",
     ],

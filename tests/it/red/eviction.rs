@@ -2,6 +2,7 @@
 
 mod quarantined;
 
+use adage_sessions::Sessions;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -316,7 +317,7 @@ fn calls() -> Vec<(&'static str, Call)> {
             let said = "Remember this: always run the linter before you push to the main branch.";
             let turns = vec![Turn::User(said.into()), Turn::Assistant("Done.".into())];
             let transcript = Transcript { session: "s".into(), turns, ..Transcript::default() };
-            playbook.learn_from_session(&transcript, None, &CancelToken::default()).unwrap();
+            Sessions::of(playbook).learn_from(&transcript, None, &CancelToken::default()).unwrap();
         }),
         ("a lesson that is checked later", |playbook| {
             let id = playbook.learn_lesson(draft(&with(useful(0), &json!({"source": "agent"})))).unwrap().id();

@@ -6,6 +6,7 @@ mod check;
 mod payload;
 mod session;
 
+use adage_sessions::Sessions;
 use std::error::Error;
 use std::io::Read;
 use std::path::Path;
@@ -227,7 +228,7 @@ fn end(global: &Global, payload: &Payload, session: &mut Session) -> Result<Answ
     let dir = global.dir();
     let ours = books.all.as_slice().first().filter(|lead| lead.folder() == dir && lead.exists() && !global.no_learn);
     if let Some((playbook, transcript)) = ours.zip(payload.transcript()) {
-        playbook.sessions().queue(&transcript)?;
+        Sessions::of(playbook).queue(&transcript)?;
         in_background(dir, &["mine", "--queued"]);
     }
     Ok(Answer { message: silent(&books), ..Answer::default() })

@@ -1,5 +1,6 @@
 //! The inbox on the command line, and a process killed while it applies a proposal.
 
+use adage_sessions::Sessions;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -91,7 +92,7 @@ fn what_was_found_in_a_session_is_learned_by_number() {
         edit(),
     ];
     let transcript = Transcript { session: "monday".into(), turns, ..Transcript::default() };
-    playbook.learn_from_session(&transcript, None, &CancelToken::default()).unwrap();
+    Sessions::of(&playbook).learn_from(&transcript, None, &CancelToken::default()).unwrap();
     drop(playbook);
     let (_, out, _) = run(&folder, &["review", "list", "--json"]);
     let listed = objects(&out);

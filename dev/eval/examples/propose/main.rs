@@ -18,12 +18,13 @@
 mod session_files;
 mod sessions;
 
+use adage_sessions::Sessions;
 use std::error::Error;
 use std::path::Path;
 
 use adage::Playbook;
-use adage::extract::{Extracted, Extraction};
 use adage::model::{CancelToken, ScriptedModel};
+use adage_sessions::extract::{Extracted, Extraction};
 use serde_json::{Value, json};
 use sessions::{Session, read_all};
 
@@ -45,7 +46,7 @@ fn main() -> Result<(), Failure> {
 fn write_prompt(folder: &Path, session: &Session) -> Result<(), Failure> {
     let model = ScriptedModel::new([]);
     with_playbook(|playbook| {
-        playbook.extract(&model, &session.transcript, &CancelToken::default())?;
+        Sessions::of(playbook).extract(&model, &session.transcript, &CancelToken::default())?;
         Ok(())
     })?;
     let Some(asked) = model.requests().into_iter().next() else {
@@ -62,7 +63,7 @@ fn check_reply(folder: &Path, session: &Session) -> Result<(), Failure> {
     let Some(file) = files.iter().find(|file| file.exists()) else { return Ok(()) };
     let model = ScriptedModel::new([Ok(std::fs::read_to_string(file)?)]);
     with_playbook(|playbook| {
-        let extraction = playbook.extract(&model, &session.transcript, &CancelToken::default())?;
+        let extraction = Sessions::of(playbook).extract(&model, &session.transcript, &CancelToken::default())?;
         let Extraction::Proposed { lessons, refused } = extraction else {
             println!("{}", json!({ "session": session.name, "result": extraction }));
             return Ok(());
@@ -87,7 +88,7 @@ fn accepted(playbook: &Playbook, session: &Session, lesson: Extracted) -> Result
         "session": session.name, "accepted": true, "lesson": lesson.draft.to_json(), "evidence": lesson.evidence,
     });
     let trigger = lesson.draft.to_json().get("trigger").cloned();
-    let outcomes = playbook.admit_extracted([lesson])?;
+    let outcomes = Sessions::of(playbook).admit_extracted([lesson])?;
     let inbox = playbook.inbox();
     let trigger = trigger.as_ref().and_then(Value::as_str).unwrap_or_default();
     let item = inbox.list()?.into_iter().find(|item| item.summary.starts_with(trigger));

@@ -1,5 +1,6 @@
 //! A memory folder with every kind of file that a memory can have.
 
+use adage_sessions::Sessions;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -64,7 +65,7 @@ pub(super) fn fill(folder: &Path, word: &str) -> Facts {
     skills.verify("gamma", Verification::Passed).unwrap();
     let session = folder.join("session.jsonl");
     fs::write(&session, "{}\n").unwrap();
-    playbook.sessions().queue(&session).unwrap();
+    Sessions::of(&playbook).queue(&session).unwrap();
     fs::remove_file(session).unwrap();
     let inbox = playbook.inbox();
     fs::write(folder.join("note.md"), format!("{word}\n")).unwrap();

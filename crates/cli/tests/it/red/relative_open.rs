@@ -1,5 +1,6 @@
 //! A handle keeps using the folder in which it was opened, whatever its process's working directory is.
 
+use adage_sessions::Sessions;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -137,12 +138,12 @@ fn recorded_sessions() {
     let file = home("project/session.jsonl");
     fs::write(&file, "{}\n").unwrap();
     let playbook = relative(".adage").open().unwrap();
-    playbook.sessions().queue(Path::new("session.jsonl")).unwrap();
+    Sessions::of(&playbook).queue(Path::new("session.jsonl")).unwrap();
     leave();
     let record = home("project/.adage/mining.json");
     assert!(fs::read_to_string(&record).unwrap().contains(file.to_str().unwrap()));
     fs::remove_file(&record).unwrap();
-    playbook.sessions().queue(&file).unwrap();
+    Sessions::of(&playbook).queue(&file).unwrap();
     assert!(fs::read_to_string(&record).unwrap().contains(file.to_str().unwrap()));
 }
 
