@@ -48,7 +48,7 @@ impl Sessions {
     /// Of a session that read what others wrote, what the model proposes is labelled as tainted.
     ///
     /// # Errors
-    /// [`FolderError::Io`](crate::FolderError::Io). A model that fails, or whose answer cannot be parsed, is reported in the
+    /// [`FolderError::Io`](adage::FolderError::Io). A model that fails, or whose answer cannot be parsed, is reported in the
     /// [`Extraction`].
     pub fn extract(
         &self,
