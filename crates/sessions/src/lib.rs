@@ -61,5 +61,8 @@ struct Readme;
 
 /// A duration in JSON, in seconds.
 fn seconds<S: serde::Serializer>(duration: &std::time::Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u64(duration.as_secs())
+    match duration.subsec_nanos() {
+        0 => serializer.serialize_u64(duration.as_secs()),
+        _ => serializer.serialize_f64(duration.as_secs_f64()),
+    }
 }
