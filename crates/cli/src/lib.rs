@@ -25,6 +25,7 @@ mod mcp;
 mod mine;
 mod onnxruntime;
 mod output;
+mod own_program;
 mod repository;
 mod result;
 mod review;
@@ -41,6 +42,7 @@ mod writers;
 
 use std::error::Error;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -62,6 +64,13 @@ pub fn run(words: &[OsString]) -> ExitCode {
     let code = run_command(words);
     // Agents take another exit code of a hook as a refusal of the tool call.
     if code != ExitCode::SUCCESS && is_hook(words) { ExitCode::SUCCESS } else { code }
+}
+
+/// As [`run`], in a process whose own file is another program, such as an interpreter: `program` is the file that runs this one again.
+#[must_use]
+pub fn run_as(program: PathBuf, words: &[OsString]) -> ExitCode {
+    own_program::set(program);
+    run(words)
 }
 
 /// True if the command is `hook`, also on a command line that cannot be parsed.
@@ -93,7 +102,7 @@ fn run_command(words: &[OsString]) -> ExitCode {
     if cli.global.json {
         print_messages_as_json();
     }
-    let done = set_up(&mut cli).and_then(|()| dispatch(cli, &names));
+    let done = set_up(&mut cli, words).and_then(|()| dispatch(cli, &names));
     match done {
         Ok(code) => code,
         Err(error) if is_broken_pipe(error.as_ref()) => ExitCode::SUCCESS,
@@ -125,7 +134,7 @@ fn names(words: &ArgMatches) -> Vec<String> {
 }
 
 /// Reads the user's settings and locates the memory.
-fn set_up(cli: &mut Cli) -> Result<(), Box<dyn Error>> {
+fn set_up(cli: &mut Cli, words: &[OsString]) -> Result<(), Box<dyn Error>> {
     cli.global.user = settings::read()?;
     let wanted = Wanted { dir: cli.global.dir.as_deref(), is_global: cli.global.only_own };
     match MemoryLocation::find(wanted) {
@@ -144,7 +153,7 @@ fn set_up(cli: &mut Cli) -> Result<(), Box<dyn Error>> {
     }
     cli.global.onnxruntime = cli.global.onnxruntime.take().or(cli.global.user.onnxruntime.clone());
     if cli.global.onnxruntime.is_some() && embedder::is_of_a_folder(&cli.global) {
-        onnxruntime::run_without_telemetry();
+        onnxruntime::run_without_telemetry(words);
     }
     // Warnings of the library while it continues: for example, a model fails, or counts cannot be written yet.
     let warnings = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_writer(|| Warnings);

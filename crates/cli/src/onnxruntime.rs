@@ -1,12 +1,14 @@
 //! Finds the ONNX Runtime library of an installed Python package. It only reads folders; it runs and loads nothing.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use adage::redact::path_line;
 
 use crate::output::say;
+use crate::own_program;
 
 /// The oldest supported version.
 const OLDEST: [u32; 3] = [1, 24, 0];
@@ -28,22 +30,22 @@ const TELEMETRY_OFF: &str = "ORT_DISABLE_TELEMETRY";
     clippy::disallowed_methods,
     reason = "the environment of the program itself, which only a new process can have changed"
 )]
-pub(crate) fn run_without_telemetry() {
+pub(crate) fn run_without_telemetry(words: &[OsString]) {
     use std::os::unix::process::CommandExt;
 
     if env::var_os(TELEMETRY_OFF).is_some() {
         return;
     }
     let again = |program: PathBuf| {
-        std::process::Command::new(program).args(env::args_os().skip(1)).env(TELEMETRY_OFF, "1").exec()
+        std::process::Command::new(program).args(words.iter().skip(1)).env(TELEMETRY_OFF, "1").exec()
     };
-    let error = env::current_exe().map_or_else(|error| error, again);
+    let error = own_program::path().map_or_else(|error| error, again);
     say(&format!("ONNX Runtime may write an id below the home folder: {TELEMETRY_OFF}=1 could not be set: {error}"));
 }
 
 /// Other systems have no such file.
 #[cfg(not(unix))]
-pub(crate) fn run_without_telemetry() {}
+pub(crate) fn run_without_telemetry(_: &[OsString]) {}
 
 /// The advice that `doctor` prints.
 pub(crate) fn advice() -> String {

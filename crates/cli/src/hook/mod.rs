@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use crate::global::{Access, Books, Global};
 use crate::location::{MemoryLocation, VARIABLE, env_path, has_memory, user_memory};
 use crate::output::Output;
+use crate::own_program;
 use crate::result::{Done, chain};
 
 pub(crate) use payload::{Agent, Event};
@@ -236,7 +237,7 @@ fn end(global: &Global, payload: &Payload, session: &mut Session) -> Result<Answ
 
 /// Starts a background process that runs a command on a folder. If it cannot be started, the next one does the work.
 fn in_background(dir: &Path, args: &[&str]) {
-    let Ok(program) = std::env::current_exe() else { return };
+    let Ok(program) = own_program::path() else { return };
     let mut command = Command::new(program);
     command.arg("--dir").arg(dir).args(args);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -18,6 +18,7 @@ use crate::global::Global;
 use crate::hook::Agent;
 use crate::location::env_path;
 use crate::output::{Output, say};
+use crate::own_program;
 use crate::repository::{exists, is_real_folder};
 use crate::result::{Done, exit_code};
 use crate::trust;
@@ -107,7 +108,7 @@ fn quoted(path: &str) -> String {
 
 /// How agents call this program: by its name, if that runs this file.
 fn program() -> Result<String, String> {
-    let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
+    let own = own_program::path().and_then(|path| path.canonicalize()).ok();
     let paths = env_path("PATH").map(|paths| std::env::split_paths(&paths).collect::<Vec<_>>()).unwrap_or_default();
     let found = paths.iter().find_map(|folder| folder.join("adage").canonicalize().ok());
     match own {
