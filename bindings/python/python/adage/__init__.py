@@ -1,0 +1,33 @@
+"""Embedded, offline lesson memory for AI agents.
+
+An agent learns a lesson after a mistake and asks for a context before a task. In between, the playbook, a folder of lessons, keeps
+the few that earn their place: near lessons merge unless their values differ, unrelated questions get nothing, and what is found in a
+session awaits a person's review. It needs no server, network or language model; the embedding model is in the package.
+
+    import adage
+
+    with adage.Playbook("memory") as book:
+        book.learn(
+            "pushing a rebased branch",
+            "Use --force-with-lease, never --force.",
+            mistake="git push --force overwrote a colleague's commits",
+        )
+        context = book.context("push my branch after a rebase")
+        print(context.text)  # for the prompt; empty when nothing is relevant
+        if context.receipt:
+            book.outcome(context.receipt, "helpful")
+
+Playbook keeps lessons, Documents keeps your program's own texts, embed makes vectors, and every error is an Error. Handles can be
+shared by threads; after a fork, open the memory again. The program ``adage`` is in the package too: ``python -m adage --help``.
+"""
+
+from ._documents import Documents, Filter
+from ._embedding import Embedder, Role, embed
+from ._errors import *  # noqa: F403
+from ._errors import __all__ as _errors
+from ._playbook import Playbook
+from ._types import *  # noqa: F403
+from ._types import __all__ as _types
+
+__version__ = "0.1.0"
+__all__ = ["Documents", "Embedder", "Filter", "Playbook", "Role", "__version__", "embed", *_errors, *_types]

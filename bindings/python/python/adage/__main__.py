@@ -1,0 +1,5 @@
+"""``python -m adage``."""
+
+from ._program import main
+
+main()

@@ -1,0 +1,437 @@
+"""The results of calls: frozen, comparable, printable, and plain data by ``to_dict()``.
+
+Ids are texts of UUIDs. Distances are cosine distances, in [0, 2], smaller is nearer; for a score, larger is better. The two are
+never mixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from ._decode import plain
+
+__all__ = [
+    "Change",
+    "ChangedLesson",
+    "Check",
+    "Context",
+    "Credited",
+    "Document",
+    "Draft",
+    "Exported",
+    "Feedback",
+    "Finding",
+    "Forgotten",
+    "Format",
+    "Hit",
+    "Hits",
+    "Imported",
+    "KeptFromPruning",
+    "Learned",
+    "Lesson",
+    "Provenance",
+    "Pruned",
+    "Reason",
+    "Recovery",
+    "Removed",
+    "Result",
+    "Scored",
+    "Shown",
+    "Signals",
+    "Stats",
+    "Undone",
+    "Waiting",
+    "Window",
+]
+
+Feedback = Literal["helpful", "neutral", "harmful"]
+"""How a task ended for which lessons were shown."""
+
+Window = Literal["today", "week", "all"]
+"""The period of a listing: since midnight, the last seven days, all time."""
+
+Format = Literal["jsonl", "memory", "agents", "ace"]
+"""A format of exchange: all fields as JSON lines, a marked section of a MEMORY.md or AGENTS.md, an ACE playbook."""
+
+
+class Result:
+    """What every result can do."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain dictionaries, lists, texts and numbers, for ``json.dumps``; times as RFC 3339."""
+        return plain(self)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Reason(Result):
+    """Why something is so: a name to compare with, a sentence to print, and its figures."""
+
+    kind: str
+    message: str
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A lesson before it is learned.
+
+    ``trigger`` says when it applies and ``solution`` what to do. Two or three ``situations`` (how a later task may put it, in other
+    words) and one or two ``signs`` (the text of an error, a file, an effect) find it about twice as often. ``names`` are short
+    aliases. ``paths`` and ``commands`` are patterns (``src/**/*.sql``, ``git push*``) for which it is shown first. ``source`` is
+    one word; empty or ``user`` stands for a person, any other makes it a program's. With ``by_program``, claims about checks and
+    evidence are ignored. ``supersedes`` is the id of the lesson that it replaces.
+    """
+
+    trigger: str
+    solution: str
+    mistake: str = ""
+    task: str = ""
+    anti_pattern: str = ""
+    code_example: str = ""
+    situations: tuple[str, ...] = ()
+    signs: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    domains: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    confidence: float | None = None
+    source: str = ""
+    project: str = ""
+    role: str = ""
+    verified: bool = False
+    supersedes: str | None = None
+    by_program: bool = False
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Learned(Result):
+    """What became of a draft.
+
+    ``inserted``: it is new; ``near`` may give the same advice. ``superseded``: it replaced the lesson ``replaced``. ``merged``: an
+    existing ``lesson`` gives the same advice and counts it. ``kept_apart``: it is near to a lesson and differs by ``why``.
+    ``review``: it awaits a person, because of ``why``. ``refused``: it was not stored, because of ``why``.
+    """
+
+    outcome: Literal["inserted", "superseded", "merged", "kept_apart", "review", "refused", "unknown"]
+    lesson: str | None = None
+    """The lesson that has the text now; none if it was refused."""
+    near: tuple[str, ...] = ()
+    evicted: tuple[str, ...] = ()
+    """Lessons that were archived for it."""
+    replaced: str | None = None
+    distance: float | None = None
+    """The cosine distance of the whole texts, in [0, 2]; none if task and trigger were compared."""
+    why: Reason | None = None
+    change: str | None = None
+    """For ``undo``; none if nothing was replaced or evicted."""
+
+
+@dataclass(frozen=True)
+class Shown(Result):
+    """A lesson that a context shows."""
+
+    id: str
+    folder: str
+    trigger: str
+    distance: float | None = None
+    """The cosine distance of query and trigger, in [0, 2]; only in the vector tier."""
+    score: float | None = None
+    probability: float | None = None
+    """The probability that it is an answer, in [0, 1]; none for a cold start and under the classic rule."""
+    matched: str | None = None
+    """The lesson's pattern that matched a path or a command of the request."""
+    contradicted_by: str | None = None
+
+
+@dataclass(frozen=True)
+class Signals(Result):
+    """How well a query and a lesson match, by each measure; larger is better."""
+
+    trigger: float | None
+    has_ways_in: bool
+    whole: float | None
+    mistake: float | None
+    words: float
+    grams: float
+    coverage: float
+    name: float
+    is_title: bool
+
+
+@dataclass(frozen=True)
+class Scored(Result):
+    """A candidate of a request that was made with ``explain=True``."""
+
+    id: str
+    trigger: str
+    distance: float | None
+    overlap: float
+    evidence: Signals | None
+    score: float
+    probability: float | None
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Context(Result):
+    """The lessons for a prompt. ``str(context)`` is the text, which is empty when nothing is relevant."""
+
+    text: str
+    tier: Literal["vector", "lexical", "recency"]
+    lessons: tuple[Shown, ...]
+    none_because: Reason | None
+    """Why nothing is shown; none if something is."""
+    receipt: str | None
+    """For ``outcome``; none for a peek, and if there was nothing to show."""
+    index: str | None = None
+    skills: tuple[str, ...] = ()
+    considered: tuple[Scored, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
+
+@dataclass(frozen=True)
+class Credited(Result):
+    """The result of an outcome: the lessons that it credits, or the first feedback, which counts."""
+
+    lessons: tuple[str, ...] = ()
+    already: Feedback | None = None
+
+
+@dataclass(frozen=True)
+class Provenance(Result):
+    """Where a lesson comes from, and whether it may be shown."""
+
+    origin: str = "hand"
+    trust: Literal["trusted", "tainted"] = "trusted"
+    session: str = ""
+    evidence: tuple[dict[str, Any], ...] = ()
+    confirmed: str | None = None
+    recovery: dict[str, Any] | None = None
+    promoted: str | None = None
+    supersedes: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Lesson(Result):
+    """A lesson. Counts are of its whole life; ``utility`` decides which lessons stay; ``extra`` has unknown keys of its row."""
+
+    id: str
+    timestamp: datetime
+    task: str
+    trigger: str
+    mistake: str
+    anti_pattern: str
+    solution: str
+    correct_pattern: str
+    utility: float
+    code_example: str = ""
+    domains: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    situations: tuple[str, ...] = ()
+    signs: tuple[str, ...] = ()
+    recovery: dict[str, Any] | None = None
+    confidence: float = 0.5
+    source: str = ""
+    source_challenge_hash: str = ""
+    project: str = ""
+    role: str = ""
+    verified: bool = False
+    verification_attempted: bool = False
+    graduated: bool = False
+    retrievals: int = 0
+    helpful_retrievals: int = 0
+    harmful_retrievals: int = 0
+    settled_retrievals: int = 0
+    learned_at_recall: int = 0
+    shown_at_recall: int = 0
+    frequency: int = 1
+    last_retrieved_at: datetime | None = None
+    last_credited_at: datetime | None = None
+    near: tuple[str, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance)
+    schema_version: int = 2
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Waiting(Result):
+    """A lesson that awaits review. ``shown_hash`` stands for exactly this text: a promotion covers it and no other."""
+
+    lesson: Lesson
+    reason: Reason
+    shown_hash: str
+
+
+@dataclass(frozen=True)
+class Removed(Result):
+    """A removed lesson. Its text is kept for 30 days for ``undo(change)``."""
+
+    id: str
+    change: str
+
+
+@dataclass(frozen=True)
+class Forgotten(Result):
+    """A lesson that was deleted with its texts. ``kept_in`` are files of a person that still have one of them."""
+
+    id: str
+    kept_in: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Undone(Result):
+    """The result of an undo: lessons that came back, and those that the change had inserted."""
+
+    change: str
+    restored: tuple[str, ...] = ()
+    withdrawn: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ChangedLesson(Result):
+    """What a change did to a lesson. The trigger is empty if the text is no longer kept."""
+
+    id: str
+    what: str
+    trigger: str
+
+
+@dataclass(frozen=True)
+class Change(Result):
+    """A recorded change: ``undo(id)`` reverts it."""
+
+    id: str
+    at: datetime
+    action: str
+    is_undone: bool
+    lessons: tuple[ChangedLesson, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pruned(Result):
+    """Lessons that were archived because they rarely helped, least utility first."""
+
+    lessons: tuple[str, ...] = ()
+    change: str | None = None
+
+
+@dataclass(frozen=True)
+class KeptFromPruning(Result):
+    """A lesson that rarely helped and that no prune removes."""
+
+    id: str
+    because: str
+
+
+@dataclass(frozen=True)
+class Stats(Result):
+    """The figures of a playbook. ``utility`` is the least, the median and the largest one; none for an empty playbook."""
+
+    n_lessons: int
+    n_verified: int
+    n_waiting: int
+    n_removed: int
+    n_changes: int
+    realms: dict[str, int]
+    sources: dict[str, int]
+    retrievals: int
+    helpful_retrievals: int
+    harmful_retrievals: int
+    utility: tuple[float, ...] | None
+    generation: int
+    capacity: int
+
+
+@dataclass(frozen=True)
+class Finding(Result):
+    """A problem that a check found, and what the program does about it."""
+
+    part: str
+    problem: str
+    consequence: str
+
+
+@dataclass(frozen=True)
+class Check(Result):
+    """The result of a check. Without findings, everything is in order."""
+
+    n_lessons: int
+    n_vectors: int
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Imported(Result):
+    """The result of an import: one outcome per lesson, one change to undo, and the parts of the text that are not lessons."""
+
+    outcomes: tuple[Learned, ...]
+    change: str | None
+    not_read: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Exported(Result):
+    """The result of an export into a file. ``change`` is none if the file already had this content."""
+
+    n_lessons: int
+    change: str | None
+
+
+@dataclass(frozen=True)
+class Recovery(Result):
+    """What an open did about a broken playbook file."""
+
+    reason: str
+    kept_at: tuple[str, ...]
+    from_backup: bool
+    n_lessons: int
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Document(Result):
+    """A document: an id of 1 to 1,024 bytes, a text of at most 1 MiB, and texts to filter by. It is not redacted."""
+
+    id: str
+    text: str
+    metadata: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Hit(Result):
+    """A document that matches a query, by its best chunk."""
+
+    document: Document
+    score: float
+    """Larger is better. Scores of queries by text and by vector are not comparable."""
+    distance: float | None
+    """The chunk's cosine distance, in [0, 2]; none if no vectors were compared."""
+    chunk: dict[str, int]
+
+    @property
+    def chunk_text(self) -> str:
+        """The text of the chunk."""
+        return self.document.text.encode()[self.chunk["start"] : self.chunk["end"]].decode()
+
+
+@dataclass(frozen=True)
+class Hits(Result):
+    """The result of a query, best first. ``by`` says how the vectors were searched; none if they were not."""
+
+    hits: tuple[Hit, ...]
+    by: str | None
