@@ -59,11 +59,11 @@ impl NativeDocuments {
         self.0.is_open()
     }
 
-    fn add(&self, py: Python<'_>, documents: &str) -> PyResult<()> {
+    fn add_all(&self, py: Python<'_>, documents: &str) -> PyResult<()> {
         self.0.call(py, |memory| Ok::<_, Failure>(memory.add_all(parse::<Vec<Document>>(documents)?)?))
     }
 
-    fn put(&self, py: Python<'_>, documents: &str) -> PyResult<()> {
+    fn put_all(&self, py: Python<'_>, documents: &str) -> PyResult<()> {
         self.0.call(py, |memory| Ok::<_, Failure>(memory.put_all(parse::<Vec<Document>>(documents)?)?))
     }
 
@@ -75,7 +75,7 @@ impl NativeDocuments {
         self.0.call(py, |memory| memory.remove(id))
     }
 
-    fn remove_where(&self, py: Python<'_>, wanted: &str) -> PyResult<usize> {
+    fn remove_all(&self, py: Python<'_>, wanted: &str) -> PyResult<usize> {
         self.0.call(py, |memory| Ok::<_, Failure>(memory.remove_all(&filter(&parse(wanted)?)?)?))
     }
 
@@ -83,7 +83,7 @@ impl NativeDocuments {
         self.0.answer(py, |memory| memory.get(id).map(|document| document.map(|document| (*document).clone())))
     }
 
-    fn list(&self, py: Python<'_>, wanted: &str) -> PyResult<String> {
+    fn documents(&self, py: Python<'_>, wanted: &str) -> PyResult<String> {
         self.0.answer(py, |memory| {
             let documents = memory.documents(&filter(&parse(wanted)?)?)?;
             Ok::<_, Failure>(documents)
@@ -108,7 +108,7 @@ impl NativeDocuments {
         })
     }
 
-    fn without_vector(&self, py: Python<'_>) -> PyResult<String> {
+    fn documents_without_vector(&self, py: Python<'_>) -> PyResult<String> {
         self.0.answer(py, VectorMemory::documents_without_vector)
     }
 

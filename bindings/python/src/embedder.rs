@@ -138,7 +138,7 @@ static BUNDLED: LazyLock<Arc<OnnxEmbedder>> =
 #[pyfunction]
 pub(crate) fn embed(py: Python<'_>, texts: Vec<String>, is_query: bool) -> PyResult<Bound<'_, PyArray2<f32>>> {
     let role = if is_query { Role::Query } else { Role::Document };
-    let rows = py.detach(|| {
+    let rows = py.detach(move || {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         if texts.is_empty() { Ok(Array2::zeros((0, BUNDLED.dimension()?))) } else { BUNDLED.embed(&texts, role) }
     });

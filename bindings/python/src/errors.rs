@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 
 use adage::embed::EmbedError;
+use adage::redact::json_error;
 use adage::vector_memory::{self, Error as DocumentsError};
 use adage::{Error, FolderError, config, exchange, inbox, skills};
 use pyo3::prelude::*;
@@ -52,7 +53,7 @@ impl From<EmbedError> for Failure {
 
 impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {
-        Self::Argument(error.to_string())
+        Self::Argument(json_error(&error))
     }
 }
 

@@ -53,7 +53,7 @@ impl NativePlaybook {
         let vector = vector.map(Vector::into_vec);
         self.0.answer(py, |book| {
             let request: Request = parse::<ContextRequest>(request)?.into_request(vector);
-            Ok::<_, Failure>(with_reason(book.get_playbook_context(request)?))
+            Ok::<_, Failure>(with_reason(&book.get_playbook_context(request)?))
         })
     }
 
@@ -273,7 +273,7 @@ impl NativePlaybook {
 }
 
 /// A context whose reason has its sentence.
-fn with_reason(context: Context) -> Value {
+fn with_reason(context: &Context) -> Value {
     let reason = context.none_because.as_ref().map(|reason: &NoMatchReason| Reason::of(reason, "reason"));
     let mut object = json!(context);
     if let Some(fields) = object.as_object_mut() {

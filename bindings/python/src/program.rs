@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 /// runs it again.
 #[pyfunction]
 pub(crate) fn run(py: Python<'_>, words: Vec<OsString>, program: Option<PathBuf>) -> u8 {
-    py.detach(|| {
+    py.detach(move || {
         let code = match program {
             Some(program) => adage_cli::run_as(program, &words),
             None => adage_cli::run(&words),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use adage::exchange::ExportKey;
-use adage::{Config, Embedder, Playbook, VectorMemory};
+use adage::{Config, Embedder, Playbook, PlaybookBuilder, VectorMemory};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -39,10 +39,10 @@ impl PlaybookSettings {
         if let Some(key) = self.export_key {
             builder = builder.with_export_key(ExportKey::from_hex(&key)?);
         }
-        builder = self.project_skills.into_iter().fold(builder, |builder, root| builder.with_project_skills(root));
-        builder = self.extra_skills.into_iter().fold(builder, |builder, root| builder.with_extra_skills(root));
-        builder = self.writable_skills.into_iter().fold(builder, |builder, root| builder.with_writable_skills(root));
-        builder = self.global_notes.into_iter().fold(builder, |builder, file| builder.with_global_notes(file));
+        builder = self.project_skills.into_iter().fold(builder, PlaybookBuilder::with_project_skills);
+        builder = self.extra_skills.into_iter().fold(builder, PlaybookBuilder::with_extra_skills);
+        builder = self.writable_skills.into_iter().fold(builder, PlaybookBuilder::with_writable_skills);
+        builder = self.global_notes.into_iter().fold(builder, PlaybookBuilder::with_global_notes);
         builder = if self.create { builder } else { builder.without_creating() };
         builder = if self.read_only { builder.read_only() } else { builder };
         Ok(builder.open()?)

@@ -21,13 +21,14 @@ Playbook keeps lessons, Documents keeps your program's own texts, embed makes ve
 shared by threads; after a fork, open the memory again. The program ``adage`` is in the package too: ``python -m adage --help``.
 """
 
+from . import _errors, _types
 from ._documents import Documents, Filter
 from ._embedding import Embedder, Role, embed
 from ._errors import *  # noqa: F403
-from ._errors import __all__ as _errors
 from ._playbook import Playbook
 from ._types import *  # noqa: F403
-from ._types import __all__ as _types
 
 __version__ = "0.1.0"
-__all__ = ["Documents", "Embedder", "Filter", "Playbook", "Role", "__version__", "embed", *_errors, *_types]
+__all__ = ["Documents", "Embedder", "Filter", "Playbook", "Role", "__version__", "embed"]
+__all__ += _errors.__all__
+__all__ += _types.__all__

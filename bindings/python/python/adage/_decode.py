@@ -1,4 +1,4 @@
-"""From the JSON of the compiled part to the classes of :mod:`adage._types`, by their annotations."""
+"""Between the JSON of the compiled part and the classes of :mod:`adage._types`, by their annotations."""
 
 from __future__ import annotations
 
@@ -6,12 +6,26 @@ import re
 import types
 from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import datetime
-from functools import lru_cache
-from json import loads
+from functools import lru_cache, partial
+from json import dumps, loads
 from typing import Any, Callable, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from ._errors import ArgumentError
 
 T = TypeVar("T")
 Convert = Callable[[Any], Any]
+
+
+def encode(arguments: Any) -> str:
+    """Arguments as JSON.
+
+    Raises:
+        ArgumentError: one of them is not a text, a number, a list or a dictionary of these.
+    """
+    try:
+        return dumps(arguments, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"an argument cannot be used: {error}") from None
 
 
 def decode(wanted: type[T], text: str) -> T:
@@ -33,7 +47,7 @@ def decode_optional(wanted: type[T], text: str) -> T | None:
 def build(wanted: type[T], row: dict[str, Any]) -> T:
     """The object of this class that a dictionary describes. Fields that the class does not have go to its ``extra``, if it has one."""
     values: dict[str, Any] = {}
-    for name, convert, default in _plan(wanted):
+    for name, convert, default in _plan(wanted):  # type: ignore[arg-type]
         if name in row:
             value = row[name]
             values[name] = value if convert is None or value is None else convert(value)
@@ -47,7 +61,7 @@ def build(wanted: type[T], row: dict[str, Any]) -> T:
 
 
 @lru_cache(maxsize=None)
-def _plan(wanted: type) -> tuple[tuple[str, Convert | None, Callable[[], Any]], ...]:
+def _plan(wanted: Any) -> tuple[tuple[str, Convert | None, Callable[[], Any]], ...]:
     hints = get_type_hints(wanted)
     return tuple((field.name, _converter(hints[field.name]), _default(field)) for field in fields(wanted))
 
@@ -70,21 +84,22 @@ def _converter(hint: Any) -> Convert | None:
         return tuple if inner is None else lambda values: tuple(inner(value) for value in values)
     if hint is datetime:
         return parse_time
-    if is_dataclass(hint):
-        return lambda row: build(hint, row)
+    if isinstance(hint, type) and is_dataclass(hint):
+        return partial(build, hint)
     return None
 
 
-_TIME = re.compile(r"(.*\.\d{1,6})\d*(Z|[+-].*)|(.*)Z")
+_TIME = re.compile(r"([^.Z]*?)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)")
 
 
 def parse_time(text: str) -> datetime:
     """An aware time of RFC 3339. Python keeps microseconds; further digits are cut."""
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        whole, fraction, zone = re.fullmatch(r"([^.Z]*?)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)", text).groups(default="")  # type: ignore[union-attr]
-        return datetime.fromisoformat(f"{whole}.{fraction[:6]:0<6}{'+00:00' if zone == 'Z' else zone}")
+    parts = _TIME.fullmatch(text)
+    if parts is None:
+        raise ValueError(f"{text!r} is not a time of RFC 3339")
+    whole, fraction, zone = parts.groups(default="")
+    # CPython 3.10 reads neither Z nor other numbers of digits than 3 and 6.
+    return datetime.fromisoformat(f"{whole}.{fraction[:6]:0<6}{'+00:00' if zone == 'Z' else zone}")
 
 
 def plain(value: Any) -> Any:

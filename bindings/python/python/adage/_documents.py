@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from json import dumps, loads
+from json import loads
 from pathlib import Path
 from typing import Any
 
 from . import _native
-from ._decode import decode, decode_list, decode_optional
-from ._embedding import EmbedderChoice, native_array, native_choice
+from ._decode import decode, decode_list, decode_optional, encode
+from ._embedding import EmbedderChoice, native_choice, native_vector
 from ._handle import Handle, closed_at_exit, in_thread
 from ._playbook import AnyPath
 from ._types import Document, Hits
@@ -49,7 +49,7 @@ class Documents(Handle):
         read_only: bool = False,
         lock_timeout: float | None = None,
     ) -> None:
-        settings = dumps({"read_only": read_only, "lock_timeout": lock_timeout})
+        settings = encode({"read_only": read_only, "lock_timeout": lock_timeout})
         self._native = _native.NativeDocuments(folder, settings, native_choice(embedder))
         closed_at_exit(self)
 
@@ -69,15 +69,15 @@ class Documents(Handle):
             DocumentExistsError: A document has this id already.
             DocumentError: A part is empty or too long.
         """
-        self.add_many([Document(id, text, dict(metadata or {}))])
+        self.add_all([Document(id, text, dict(metadata or {}))])
 
-    def add_many(self, documents: Iterable[Document]) -> None:
+    def add_all(self, documents: Iterable[Document]) -> None:
         """Adds documents: all or none."""
-        self._native.add(_rows(documents))
+        self._native.add_all(_rows(documents))
 
-    def put(self, documents: Iterable[Document]) -> None:
+    def put_all(self, documents: Iterable[Document]) -> None:
         """Adds or replaces documents: all or none."""
-        self._native.put(_rows(documents))
+        self._native.put_all(_rows(documents))
 
     def update(self, document: Document) -> None:
         """Replaces a document.
@@ -85,7 +85,7 @@ class Documents(Handle):
         Raises:
             NoSuchDocumentError: None has this id.
         """
-        self._native.update(dumps(document.to_dict()))
+        self._native.update(encode(document.to_dict()))
 
     def remove(self, id: str) -> None:
         """Removes a document.
@@ -95,21 +95,21 @@ class Documents(Handle):
         """
         self._native.remove(id)
 
-    def remove_where(self, where: Filter) -> int:
+    def remove_all(self, where: Filter) -> int:
         """Removes the documents that match, and returns their number. An empty filter matches all."""
-        return self._native.remove_where(dumps(dict(where)))
+        return self._native.remove_all(encode(dict(where)))
 
     def get(self, id: str) -> Document | None:
         """The document with this id; None if there is none."""
         return decode_optional(Document, self._native.get(id))
 
-    def list(self, where: Filter | None = None) -> tuple[Document, ...]:
+    def documents(self, where: Filter | None = None) -> tuple[Document, ...]:
         """The documents that match, in the order in which they were added."""
-        return decode_list(Document, self._native.list(dumps(dict(where or {}))))
+        return decode_list(Document, self._native.documents(encode(dict(where or {}))))
 
     def count(self, where: Filter | None = None) -> int:
         """The number of documents that match."""
-        return self._native.count(dumps(dict(where or {})))
+        return self._native.count(encode(dict(where or {})))
 
     def query(
         self,
@@ -137,15 +137,15 @@ class Documents(Handle):
             NoEmbedderError: Vectors are required, and there is no embedder.
         """
         question = _question(text, limit, within, where, vectors_only)
-        near = None if vector is None else native_array(vector)
-        return decode(Hits, self._native.query(dumps(question), near))
+        near = None if vector is None else native_vector(vector)
+        return decode(Hits, self._native.query(encode(question), near))
 
-    def query_many(
+    def query_all(
         self, texts: Iterable[str], *, limit: int = 10, within: float = 2.0, where: Filter | None = None
     ) -> tuple[Hits, ...]:
         """Answers several texts on the same state; they are embedded together."""
         questions = [_question(text, limit, within, where, False) for text in texts]
-        return decode_list(Hits, self._native.query_all(dumps(questions)))
+        return decode_list(Hits, self._native.query_all(encode(questions)))
 
     @property
     def folder(self) -> Path:
@@ -158,9 +158,9 @@ class Documents(Handle):
         return loads(self._native.recovery())  # type: ignore[no-any-return]
 
     @property
-    def without_vector(self) -> tuple[str, ...]:
+    def documents_without_vector(self) -> tuple[str, ...]:
         """The ids of the documents that have no vector yet; the next query or ``warm_up`` embeds them."""
-        return tuple(loads(self._native.without_vector()))
+        return tuple(loads(self._native.documents_without_vector()))
 
     def warm_up(self) -> int:
         """Embeds the documents that have no vector yet, and returns their number."""
@@ -178,13 +178,13 @@ class Documents(Handle):
         """``query`` on a thread."""
         return await in_thread(self.query, text, **question)
 
-    async def aput(self, documents: Iterable[Document]) -> None:
-        """``put`` on a thread."""
-        await in_thread(self.put, documents)
+    async def aput_all(self, documents: Iterable[Document]) -> None:
+        """``put_all`` on a thread."""
+        await in_thread(self.put_all, documents)
 
 
 def _rows(documents: Iterable[Document]) -> str:
-    return dumps([{"id": one.id, "text": one.text, "metadata": dict(one.metadata)} for one in documents])
+    return encode([{"id": one.id, "text": one.text, "metadata": dict(one.metadata)} for one in documents])
 
 
 def _question(text: str, limit: int, within: float, where: Filter | None, vectors_only: bool) -> dict[str, Any]:

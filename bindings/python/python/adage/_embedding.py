@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _native
+from ._errors import EmbedError, Error, VectorError
 
 if TYPE_CHECKING:
     import numpy
@@ -62,12 +63,20 @@ def native_choice(choice: EmbedderChoice) -> _native.Embedder:
 
 
 def _float32(function: Callable[[list[str], Role], Any]) -> Callable[[list[str], Role], Any]:
-    return lambda texts, role: native_array(function(texts, role))
+    return lambda texts, role: _array(function(texts, role), 2, EmbedError)
 
 
-def native_array(values: Any) -> Any:
-    """An array of ``float32`` or plain lists. An array of this kind is passed on as it is."""
+def native_vector(values: Any) -> Any:
+    """A vector as the compiled part takes it: an array of ``float32``, or without numpy a list."""
+    return _array(values, 1, VectorError)
+
+
+def _array(values: Any, n_dimensions: int, error: type[Error]) -> Any:
+    """An array of ``float32`` with so many dimensions. One of this kind is passed on as it is."""
     numpy = sys.modules.get("numpy")
     if numpy is None:
-        return [list(row) if isinstance(row, Sequence) else row for row in values]
-    return numpy.asarray(values, dtype=numpy.float32)
+        return [list(row) for row in values] if n_dimensions == 2 else list(values)
+    array = numpy.asarray(values, dtype=numpy.float32)
+    if array.ndim != n_dimensions:
+        raise error(f"an array of {n_dimensions} dimensions is needed, this one has the shape {array.shape}")
+    return array

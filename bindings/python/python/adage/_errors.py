@@ -280,7 +280,7 @@ class NoSuchDocumentError(Error, LookupError):
 
 
 class DocumentExistsError(Error):
-    """A document with this ``id`` exists; replace it with ``update`` or ``put``."""
+    """A document with this ``id`` exists; replace it with ``update`` or ``put_all``."""
 
     id: str
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from json import dumps, loads
+from json import loads
 from pathlib import Path
 from typing import Any, Literal
 
 from . import _native
-from ._decode import decode, decode_list, decode_optional
-from ._embedding import EmbedderChoice, native_array, native_choice
+from ._decode import decode, decode_list, decode_optional, encode
+from ._embedding import EmbedderChoice, native_choice, native_vector
 from ._handle import Handle, closed_at_exit, in_thread
 from ._types import (
     Change,
@@ -92,7 +92,7 @@ class Playbook(Handle):
             "writable_skills": [os.fspath(root) for root in writable_skills],
             "global_notes": None if global_notes is None else os.fspath(global_notes),
         }
-        self._native = _native.NativePlaybook(folder, dumps(settings), native_choice(embedder))
+        self._native = _native.NativePlaybook(folder, encode(settings), native_choice(embedder))
         closed_at_exit(self)
 
     def __repr__(self) -> str:
@@ -154,11 +154,11 @@ class Playbook(Handle):
 
     def learn_many(self, drafts: Iterable[Draft]) -> tuple[Learned, ...]:
         """Learns lessons in order, embedded in batches and committed at once: on an error, none is learned."""
-        return decode_list(Learned, self._native.learn(dumps([_row_of(draft) for draft in drafts])))
+        return decode_list(Learned, self._native.learn(encode([_row_of(draft) for draft in drafts])))
 
     def edit(self, lesson: str, **changes: Any) -> Learned:
         """Changes fields of a lesson, by the names of Draft. The lesson with the new text has a new id; ``undo`` reverts it."""
-        return decode(Learned, self._native.edit(lesson, dumps(_renamed(changes))))
+        return decode(Learned, self._native.edit(lesson, encode(_renamed(changes))))
 
     def mark_verified(self, lesson: str, *, passed: bool = True) -> str:
         """Records a check of a lesson, and returns its id. A passed one protects it from pruning and eviction."""
@@ -224,8 +224,8 @@ class Playbook(Handle):
             "explain": explain,
             "without_recoveries": without_recoveries,
         }
-        near = None if vector is None else native_array(vector)
-        return decode(Context, self._native.context(dumps(request), near))
+        near = None if vector is None else native_vector(vector)
+        return decode(Context, self._native.context(encode(request), near))
 
     def recent_failures(self, *, project: str = "", role: str = "", limit: int = 5) -> str:
         """The most recent mistakes, as text for a prompt."""
@@ -500,4 +500,4 @@ def _renamed(fields_of_draft: dict[str, Any]) -> dict[str, Any]:
 
 
 def _listing(window: str, source: str, project: str | None, role: str | None, limit: int | None) -> str:
-    return dumps({"window": window, "source": source, "project": project, "role": role, "limit": limit})
+    return encode({"window": window, "source": source, "project": project, "role": role, "limit": limit})
