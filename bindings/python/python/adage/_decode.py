@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 import types
-from dataclasses import MISSING, Field, fields, is_dataclass
 from datetime import datetime
 from functools import lru_cache, partial
 from json import dumps, loads
 from typing import Any, Callable, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ._errors import ArgumentError
+from ._record import Record
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Record)
 Convert = Callable[[Any], Any]
 
 
@@ -47,12 +47,12 @@ def decode_optional(wanted: type[T], text: str) -> T | None:
 def build(wanted: type[T], row: dict[str, Any]) -> T:
     """The object of this class that a dictionary describes. Fields that the class does not have go to its ``extra``, if it has one."""
     values: dict[str, Any] = {}
-    for name, convert, default in _plan(wanted):  # type: ignore[arg-type]
+    for name, convert in _plan(wanted):  # type: ignore[arg-type]
         if name in row:
             value = row[name]
             values[name] = value if convert is None or value is None else convert(value)
         else:
-            values[name] = default()
+            values[name] = wanted._default(name)
     if "extra" in values:
         values["extra"] = {name: value for name, value in row.items() if name not in values}
     built = object.__new__(wanted)
@@ -61,16 +61,9 @@ def build(wanted: type[T], row: dict[str, Any]) -> T:
 
 
 @lru_cache(maxsize=None)
-def _plan(wanted: Any) -> tuple[tuple[str, Convert | None, Callable[[], Any]], ...]:
+def _plan(wanted: Any) -> tuple[tuple[str, Convert | None], ...]:
     hints = get_type_hints(wanted)
-    return tuple((field.name, _converter(hints[field.name]), _default(field)) for field in fields(wanted))
-
-
-def _default(field: Field[Any]) -> Callable[[], Any]:
-    if field.default_factory is not MISSING:
-        return field.default_factory
-    default = None if field.default is MISSING else field.default
-    return lambda: default
+    return tuple((name, _converter(hints[name])) for name in wanted._fields)
 
 
 def _converter(hint: Any) -> Convert | None:
@@ -84,7 +77,7 @@ def _converter(hint: Any) -> Convert | None:
         return tuple if inner is None else lambda values: tuple(inner(value) for value in values)
     if hint is datetime:
         return parse_time
-    if isinstance(hint, type) and is_dataclass(hint):
+    if isinstance(hint, type) and issubclass(hint, Record):
         return partial(build, hint)
     return None
 
@@ -100,14 +93,3 @@ def parse_time(text: str) -> datetime:
     whole, fraction, zone = parts.groups(default="")
     # CPython 3.10 reads neither Z nor other numbers of digits than 3 and 6.
     return datetime.fromisoformat(f"{whole}.{fraction[:6]:0<6}{'+00:00' if zone == 'Z' else zone}")
-
-
-def plain(value: Any) -> Any:
-    """Dictionaries, lists, texts and numbers in place of objects; times as RFC 3339."""
-    if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, dict):
-        return {name: plain(inner) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(inner) for inner in value]
-    return value.isoformat() if isinstance(value, datetime) else value

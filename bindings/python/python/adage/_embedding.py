@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _native
 from ._errors import EmbedError, Error, VectorError
+from ._record import Record
 
 if TYPE_CHECKING:
     import numpy
@@ -18,8 +18,7 @@ Role = Literal["query", "document"]
 """What a text is embedded as. Models such as E5 use another prefix for queries."""
 
 
-@dataclass(frozen=True)
-class Embedder:
+class Embedder(Record):
     """Your own embedder, in place of the bundled model.
 
     ``function(texts, role)`` is given a list of texts and ``"query"`` or ``"document"``. It returns one row per text with

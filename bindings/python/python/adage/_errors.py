@@ -61,6 +61,12 @@ class Error(Exception):
         super().__init__(message)
         self.__dict__.update(details)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _made_again, (type(self), str(self), vars(self))
+
+    def __init_subclass__(cls) -> None:
+        cls.__module__ = "adage"
+
 
 class ArgumentError(Error, ValueError):
     """An argument cannot be read: an unknown name, a value out of range, a text that is not an id."""
@@ -289,3 +295,11 @@ class DocumentError(Error, ValueError):
     """A document (``id``) cannot be stored: a part is empty or too long."""
 
     id: str
+
+
+Error.__module__ = "adage"
+
+
+def _made_again(wanted: type[Error], message: str, details: dict[str, object]) -> Error:
+    """For pickle, which would not pass on the details."""
+    return wanted(message, **details)

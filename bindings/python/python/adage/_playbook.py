@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from json import loads
 from pathlib import Path
 from typing import Any, Literal
@@ -485,7 +484,7 @@ class Playbook(Handle):
         return await in_thread(self.outcome, receipt, feedback)
 
 
-_TEXT_FIELDS = tuple(field.name for field in fields(Draft) if field.name not in ("supersedes", "by_program", "extra"))
+_TEXT_FIELDS = tuple(name for name in Draft._fields if name not in ("supersedes", "by_program", "extra"))
 
 
 def _row_of(draft: Draft) -> dict[str, Any]:

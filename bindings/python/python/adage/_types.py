@@ -7,11 +7,10 @@ never mixed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from ._decode import plain
+from ._record import Record, Result
 
 __all__ = [
     "Change",
@@ -57,28 +56,18 @@ Format = Literal["jsonl", "memory", "agents", "ace"]
 """A format of exchange: all fields as JSON lines, a marked section of a MEMORY.md or AGENTS.md, an ACE playbook."""
 
 
-class Result:
-    """What every result can do."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as plain dictionaries, lists, texts and numbers, for ``json.dumps``; times as RFC 3339."""
-        return plain(self)  # type: ignore[no-any-return]
-
-
-@dataclass(frozen=True)
 class Reason(Result):
     """Why something is so: a name to compare with, a sentence to print, and its figures."""
 
     kind: str
     message: str
-    details: dict[str, Any] = field(default_factory=dict)
+    details: dict[str, Any] = {}
 
     def __str__(self) -> str:
         return self.message
 
 
-@dataclass(frozen=True)
-class Draft:
+class Draft(Record):
     """A lesson before it is learned.
 
     ``trigger`` says when it applies and ``solution`` what to do. Two or three ``situations`` (how a later task may put it, in other
@@ -107,10 +96,9 @@ class Draft:
     verified: bool = False
     supersedes: str | None = None
     by_program: bool = False
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True)
 class Learned(Result):
     """What became of a draft.
 
@@ -133,7 +121,6 @@ class Learned(Result):
     """For ``undo``; none if nothing was replaced or evicted."""
 
 
-@dataclass(frozen=True)
 class Shown(Result):
     """A lesson that a context shows."""
 
@@ -150,7 +137,6 @@ class Shown(Result):
     contradicted_by: str | None = None
 
 
-@dataclass(frozen=True)
 class Signals(Result):
     """How well a query and a lesson match, by each measure; larger is better."""
 
@@ -165,7 +151,6 @@ class Signals(Result):
     is_title: bool
 
 
-@dataclass(frozen=True)
 class Scored(Result):
     """A candidate of a request that was made with ``explain=True``."""
 
@@ -179,7 +164,6 @@ class Scored(Result):
     passed: bool
 
 
-@dataclass(frozen=True)
 class Context(Result):
     """The lessons for a prompt. ``str(context)`` is the text, which is empty when nothing is relevant."""
 
@@ -201,7 +185,6 @@ class Context(Result):
         return bool(self.text)
 
 
-@dataclass(frozen=True)
 class Credited(Result):
     """The result of an outcome: the lessons that it credits, or the first feedback, which counts."""
 
@@ -209,7 +192,6 @@ class Credited(Result):
     already: Feedback | None = None
 
 
-@dataclass(frozen=True)
 class Provenance(Result):
     """Where a lesson comes from, and whether it may be shown."""
 
@@ -221,10 +203,9 @@ class Provenance(Result):
     recovery: dict[str, Any] | None = None
     promoted: str | None = None
     supersedes: str | None = None
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, Any] = {}
 
 
-@dataclass(frozen=True)
 class Lesson(Result):
     """A lesson. Counts are of its whole life; ``utility`` decides which lessons stay; ``extra`` has unknown keys of its row."""
 
@@ -263,12 +244,11 @@ class Lesson(Result):
     last_retrieved_at: datetime | None = None
     last_credited_at: datetime | None = None
     near: tuple[str, ...] = ()
-    provenance: Provenance = field(default_factory=Provenance)
+    provenance: Provenance = Provenance()
     schema_version: int = 2
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, Any] = {}
 
 
-@dataclass(frozen=True)
 class Waiting(Result):
     """A lesson that awaits review. ``shown_hash`` stands for exactly this text: a promotion covers it and no other."""
 
@@ -277,7 +257,6 @@ class Waiting(Result):
     shown_hash: str
 
 
-@dataclass(frozen=True)
 class Removed(Result):
     """A removed lesson. Its text is kept for 30 days for ``undo(change)``."""
 
@@ -285,7 +264,6 @@ class Removed(Result):
     change: str
 
 
-@dataclass(frozen=True)
 class Forgotten(Result):
     """A lesson that was deleted with its texts. ``kept_in`` are files of a person that still have one of them."""
 
@@ -293,7 +271,6 @@ class Forgotten(Result):
     kept_in: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
 class Undone(Result):
     """The result of an undo: lessons that came back, and those that the change had inserted."""
 
@@ -302,7 +279,6 @@ class Undone(Result):
     withdrawn: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
 class ChangedLesson(Result):
     """What a change did to a lesson. The trigger is empty if the text is no longer kept."""
 
@@ -311,7 +287,6 @@ class ChangedLesson(Result):
     trigger: str
 
 
-@dataclass(frozen=True)
 class Change(Result):
     """A recorded change: ``undo(id)`` reverts it."""
 
@@ -322,7 +297,6 @@ class Change(Result):
     lessons: tuple[ChangedLesson, ...] = ()
 
 
-@dataclass(frozen=True)
 class Pruned(Result):
     """Lessons that were archived because they rarely helped, least utility first."""
 
@@ -330,7 +304,6 @@ class Pruned(Result):
     change: str | None = None
 
 
-@dataclass(frozen=True)
 class KeptFromPruning(Result):
     """A lesson that rarely helped and that no prune removes."""
 
@@ -338,7 +311,6 @@ class KeptFromPruning(Result):
     because: str
 
 
-@dataclass(frozen=True)
 class Stats(Result):
     """The figures of a playbook. ``utility`` is the least, the median and the largest one; none for an empty playbook."""
 
@@ -357,7 +329,6 @@ class Stats(Result):
     capacity: int
 
 
-@dataclass(frozen=True)
 class Finding(Result):
     """A problem that a check found, and what the program does about it."""
 
@@ -366,7 +337,6 @@ class Finding(Result):
     consequence: str
 
 
-@dataclass(frozen=True)
 class Check(Result):
     """The result of a check. Without findings, everything is in order."""
 
@@ -375,7 +345,6 @@ class Check(Result):
     findings: tuple[Finding, ...] = ()
 
 
-@dataclass(frozen=True)
 class Imported(Result):
     """The result of an import: one outcome per lesson, one change to undo, and the parts of the text that are not lessons."""
 
@@ -384,7 +353,6 @@ class Imported(Result):
     not_read: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
 class Exported(Result):
     """The result of an export into a file. ``change`` is none if the file already had this content."""
 
@@ -392,7 +360,6 @@ class Exported(Result):
     change: str | None
 
 
-@dataclass(frozen=True)
 class Recovery(Result):
     """What an open did about a broken playbook file."""
 
@@ -400,19 +367,17 @@ class Recovery(Result):
     kept_at: tuple[str, ...]
     from_backup: bool
     n_lessons: int
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, Any] = {}
 
 
-@dataclass(frozen=True)
 class Document(Result):
     """A document: an id of 1 to 1,024 bytes, a text of at most 1 MiB, and texts to filter by. It is not redacted."""
 
     id: str
     text: str
-    metadata: dict[str, str] = field(default_factory=dict)
+    metadata: dict[str, str] = {}
 
 
-@dataclass(frozen=True)
 class Hit(Result):
     """A document that matches a query, by its best chunk."""
 
@@ -429,7 +394,6 @@ class Hit(Result):
         return self.document.text.encode()[self.chunk["start"] : self.chunk["end"]].decode()
 
 
-@dataclass(frozen=True)
 class Hits(Result):
     """The result of a query, best first. ``by`` says how the vectors were searched; none if they were not."""
 

@@ -1,0 +1,142 @@
+"""The package as its users see it: its program, its import, its help and its types."""
+
+from __future__ import annotations
+
+import json
+import os
+import pydoc
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import adage
+
+
+def run(*words: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **settings}
+    return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False, env=environment)
+
+
+def script() -> str:
+    """The program that installing the package made; without one, the module."""
+    found = shutil.which("adage", path=os.path.dirname(sys.executable))
+    return found or pytest.skip("the package is not installed")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+def test_the_program_and_the_module_are_the_same(home: Path, tmp_path: Path) -> None:
+    memory = str(tmp_path / "memory")
+    words = (sys.executable, "-m", "adage", "--dir", memory)
+    assert run(*words, "learn", "--trigger", "pinning numpy", "--solution", "Pin numpy below 2.0.").returncode == 0
+    printed = json.loads(run(*words, "--json", "list").stdout)
+    with adage.Playbook(memory) as book:
+        (lesson,) = book.list()
+        assert printed["id"] == lesson.id and printed["utility"] == lesson.utility
+    wrong = run(*words, "lern")
+    assert wrong.returncode == 2 and "lern" in wrong.stderr
+    assert run(*words, "find-nothing", "--help").returncode == 2
+    assert run(*words, "context", "x" * 3, "--peek").returncode == 0
+
+
+def test_the_script_names_itself_to_agents(home: Path, tmp_path: Path) -> None:
+    program = script()
+    project = tmp_path / "project"
+    (project / ".git").mkdir(parents=True)
+    done = subprocess.run(
+        [program, "init", "--for", "claude-code"], cwd=project, capture_output=True, text=True, timeout=60, check=False,
+        env={**os.environ, "PATH": "/usr/bin:/bin"},
+    )
+    assert done.returncode == 0, done.stderr
+    settings = (project / ".claude/settings.json").read_text()
+    assert f"{program} hook" in settings
+
+
+def test_an_import_is_quick_and_loads_neither_numpy_nor_the_model() -> None:
+    code = """
+        import sys, time
+        began = time.perf_counter()
+        import adage
+        took = time.perf_counter() - began
+        print(took, "numpy" in sys.modules, "asyncio" in sys.modules)
+    """
+    runs = [run(sys.executable, "-c", textwrap.dedent(code)).stdout.split() for _ in range(5)]
+    assert min(float(took) for took, _, _ in runs) < 0.06
+    assert {(numpy, asyncio) for _, numpy, asyncio in runs} == {("False", "False")}
+
+
+def test_it_works_without_numpy() -> None:
+    code = """
+        import sys, tempfile
+        sys.modules["numpy"] = None
+        import adage
+        try:
+            adage.embed(["x"])
+        except ImportError:
+            print("no numpy")
+        del sys.modules["numpy"]
+        with adage.Documents(tempfile.mkdtemp(), embedder=adage.Embedder(lambda texts, role: [[1.0, 2]] * len(texts), "a", 2)) as memory:
+            memory.add("a", "b")
+            print(len(memory.query(vector=[2, 4.0]).hits), "numpy" in sys.modules)
+    """
+    assert run(sys.executable, "-c", textwrap.dedent(code)).stdout == "no numpy\n1 False\n"
+
+
+def test_the_help_has_a_word_for_every_name() -> None:
+    text = pydoc.render_doc(adage, renderer=pydoc.plaintext)
+    assert "with adage.Playbook" in text
+    for name in adage.__all__:
+        thing = getattr(adage, name)
+        if isinstance(thing, type):
+            assert thing.__doc__ and not thing.__doc__.startswith(f"{name}("), name
+            for method, member in vars(thing).items():
+                if not method.startswith("_") and callable(member):
+                    assert member.__doc__, f"{name}.{method}"
+
+
+USER = """
+    import asyncio
+    from pathlib import Path
+    import adage
+
+    with adage.Playbook(Path("memory"), embedder="hashing") as book:
+        learned: adage.Learned = book.learn("a", "b", situations=["c"])
+        context = book.context("a", project="web")
+        probability: float | None = context.lessons[0].probability
+        if context.receipt:
+            book.outcome(context.receipt, "helpful")
+        book.outcome("x", "good")  # an error
+        context.text = ""  # an error
+        when: str = book.find("a").timestamp  # an error
+        asyncio.run(book.acontext("a")).lessons[0].probabilty  # an error
+"""
+
+
+CHECKERS = {"mypy": ["mypy", "--strict", "--cache-dir=cache", "user.py"], "pyright": ["pyright", "--pythonpath", sys.executable, "user.py"]}
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_type_checkers_know_the_package(tmp_path: Path, checker: str) -> None:
+    pytest.importorskip(checker)
+    (tmp_path / "user.py").write_text(textwrap.dedent(USER))
+    words = [sys.executable, "-m", *CHECKERS[checker]]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    reported = [line.split("user.py:")[1] for line in done.stdout.splitlines() if "user.py:" in line and "error" in line]
+    expected = {number for number, line in enumerate(USER.splitlines(), 1) if "# an error" in line}
+    assert {int(line.split(":")[0]) for line in reported} == expected, done.stdout
+
+
+def test_the_package_itself_passes_the_strictest_check(tmp_path: Path) -> None:
+    pytest.importorskip("mypy")
+    done = run(sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), "-m", "adage")
+    assert done.returncode == 0, done.stdout
