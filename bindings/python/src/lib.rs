@@ -13,7 +13,9 @@ mod logging;
 mod playbook;
 mod program;
 mod request;
+mod review;
 mod settings;
+mod skills;
 
 use pyo3::prelude::*;
 
@@ -28,4 +30,8 @@ mod _native {
     use crate::playbook::NativePlaybook;
     #[pymodule_export]
     use crate::program::run;
+    #[pymodule_export]
+    use crate::review::NativeReview;
+    #[pymodule_export]
+    use crate::skills::NativeSkills;
 }

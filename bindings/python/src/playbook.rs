@@ -21,6 +21,12 @@ use crate::settings::{PlaybookSettings, duration};
 #[pyclass(frozen, module = "adage._native")]
 pub(crate) struct NativePlaybook(Handle<Playbook>);
 
+impl NativePlaybook {
+    pub(crate) fn handle(&self) -> &Handle<Playbook> {
+        &self.0
+    }
+}
+
 #[pymethods]
 impl NativePlaybook {
     #[new]

@@ -10,8 +10,7 @@ from typing import Any
 from . import _native
 from ._decode import decode, decode_list, decode_optional, encode
 from ._embedding import EmbedderChoice, native_choice, native_vector
-from ._handle import Handle, closed_at_exit, in_thread
-from ._playbook import AnyPath
+from ._handle import AnyPath, Handle, closed_at_exit, in_thread
 from ._types import Document, Hits
 
 Filter = Mapping[str, Any]

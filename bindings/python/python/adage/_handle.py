@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 T = TypeVar("T")
+AnyPath = str | os.PathLike[str]
 
 
 class _Native(Protocol):

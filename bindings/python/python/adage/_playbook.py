@@ -11,7 +11,9 @@ from typing import Any, Literal
 from . import _native
 from ._decode import decode, decode_list, decode_optional, encode
 from ._embedding import EmbedderChoice, native_choice, native_vector
-from ._handle import Handle, closed_at_exit, in_thread
+from ._handle import AnyPath, Handle, closed_at_exit, in_thread
+from ._review import Review
+from ._skills import Skills
 from ._types import (
     Change,
     Check,
@@ -35,7 +37,6 @@ from ._types import (
     Window,
 )
 
-AnyPath = str | os.PathLike[str]
 Texts = Sequence[str]
 
 
@@ -360,6 +361,16 @@ class Playbook(Handle):
     def dismiss(self, waiting: Waiting) -> Removed:
         """Removes a lesson that awaits review, with exactly the text that a person was shown."""
         return decode(Removed, self._native.dismiss(waiting.lesson.id, waiting.shown_hash))
+
+    @property
+    def review(self) -> Review:
+        """What awaits review: lessons, sessions, notes and skills."""
+        return Review(self._native)
+
+    @property
+    def skills(self) -> Skills:
+        """The skills."""
+        return Skills(self._native)
 
     # Exchange
 

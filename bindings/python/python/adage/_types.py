@@ -13,15 +13,18 @@ from typing import Any, Literal
 from ._record import Record, Result
 
 __all__ = [
+    "Applied",
     "Change",
     "ChangedLesson",
     "Check",
     "Context",
     "Credited",
+    "Dismissed",
     "Document",
     "Draft",
     "Exported",
     "Feedback",
+    "FileChange",
     "Finding",
     "Forgotten",
     "Format",
@@ -31,6 +34,7 @@ __all__ = [
     "KeptFromPruning",
     "Learned",
     "Lesson",
+    "Proposal",
     "Provenance",
     "Pruned",
     "Reason",
@@ -42,6 +46,7 @@ __all__ = [
     "Signals",
     "Stats",
     "Undone",
+    "UndoneFiles",
     "Waiting",
     "Window",
 ]
@@ -368,6 +373,48 @@ class Recovery(Result):
     from_backup: bool
     n_lessons: int
     extra: dict[str, Any] = {}
+
+
+class Proposal(Result):
+    """What awaits review. ``text`` is the hash of exactly the content that was listed; ``lines`` are the candidates of a session."""
+
+    name: str
+    text: str
+    summary: str
+    files: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    lessons: tuple[str, ...] = ()
+
+
+class Applied(Result):
+    """The result of applying proposals: files for ``review.undo(change)``, lessons for ``undo``."""
+
+    change: str | None
+    files: tuple[str, ...]
+    lessons: tuple[Learned, ...]
+
+
+class Dismissed(Result):
+    """The result of dismissing proposals. ``change`` returns patches and skills; each removed lesson has a change of its own."""
+
+    change: str | None
+    lessons: tuple[Removed, ...]
+
+
+class FileChange(Result):
+    """A recorded change of files by a review."""
+
+    id: str
+    at: datetime
+    what: str
+    files: tuple[str, ...]
+
+
+class UndoneFiles(Result):
+    """Files with their former content, and the id of this change."""
+
+    change: str
+    files: tuple[str, ...]
 
 
 class Document(Result):
