@@ -64,7 +64,6 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A home folder of the test's own, in which the program records what it showed."""
     for name in ("HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
-    monkeypatch.setenv("ADAGE_TRUST", "all")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the program is a script")

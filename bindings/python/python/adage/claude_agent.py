@@ -22,7 +22,7 @@ from typing import Any, cast
 from claude_agent_sdk import HookContext, HookMatcher
 from claude_agent_sdk.types import HookEvent, HookInput, HookJSONOutput
 
-from ._playbook import AnyPath
+from ._handle import AnyPath
 
 __all__ = ["LessonHooks"]
 
@@ -42,12 +42,13 @@ class LessonHooks:
     its outcome and queues its transcript.
 
     Args:
-        folder: The memory's folder. Without it, the memory of the session's working directory and your own, as in Claude Code.
+        folder: The memory's folder, which is trusted because you name it. Without it, the memory of the session's working directory and
+            your own, as in Claude Code.
         timeout: Seconds after which a hook is given up; the agent then goes on without a lesson.
     """
 
     def __init__(self, folder: AnyPath | None = None, *, timeout: float = 10.0) -> None:
-        self._options = [] if folder is None else ["--dir", os.fspath(folder)]
+        self._options = [] if folder is None else ["--dir", os.fspath(folder), "--trust"]
         self._timeout = timeout
         self._sessions: dict[str, dict[str, Any]] = {}
 
