@@ -57,5 +57,6 @@ mod server;
 mod skill_files;
 mod skill_matching;
 mod skills;
+mod surfaces;
 mod transcripts;
 mod vector_memory;
