@@ -1,0 +1,89 @@
+"""Every public method of the library's façade is in the package, or is listed here as left out."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import adage
+
+SOURCES = Path(os.environ.get("ADAGE_CHECKOUT", Path(__file__).parents[3])) / "src"
+
+NAMES = {
+    "Playbook": """
+        open=Playbook builder=Playbook learn_lesson=learn learn_lessons=learn_many edit get_playbook_context=context
+        record_outcome=outcome credit_recent_retrievals=credit_recent record_retrieval record_missed effect
+        record_helpful_retrieval=record_helpful record_harmful_retrieval=record_harmful mark_verified
+        mark_graduated unmark_graduated=mark_graduated list_lessons=list find get_recent_failures=recent_failures
+        waiting_lessons=waiting promote dismiss remove forget retract_session changes=history undo undo_merge
+        prune_low_utility=prune prunable kept_from_pruning accept_edits stats check export_text export_into undo_export
+        import=import_text preview_import=import_text warm_up texts_without_vector flush check_writable check_folder
+        back_up restore repair preview_repair=repair recovery folder exists config folder_config set_folder_config
+        inbox=review skills export_skill=skills
+    """,
+    "Inbox": "list inapplicable show revealing=show apply apply_lines dismiss propose_skill changes=history undo",
+    "Skills": """
+        list get match_skills=match for_task import=import_from export export_as=export promote promote_text=promote
+        withdraw verify used curation_plan curate undo_curation
+    """,
+    "VectorMemory": """
+        open=Documents builder=Documents add add_all update put_all remove remove_all get documents count query query_all
+        documents_without_vector warm_up compact snapshot recovery folder
+    """,
+}
+CLASSES = {"Inbox": "Review", "VectorMemory": "Documents"}
+
+LEFT_OUT = {
+    "a session: the program reads them (`adage mine`)": """
+        Playbook: sessions mine admit skip skips reset_skips learn_from_session extract admit_extracted begin_agent
+        Skills: save_suggested save_worded
+    """,
+    "trust in a folder that somebody else made: the program asks the user (`adage trust`)": """
+        Playbook: standing sharing awaiting_trust trust admit_lessons
+    """,
+    "a part of what another method does": """
+        Playbook: find_by_trigger remove_by_trigger utility check_target
+        Inbox: within notice find
+        Skills: auto_load import_revealed save replace
+    """,
+    "calibration and the log of receipts: measured by `adage-eval`": "Playbook: calibrate receipts",
+    "patches of an agent: they come by files of the inbox": "Inbox: propose text replace check_written",
+}
+
+
+def facade(wanted: str) -> set[str]:
+    """The public methods of a type, in whichever file they are."""
+    found: set[str] = set()
+    for path in SOURCES.rglob("*.rs"):
+        for block in re.findall(rf"^impl {wanted} \{{$(.*?)^\}}$", path.read_text(), re.MULTILINE | re.DOTALL):
+            found.update(re.findall(r"^    pub (?:async )?fn (\w+)", block, re.MULTILINE))
+    return found
+
+
+def left_out(wanted: str) -> set[str]:
+    lines = [line.strip() for lines in LEFT_OUT.values() for line in lines.splitlines()]
+    return {name for line in lines if line.startswith(f"{wanted}:") for name in line.split(":")[1].split()}
+
+
+def names(wanted: str) -> dict[str, str]:
+    pairs = (pair.partition("=") for pair in NAMES[wanted].split())
+    return {rust: python or rust for rust, _, python in pairs}
+
+
+@pytest.mark.skipif(not SOURCES.is_dir(), reason="the library's sources are not here")
+@pytest.mark.parametrize("wanted", ["Playbook", "Inbox", "Skills", "VectorMemory"])
+def test_every_method_of_the_facade_is_here_or_left_out(wanted: str) -> None:
+    known = names(wanted).keys() | left_out(wanted)
+    assert len(facade(wanted)) > 8
+    assert facade(wanted) == known
+    assert not names(wanted).keys() & left_out(wanted)
+
+
+@pytest.mark.parametrize("wanted", ["Playbook", "Inbox", "Skills", "VectorMemory"])
+def test_every_name_of_the_table_is_in_the_package(wanted: str) -> None:
+    here = getattr(adage, CLASSES.get(wanted, wanted))
+    for name in names(wanted).values():
+        assert hasattr(here, name) or getattr(adage, name) is here
