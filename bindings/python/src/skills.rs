@@ -60,10 +60,6 @@ impl NativeSkills {
         })
     }
 
-    fn withdraw(&self, py: Python<'_>, name: &str) -> PyResult<String> {
-        self.0.get().handle().answer(py, |book| book.skills().withdraw(name))
-    }
-
     fn verify(&self, py: Python<'_>, name: &str, has_passed: bool) -> PyResult<String> {
         let verification = if has_passed { Verification::Passed } else { Verification::Failed };
         self.0.get().handle().answer(py, |book| book.skills().verify(name, verification))

@@ -27,7 +27,7 @@ NAMES = {
     "Inbox": "list inapplicable show revealing=show apply apply_lines dismiss propose_skill changes=history undo",
     "Skills": """
         list get match_skills=match for_task import=import_from export export_as=export promote promote_text=promote
-        withdraw verify used curation_plan curate undo_curation
+        verify used curation_plan curate undo_curation
     """,
     "VectorMemory": """
         open=Documents builder=Documents add add_all update put_all remove remove_all get documents count query query_all
@@ -43,6 +43,7 @@ LEFT_OUT = {
     """,
     "trust in a folder that somebody else made: the program asks the user (`adage trust`)": """
         Playbook: standing sharing awaiting_trust trust admit_lessons
+        Skills: withdraw
     """,
     "a part of what another method does": """
         Playbook: find_by_trigger remove_by_trigger utility check_target

@@ -54,10 +54,6 @@ class Skills:
         """Lets a skill be shown, with exactly its present text, or the text of this hash."""
         return _read(self._native.promote(name, text_hash))
 
-    def withdraw(self, name: str) -> dict[str, Any]:
-        """Takes a promotion back."""
-        return _read(self._native.withdraw(name))
-
     def verify(self, name: str, *, passed: bool = True) -> dict[str, Any]:
         """Records a check of a skill."""
         return _read(self._native.verify(name, passed))
