@@ -62,17 +62,9 @@ def test_the_script_names_itself_to_agents(home: Path, tmp_path: Path) -> None:
     assert f"{program} hook" in settings
 
 
-def test_an_import_is_quick_and_loads_neither_numpy_nor_the_model() -> None:
-    code = """
-        import sys, time
-        began = time.perf_counter()
-        import adage
-        took = time.perf_counter() - began
-        print(took, "numpy" in sys.modules, "asyncio" in sys.modules)
-    """
-    runs = [run(sys.executable, "-c", textwrap.dedent(code)).stdout.split() for _ in range(5)]
-    assert min(float(took) for took, _, _ in runs) < 0.06
-    assert {(numpy, asyncio) for _, numpy, asyncio in runs} == {("False", "False")}
+def test_an_import_loads_nothing_that_takes_long() -> None:
+    code = "import sys, adage; print(sorted({'numpy', 'asyncio', 'dataclasses', 'inspect', 'logging'} & sys.modules.keys()))"
+    assert run(sys.executable, "-c", code).stdout == "[]\n"
 
 
 def test_it_works_without_numpy() -> None:
