@@ -195,7 +195,10 @@ def test_an_interrupt_during_a_long_call_is_raised_after_the_commit(book: adage.
     assert book.stats().n_lessons == int(n_lessons)
 
 
-def test_threads_share_a_handle(book: adage.Playbook) -> None:
+def test_threads_share_a_handle(tmp_path: Path) -> None:
+    # On a busy machine eight commits may take longer than a writer waits by default.
+    book = adage.Playbook(tmp_path, config={"store": {"lock_timeout": 60}, "retention": {"capacity": 100}})
+    book.learn(PUSH, FORCE)
     errors: list[BaseException] = []
 
     def work(number: int) -> None:

@@ -6,7 +6,7 @@ import re
 import types
 from datetime import datetime
 from functools import lru_cache, partial
-from json import dumps, loads
+from json import JSONEncoder, loads
 from typing import Any, Callable, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ._errors import ArgumentError
@@ -14,6 +14,7 @@ from ._record import Record
 
 T = TypeVar("T", bound=Record)
 Convert = Callable[[Any], Any]
+_encoder = JSONEncoder(allow_nan=False)
 
 
 def encode(arguments: Any) -> str:
@@ -23,7 +24,7 @@ def encode(arguments: Any) -> str:
         ArgumentError: one of them is not a text, a number, a list or a dictionary of these.
     """
     try:
-        return dumps(arguments, allow_nan=False)
+        return _encoder.encode(arguments)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"an argument cannot be used: {error}") from None
 

@@ -224,8 +224,9 @@ class Playbook(Handle):
             "explain": explain,
             "without_recoveries": without_recoveries,
         }
+        given = {name: value for name, value in request.items() if value or name == "query" or type(value) in (int, float)}
         near = None if vector is None else native_vector(vector)
-        return decode(Context, self._native.context(encode(request), near))
+        return decode(Context, self._native.context(encode(given), near))
 
     def recent_failures(self, *, project: str = "", role: str = "", limit: int = 5) -> str:
         """The most recent mistakes, as text for a prompt."""
