@@ -2,8 +2,8 @@
 
     cargo run --example statements -- tests/cases/statements/*.jsonl > written.jsonl
     cargo run --example statements -- SESSIONS.jsonl.gz LABELS.jsonl > real.jsonl; cargo run --example statements -- TURNS.jsonl >> real.jsonl
-    python3 scripts/fit_statements.py written.jsonl real.jsonl [--held-out HELD.jsonl] [--write src/capture/heuristics/statement/weights.tsv]
-        [--lines tests/cases/statements/lines.tsv --write-lines src/capture/heuristics/user_correction/line.tsv]
+    python3 scripts/fit_statements.py written.jsonl real.jsonl [--held-out HELD.jsonl] [--write crates/sessions/src/heuristics/statement/weights.tsv]
+        [--lines tests/cases/statements/lines.tsv --write-lines crates/sessions/src/heuristics/user_correction/line.tsv]
 
 Logistic regressions with an L2 penalty (numpy, scipy). Labels: D (holds beyond the session), C (a correction of the current work),
 - (neither). Three targets: a turn tells something (D or C), it holds (D), and a sentence is part of a labelled quote. Written turns
