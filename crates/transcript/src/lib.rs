@@ -18,10 +18,12 @@
 //! # Ok::<(), adage_transcript::Error>(())
 //! ```
 
+mod code_mode;
 pub mod command;
 mod error;
 mod injected;
 pub mod outcome;
+mod patch;
 mod readers;
 mod tool_call;
 mod transcript;
