@@ -14,6 +14,7 @@
 //! A broken line costs that line and is reported.
 
 pub use adage_transcript::{
-    Broken, BrokenReason, CommandLine, Error, Format, Owner, ReadLimits, ReadReport, Reading, Relation, Source, Status,
-    ToolCall, Transcript, TranscriptReader, Turn, WordChange, error_line, without_harness_tags,
+    Broken, BrokenReason, CommandLine, Error, Format, Mended, Owner, ReadLimits, ReadReport, Reading, Relation, Repair,
+    Source, Status, ToolCall, Transcript, TranscriptReader, Turn, WordChange, error_line, read_json,
+    without_harness_tags,
 };

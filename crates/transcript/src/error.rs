@@ -18,6 +18,12 @@ pub enum Error {
         /// The requested name.
         name: String,
     },
+    /// A text is no JSON, and no repair makes it JSON.
+    #[error("{reason}")]
+    NotJson {
+        /// Where and why reading ended.
+        reason: String,
+    },
     /// Reading the source failed.
     #[error("the transcript could not be read past byte {n_bytes}")]
     Source {

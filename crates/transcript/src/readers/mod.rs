@@ -20,6 +20,7 @@ mod record;
 mod recorder;
 mod report;
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Cursor, Read};
 
 use serde_json::Value;
@@ -31,6 +32,7 @@ use self::gemini::Gemini;
 use self::lines::{LineRead, next_line};
 use self::recorder::Recorder;
 use crate::error::Error;
+use crate::mending::mended;
 
 pub use format::Format;
 pub use report::{Broken, BrokenReason, Owner, ReadReport, Reading};
@@ -185,9 +187,10 @@ impl Session {
         if line.is_empty() {
             return;
         }
-        let mended = |error| match record::mend_surrogates(line) {
-            Some(mended) => record::parse(&mended),
-            None => Err(error),
+        let mended = |error| {
+            let mut repairs = BTreeSet::new();
+            let text = mended(line, &mut repairs);
+            if repairs.is_empty() { Err(error) } else { record::parse(&text) }
         };
         match record::parse(line).or_else(mended) {
             Ok((value, is_whole)) => self.value(value, is_whole, number),

@@ -108,34 +108,6 @@ impl<'de> Visitor<'de> for Bounded<'_> {
     }
 }
 
-/// The text with each unpaired UTF-16 surrogate replaced; none if there is no such surrogate. JavaScript writes them when it
-/// cuts a string within a pair.
-pub(super) fn mend_surrogates(text: &str) -> Option<String> {
-    let unit = |at: usize| {
-        let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let mut mended = String::new();
-    let (mut kept, mut at) = (0, 0);
-    while let Some(found) = text.get(at..)?.find('\\') {
-        at += found;
-        match unit(at) {
-            Some(0xd800..=0xdbff) if matches!(unit(at + 6), Some(0xdc00..=0xdfff)) => at += 12,
-            Some(0xd800..=0xdfff) => {
-                mended.push_str(text.get(kept..at)?);
-                mended.push_str("\\ufffd");
-                at += 6;
-                kept = at;
-            }
-            Some(_) => at += 6,
-            // The backslash and the character after it, which may have several bytes.
-            None => at += 1 + text.get(at + 1..)?.chars().next().map_or(0, char::len_utf8),
-        }
-    }
-    mended.push_str(text.get(kept..)?);
-    (kept > 0).then_some(mended)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,13 +122,5 @@ mod tests {
         assert!(!is_whole && value["a"].as_array().unwrap().len() < MAX_VALUES && value["b"].is_null());
         assert!(parse("{} {}").is_err());
         assert!(parse(&"[".repeat(10_000)).is_err());
-    }
-
-    #[test]
-    fn unpaired_surrogates_are_replaced() {
-        assert_eq!(mend_surrogates(r#""a\ud83d\n""#).unwrap(), r#""a\ufffd\n""#);
-        assert_eq!(mend_surrogates(r#""\ude00é\\ud83d""#).unwrap(), r#""\ufffdé\\ud83d""#);
-        assert_eq!(mend_surrogates(r#""\ud83d\ude00 \u00e9""#), None);
-        assert_eq!(mend_surrogates("\\"), None);
     }
 }
