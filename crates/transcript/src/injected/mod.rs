@@ -8,10 +8,13 @@
 //! a person is treated as the tag. [`markers`] lists the tags and phrases.
 
 mod markers;
+mod task;
 #[cfg(test)]
 mod tests;
 
 use adage_redact::block::BlockLines;
+
+pub use task::task_in;
 
 use markers::{
     COMMAND_ENDS, COMMAND_STARTS, EDITOR_REQUEST, EDITOR_STARTS, HARNESS_TAGS, HOOK_EVENTS, MESSAGE_STARTS, MODEL_TAGS,
