@@ -15,6 +15,6 @@
 
 pub use adage_transcript::{
     Broken, BrokenReason, CommandLine, Error, Format, Mended, Owner, ReadLimits, ReadReport, Reading, Relation, Repair,
-    Source, Status, ToolCall, Transcript, TranscriptReader, Turn, WordChange, error_line, read_json, task_in,
+    Source, Status, ToolCall, Transcript, TranscriptReader, Turn, WordChange, answer, error_line, read_json, task_in,
     without_harness_tags,
 };

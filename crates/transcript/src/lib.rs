@@ -18,6 +18,7 @@
 //! # Ok::<(), adage_transcript::Error>(())
 //! ```
 
+pub mod answer;
 mod code_mode;
 pub mod command;
 mod error;

@@ -113,7 +113,7 @@ fn headed_span(output: &str) -> Option<Range<usize>> {
 
 /// A fixed pattern. The tests use each, so that one which does not compile fails them.
 #[expect(clippy::expect_used, reason = "a pattern that does not compile must not match nothing in silence")]
-fn pattern(text: &str) -> Regex {
+pub(crate) fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a fixed pattern")
 }
 

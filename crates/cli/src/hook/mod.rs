@@ -2,8 +2,10 @@
 //!
 //! A hook never blocks the agent: whatever its input is, it exits with code 0 and prints one JSON object in the agent's format.
 
+mod agents;
 mod check;
-mod payload;
+mod fields;
+mod input;
 mod session;
 
 use adage_sessions::Sessions;
@@ -14,18 +16,21 @@ use std::process::{Command, ExitCode, Stdio};
 
 use adage::redact::{path_line, printable_line};
 use adage::retrieve::TierChoice;
-use adage::{Context, Feedback, Request, TextHash};
+use adage::transcript::{Status, task_in};
+use adage::{Context, Feedback, Request};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::global::{Access, Books, Global};
 use crate::location::{MemoryLocation, VARIABLE, env_path, has_memory, user_memory};
-use crate::output::Output;
+use crate::output::{Output, say};
 use crate::own_program;
 use crate::result::{Done, chain};
 
-pub(crate) use payload::{Agent, Event};
-use payload::{CallResult, Payload};
+pub(crate) use agents::Agent;
+use fields::Fields;
+pub(crate) use input::Event;
+use input::HookInput;
 use session::Session;
 
 /// The maximum size of a payload, in bytes.
@@ -44,9 +49,12 @@ const MAX_EMBEDDED: usize = 60;
 pub(crate) struct Hook {
     /// session-start, subagent-start, prompt, before-tool, after-tool, session-end, or the agent's own name of the event
     event: String,
-    /// claude-code, codex, gemini-cli or cursor [default: by the payload]
+    /// claude-code, codex, gemini-cli, cursor, copilot-cli, opencode or windsurf [default: by the payload]
     #[arg(long)]
     agent: Option<String>,
+    /// Only print what is read from the payload; nothing is answered or recorded
+    #[arg(long)]
+    explain: bool,
 }
 
 /// The answer to an event.
@@ -67,88 +75,140 @@ impl Answer {
 }
 
 pub(crate) fn hook(mut global: Global, asked: &Hook, out: &mut Output) -> Done {
-    let mut input = String::new();
-    let payload = match std::io::stdin().take(MAX_PAYLOAD).read_to_string(&mut input) {
-        Ok(_) => Payload::parse(&input),
-        Err(_) => Payload::default(),
+    out.json = true;
+    let Some((agent, input)) = received(asked) else {
+        out.foreign_object(&json!({}))?;
+        return Ok(ExitCode::SUCCESS);
     };
-    let agent = asked.agent.as_deref().and_then(Agent::parse).unwrap_or_else(|| payload.agent());
     let event = Event::parse(&asked.event);
-    let answer = event.map(|event| answer(&mut global, event, &payload));
+    if asked.explain {
+        out.foreign_object(&explained(agent, event, &input))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let answer = event.map(|event| answer(&mut global, agent, event, &input));
     let answer = match answer {
         Some(Ok(answer)) => answer,
         Some(Err(error)) => Answer { message: format!("adage: {}", chain(error.as_ref())), ..Answer::default() },
-        None => Answer { message: format!("adage: there is no hook {:?}", asked.event), ..Answer::default() },
+        None => Answer { message: unknown_event(&asked.event), ..Answer::default() },
     };
     // The agent shows it in its terminal: names of folders and causes of errors are in it, and none of them may begin a line.
     let message = printable_line(&answer.message);
-    let object = event.map_or_else(|| json!({}), |event| agent.form(event, &answer.context, &message));
-    out.json = true;
+    if event.is_none() {
+        say(&message);
+    }
+    let object = agent.form(event.unwrap_or(Event::SessionEnd), &answer.context, &message);
     out.foreign_object(&object)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn answer(global: &mut Global, event: Event, payload: &Payload) -> Result<Answer, Box<dyn Error>> {
-    let start = payload.folder().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
-    let start = start.canonicalize().unwrap_or(start);
+fn unknown_event(name: &str) -> String {
+    let known: Vec<&str> = Event::NAMES.iter().map(|(name, _)| *name).collect();
+    format!("there is no hook {}; there are {}, and the agents' own names of them", json!(name), known.join(", "))
+}
+
+/// What the agent sent. What had to be repaired, and why nothing could be read, is said on standard error.
+fn received(asked: &Hook) -> Option<(Agent, HookInput)> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().take(MAX_PAYLOAD + 1).read_to_end(&mut bytes);
+    let refused = |why: &str| say(&format!("the payload of hook {} is not used: {why}", json!(asked.event)));
+    if read.is_err() || bytes.len() as u64 > MAX_PAYLOAD {
+        refused(&read.map_or_else(|error| error.to_string(), |_| format!("it has more than {MAX_PAYLOAD} bytes")));
+        return None;
+    }
+    match Fields::read(&bytes, &asked.event) {
+        Ok((fields, repairs)) => {
+            repairs
+                .iter()
+                .for_each(|repair| say(&format!("the payload of hook {} has a flaw: {repair}", json!(asked.event))));
+            let agent = asked.agent.as_deref().and_then(Agent::parse).unwrap_or_else(|| Agent::of(&fields));
+            Some((agent, agent.read(&fields)))
+        }
+        Err(error) => {
+            refused(&error.to_string());
+            None
+        }
+    }
+}
+
+/// What is read from a payload, for somebody who connects an agent.
+fn explained(agent: Agent, event: Option<Event>, input: &HookInput) -> Value {
+    let event = Event::NAMES.iter().find(|(_, known)| Some(*known) == event).map(|(name, _)| *name);
+    let result = match input.status() {
+        Status::Succeeded => "passed",
+        Status::Failed => "failed",
+        Status::Unknown => "unknown",
+    };
+    json!({
+        "agent": agent.name(), "event": event, "session": input.session, "task": task_in(&input.message),
+        "tool": input.call.as_ref().map(|call| &call.tool), "commands": input.commands(), "paths": input.changed(),
+        "result": result,
+    })
+}
+
+fn answer(global: &mut Global, agent: Agent, event: Event, input: &HookInput) -> Result<Answer, Box<dyn Error>> {
     let named = global.dir.clone().or_else(|| env_path(VARIABLE));
-    global.location = MemoryLocation::from(&start, named, global.only_own, user_memory())?;
+    let at = |folder: &Path| {
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        MemoryLocation::from(&folder, named.clone(), global.only_own, user_memory())
+    };
+    let is_known = |folder: &Path| at(folder).is_ok_and(|location| has_memory(&location.dir) && location.is_own);
+    let start = input.folder(is_known).or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+    global.location = at(&start)?;
     let is_any = [Some(global.dir()), global.location.user.as_deref()].into_iter().flatten().any(has_memory);
     if !is_any {
         return Ok(Answer::default());
     }
-    let mut session = Session::open(&payload.session_key());
+    let mut session = Session::open(&input.session_key());
     let answer = match event {
         Event::SessionStart | Event::SubagentStart => {
-            if event == Event::SubagentStart || payload.forgets() {
+            if event == Event::SubagentStart || input.forgets {
                 session.forget_shown();
             }
             session::remove_old();
             let request = Request::cold_start().limit(START_LESSONS).max_tokens(START_TOKENS);
-            tell_at_start(global, request, &mut session)?
+            at_start(global, request, &mut session)?
         }
-        Event::Prompt => tell_of_prompt(global, payload, &mut session)?,
-        Event::BeforeTool => before_tool(global, payload, &mut session)?,
+        Event::Prompt => for_prompt(global, agent, input, &mut session)?,
+        Event::BeforeTool => before_tool(global, agent, input, &mut session)?,
         Event::AfterTool => {
-            note(payload, &mut session);
+            note(input, &mut session);
             // If the agent takes no text before a tool runs, it gets it after: before the second try.
-            let is_late = !payload.agent().hears_before_tools();
-            if is_late { before_tool(global, payload, &mut session)? } else { Answer::default() }
+            let is_late = !agent.takes_text_before_tools();
+            if is_late { before_tool(global, agent, input, &mut session)? } else { Answer::default() }
         }
-        Event::SessionEnd => end(global, payload, &mut session)?,
+        Event::SessionEnd => end(global, input, &mut session)?,
     };
     session.keep();
     Ok(answer)
 }
 
-/// The lessons for what the user typed; none for an empty prompt.
-fn tell_of_prompt(global: &mut Global, payload: &Payload, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
-    if payload.prompt().trim().is_empty() {
-        return Ok(Answer::default());
-    }
-    let request = Request::about(payload.prompt()).max_tokens(START_TOKENS);
+/// The lessons for the task that the user typed; none for a message without one.
+fn for_prompt(
+    global: &mut Global,
+    agent: Agent,
+    input: &HookInput,
+    session: &mut Session,
+) -> Result<Answer, Box<dyn Error>> {
+    let Some(task) = task_in(&input.message) else { return Ok(Answer::default()) };
+    session.begin_task();
+    let request = Request::about(task).max_tokens(START_TOKENS);
     let books = global.books(Access::Write)?;
     let is_slow = embeds_in_background(&books, session)?;
     let request = if is_slow { request.tier(TierChoice::Lexical) } else { request };
-    let is_asked_again = payload.agent().hears_before_tools();
-    let request = if is_asked_again { request.without_recoveries() } else { request };
-    tell_of(global, &books, request, session)
-}
-
-/// The relevant lessons that the session has not seen yet.
-fn tell(global: &Global, request: Request, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
-    tell_of(global, &global.books(Access::Write)?, request, session)
+    let request = if agent.takes_text_before_tools() { request.without_recoveries() } else { request };
+    relevant(global, &books, request, session)
 }
 
 /// The newest lessons. They are shown for no task, so what becomes of one says nothing about them.
-fn tell_at_start(global: &Global, request: Request, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
+fn at_start(global: &Global, request: Request, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
     let books = global.books(Access::Write)?;
     let context = context(global, &books, request, session)?;
     session.show(context.lessons.iter().map(|lesson| lesson.id), None);
     Ok(Answer::of(context, &books))
 }
 
-fn tell_of(global: &Global, books: &Books, request: Request, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
+/// The relevant lessons that the session has not seen yet.
+fn relevant(global: &Global, books: &Books, request: Request, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
     let context = context(global, books, request, session)?;
     session.show(context.lessons.iter().map(|lesson| lesson.id), context.receipt);
     Ok(Answer::of(context, books))
@@ -182,16 +242,22 @@ fn silent(books: &Books) -> String {
 }
 
 /// The lessons for a tool call: by their patterns, or by words. No model is run.
-fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
-    let call = payload.call();
-    if call.is_empty() {
+fn before_tool(
+    global: &Global,
+    agent: Agent,
+    input: &HookInput,
+    session: &mut Session,
+) -> Result<Answer, Box<dyn Error>> {
+    let commands = input.commands();
+    if commands.is_empty() && input.paths().is_empty() {
         return Ok(Answer::default());
     }
-    let mut request = Request::about(call.words()).tier(TierChoice::Lexical);
-    request = call.changed().fold(request, Request::touching);
-    request = call.commands.iter().fold(request, |request, line| request.running(line.as_str()));
-    let mut answer = tell(global, request.limit(TOOL_LESSONS).max_tokens(TOOL_TOKENS), session)?;
-    if session.has_failed(call.hash()) && payload.agent().hears_before_tools() {
+    let mut request = Request::about(input.words()).tier(TierChoice::Lexical);
+    request = input.changed().iter().fold(request, |request, path| request.touching(path.as_str()));
+    request = commands.iter().fold(request, |request, line| request.running(line.as_str()));
+    let request = request.limit(TOOL_LESSONS).max_tokens(TOOL_TOKENS);
+    let mut answer = relevant(global, &global.books(Access::Write)?, request, session)?;
+    if session.has_failed(input.call_key()) && agent.takes_text_before_tools() {
         let again = "This same call failed earlier in this session.";
         answer.context =
             if answer.context.is_empty() { again.to_owned() } else { format!("{again}\n{}", answer.context) };
@@ -200,36 +266,31 @@ fn before_tool(global: &Global, payload: &Payload, session: &mut Session) -> Res
 }
 
 /// Records whether a call failed, and whether a check passed.
-fn note(payload: &Payload, session: &mut Session) {
-    let (call, result) = (payload.call(), payload.result());
-    let has_failed = result == CallResult::Failed;
-    if result != CallResult::Unknown {
-        session.note(call.hash(), has_failed);
+fn note(input: &HookInput, session: &mut Session) {
+    let status = input.status();
+    if status != Status::Unknown {
+        session.note(input.call_key(), status == Status::Failed);
     }
-    if !call.commands.iter().any(|command| check::is_check(command)) {
+    if !input.commands().iter().any(|command| check::is_check(command)) {
         return;
     }
-    if result == CallResult::Unknown || payload.is_unfinished() {
-        session.doubt_check();
-    } else {
-        session.record_check(!has_failed);
+    match status {
+        Status::Unknown => session.doubt_check(),
+        Status::Succeeded | Status::Failed => session.record_check(status == Status::Succeeded),
     }
 }
 
 /// Records the session's outcome, if a check gives one, and has its transcript mined in the background.
-fn end(global: &Global, payload: &Payload, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
+fn end(global: &Global, input: &HookInput, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
     let books = global.books(Access::Write)?;
-    if let Some((has_passed, receipts)) = session.take_outcome() {
-        let outcome = if has_passed { Feedback::Helpful } else { Feedback::Harmful };
-        for receipt in receipts {
-            // An expired or unknown receipt is ignored.
-            let _ = books.all.record_outcome(receipt, outcome);
-        }
+    for (receipt, has_passed) in session.take_outcomes() {
+        // An expired or unknown receipt is ignored.
+        let _ = books.all.record_outcome(receipt, if has_passed { Feedback::Helpful } else { Feedback::Harmful });
     }
     let dir = global.dir();
     let ours = books.all.as_slice().first().filter(|lead| lead.folder() == dir && lead.exists() && !global.no_learn);
-    if let Some((playbook, transcript)) = ours.zip(payload.transcript()) {
-        Sessions::of(playbook).queue(&transcript)?;
+    if let Some((playbook, transcript)) = ours.zip(input.transcript.as_ref().filter(|path| path.is_file())) {
+        Sessions::of(playbook).queue(transcript)?;
         in_background(dir, &["mine", "--queued"]);
     }
     Ok(Answer { message: silent(&books), ..Answer::default() })
@@ -250,9 +311,4 @@ fn in_background(dir: &Path, args: &[&str]) {
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     // The process is not waited for.
     drop(command.spawn());
-}
-
-/// The identity of a call: a hash of its tool and its arguments.
-fn hash_of(tool: &str, input: &Value) -> TextHash {
-    TextHash::of(&[tool, &input.to_string()])
 }

@@ -36,11 +36,13 @@ type Change = Box<dyn Fn(&mut Known)>;
 #[serde(default)]
 struct Known {
     shown: Vec<String>,
-    /// Receipts since the last check.
+    /// Receipts of the present task since its last check.
     receipts: Vec<String>,
     /// Receipts before the last check, and whether it passed.
     checked: Vec<String>,
     has_passed: Option<bool>,
+    /// Receipts of earlier tasks, and whether the last check of their task passed.
+    settled: Vec<(String, bool)>,
     failed: Vec<String>,
     is_warmed_up: bool,
 }
@@ -106,15 +108,20 @@ impl Session {
         self.change(|known| known.has_passed = None);
     }
 
-    /// The result of the last check, and the receipts before it; none if there was no check.
-    pub(super) fn take_outcome(&mut self) -> Option<(bool, Vec<ReceiptId>)> {
-        let has_passed = self.known.has_passed?;
-        let receipts = self.known.checked.iter().filter_map(|receipt| receipt.parse().ok()).collect();
+    /// Begins a task. What was shown for the one before is judged by that one's last check, and by none if it had no check.
+    pub(super) fn begin_task(&mut self) {
         self.change(|known| {
-            known.has_passed = None;
-            known.checked.clear();
+            known.settle();
+            known.receipts.clear();
         });
-        Some((has_passed, receipts))
+    }
+
+    /// The receipts that a check judges, each with whether the last check of its task passed.
+    pub(super) fn take_outcomes(&mut self) -> Vec<(ReceiptId, bool)> {
+        self.change(Known::settle);
+        let settled = std::mem::take(&mut self.known.settled);
+        self.changes.push(Box::new(|known| known.settled.clear()));
+        settled.iter().filter_map(|(receipt, has_passed)| Some((receipt.parse().ok()?, *has_passed))).collect()
     }
 
     fn change(&mut self, change: impl Fn(&mut Known) + 'static) {
@@ -146,7 +153,17 @@ impl Known {
         text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 
+    fn settle(&mut self) {
+        let has_passed = self.has_passed.take();
+        let checked = std::mem::take(&mut self.checked);
+        self.settled.extend(
+            has_passed.into_iter().flat_map(|has_passed| checked.iter().cloned().map(move |one| (one, has_passed))),
+        );
+    }
+
     fn forget_oldest(&mut self) {
+        let n_settled = self.settled.len();
+        self.settled.drain(..n_settled.saturating_sub(MAX_RECEIPTS));
         let Self { shown, receipts, checked, failed, .. } = self;
         let lists = [(shown, MAX_SHOWN), (receipts, MAX_RECEIPTS), (checked, MAX_RECEIPTS), (failed, MAX_FAILED)];
         for (list, max) in lists {

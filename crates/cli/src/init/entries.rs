@@ -13,8 +13,8 @@ pub(super) struct Entries {
     pub(super) version: Option<u64>,
     /// One entry per event, with the agent's event names.
     pub(super) hooks: Vec<(&'static str, Value)>,
-    /// The MCP server, under the key `mcpServers`.
-    pub(super) server: Option<Value>,
+    /// The MCP server, and the key of the servers.
+    pub(super) server: Option<(&'static str, Value)>,
     /// Everything that adage writes. Nothing else counts as an entry of adage, whatever path the program has.
     written: Vec<Value>,
 }
@@ -25,17 +25,21 @@ const SECONDS: u64 = 10;
 impl Entries {
     /// The hooks of an agent that run this program.
     pub(super) fn hooks(agent: Agent, program: &str) -> Self {
-        let version = (agent == Agent::Cursor).then_some(1);
+        let version = matches!(agent, Agent::Cursor | Agent::CopilotCli).then_some(1);
         let hooks = hooks_of(agent, program);
         let written = hooks.iter().map(|(_, hook)| by_name(hook)).collect();
         Self { version, hooks, server: None, written }
     }
 
     /// The same entries with the MCP server.
-    pub(super) fn with_server(mut self, program: &str) -> Self {
-        let server = json!({ "command": unquoted(program), "args": SERVER_ARGUMENTS });
+    pub(super) fn with_server(self, program: &str) -> Self {
+        self.with_server_in("mcpServers", json!({ "command": unquoted(program), "args": SERVER_ARGUMENTS }))
+    }
+
+    /// The same entries with the MCP server in an agent's own form.
+    pub(super) fn with_server_in(mut self, key: &'static str, server: Value) -> Self {
         self.written.push(by_name(&server));
-        self.server = Some(server);
+        self.server = Some((key, server));
         self
     }
 
@@ -63,7 +67,12 @@ fn by_name(entry: &Value) -> Value {
 fn field_by_name((key, value): (&String, &Value)) -> Option<(String, Value)> {
     let is_said_anyway = (key == "type" && value == "stdio") || (key == "env" && *value == json!({}));
     let value = match value {
-        Value::String(command) if key == "command" => Value::String(command_by_name(command)),
+        Value::String(command) if matches!(key.as_str(), "command" | "bash") => Value::String(command_by_name(command)),
+        // Some agents take the program and its arguments as one list.
+        Value::Array(words) if key == "command" => {
+            let word = |word: &Value| word.as_str().map_or_else(|| word.clone(), |word| command_by_name(word).into());
+            words.iter().map(word).collect()
+        }
         other => by_name(other),
     };
     (!is_said_anyway).then(|| (key.clone(), value))
@@ -104,7 +113,7 @@ pub(super) const SERVER_ARGUMENTS: [&str; 1] = ["mcp"];
 
 /// One entry per event, with the agent's event names.
 fn hooks_of(agent: Agent, program: &str) -> Vec<(&'static str, Value)> {
-    let name = Agent::ALL.iter().find(|(_, known)| *known == agent).map_or("", |(name, _)| name);
+    let name = agent.name();
     let command = |event: &str| format!("{program} hook {event} --agent {name}");
     let grouped = |event: &str, matcher: Option<&str>| {
         let timeout = if agent == Agent::GeminiCli { SECONDS * 1_000 } else { SECONDS };
@@ -115,6 +124,7 @@ fn hooks_of(agent: Agent, program: &str) -> Vec<(&'static str, Value)> {
         }
     };
     let plain = |event: &str| json!({ "command": command(event), "timeout": SECONDS });
+    let shell = |event: &str| json!({ "type": "command", "bash": command(event), "timeoutSec": SECONDS });
     match agent {
         Agent::ClaudeCode | Agent::Codex => {
             let mut hooks = vec![
@@ -142,5 +152,13 @@ fn hooks_of(agent: Agent, program: &str) -> Vec<(&'static str, Value)> {
             ("postToolUseFailure", plain("after-tool")),
             ("sessionEnd", plain("session-end")),
         ],
+        Agent::CopilotCli => vec![
+            ("sessionStart", shell("session-start")),
+            ("postToolUse", shell("after-tool")),
+            ("postToolUseFailure", shell("postToolUseFailure")),
+            ("sessionEnd", shell("session-end")),
+        ],
+        // The one has plugins in place of hooks, and the hooks of the other take no text.
+        Agent::Opencode | Agent::Windsurf => Vec::new(),
     }
 }

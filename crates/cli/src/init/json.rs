@@ -18,7 +18,8 @@ pub(super) fn with_entries(text: &str, entries: &Entries) -> Result<String, Faul
     {
         object.append("version", input(&Value::from(version)));
     }
-    ["version", "hooks", "mcpServers"].iter().try_for_each(|key| refuse_twice(&object, key))?;
+    let key_of_servers = entries.server.as_ref().map(|(key, _)| *key);
+    ["version", "hooks"].into_iter().chain(key_of_servers).try_for_each(|key| refuse_twice(&object, key))?;
     if !entries.hooks.is_empty() {
         let hooks = object.object_value_or_create("hooks").ok_or("its `hooks` are not an object")?;
         for (event, entry) in &entries.hooks {
@@ -28,8 +29,8 @@ pub(super) fn with_entries(text: &str, entries: &Entries) -> Result<String, Faul
             put(&list, entry, entries);
         }
     }
-    if let Some(server) = &entries.server {
-        let servers = object.object_value_or_create("mcpServers").ok_or("its `mcpServers` are not an object")?;
+    if let Some((key, server)) = &entries.server {
+        let servers = object.object_value_or_create(key).ok_or_else(|| format!("its `{key}` are not an object"))?;
         match servers.get("adage") {
             None => {
                 servers.append("adage", input(server));
@@ -64,14 +65,14 @@ pub(super) fn without_entries(text: &str, entries: &Entries) -> Result<String, F
             remove_key(&object, "hooks");
         }
     }
-    if entries.server.is_some()
-        && let Some(servers) = object.object_value("mcpServers")
+    if let Some((key, _)) = &entries.server
+        && let Some(servers) = object.object_value(key)
     {
         let known = servers.get("adage").and_then(|known| known.value()?.to_serde_value());
         if known.as_ref().is_some_and(|known| entries.wrote(known)) {
             remove_key(&servers, "adage");
             if servers.properties().is_empty() {
-                remove_key(&object, "mcpServers");
+                remove_key(&object, key);
             }
         }
     }
@@ -92,7 +93,7 @@ pub(super) fn foreign(text: &str, entries: &Entries) -> Result<Foreign, Fault> {
         let all = lists.flat_map(|list| list.elements()).filter_map(|hook| hook.to_serde_value());
         found.hooks.extend(all.filter(|hook| entries.is_foreign(hook)).map(|hook| hook.to_string()));
     }
-    if let Some(servers) = object.object_value("mcpServers").filter(|_| entries.server.is_some()) {
+    if let Some(servers) = entries.server.as_ref().and_then(|(key, _)| object.object_value(key)) {
         let named = servers.properties().into_iter().filter(|server| is_named(server, "adage"));
         let all = named.filter_map(|server| server.value()?.to_serde_value());
         found.servers.extend(all.filter(|server| !entries.wrote(server)).map(|server| server.to_string()));

@@ -2,6 +2,7 @@
 
 mod entries;
 mod json;
+mod target;
 mod toml;
 
 use std::error::Error;
@@ -15,7 +16,6 @@ use serde_json::json;
 
 use crate::choice::choice;
 use crate::global::Global;
-use crate::hook::Agent;
 use crate::location::env_path;
 use crate::output::{Output, say};
 use crate::own_program;
@@ -24,6 +24,7 @@ use crate::result::{Done, exit_code};
 use crate::trust;
 use entries::Entries;
 use json::{Fault, Foreign};
+use target::{Target, files};
 
 /// The maximum size of a settings file.
 const MAX_FILE: u64 = 4 << 20;
@@ -34,8 +35,8 @@ pub(crate) struct Init {
     #[arg(long)]
     shared: bool,
     /// Write hooks and the MCP server into this agent's settings; may be repeated
-    #[arg(long = "for", value_name = "AGENT", value_parser = choice(Agent::ALL))]
-    agents: Vec<Agent>,
+    #[arg(long = "for", value_name = "AGENT", value_parser = choice(Target::ALL))]
+    agents: Vec<Target>,
     /// Only print what would be written
     #[arg(long, requires = "agents")]
     dry_run: bool,
@@ -67,6 +68,9 @@ pub(crate) fn init(global: &Global, asked: &Init, out: &mut Output) -> Done {
     let program = program()?;
     let mut is_done = true;
     for agent in &asked.agents {
+        if let Some(steps) = agent.by_hand(&program) {
+            say(&steps);
+        }
         for settings in files(*agent, &root, &program)? {
             let done = if asked.uninstall { settings.uninstall() } else { settings.install(asked.dry_run) };
             let done =
@@ -117,27 +121,6 @@ fn program() -> Result<String, String> {
         }
         _ => Ok("adage".to_owned()),
     }
-}
-
-fn files(agent: Agent, root: &Path, program: &str) -> Result<Vec<Settings>, String> {
-    let hooks = Entries::hooks(agent, program);
-    let server = Entries::default().with_server(program);
-    let in_project = |name: &str, entries: Entries| Settings {
-        path: root.join(name),
-        within: root.to_owned(),
-        edit: Edit::Json(entries),
-    };
-    Ok(match agent {
-        Agent::ClaudeCode => vec![in_project(".claude/settings.json", hooks), in_project(".mcp.json", server)],
-        Agent::GeminiCli => vec![in_project(".gemini/settings.json", hooks.with_server(program))],
-        Agent::Cursor => vec![in_project(".cursor/hooks.json", hooks), in_project(".cursor/mcp.json", server)],
-        Agent::Codex => {
-            let home = || std::env::home_dir().map(|home| home.join(".codex"));
-            let folder = env_path("CODEX_HOME").or_else(home).ok_or("the environment names no home folder")?;
-            let file = |name: &str, edit| Settings { path: folder.join(name), within: folder.clone(), edit };
-            vec![file("hooks.json", Edit::Json(hooks)), file("config.toml", Edit::Toml(program.to_owned()))]
-        }
-    })
 }
 
 /// The result for one file.

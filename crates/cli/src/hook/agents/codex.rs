@@ -1,0 +1,41 @@
+//! Codex, after [its hooks](https://developers.openai.com/codex/hooks). One event comes after every call, and its answer is plain text:
+//! an exit code is in the head that Codex writes above the output of a command, a patch and a program of code mode have sentences of
+//! their own. Without one of these, nothing says how the call ended.
+
+use adage::transcript::answer::status_in;
+use adage::transcript::{Status, ToolCall};
+
+use crate::hook::fields::Fields;
+use crate::hook::input::{Event, HookInput};
+
+pub(super) const EVENTS: [(&str, Event); 6] = [
+    ("SessionStart", Event::SessionStart),
+    ("SubagentStart", Event::SubagentStart),
+    ("UserPromptSubmit", Event::Prompt),
+    ("PreToolUse", Event::BeforeTool),
+    ("PostToolUse", Event::AfterTool),
+    ("SessionEnd", Event::SessionEnd),
+];
+
+/// Beginnings of the answers of a patch, of code mode and of a command that could not be started.
+const SENTENCES: [(&str, Status); 6] = [
+    ("Success. Updated the following files:", Status::Succeeded),
+    ("apply_patch verification failed", Status::Failed),
+    ("Script completed", Status::Succeeded),
+    ("Script failed", Status::Failed),
+    ("Script error", Status::Failed),
+    ("exec_command failed", Status::Failed),
+];
+
+pub(super) fn read(fields: &Fields) -> HookInput {
+    HookInput { call: call(fields), ..HookInput::conventional(fields) }
+}
+
+fn call(fields: &Fields) -> Option<ToolCall> {
+    let input = fields.value(&["tool_input"])?;
+    let answer = fields.value(&["tool_response", "tool_output"]).unwrap_or_default();
+    let sentence = || SENTENCES.iter().find(|(start, _)| answer.as_str().is_some_and(|text| text.starts_with(start)));
+    let status = status_in(&answer, &input).or_else(|| sentence().map(|(_, status)| *status));
+    let status = status.unwrap_or(Status::Unknown);
+    Some(ToolCall { tool: fields.text(&["tool_name"]).to_owned(), input, result: None, status })
+}
