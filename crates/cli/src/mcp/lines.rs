@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use adage::redact::printable_json;
 use rmcp::RoleServer;
+use rmcp::model::{ClientRequest, JsonRpcMessage};
 use rmcp::service::TxJsonRpcMessage;
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -26,6 +27,8 @@ pub(super) struct Lines<R> {
     /// The beginning of a line whose end has not been read. It outlives a cancelled read.
     line: Vec<u8>,
     is_skipping: bool,
+    /// Whether the client has sent `initialize`. Notifications before it have no effect.
+    is_begun: bool,
     received: VecDeque<Message>,
     to: Option<Replies>,
     writer: Option<JoinHandle<()>>,
@@ -44,7 +47,15 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
         let (lines, waiting) = unbounded_channel();
         let writer = Some(tokio::spawn(write(waiting, to)));
         let to = Some(Replies { lines, batches: Arc::default() });
-        Self { from: BufReader::new(from), line: Vec::new(), is_skipping: false, received: VecDeque::new(), to, writer }
+        Self {
+            from: BufReader::new(from),
+            line: Vec::new(),
+            is_skipping: false,
+            is_begun: false,
+            received: VecDeque::new(),
+            to,
+            writer,
+        }
     }
 
     /// The next line without its end; none at the end of the input. May be cancelled and called again.
@@ -78,17 +89,28 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
         if line.trim_ascii().is_empty() {
             return;
         }
-        let (messages, answer) = match read(line) {
+        let (messages, answer): (Vec<Message>, _) = match read(line) {
             InputLine::One(Ok(message)) => (message.into_iter().collect(), None),
             InputLine::One(Err(answer)) => (Vec::new(), Some(answer)),
             InputLine::Batch(batch) => to.batches().open(batch),
         };
-        self.received.extend(messages);
+        for message in messages {
+            let is_request = matches!(message, JsonRpcMessage::Request(_));
+            self.is_begun |= is_request && !is_ping(&message);
+            if is_request || self.is_begun {
+                self.received.push_back(message);
+            }
+        }
         if let Some(answer) = answer {
             // If nobody reads the output, the next send fails.
             let _ = to.write(&answer);
         }
     }
+}
+
+/// True for the one request that the server answers before `initialize`.
+fn is_ping(message: &Message) -> bool {
+    matches!(message, JsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::PingRequest(_)))
 }
 
 impl Replies {

@@ -2,7 +2,7 @@
 
 use adage::redact::{json_error, mask};
 use rmcp::RoleServer;
-use rmcp::model::{CallToolRequestParams, ErrorCode, InitializeRequestParams, PaginatedRequestParams};
+use rmcp::model::{CallToolRequestParams, ErrorCode, InitializeRequestParams, PaginatedRequestParams, ProtocolVersion};
 use rmcp::service::RxJsonRpcMessage;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -29,8 +29,63 @@ pub(super) fn read(line: &[u8]) -> InputLine {
     }
 }
 
+/// Fills in what clients leave out although its meaning is plain: null for no params, a client without a name or capabilities, a
+/// version that is missing, arguments as a text of JSON, an id such as `2.0`.
+fn filled(mut value: Value) -> Value {
+    let Some(fields) = value.as_object_mut() else { return value };
+    if let Some(id) = fields.get("id").and_then(whole_float) {
+        fields.insert("id".to_owned(), id.into());
+    }
+    if fields.get("params") == Some(&Value::Null) {
+        fields.remove("params");
+    }
+    let method = fields.get("method").and_then(Value::as_str).unwrap_or_default().to_owned();
+    match method.as_str() {
+        "initialize" => {
+            if let Value::Object(params) = fields.entry("params").or_insert_with(|| json!({})) {
+                params.retain(|_, value| !value.is_null());
+                params.entry("protocolVersion").or_insert_with(|| json!(ProtocolVersion::LATEST.as_str()));
+                params.entry("capabilities").or_insert_with(|| json!({}));
+                if let Value::Object(client) = params.entry("clientInfo").or_insert_with(|| json!({})) {
+                    ["name", "version"].iter().for_each(|key| {
+                        client.entry(*key).or_insert_with(|| json!(""));
+                    });
+                }
+            }
+        }
+        "tools/call" => {
+            if let Some(Value::Object(params)) = fields.get_mut("params") {
+                fill_arguments(params);
+            }
+        }
+        _ => {}
+    }
+    value
+}
+
+fn fill_arguments(params: &mut Map<String, Value>) {
+    let object =
+        params.get("arguments").and_then(Value::as_str).and_then(|text| serde_json::from_str::<Value>(text).ok());
+    if let Some(object) = object.filter(Value::is_object) {
+        params.insert("arguments".to_owned(), object);
+    }
+    if params
+        .get("arguments")
+        .is_some_and(|arguments| arguments.is_null() || *arguments == "" || *arguments == json!([]))
+    {
+        params.remove("arguments");
+    }
+}
+
+/// The whole number that a number with a fraction of 0 is.
+fn whole_float(value: &Value) -> Option<i64> {
+    let number = value.as_f64().filter(|number| !value.is_i64() && number.fract() == 0.0)?;
+    format!("{number}").parse().ok()
+}
+
 /// Checks a message. The error is the response to it.
 pub(super) fn message(value: Value) -> Result<Option<Message>, Value> {
+    let value = filled(value);
     let invalid = |id: &Value, text: &str| refusal(id, ErrorCode::INVALID_REQUEST, text);
     let Value::Object(fields) = &value else {
         return Err(invalid(&Value::Null, &format!("a message is an object, not {}", kind(&value))));

@@ -1,5 +1,6 @@
 //! `adage mcp`: the memory as a server of the Model Context Protocol, over standard input and output (docs/mcp.md).
 
+mod arguments;
 mod batches;
 mod lines;
 mod memory;
@@ -17,7 +18,7 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
     Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::Value;
 
@@ -44,8 +45,13 @@ pub(crate) fn serve(global: Global, asked: &Mcp) -> Done {
     let server = Server { memory: Arc::new(Memory::new(global)), may_apply: asked.allow_apply };
     runtime.block_on(async {
         let (input, output) = rmcp::transport::stdio();
-        let running = server.serve(Lines::new(input, output)).await.map_err(|error| chain(&error))?;
-        running.waiting().await.map_err(|error| chain(&error))
+        let running = match server.serve(Lines::new(input, output)).await {
+            Ok(running) => running,
+            // A client that never began.
+            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+            Err(error) => return Err(chain(&error)),
+        };
+        running.waiting().await.map(|_| ()).map_err(|error| chain(&error))
     })?;
     // A thread that still waits for input would keep the process alive.
     runtime.shutdown_background();
@@ -79,7 +85,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = one_line(&mask(&request.method).text, 60);
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("no method {method:?}"), None))
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("no method {}", Value::from(method)), None))
     }
 
     /// Runs a tool on a blocking thread. An error that a caller can correct is a result; only an unknown tool is an error of
@@ -93,7 +99,7 @@ impl ServerHandler for Server {
         let unknown = || {
             let names: Vec<&str> = Tool::offered(self.may_apply).map(Tool::name).collect();
             let name = one_line(&mask(&request.name).text, 60);
-            ErrorData::invalid_params(format!("no tool {name:?}; there are {}", names.join(", ")), None)
+            ErrorData::invalid_params(format!("no tool {}; there are {}", Value::from(name), names.join(", ")), None)
         };
         let tool = tool.ok_or_else(unknown)?;
         let memory = Arc::clone(&self.memory);

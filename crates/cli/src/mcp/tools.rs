@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::arguments::fitted;
 use super::memory::Memory;
 use crate::change::undo_in;
 use crate::learned;
@@ -278,7 +279,8 @@ fn input<T: JsonSchema + 'static>() -> Arc<JsonObject> {
     schema_for_input::<T>().unwrap_or_default()
 }
 
-fn read<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Box<dyn Error>> {
+fn read<T: DeserializeOwned + JsonSchema + 'static>(arguments: JsonObject) -> Result<T, Box<dyn Error>> {
+    let arguments = fitted(&input::<T>(), arguments)?;
     Ok(serde_json::from_value(Value::Object(arguments))?)
 }
 
@@ -349,8 +351,9 @@ fn outcome(memory: &Memory, asked: &Outcome) -> Result<Answer, Box<dyn Error>> {
         }
         _ => return Err("`receipt` and `result` go together".into()),
     };
-    let receipt: ReceiptId =
-        receipt.parse().map_err(|_| format!("{:?} is not the receipt of a recall", one_line(receipt, 60)))?;
+    let receipt: ReceiptId = receipt
+        .parse()
+        .map_err(|_| format!("{} is not the receipt of a recall", Value::from(one_line(receipt, 60))))?;
     let feedback = match result {
         Verdict::Helpful => Feedback::Helpful,
         Verdict::Neutral => Feedback::Neutral,
@@ -396,8 +399,10 @@ fn remove(memory: &Memory, asked: &Remove) -> Result<Answer, Box<dyn Error>> {
 }
 
 fn undo(memory: &Memory, asked: &Undo) -> Result<Answer, Box<dyn Error>> {
-    let change: ChangeId =
-        asked.change.parse().map_err(|_| format!("{:?} is not the id of a change", one_line(&asked.change, 60)))?;
+    let change: ChangeId = asked
+        .change
+        .parse()
+        .map_err(|_| format!("{} is not the id of a change", Value::from(one_line(&asked.change, 60))))?;
     if !memory.has_made(change) {
         return Err(format!(
             "this server did not make change {change}; a person reverts it with `adage undo {change}`"
