@@ -10,6 +10,7 @@ mod editor;
 mod embedder;
 mod exchange;
 mod export_key;
+mod git_layout;
 mod global;
 mod health;
 mod hook;

@@ -34,7 +34,7 @@ pub(crate) struct MemoryLocation {
     pub(crate) user: Option<PathBuf>,
     /// The root folders of the repository; the first is its name in other memories.
     pub(crate) roots: Vec<String>,
-    /// The path of the first root.
+    /// The root of the worktree that agents are set up for.
     pub(crate) project: Option<PathBuf>,
     /// Whether `dir` is the memory of that repository, whose lessons need not name it.
     pub(crate) is_own: bool,
@@ -69,7 +69,7 @@ impl MemoryLocation {
     ) -> Result<Self, String> {
         let repository = Repository::around(start);
         let roots = repository.as_ref().map(Repository::names).unwrap_or_default();
-        let project = repository.as_ref().map(|repository| repository.main().to_owned());
+        let project = repository.as_ref().map(|repository| repository.main_worktree().to_owned());
         if is_global {
             let dir =
                 user.ok_or("there is no place for a memory of all projects: the environment names no home folder")?;

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use adage::redact::path_text;
 
+use crate::git_layout;
+
 /// The name of a project's memory folder.
 pub(crate) const NAME: &str = ".adage";
 
@@ -20,19 +22,10 @@ const MAX_WORKTREES: usize = 100;
 pub(crate) struct Repository {
     /// The root of the worktree of the given folder.
     root: PathBuf,
-    /// The root of the main worktree; equal to `root` if there are no others.
+    /// The folder that has the memory of all worktrees: the main worktree, or the place of a repository without one.
     main: PathBuf,
     /// The roots of linked worktrees.
     linked: Vec<PathBuf>,
-    /// Git's folder of this worktree, and the one that all worktrees share.
-    data: Option<Data>,
-}
-
-/// Where git keeps a worktree's data.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Data {
-    own: PathBuf,
-    common: PathBuf,
 }
 
 impl Repository {
@@ -41,30 +34,30 @@ impl Repository {
         folder.ancestors().find_map(Self::at)
     }
 
-    /// The repository with a worktree at this root.
+    /// The repository with a worktree at this root, or that is there without one.
     fn at(root: &Path) -> Option<Self> {
         let git = root.join(".git");
-        let about = fs::symlink_metadata(&git).ok()?;
-        let (data, main) = if about.is_dir() {
-            fs::symlink_metadata(git.join("HEAD")).ok()?;
-            (Some(Data { own: git.clone(), common: git }), root.to_owned())
-        } else if about.is_file() {
-            let data = root.join(read_path(&git, "gitdir: ")?);
-            match common_folder(&data, &git) {
-                Some(common) => {
-                    // A bare repository has no worktree of its own.
-                    let is_bare = common.file_name().is_none_or(|name| name != ".git");
-                    let main = common.parent().filter(|_| !is_bare).unwrap_or(root).to_owned();
-                    (Some(Data { own: data, common }), main)
-                }
-                // A submodule, or a worktree that was moved.
-                None => (None, root.to_owned()),
+        let (common, main) = match fs::symlink_metadata(&git) {
+            Ok(about) if about.is_dir() => {
+                fs::symlink_metadata(git.join("HEAD")).ok()?;
+                (Some(git), root.to_owned())
             }
-        } else {
-            return None;
+            Ok(about) if about.is_file() => {
+                let data = root.join(read_path(&git, "gitdir: ")?);
+                let common = common_folder(&data, &git).or_else(|| git_layout::alone(&data, root));
+                // Otherwise it is a worktree that was moved, or a file that claims to be one.
+                let main = common.as_deref().map_or_else(|| root.to_owned(), git_layout::shared_place);
+                (common, main)
+            }
+            Ok(_) => return None,
+            Err(_) => {
+                let common = git_layout::bare_at(root)?;
+                let main = git_layout::shared_place(&common);
+                (Some(common), main)
+            }
         };
-        let linked = data.as_ref().map(|data| worktrees(&data.common)).unwrap_or_default();
-        Some(Self { root: root.to_owned(), main, linked, data })
+        let linked = common.as_deref().map(worktrees).unwrap_or_default();
+        Some(Self { root: root.to_owned(), main, linked })
     }
 
     /// The roots of the repository, the main one first.
@@ -79,9 +72,13 @@ impl Repository {
         names
     }
 
-    /// The root of the main worktree.
-    pub(crate) fn main(&self) -> &Path {
-        &self.main
+    /// The root of the worktree that agents are set up for: the main one, if there is one.
+    pub(crate) fn main_worktree(&self) -> &Path {
+        if fs::symlink_metadata(self.main.join(".git")).is_ok_and(|about| about.is_dir()) {
+            &self.main
+        } else {
+            &self.root
+        }
     }
 
     /// The root of the work tree.
@@ -89,8 +86,8 @@ impl Repository {
         &self.root
     }
 
-    /// The nearest memory at or above a folder within the worktree; otherwise the path of the main worktree's memory, which may
-    /// not exist.
+    /// The nearest memory at or above a folder within the worktree; otherwise the path of the memory that all worktrees
+    /// share, which may not exist.
     pub(crate) fn memory(&self, folder: &Path) -> PathBuf {
         let within = folder.ancestors().take_while(|above| above.starts_with(&self.root));
         within.map(|above| above.join(NAME)).find(|memory| is_memory(memory)).unwrap_or_else(|| self.main.join(NAME))
@@ -120,7 +117,7 @@ fn worktrees(common: &Path) -> Vec<PathBuf> {
 }
 
 /// The text of a regular file that is not larger than this.
-fn read_up_to(file: &Path, max: u64) -> Option<String> {
+pub(crate) fn read_up_to(file: &Path, max: u64) -> Option<String> {
     let about = fs::symlink_metadata(file).ok()?;
     if !about.is_file() || about.len() > max {
         return None;
@@ -131,7 +128,7 @@ fn read_up_to(file: &Path, max: u64) -> Option<String> {
 }
 
 /// The path on the first line of a git file, after a prefix.
-fn read_path(file: &Path, prefix: &str) -> Option<PathBuf> {
+pub(crate) fn read_path(file: &Path, prefix: &str) -> Option<PathBuf> {
     let text = read_up_to(file, MAX_FILE)?;
     let path = text.lines().next()?.strip_prefix(prefix)?;
     (!path.is_empty()).then(|| PathBuf::from(path))
@@ -260,19 +257,6 @@ mod tests {
             assert_eq!(found.memory(&hostile), hostile.join(NAME), "{}", gitdir.display());
             assert_eq!(found.names(), [hostile.to_string_lossy()]);
         }
-    }
-
-    #[test]
-    fn a_submodule_and_a_worktree_of_a_bare_repository_have_a_memory_of_their_own() {
-        let ground = tempfile::tempdir().unwrap();
-        let (main, _) = with_worktree(ground.path());
-        let module = folder(&main.join("module"));
-        fs::write(module.join(".git"), "gitdir: ../.git/modules/module\n").unwrap();
-        assert_eq!(Repository::around(&module).unwrap().memory(&module), module.join(NAME));
-        git(ground.path(), &["clone", "-q", "--bare", "main", "bare.git"]);
-        git(&ground.path().join("bare.git"), &["worktree", "add", "-q", "../of-bare"]);
-        let tree = ground.path().join("of-bare").canonicalize().unwrap();
-        assert_eq!(Repository::around(&tree).unwrap().memory(&tree), tree.join(NAME));
     }
 
     #[test]
