@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, FixedOffset, NaiveDateTime};
+use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -69,6 +69,15 @@ pub(crate) const KEYS: [&str; 36] = [
     "last_credited_at",
     "near",
     "provenance",
+];
+
+/// Times with an offset that RFC 3339 does not have.
+const OFFSET_FORMATS: [&str; 5] = [
+    "%Y-%m-%dT%H:%M:%S%.f%#z",
+    "%Y-%m-%d %H:%M:%S%.f%#z",
+    "%Y-%m-%d %H:%M:%S%.f %#z",
+    "%Y-%m-%dT%H:%M%#z",
+    "%Y-%m-%d %H:%M%#z",
 ];
 
 /// The time formats of rows without an offset from UTC.
@@ -277,23 +286,46 @@ fn take_or_keep<T>(row: &mut Map<String, Value>, key: &str, read: impl FnOnce(&V
 
 /// When a row was learned, if it has a time.
 pub(crate) fn time_of(row: &Value, clock: &dyn Clock) -> Option<DateTime<FixedOffset>> {
-    read_time(row.get("timestamp")?.as_str()?.trim(), clock)
+    time_in(row.get("timestamp")?, clock)
 }
 
 fn take_time(row: &mut Map<String, Value>, key: &str, clock: &dyn Clock) -> Option<DateTime<FixedOffset>> {
     if row.get(key).and_then(Value::as_str).is_some_and(|text| text.trim().is_empty()) {
         row.remove(key);
     }
-    take_or_keep(row, key, |time| read_time(time.as_str()?.trim(), clock))
+    take_or_keep(row, key, |time| time_in(time, clock))
 }
 
-fn read_time(text: &str, clock: &dyn Clock) -> Option<DateTime<FixedOffset>> {
-    let time = DateTime::parse_from_rfc3339(text).ok().or_else(|| {
-        let naive = NAIVE_FORMATS.iter().find_map(|format| NaiveDateTime::parse_from_str(text, format).ok())?;
-        Some(clock.resolve_local(naive))
-    });
+/// A time as programs write it: RFC 3339, also with an offset without a colon, a local time, a date, or the time since 1970.
+fn time_in(value: &Value, clock: &dyn Clock) -> Option<DateTime<FixedOffset>> {
+    let text = value.as_str().map_or_else(|| value.to_string(), |text| text.trim().to_owned());
+    let offset = || OFFSET_FORMATS.iter().find_map(|format| DateTime::parse_from_str(&text, format).ok());
+    let naive = || NAIVE_FORMATS.iter().find_map(|format| NaiveDateTime::parse_from_str(&text, format).ok());
+    let date = || NaiveDate::parse_from_str(&text, "%Y-%m-%d").ok().map(|date| date.and_time(NaiveTime::MIN));
+    let local = || naive().or_else(date).map(|naive| clock.resolve_local(naive));
+    let time = DateTime::parse_from_rfc3339(&text).ok().or_else(offset).or_else(local).or_else(|| since_1970(&text));
     // A year before 0 or after 9999 could be written, but not read again.
     time.filter(|time| DateTime::parse_from_rfc3339(&time.to_rfc3339()).is_ok_and(|read| read == *time))
+}
+
+/// The time of a number of seconds, milliseconds, microseconds or nanoseconds since 1970, by its number of digits: each of them has one
+/// more than 11, 14 and 17 digits only after the year 5138. Before 1973 it could be another number.
+fn since_1970(text: &str) -> Option<DateTime<FixedOffset>> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    let n_digits = if is_number(whole) && is_number(fraction) { whole.len() } else { 0 };
+    let per_second: i64 = match n_digits {
+        9..=11 => 1,
+        12..=14 => 1_000,
+        15..=17 => 1_000_000,
+        18..=19 => 1_000_000_000,
+        _ => return None,
+    };
+    let number: i64 = whole.parse().ok()?;
+    let n_nanos = number.rem_euclid(per_second) * (1_000_000_000 / per_second);
+    let of_fraction: i64 = if per_second == 1 { format!("{fraction:0<9.9}").parse().ok()? } else { 0 };
+    let nanos = u32::try_from(n_nanos + of_fraction).ok()?;
+    Some(DateTime::from_timestamp(number.div_euclid(per_second), nanos)?.fixed_offset())
 }
 
 /// The first fenced block, otherwise a multi-line text that starts like code, otherwise nothing.

@@ -2,7 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::words::{is_stop_word, stem};
+use super::words::{folded, is_stop_word, stem};
 
 const ELLIPSIS: &str = "...";
 
@@ -11,7 +11,7 @@ const ELLIPSIS: &str = "...";
 /// `useState` gives `use`, `state`, `usestate` and, as a compound, `#usestate`; `a.b::c` its parts and `#a.b::c`; `--flag` gives
 /// `flag` and `#--flag`; operators such as `===` give `§===`. Stop words give nothing.
 pub(crate) fn code_terms(text: &str, mut found: impl FnMut(&str)) {
-    tokens(text).for_each(|token| token_terms(token, &mut found));
+    tokens(&folded(text)).for_each(|token| token_terms(token, &mut found));
 }
 
 /// Words, compounds, flags, numbers and operators, as written.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::code_terms::{token_terms, tokens};
 use super::grams::{Gram, word_grams};
 use super::hashed;
-use super::words::runs;
+use super::words::{folded, runs};
 
 /// The hashes of each word are computed once: most words of a memory are repeated.
 #[derive(Debug, Default)]
@@ -17,14 +17,14 @@ pub(crate) struct WordHashes {
 impl WordHashes {
     /// Adds the hash of each occurrence of a term.
     pub(super) fn terms(&mut self, text: &str, found: &mut Vec<u32>) {
-        for token in tokens(text) {
+        for token in tokens(&folded(text)) {
             add_hashes(&mut self.terms, token, found, |each| token_terms(token, |term| each.push(hashed(term))));
         }
     }
 
     /// Adds each occurrence of an n-gram of the words that are not stop words.
     pub(super) fn grams(&mut self, text: &str, found: &mut Vec<Gram>) {
-        for run in runs(text) {
+        for run in runs(&folded(text)) {
             add_hashes(&mut self.grams, run, found, |each| word_grams(run, |gram| each.push(gram)));
         }
     }

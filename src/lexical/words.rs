@@ -1,8 +1,10 @@
 //! Words and stems.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use rust_stemmers::{Algorithm, Stemmer};
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// English stop words, sorted.
@@ -27,15 +29,26 @@ pub(crate) fn terms(text: &str) -> impl Iterator<Item = String> {
 
 /// The words of a text without stemming: runs of letters and digits, lower case, without stop words.
 pub(crate) fn subject_words(text: &str) -> impl Iterator<Item = String> {
-    runs(text).map(str::to_lowercase).filter(|word| !is_stop_word(word))
+    let words: Vec<String> = runs(&folded(text)).map(str::to_lowercase).collect();
+    words.into_iter().filter(|word| !is_stop_word(word))
+}
+
+/// The text with every letter in its usual form (NFKC): full-width letters, half-width kana, ligatures and superscripts are those letters.
+pub(super) fn folded(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.nfkc().collect())
 }
 
 /// The words that say what a text is about (docs/spec/playbook.md, 5.1): runs that begin with a letter, longer than two
 /// characters.
 pub(crate) fn content_words(text: &str) -> impl Iterator<Item = String> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_')
-        .filter(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_') && word.chars().nth(2).is_some())
-        .map(str::to_lowercase)
+    let text = folded(text);
+    let words = text
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_') && word.chars().nth(2).is_some());
+    words.map(str::to_lowercase).collect::<Vec<_>>().into_iter()
 }
 
 /// The words of a text in lower case, without surrounding punctuation. Symbols that are part of a word are kept: C++ is not C#.
@@ -44,7 +57,8 @@ pub(crate) fn bare_words(text: &str) -> impl Iterator<Item = String> {
     let bare = move |word: &str| {
         word.trim_matches(is_outer).trim_end_matches(['.', '-', '–', '—']).trim_matches(is_outer).to_lowercase()
     };
-    text.split_whitespace().map(bare).filter(|word| !word.is_empty())
+    let words: Vec<String> = folded(text).split_whitespace().map(bare).collect();
+    words.into_iter().filter(|word| !word.is_empty())
 }
 
 /// The stem of a lower-case word (Snowball English).
@@ -77,6 +91,7 @@ mod tests {
         assert_eq!(of("The parsers were parsing `utf8` dates"), ["parser", "pars", "utf8", "date"]);
         assert_eq!(of("the of a"), Vec::<String>::new());
         assert_eq!(of("Größe, größe!"), ["größe", "größe"]);
+        assert_eq!(of("ＧＰＵ ﬁle m² ﾃｽﾄ"), ["gpu", "file", "m2", "テスト"]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Reads a SKILL.md leniently: as much as possible is understood, corrections are reported, and nothing is lost
 //! (docs/spec/skills.md, 1.3).
 
+use adage_transcript::{Repair, decoded};
 use serde::Serialize;
 
 use super::fields::Fields;
@@ -31,6 +32,9 @@ pub enum SkillNote {
     /// Bytes that are not UTF-8 were replaced.
     #[error("it is not UTF-8 throughout")]
     NotUtf8,
+    /// It is UTF-16.
+    #[error("it is UTF-16")]
+    Utf16,
     /// There is no front matter: the whole file is the body.
     #[error("there is no front matter")]
     NoFrontMatter,
@@ -127,9 +131,12 @@ impl Skill {
             return Err(SkillRefused::TooLarge { n_bytes: bytes.len() as u64, max: MAX_BYTES as u64 });
         }
         let mut notes = Vec::new();
-        let text = String::from_utf8_lossy(bytes);
-        if matches!(text, std::borrow::Cow::Owned(_)) {
+        let (text, repairs) = decoded(bytes);
+        if repairs.contains(&Repair::InvalidByte) {
             notes.push(SkillNote::NotUtf8);
+        }
+        if repairs.contains(&Repair::Utf16) {
+            notes.push(SkillNote::Utf16);
         }
         let (front, body) = split(&text)?;
         let body = normal_body(body);
@@ -252,6 +259,10 @@ mod tests {
         assert!(reading.notes.contains(&SkillNote::NoFrontMatter));
         assert_eq!(read("---\ndescription: ~\n---\n# Only a title").skill.description, "Only a title");
         let latin = Skill::read(b"---\nname: folder\ndescription: caf\xe9\n---\nx", Some("folder")).unwrap();
+        let wide: Vec<u8> =
+            "\u{feff}---\nname: a\ndescription: café\n---\nb\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let wide = Skill::read(&wide, None).unwrap();
+        assert_eq!((wide.skill.description.as_str(), wide.notes), ("café", vec![SkillNote::Utf16]));
         assert_eq!((latin.skill.description.as_str(), latin.notes), ("caf\u{fffd}", vec![SkillNote::NotUtf8]));
     }
 

@@ -122,7 +122,11 @@ impl MemoryLocation {
                 let known = Repository::around(&path).and_then(|repository| repository.names().into_iter().next());
                 known.unwrap_or_else(|| path_text(&path))
             }
-            _ => project.to_owned(),
+            // A folder that does not exist has one spelling.
+            _ => Some(project.trim_end_matches(['/', '\\']))
+                .filter(|name| !name.is_empty())
+                .unwrap_or(project)
+                .to_owned(),
         }
     }
 

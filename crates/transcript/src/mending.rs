@@ -65,8 +65,7 @@ pub struct Mended {
 /// # Ok::<(), adage_transcript::Error>(())
 /// ```
 pub fn read_json(bytes: &[u8]) -> Result<Mended, Error> {
-    let mut repairs = BTreeSet::new();
-    let text = decoded(bytes, &mut repairs);
+    let (text, mut repairs) = decoded(bytes);
     let value = match serde_json::from_str(&text) {
         Ok(value) => value,
         Err(_) => first_value(&mended(&text, &mut repairs), &mut repairs)?,
@@ -88,21 +87,23 @@ fn first_value(text: &str, repairs: &mut BTreeSet<Repair>) -> Result<Value, Erro
     Ok(value)
 }
 
-/// The text of bytes, without byte order marks.
-fn decoded(bytes: &[u8], repairs: &mut BTreeSet<Repair>) -> String {
-    let text = utf16(bytes, repairs).unwrap_or_else(|| {
-        let text = String::from_utf8_lossy(bytes);
+/// The text of bytes, without byte order marks, and what was repaired: UTF-16 is read if it has a mark.
+#[must_use]
+pub fn decoded(bytes: &[u8]) -> (String, BTreeSet<Repair>) {
+    let mut repairs = BTreeSet::new();
+    let text = utf16(bytes, &mut repairs).unwrap_or_else(|| {
         if std::str::from_utf8(bytes).is_err() {
             repairs.insert(Repair::InvalidByte);
         }
-        text.into_owned()
+        String::from_utf8_lossy(bytes).into_owned()
     });
     let bare = text.trim_start_matches(|c: char| c == MARK || c.is_whitespace());
     let before = text.get(..text.len() - bare.len()).unwrap_or_default();
-    if before.contains(MARK) {
-        repairs.insert(Repair::ByteOrderMark);
+    if !before.contains(MARK) {
+        return (text, repairs);
     }
-    bare.to_owned()
+    repairs.insert(Repair::ByteOrderMark);
+    (bare.to_owned(), repairs)
 }
 
 const MARK: char = '\u{feff}';
