@@ -10,6 +10,7 @@
     reason = "a test that panics is a test that fails"
 )]
 
+mod agents_as_they_are;
 mod cli;
 mod cli_mine;
 mod config_cli;
