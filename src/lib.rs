@@ -111,7 +111,7 @@ pub use chrono;
 /// The crate of the arrays that an [`Embedder`] returns.
 pub use ndarray;
 
-pub use clock::{Clock, ManualClock, SystemClock};
+pub use clock::{Clock, ManualClock, SystemClock, parse_time};
 pub use config::Config;
 pub use difference::Difference;
 pub use document::Document;

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime};
+use chrono::{DateTime, FixedOffset, NaiveDateTime};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::former_recovery::recovery_told_by;
 use super::provenance::Origin;
 use super::{CommandRecovery, Lesson, LessonId, Provenance, Realm, Refusal, SCHEMA_VERSION, TextHash, WaysIn};
-use crate::clock::Clock;
+use crate::clock::{Clock, parse_time};
 
 /// First words by which a multi-line text without a fence is recognised as code.
 const CODE_STARTS: [&str; 16] = [
@@ -69,15 +69,6 @@ pub(crate) const KEYS: [&str; 36] = [
     "last_credited_at",
     "near",
     "provenance",
-];
-
-/// Times with an offset that RFC 3339 does not have.
-const OFFSET_FORMATS: [&str; 5] = [
-    "%Y-%m-%dT%H:%M:%S%.f%#z",
-    "%Y-%m-%d %H:%M:%S%.f%#z",
-    "%Y-%m-%d %H:%M:%S%.f %#z",
-    "%Y-%m-%dT%H:%M%#z",
-    "%Y-%m-%d %H:%M%#z",
 ];
 
 /// The time formats of rows without an offset from UTC.
@@ -296,36 +287,13 @@ fn take_time(row: &mut Map<String, Value>, key: &str, clock: &dyn Clock) -> Opti
     take_or_keep(row, key, |time| time_in(time, clock))
 }
 
-/// A time as programs write it: RFC 3339, also with an offset without a colon, a local time, a date, or the time since 1970.
+/// A time as programs write it, or a local time without an offset.
 fn time_in(value: &Value, clock: &dyn Clock) -> Option<DateTime<FixedOffset>> {
     let text = value.as_str().map_or_else(|| value.to_string(), |text| text.trim().to_owned());
-    let offset = || OFFSET_FORMATS.iter().find_map(|format| DateTime::parse_from_str(&text, format).ok());
     let naive = || NAIVE_FORMATS.iter().find_map(|format| NaiveDateTime::parse_from_str(&text, format).ok());
-    let date = || NaiveDate::parse_from_str(&text, "%Y-%m-%d").ok().map(|date| date.and_time(NaiveTime::MIN));
-    let local = || naive().or_else(date).map(|naive| clock.resolve_local(naive));
-    let time = DateTime::parse_from_rfc3339(&text).ok().or_else(offset).or_else(local).or_else(|| since_1970(&text));
+    let time = parse_time(&text).or_else(|| Some(clock.resolve_local(naive()?)));
     // A year before 0 or after 9999 could be written, but not read again.
     time.filter(|time| DateTime::parse_from_rfc3339(&time.to_rfc3339()).is_ok_and(|read| read == *time))
-}
-
-/// The time of a number of seconds, milliseconds, microseconds or nanoseconds since 1970, by its number of digits: each of them has one
-/// more than 11, 14 and 17 digits only after the year 5138. Before 1973 it could be another number.
-fn since_1970(text: &str) -> Option<DateTime<FixedOffset>> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
-    let n_digits = if is_number(whole) && is_number(fraction) { whole.len() } else { 0 };
-    let per_second: i64 = match n_digits {
-        9..=11 => 1,
-        12..=14 => 1_000,
-        15..=17 => 1_000_000,
-        18..=19 => 1_000_000_000,
-        _ => return None,
-    };
-    let number: i64 = whole.parse().ok()?;
-    let n_nanos = number.rem_euclid(per_second) * (1_000_000_000 / per_second);
-    let of_fraction: i64 = if per_second == 1 { format!("{fraction:0<9.9}").parse().ok()? } else { 0 };
-    let nanos = u32::try_from(n_nanos + of_fraction).ok()?;
-    Some(DateTime::from_timestamp(number.div_euclid(per_second), nanos)?.fixed_offset())
 }
 
 /// The first fenced block, otherwise a multi-line text that starts like code, otherwise nothing.

@@ -15,7 +15,7 @@ pub(crate) use code_terms::code_terms;
 pub(crate) use fields::{DocumentWords, Field, FieldIndex, WordQuery, WordScore};
 pub(crate) use text_signals::{HALF_GRAMS, HALF_WORDS, TextSignals, saturated};
 pub(crate) use word_hashes::WordHashes;
-pub(crate) use words::{bare_words, content_words, is_telling, stem, subject_words, terms};
+pub(crate) use words::{bare_words, content_words, folded, is_telling, stem, subject_words, terms};
 
 /// Term-frequency saturation and length normalisation (Robertson and Zaragoza, "The Probabilistic Relevance Framework",
 /// 2009; the usual values).

@@ -34,7 +34,7 @@ pub(crate) fn subject_words(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// The text with every letter in its usual form (NFKC): full-width letters, half-width kana, ligatures and superscripts are those letters.
-pub(super) fn folded(text: &str) -> Cow<'_, str> {
+pub(crate) fn folded(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
         return Cow::Borrowed(text);
     }

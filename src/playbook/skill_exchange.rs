@@ -145,6 +145,10 @@ impl Skills {
             }
             Err(reason) => return Ok(ImportedSkill::Refused { reason }),
         };
+        // A copy would have other letters than the file.
+        if reading.notes.contains(&SkillNote::NotUtf8) {
+            return Ok(ImportedSkill::Refused { reason: SkillRefused::NotUtf8 });
+        }
         let mut skill = reading.skill.standardised();
         skill.quality = Quality::Imported;
         skill.provenance.trust = Trust::Tainted;

@@ -11,7 +11,7 @@ use super::calibration::{Calibration, Situation};
 use super::tiers::{Hit, Ranked, Search};
 use super::{NoMatchReason, Scored, Tier};
 use crate::lesson::{Lesson, LessonId};
-use crate::lexical::{bare_words, stem, terms};
+use crate::lexical::{bare_words, folded, stem, terms};
 use crate::state::LessonVectors;
 
 /// How well a query and a lesson match, by each measure. Larger values are better matches.
@@ -100,6 +100,9 @@ impl Search<'_> {
             candidate.passed = any > answer_from && (is_near_best || has_best_trigger());
         }
         let none_because = match lessons.first() {
+            None if n_in_sight > 0 => {
+                Some(NoMatchReason::NothingMatched { best: 0.0, floor: self.config.lexical_floor })
+            }
             None => Some(NoMatchReason::NoLessons),
             Some(best) if any <= answer_from => {
                 Some(NoMatchReason::Unlikely { best: best.lesson.id, probability: any, answer_from })
@@ -154,8 +157,12 @@ impl Search<'_> {
         let asked: Vec<String> = bare_words(text).collect();
         let asked_stems = LazyCell::new(|| stems(text));
         let is_title = |title: &str| !asked.is_empty() && bare_words(title).eq(asked.iter().cloned());
+        let numbers = numbers_of_identifier(text);
         let lessons = ids.into_iter().filter_map(|id| {
             let lesson = self.recall.book.get(id)?;
+            if !has_numbers(lesson, &numbers) {
+                return None;
+            }
             let of_words = words.score(lesson);
             let cosine = |of: fn(QueryVectors<'_>) -> &LessonVectors| {
                 vectors.and_then(|vectors| Some(1.0 - of(vectors).distance(lesson, vectors.vector)?))
@@ -174,8 +181,43 @@ impl Search<'_> {
             let (lesson, score) = (Arc::clone(lesson), calibration.score(&signals));
             Some(Candidate { lesson, signals, score, probability: 0.0, passed: false })
         });
-        Candidates { lessons: lessons.collect(), n_in_sight: words.n_in_sight(), index }
+        let mut lessons: Vec<Candidate> = lessons.collect();
+        if asked.len() == 1 {
+            name_the_only_one(&mut lessons, calibration);
+        }
+        Candidates { lessons, n_in_sight: words.n_in_sight(), index }
     }
+}
+
+/// A word that is the whole query, and that one lesson alone has, is a name of that lesson: an identifier, a unit, a product.
+fn name_the_only_one(lessons: &mut [Candidate], calibration: &Calibration) {
+    let mut having = lessons.iter_mut().filter(|candidate| candidate.signals.coverage > ALL);
+    if let (Some(only), None) = (having.next(), having.next()) {
+        only.signals.name = 1.0;
+        only.score = calibration.score(&only.signals);
+    }
+}
+
+/// The numbers in a query that is an identifier and nothing else, such as `CVE-2024-3094`: one with another number is another one.
+fn numbers_of_identifier(text: &str) -> Vec<String> {
+    let text = text.trim();
+    let is_identifier = !text.contains(char::is_whitespace) && text.contains(char::is_alphabetic);
+    if is_identifier { numbers(text) } else { Vec::new() }
+}
+
+fn numbers(text: &str) -> Vec<String> {
+    let text = folded(text);
+    text.split(|c: char| !c.is_ascii_digit()).filter(|run| !run.is_empty()).map(str::to_owned).collect()
+}
+
+fn has_numbers(lesson: &Lesson, wanted: &[String]) -> bool {
+    if wanted.is_empty() {
+        return true;
+    }
+    let texts = [&lesson.trigger, &lesson.task, &lesson.mistake, &lesson.correct_pattern, &lesson.anti_pattern];
+    let of_ways_in = lesson.ways_in.embedded().chain(&lesson.ways_in.names);
+    let known: BTreeSet<String> = texts.into_iter().chain(of_ways_in).flat_map(|text| numbers(text)).collect();
+    wanted.iter().all(|number| known.contains(number))
 }
 
 /// The names of a lesson that a text contains whole, given the stems of its words.

@@ -105,6 +105,9 @@ pub enum SkillRefused {
         /// The maximum number of keys.
         max: usize,
     },
+    /// It is to be copied, and some of its bytes are no text.
+    #[error("it is not UTF-8 throughout; save it as UTF-8")]
+    NotUtf8,
     /// There are no instructions.
     #[error("it has no body")]
     NoBody,
@@ -132,7 +135,7 @@ impl Skill {
         }
         let mut notes = Vec::new();
         let (text, repairs) = decoded(bytes);
-        if repairs.contains(&Repair::InvalidByte) {
+        if repairs.contains(&Repair::InvalidByte) || text.contains('\0') {
             notes.push(SkillNote::NotUtf8);
         }
         if repairs.contains(&Repair::Utf16) {

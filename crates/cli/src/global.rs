@@ -41,8 +41,8 @@ pub(crate) struct Global {
     /// Colours: auto (on a terminal, unless `NO_COLOR` is set), always, never
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_default_value = true, hide_short_help = true, value_parser = choice(COLOURS))]
     pub(crate) color: ColorChoice,
-    /// Override the current time (RFC 3339)
-    #[arg(long, global = true, value_name = "TIME", hide_short_help = true)]
+    /// Override the current time (RFC 3339, a date, or seconds since 1970)
+    #[arg(long, global = true, value_name = "TIME", hide_short_help = true, value_parser = time)]
     pub(crate) now: Option<DateTime<FixedOffset>>,
     /// Embedder: bundled, none, hashing, or a folder with model.onnx and tokenizer.json
     #[arg(long, global = true, default_value = "bundled", value_name = "KIND", hide_short_help = true)]
@@ -90,6 +90,12 @@ const DEDUP: [(&str, DedupPolicy); 3] =
 pub(crate) enum Access {
     Read,
     Write,
+}
+
+fn time(given: &str) -> Result<DateTime<FixedOffset>, String> {
+    let forms = "2026-03-01T12:00:00Z, 2026-03-01 or 1772366400";
+    adage::parse_time(given)
+        .ok_or_else(|| format!("it must be a time with its offset, a date or the seconds since 1970: {forms}"))
 }
 
 impl Global {

@@ -24,7 +24,7 @@ pub enum Repair {
     HalfCharacter,
     /// A comma before a closing bracket was left out.
     TrailingComma,
-    /// Text after the value was left out.
+    /// Commas or control characters after the value were left out.
     TextAfter,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for Repair {
             Self::ControlCharacter => "a raw control character in a string is read as its escape",
             Self::HalfCharacter => "half of a character is read as U+FFFD",
             Self::TrailingComma => "a comma before a closing bracket is left out",
-            Self::TextAfter => "the text after the first value is left out",
+            Self::TextAfter => "commas or control characters after the JSON are left out",
         })
     }
 }
@@ -80,8 +80,11 @@ fn first_value(text: &str, repairs: &mut BTreeSet<Repair>) -> Result<Value, Erro
         Some(Err(error)) => return Err(Error::NotJson { reason: adage_redact::json_error(&error) }),
         None => return Err(Error::NotJson { reason: "it is empty".to_owned() }),
     };
-    let after = text.get(values.byte_offset()..).unwrap_or_default();
-    if !after.trim().is_empty() {
+    let after = text.get(values.byte_offset()..).unwrap_or_default().trim();
+    if after.contains(|c: char| !c.is_control() && !c.is_whitespace() && c != MARK && c != ',') {
+        return Err(Error::NotJson { reason: "there is other text after the JSON".to_owned() });
+    }
+    if !after.is_empty() {
         repairs.insert(Repair::TextAfter);
     }
     Ok(value)
@@ -119,9 +122,12 @@ fn utf16(bytes: &[u8], repairs: &mut BTreeSet<Repair>) -> Option<String> {
         let pair = <[u8; 2]>::try_from(pair).ok()?;
         Some(if is_little { u16::from_le_bytes(pair) } else { u16::from_be_bytes(pair) })
     };
-    let units = units.chunks_exact(2).filter_map(unit);
+    let text: Vec<Option<char>> = char::decode_utf16(units.chunks_exact(2).filter_map(unit)).map(Result::ok).collect();
     repairs.insert(Repair::Utf16);
-    Some(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
+    if text.contains(&None) || units.len() % 2 == 1 {
+        repairs.insert(Repair::InvalidByte);
+    }
+    Some(text.into_iter().map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
 }
 
 /// The text with raw control characters and halves of characters in strings replaced, and without commas before closing brackets.
@@ -206,12 +212,23 @@ mod tests {
             &[Repair::HalfCharacter],
         );
         check(br#"{"a": "\ud83d\ude00 ,}",}"#, "😀 ,}", &[Repair::TrailingComma]);
-        check(b"{\"a\": \"x\"}\n\0 more", "x", &[Repair::TextAfter]);
+        check(b"{\"a\": \"x\"},\n\0", "x", &[Repair::TextAfter]);
     }
 
     #[test]
     fn what_is_not_plain_is_an_error() {
-        for text in ["", "  ", "\u{feff}", "{\"a\": \"x", "{\"a\": ", "nope", "{a: 1}", &"[".repeat(10_000)] {
+        for text in [
+            "",
+            "  ",
+            "\u{feff}",
+            "{\"a\": \"x",
+            "{\"a\": ",
+            "nope",
+            "{a: 1}",
+            "{} more",
+            "{}\n{}",
+            &"[".repeat(10_000),
+        ] {
             assert!(matches!(read_json(text.as_bytes()), Err(Error::NotJson { .. })), "{text:.20}");
         }
     }

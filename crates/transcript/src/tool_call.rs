@@ -1,5 +1,7 @@
 //! A tool call: whether it runs a command, and which files it changes.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -65,6 +67,8 @@ const PATH_FIELDS: [&str; 9] = [
     "absolute_path",
     "relative_path",
 ];
+/// The input fields that may contain paths.
+const LIST_FIELDS: [&str; 4] = ["paths", "files", "file_paths", "filePaths"];
 /// The input fields that may contain a patch.
 const PATCH_FIELDS: [&str; 6] = ["input", "patch", "patchText", "command", "cmd", "patch_text"];
 /// The tool of Codex' code mode.
@@ -107,8 +111,10 @@ impl ToolCall {
     /// some too.
     #[must_use]
     pub fn paths(&self) -> Vec<String> {
-        let named = self.named_path().map(str::to_owned);
-        let mut paths: Vec<String> = named.into_iter().chain(self.patched()).collect();
+        let named = self.named_path().map(str::to_owned).into_iter().chain(self.listed_paths());
+        let mut paths: Vec<String> = named.chain(self.patched()).collect();
+        let mut met = BTreeSet::new();
+        paths.retain(|path| met.insert(path.clone()));
         if paths.is_empty() {
             paths.extend(self.result.as_deref().and_then(file_in_result).map(str::to_owned));
         }
@@ -152,6 +158,18 @@ impl ToolCall {
         };
         let text = text.as_array().map_or(Some(text), |words| words.last())?.as_str()?;
         (is_patcher && patch::is_patch(text)).then_some(text)
+    }
+
+    /// The paths of several edits in one call: of `edits` or `replacements` that each name a file, or of a list of files.
+    fn listed_paths(&self) -> Vec<String> {
+        let lists =
+            self.input.as_object().into_iter().flatten().filter_map(|(key, value)| Some((key, value.as_array()?)));
+        let path_of = |key: &str, item: &Value| match item {
+            Value::Object(row) => first(row, &PATH_FIELDS).and_then(Value::as_str).map(str::to_owned),
+            Value::String(path) => LIST_FIELDS.contains(&key).then(|| path.clone()),
+            _ => None,
+        };
+        lists.flat_map(|(key, items)| items.iter().filter_map(move |item| path_of(key, item))).collect()
     }
 
     fn named_path(&self) -> Option<&str> {

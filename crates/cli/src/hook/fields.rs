@@ -20,6 +20,9 @@ impl Fields {
         let Value::Object(row) = mended.value else {
             return Err(Error::NotJson { reason: format!("it is {}, not an object", kind(&mended.value)) });
         };
+        if row.is_empty() {
+            return Err(Error::NotJson { reason: "it has no fields".to_owned() });
+        }
         let fields = Self { row, event: String::new() };
         let named = fields.text(&EVENT);
         let event = if named.is_empty() { event } else { named }.to_owned();

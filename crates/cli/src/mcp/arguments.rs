@@ -105,6 +105,8 @@ fn list(value: Value) -> Option<Value> {
         Value::String(text) => match serde_json::from_str(&text) {
             Ok(Value::Array(list)) => list,
             Ok(Value::Object(_)) => return None,
+            // The beginning of a list that is not whole.
+            Err(_) if ["[\"", "{\"", "['"].iter().any(|start| text.trim_start().starts_with(start)) => return None,
             _ if text.trim().is_empty() => Vec::new(),
             _ => vec![Value::String(text)],
         },
@@ -210,6 +212,7 @@ mod tests {
                 Err(&format!("`limit` is {found}, it must be a whole number")),
             );
         }
+        check(json!({"query": "x", "paths": "[\"a\", \"b"}), Err("`paths` is a string"));
         check(json!({"query": "x", "paths": [1]}), Err("`paths` is a list ([1]), it must be a list of texts"));
         check(json!({"query": "x", "result": "good"}), Err("it must be one of helpful, harmful"));
         for name in ["limt", "limits", "Limit", "lomit", "path"] {

@@ -126,7 +126,10 @@ fn params(method: &str, fields: &Map<String, Value>) -> Result<(), String> {
     match method {
         "initialize" => check::<InitializeRequestParams>(method, params),
         "tools/list" => check::<PaginatedRequestParams>(method, params),
-        "tools/call" => check::<CallToolRequestParams>(method, params),
+        "tools/call" => match params.get("arguments").filter(|arguments| !arguments.is_object()) {
+            Some(found) => Err(format!("the arguments of tools/call: expected an object, found {}", kind(found))),
+            None => check::<CallToolRequestParams>(method, params),
+        },
         _ => Ok(()),
     }
 }

@@ -1,13 +1,91 @@
 //! Whether a message gives a task.
 
-use super::split;
+use super::{split, starts_with_any};
+use crate::outcome::error_line;
 
 /// Words of a message that only lets the work go on: it says nothing about what the task is.
-const ASSENT: [&str; 44] = [
-    "a", "again", "ahead", "alright", "and", "c", "continue", "cool", "do", "done", "exactly", "fine", "go", "going",
-    "good", "great", "it", "keep", "lgtm", "looks", "next", "nice", "no", "now", "ok", "okay", "on", "perfect",
-    "please", "proceed", "resume", "retry", "right", "sure", "thank", "thanks", "that", "then", "try", "up", "work",
-    "y", "yes", "you",
+const ASSENT: [&str; 80] = [
+    "a",
+    "again",
+    "ahead",
+    "alright",
+    "and",
+    "c",
+    "continue",
+    "cool",
+    "do",
+    "done",
+    "exactly",
+    "fine",
+    "go",
+    "going",
+    "good",
+    "great",
+    "it",
+    "keep",
+    "lgtm",
+    "looks",
+    "next",
+    "nice",
+    "no",
+    "now",
+    "ok",
+    "okay",
+    "on",
+    "perfect",
+    "please",
+    "proceed",
+    "resume",
+    "retry",
+    "right",
+    "sure",
+    "thank",
+    "thanks",
+    "that",
+    "then",
+    "try",
+    "up",
+    "work",
+    "y",
+    "yes",
+    "you",
+    // German, French, Spanish, Italian and Portuguese, Russian, Chinese, Japanese, Korean
+    "bitte",
+    "danke",
+    "gut",
+    "ja",
+    "mach",
+    "mal",
+    "nein",
+    "weiter",
+    "continuez",
+    "merci",
+    "oui",
+    "vas",
+    "adelante",
+    "continúa",
+    "gracias",
+    "sigue",
+    "sí",
+    "vale",
+    "continua",
+    "grazie",
+    "obrigado",
+    "sim",
+    "да",
+    "давай",
+    "дальше",
+    "продолжай",
+    "спасибо",
+    "可以",
+    "好",
+    "好的",
+    "继续",
+    "谢谢",
+    "続けて",
+    "はい",
+    "계속",
+    "네",
 ];
 /// A longer message is a task, whatever its words are.
 const MAX_ASSENT: usize = 8;
@@ -30,5 +108,24 @@ pub fn task_in(message: &str) -> Option<String> {
     let is_plain = |word: &&str| ASSENT.contains(word) || word.chars().all(char::is_numeric);
     let is_assent = words.len() <= MAX_ASSENT && words.iter().all(is_plain);
     let is_command = typed.starts_with('/') && !typed.contains(char::is_whitespace) && typed.matches('/').count() == 1;
-    (!is_assent && !is_command).then_some(typed)
+    (!is_assent && !is_command && !is_output(&typed)).then_some(typed)
+}
+
+/// True for the output of a command and nothing else: it begins as a terminal or a failed program does, and no line is a sentence.
+fn is_output(text: &str) -> bool {
+    const PROMPTS: [&str; 5] = ["$ ", "% ", "❯ ", "➜ ", "> "];
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let begins = lines.next().is_some_and(|first| starts_with_any(first, &PROMPTS) || error_line(first).is_some());
+    let rest: Vec<&str> = lines.collect();
+    begins && !rest.is_empty() && !rest.into_iter().any(is_sentence)
+}
+
+/// True for a line of plain words, as a person writes them. A program indents, counts, and names files and codes.
+fn is_sentence(line: &str) -> bool {
+    let is_plain = |word: &str| {
+        word.trim_matches(|c: char| ",.;:!?'\"()`".contains(c)).chars().all(|c| c.is_alphabetic() || "'’-".contains(c))
+    };
+    let n_words = line.split_whitespace().count();
+    let is_indented = line.starts_with([' ', '\t']);
+    n_words >= 2 && !is_indented && error_line(line).is_none() && line.split_whitespace().all(is_plain)
 }

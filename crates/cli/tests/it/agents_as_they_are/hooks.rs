@@ -34,6 +34,10 @@ fn event<'a>(case: &'a Value, otherwise: &'a str) -> &'a str {
 }
 
 fn differs(what: &str, found: &Value, expected: &Value) -> Option<String> {
+    // What is not judged.
+    if expected.is_null() {
+        return None;
+    }
     let sorted = |value: &Value| {
         let mut texts: Vec<&str> = value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         texts.sort_unstable();
@@ -80,9 +84,11 @@ fn a_payload_with_a_flaw_is_read_as_far_as_its_meaning_is_plain() {
         let (found, said) = explained(&home, "prompt", case, &payload);
         let is_read = found.as_object().is_some_and(|fields| !fields.is_empty());
         let wanted = Value::String(text(case, "event_text").to_owned()).to_string();
+        let is_clean = serde_json::from_slice::<Value>(&payload).is_ok();
+        let is_told = is_clean || !said.is_empty();
         let has_text = found.to_string().contains(wanted.trim_matches('"'));
         match text(case, "expected") {
-            "read" => (!is_read || !has_text || said.is_empty()).then(|| format!("{found} {said:?}, not {wanted}")),
+            "read" => (!is_read || !has_text || !is_told).then(|| format!("{found} {said:?}, not {wanted}")),
             _ => (is_read || said.is_empty()).then(|| format!("it is read: {found}; {said}")),
         }
     });

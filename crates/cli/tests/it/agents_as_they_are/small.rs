@@ -4,29 +4,43 @@ use std::fs;
 
 use chrono::{DateTime, Utc};
 use data_encoding::BASE64;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{cases, check, text};
 use crate::home::Home;
 
 fn timestamp(case: &Value) -> Option<String> {
-    let home = Home::new();
+    let mut home = Home::new();
     let root = home.repository("shop");
-    let row = json!({"trigger": "installing the HTTP library", "solution": "The package is called requests.", "timestamp": case["text"]});
-    fs::write(root.join("rows.jsonl"), format!("{row}\n")).unwrap();
-    home.done(&root, &["import", "rows.jsonl"]);
-    let found = home.done(&root, &["show", "installing the HTTP library", "--json"]).object();
+    home.now = Box::leak(text(case, "text").to_owned().into_boxed_str());
+    let said = home.call(
+        &root,
+        &[
+            "learn",
+            "--json",
+            "--trigger",
+            "installing the HTTP library",
+            "--solution",
+            "The package is called requests.",
+        ],
+    );
+    if text(case, "expected") == "refused" {
+        return (said.code == 0).then(|| format!("{} is accepted", case["text"]));
+    }
+    home.now = "2026-12-01T12:00:00Z";
     let utc = |text: &str| DateTime::parse_from_rfc3339(text).map(|time| time.with_timezone(&Utc)).ok();
-    let expected = if text(case, "expected") == "refused" { home.now } else { text(case, "expected") };
-    let found = found["timestamp"].as_str().unwrap_or_default();
-    (utc(found) != utc(expected)).then(|| format!("{} is read as {found}, not {expected}", case["text"]))
+    let found = home.call(&root, &["show", "installing the HTTP library", "--json"]);
+    let found = found.out.lines().next().map(|line| serde_json::from_str::<Value>(line).unwrap()["timestamp"].clone());
+    let found = found.unwrap_or_default();
+    (utc(found.as_str().unwrap_or_default()) != utc(text(case, "expected")))
+        .then(|| format!("{} is read as {found}; {}", case["text"], said.err))
 }
 
 fn width(case: &Value) -> Option<String> {
     let home = Home::new();
     let root = home.repository("shop");
     home.learn(&root, text(case, "lesson_trigger"), "Ask the owner of the service first.", &[]);
-    let found = home.done(&root, &["context", text(case, "query"), "--json", "--embedder", "none"]).object();
+    let found = home.done(&root, &["context", text(case, "query"), "--json"]).object();
     let n_lessons = found["lessons"].as_array().map_or(0, Vec::len);
     (n_lessons == 0).then(|| format!("{} does not find {}", case["query"], case["lesson_trigger"]))
 }
@@ -34,18 +48,17 @@ fn width(case: &Value) -> Option<String> {
 fn identifier(case: &Value) -> Option<String> {
     let home = Home::new();
     let root = home.repository("shop");
-    let ids: Vec<Value> =
-        case["lessons"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|lesson| {
-                home.learn(&root, text(lesson, "trigger"), text(lesson, "advice"), &["--json", "--dedup", "off"])
+    let ids: Vec<Value> = case["lessons"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|lesson| {
+            home.learn(&root, text(lesson, "trigger"), text(lesson, "advice"), &["--json", "--dedup", "off"])
                     .object()["id"]
                     .clone()
-            })
-            .collect();
-    let found = home.done(&root, &["context", text(case, "query"), "--json", "--embedder", "none"]).object();
+        })
+        .collect();
+    let found = home.done(&root, &["context", text(case, "query"), "--json"]).object();
     let first = found["lessons"][0]["id"].clone();
     let expected = case["expected_index"].as_u64().map_or(Value::Null, |at| ids[usize::try_from(at).unwrap()].clone());
     (first != expected).then(|| format!("{} finds {}", case["query"], found["lessons"]))
