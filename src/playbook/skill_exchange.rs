@@ -146,7 +146,8 @@ impl Skills {
             Err(reason) => return Ok(ImportedSkill::Refused { reason }),
         };
         // A copy would have other letters than the file.
-        if reading.notes.contains(&SkillNote::NotUtf8) {
+        let is_wide = reading.notes.contains(&SkillNote::Utf16);
+        if reading.notes.contains(&SkillNote::NotUtf8) || (bytes.contains(&0) && !is_wide) {
             return Ok(ImportedSkill::Refused { reason: SkillRefused::NotUtf8 });
         }
         let mut skill = reading.skill.standardised();

@@ -135,7 +135,7 @@ impl Skill {
         }
         let mut notes = Vec::new();
         let (text, repairs) = decoded(bytes);
-        if repairs.contains(&Repair::InvalidByte) || text.contains('\0') {
+        if repairs.contains(&Repair::InvalidByte) {
             notes.push(SkillNote::NotUtf8);
         }
         if repairs.contains(&Repair::Utf16) {

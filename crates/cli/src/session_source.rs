@@ -7,6 +7,7 @@ use adage::transcript::{Reading, Source};
 use adage::trust::Tracking;
 use adage_sessions::{is_agent_folder, source_of_named, source_of_queued};
 
+use crate::location::env_path;
 use crate::tracked::tracking;
 use crate::writers::other_writers;
 
@@ -32,7 +33,7 @@ impl OwnSessions {
     pub(crate) fn with(named: &[PathBuf]) -> Self {
         let home = std::env::home_dir().filter(|home| home.is_absolute());
         let bases = home.into_iter().flat_map(|home| [home.join(".config"), home]);
-        let found = bases.flat_map(|base| agent_folders(&base));
+        let found = bases.flat_map(|base| agent_folders(&base)).chain(folders_by_environment());
         Self(named.iter().cloned().chain(found).filter_map(|folder| folder.canonicalize().ok()).collect())
     }
 
@@ -64,6 +65,17 @@ impl OwnSessions {
         // A person who names a file knows whose it is.
         if found_by == FoundBy::Name { None } else { other_writers(file) }
     }
+}
+
+/// The variables by which agents take another folder than the one in the home folder, with its folders of sessions.
+const VARIABLES: [(&str, &[&str]); 2] =
+    [("CLAUDE_CONFIG_DIR", &["projects"]), ("CODEX_HOME", &["sessions", "archived_sessions"])];
+
+/// The folders of sessions in the folders that the user's environment gives the agents.
+fn folders_by_environment() -> impl Iterator<Item = PathBuf> {
+    let bases = VARIABLES.into_iter().filter_map(|(variable, folders)| Some((env_path(variable)?, folders)));
+    let absolute = bases.filter(|(base, _)| base.is_absolute());
+    absolute.flat_map(|(base, folders)| folders.iter().map(move |folder| base.join(folder)))
 }
 
 /// The agents' folders of sessions below a home folder, or the `.config` in it.

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::home::Home;
 
-const AGENTS: [&str; 4] = ["claude-code", "codex", "gemini-cli", "cursor"];
+const AGENTS: [&str; 8] =
+    ["claude-code", "codex", "gemini-cli", "cursor", "copilot-cli", "opencode", "windsurf", "zed"];
 
 /// The files of an agent, with what may be in them.
 fn files(home: &Home, root: &Path, agent: &str) -> Vec<(PathBuf, &'static str)> {
@@ -19,6 +20,13 @@ fn files(home: &Home, root: &Path, agent: &str) -> Vec<(PathBuf, &'static str)> 
         "claude-code" => vec![(root.join(".claude/settings.json"), hooks), (root.join(".mcp.json"), servers)],
         "codex" => vec![(codex.join("hooks.json"), "{\"hooks\": {}}"), (codex.join("config.toml"), toml)],
         "gemini-cli" => vec![(root.join(".gemini/settings.json"), servers)],
+        "copilot-cli" => vec![
+            (root.join(".github/hooks/adage.json"), "{\n  \"version\": 1,\n  \"hooks\": {}\n}\n"),
+            (home.path("home/.copilot/mcp-config.json"), servers),
+        ],
+        "opencode" => vec![(root.join("opencode.json"), "{\n  // Mine.\n  \"theme\": \"dark\"\n}\n")],
+        "windsurf" => vec![(home.path("home/.codeium/windsurf/mcp_config.json"), servers)],
+        "zed" => vec![(root.join(".zed/settings.json"), "{\n  \"tab_size\": 2\n}\n")],
         _ => vec![
             (
                 root.join(".cursor/hooks.json"),
@@ -158,11 +166,39 @@ fn the_entries_are_as_the_agents_document_them() {
     assert!(read(root.join(".gemini/settings.json"))["hooks"]["BeforeAgent"].is_array());
     let toml = fs::read_to_string(home.path("home/.codex/config.toml")).unwrap();
     assert!(toml.starts_with("[mcp_servers.adage]\ncommand = ") && toml.contains("args = [\"mcp\"]"), "{toml}");
+    let copilot = read(root.join(".github/hooks/adage.json"));
+    assert_eq!((&copilot["version"], &copilot["hooks"]["postToolUse"][0]["type"]), (&1.into(), &"command".into()));
+    assert_eq!(read(home.path("home/.copilot/mcp-config.json"))["mcpServers"]["adage"]["tools"][0], "*");
+    assert_eq!(read(root.join("opencode.json"))["mcp"]["adage"]["command"][1], "mcp");
+    assert_eq!(read(root.join(".zed/settings.json"))["context_servers"]["adage"]["args"][0], "mcp");
+    for (agent, said) in [("goose", "goose configure"), ("pi", "AGENTS.md")] {
+        assert!(home.done(&root, &["init", "--for", agent]).err.contains(said), "{agent}");
+    }
     // The commands in the settings can be run.
     let payload =
         r#"{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}"#;
     let said = home.say(&root, &["hook", "before-tool", "--agent", "claude-code"], payload);
     assert_eq!((said.code, said.out.as_str()), (0, "{}\n"));
+}
+
+/// The plugin of the checkout has the entries that `init` writes, with the program by its name.
+#[test]
+fn the_plugin_has_the_entries_of_the_settings() {
+    let home = Home::new();
+    let root = home.repository("shop");
+    home.done(&root, &["init", "--for", "claude-code"]);
+    let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/claude-code");
+    let read = |path: PathBuf| fs::read_to_string(path).unwrap();
+    let object = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let written = object(&read(root.join(".claude/settings.json")));
+    let program = written["hooks"]["SessionEnd"][0]["hooks"][0]["command"].as_str().unwrap();
+    let program = program.split(" hook ").next().unwrap();
+    let by_name = |file: &str| object(&read(root.join(file)).replace(program, "adage"));
+    assert_eq!(object(&read(plugin.join("hooks/hooks.json")))["hooks"], by_name(".claude/settings.json")["hooks"]);
+    assert_eq!(object(&read(plugin.join(".mcp.json"))), by_name(".mcp.json"));
+    let manifest = object(&read(plugin.join(".claude-plugin/plugin.json")));
+    assert_eq!((&manifest["name"], &manifest["version"]), (&"adage".into(), &env!("CARGO_PKG_VERSION").into()));
+    assert_eq!(home.done(&root, &["skills", "import", plugin.join("skills/adage").to_str().unwrap()]).code, 0);
 }
 
 #[test]
