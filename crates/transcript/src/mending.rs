@@ -2,7 +2,7 @@
 //! that are no text. What is plain is repaired, and the repair is named; what is not plain is an error.
 
 use std::collections::BTreeSet;
-use std::fmt;
+use std::fmt::{self, Write};
 
 use serde_json::Value;
 
@@ -143,7 +143,8 @@ pub(crate) fn mended(text: &str, repairs: &mut BTreeSet<Repair>) -> String {
             }
             ..'\u{20}' if is_in_string => {
                 repairs.insert(Repair::ControlCharacter);
-                mended.push_str(&format!("\\u{:04x}", u32::from(c)));
+                // Writing into a text cannot fail.
+                let _ = write!(mended, "\\u{:04x}", u32::from(c));
                 1
             }
             ',' if !is_in_string && closes(rest) => {

@@ -1,6 +1,7 @@
 //! Times, widths of letters, bare identifiers and encodings.
 
 use std::fs;
+use std::io::Write;
 
 use chrono::{DateTime, Utc};
 use data_encoding::BASE64;
@@ -68,7 +69,8 @@ fn skill_md(case: &Value) -> Option<String> {
     let home = Home::new();
     let root = home.repository("shop");
     fs::create_dir_all(root.join("a-skill")).unwrap();
-    fs::write(root.join("a-skill/SKILL.md"), BASE64.decode(text(case, "bytes_base64").as_bytes()).unwrap()).unwrap();
+    let mut file = fs::File::create(root.join("a-skill/SKILL.md")).unwrap();
+    file.write_all(&BASE64.decode(text(case, "bytes_base64").as_bytes()).unwrap()).unwrap();
     let said = home.call(&root, &["skills", "import", "a-skill", "--json"]);
     let is_read = said.code == 0;
     (is_read != (text(case, "expected") == "read")).then(|| format!("{}{}", said.out, said.err))
