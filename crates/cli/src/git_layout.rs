@@ -83,9 +83,7 @@ impl Settings {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "a repository's files are not those of a memory")]
 mod tests {
-    use super::*;
     use crate::repository::Repository;
 
     /// Runs a script in a new folder, then compares the place of the memory of each folder.

@@ -117,9 +117,9 @@ fn received(asked: &Hook) -> Option<(Agent, HookInput)> {
     }
     match Fields::read(&bytes, &asked.event) {
         Ok((fields, repairs)) => {
-            repairs
-                .iter()
-                .for_each(|repair| say(&format!("the payload of hook {} has a flaw: {repair}", json!(asked.event))));
+            for repair in repairs {
+                say(&format!("the payload of hook {} has a flaw: {repair}", json!(asked.event)));
+            }
             let agent = asked.agent.as_deref().and_then(Agent::parse).unwrap_or_else(|| Agent::of(&fields));
             Some((agent, agent.read(&fields)))
         }

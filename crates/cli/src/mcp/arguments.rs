@@ -35,16 +35,10 @@ pub(super) fn fitted(schema: &JsonObject, arguments: JsonObject) -> Result<JsonO
             None => refuse_misspelt(&name, known)?,
         }
     }
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-    for name in required.filter(|name| !fitted.contains_key(*name)) {
-        let kind = known.get(name).map_or(Kind::Text, |about| kind_of(schema, about));
-        return Err(format!(
-            "missing field `{name}`, it must be {}: expected {}, found nothing",
-            kind.described(),
-            kind.name()
-        ));
-    }
-    Ok(fitted)
+    let mut required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let Some(name) = required.find(|name| !fitted.contains_key(*name)) else { return Ok(fitted) };
+    let kind = known.get(name).map_or(Kind::Text, |about| kind_of(schema, about));
+    Err(format!("missing field `{name}`, it must be {}: expected {}, found nothing", kind.described(), kind.name()))
 }
 
 /// An argument that the tool does not have is the client's own, unless it is nearly one that the tool has.
@@ -179,7 +173,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(given: Value, expected: Result<Value, &str>) {
+    fn check(given: &Value, expected: Result<Value, &str>) {
         let found = fitted(&schema(), given.as_object().unwrap().clone());
         match (found, expected) {
             (Ok(found), Ok(expected)) => assert_eq!(Value::Object(found), expected),
@@ -190,33 +184,33 @@ mod tests {
 
     #[test]
     fn what_is_plain_is_accepted() {
-        check(json!({"query": "x", "limit": null, "_meta": {}, "reasoning": "y"}), Ok(json!({"query": "x"})));
+        check(&json!({"query": "x", "limit": null, "_meta": {}, "reasoning": "y"}), Ok(json!({"query": "x"})));
         for limit in [json!(2), json!(2.0), json!("2"), json!(" 2.0 ")] {
-            check(json!({"query": "x", "limit": limit}), Ok(json!({"query": "x", "limit": 2})));
+            check(&json!({"query": "x", "limit": limit}), Ok(json!({"query": "x", "limit": 2})));
         }
         for paths in [json!(["a"]), json!("[\"a\"]"), json!("a")] {
-            check(json!({"query": "x", "paths": paths}), Ok(json!({"query": "x", "paths": ["a"]})));
+            check(&json!({"query": "x", "paths": paths}), Ok(json!({"query": "x", "paths": ["a"]})));
         }
-        check(json!({"query": "x", "result": " Helpful"}), Ok(json!({"query": "x", "result": "helpful"})));
+        check(&json!({"query": "x", "result": " Helpful"}), Ok(json!({"query": "x", "result": "helpful"})));
     }
 
     #[test]
     fn anything_else_is_named_with_what_was_found_and_what_is_expected() {
-        check(json!({}), Err("missing field `query`, it must be a text"));
-        check(json!({"query": ["x"]}), Err("`query` is a list ([\"x\"]), it must be a text"));
+        check(&json!({}), Err("missing field `query`, it must be a text"));
+        check(&json!({"query": ["x"]}), Err("`query` is a list ([\"x\"]), it must be a text"));
         for (limit, found) in
             [(json!(-1), "a number (-1)"), (json!(2.5), "a number (2.5)"), (json!("two"), "a string (\"two\")")]
         {
             check(
-                json!({"query": "x", "limit": limit}),
+                &json!({"query": "x", "limit": limit}),
                 Err(&format!("`limit` is {found}, it must be a whole number")),
             );
         }
-        check(json!({"query": "x", "paths": "[\"a\", \"b"}), Err("`paths` is a string"));
-        check(json!({"query": "x", "paths": [1]}), Err("`paths` is a list ([1]), it must be a list of texts"));
-        check(json!({"query": "x", "result": "good"}), Err("it must be one of helpful, harmful"));
+        check(&json!({"query": "x", "paths": "[\"a\", \"b"}), Err("`paths` is a string"));
+        check(&json!({"query": "x", "paths": [1]}), Err("`paths` is a list ([1]), it must be a list of texts"));
+        check(&json!({"query": "x", "result": "good"}), Err("it must be one of helpful, harmful"));
         for name in ["limt", "limits", "Limit", "lomit", "path"] {
-            check(json!({"query": "x", name: 1}), Err(&format!("unknown field `{name}`")));
+            check(&json!({"query": "x", name: 1}), Err(&format!("unknown field `{name}`")));
         }
     }
 }

@@ -47,9 +47,9 @@ fn filled(mut value: Value) -> Value {
                 params.entry("protocolVersion").or_insert_with(|| json!(ProtocolVersion::LATEST.as_str()));
                 params.entry("capabilities").or_insert_with(|| json!({}));
                 if let Value::Object(client) = params.entry("clientInfo").or_insert_with(|| json!({})) {
-                    ["name", "version"].iter().for_each(|key| {
-                        client.entry(*key).or_insert_with(|| json!(""));
-                    });
+                    for key in ["name", "version"] {
+                        client.entry(key).or_insert_with(|| json!(""));
+                    }
                 }
             }
         }

@@ -1,14 +1,15 @@
 //! `mine`: output, learning, and the effect of an interrupt.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io::{BufRead, BufReader};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
 use crate::cli::Shell;
+use crate::home::{Home, session_with_a_recovery};
 
 /// A session as Claude Code writes it: 12 user turns, and a failing command with its fix.
 fn write_session(folder: &Path, name: &str) -> PathBuf {
@@ -169,4 +170,21 @@ fn a_model_on_a_server_is_asked() {
     let url = format!("http://{}/v1", broken.address);
     let said = shell.call(&["mine", file, "--model-url", &url, "--model-name", "small"]);
     assert!(said.code == 1 && said.err.contains("the model failed: "), "{}{}", said.out, said.err);
+}
+
+/// An agent whose folder is elsewhere keeps its sessions there too; another folder of that name is anybody's.
+#[test]
+fn sessions_are_the_persons_own_where_the_environment_places_the_agent() {
+    for (variable, is_own) in [("CLAUDE_CONFIG_DIR", true), ("CODEX_HOME", false)] {
+        let home = Home::new();
+        let root = home.repository("shop");
+        let sessions = home.folder("agents/one/projects");
+        let mut session = File::create(home.folder("agents/one/projects/-srv-shop").join("3f2a.jsonl")).unwrap();
+        session.write_all(session_with_a_recovery(&root, "requets").as_bytes()).unwrap();
+        let mut command = home.command(&root, &["mine", sessions.to_str().unwrap(), "--embedder", "hashing"]);
+        let output = command.env(variable, home.path("agents/one")).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{said}");
+        assert_eq!(!said.contains("its folder is no agent's"), is_own, "{variable}: {said}");
+    }
 }

@@ -21,7 +21,10 @@ fn files(home: &Home, root: &Path, agent: &str) -> Vec<(PathBuf, &'static str)> 
         "codex" => vec![(codex.join("hooks.json"), "{\"hooks\": {}}"), (codex.join("config.toml"), toml)],
         "gemini-cli" => vec![(root.join(".gemini/settings.json"), servers)],
         "copilot-cli" => vec![
-            (root.join(".github/hooks/adage.json"), "{\n  \"version\": 1,\n  \"hooks\": {}\n}\n"),
+            (
+                root.join(".github/hooks/adage.json"),
+                "{\n  \"version\": 1,\n  \"hooks\": {\"agentStop\": [{\"type\": \"command\", \"bash\": \"./s\"}]}\n}\n",
+            ),
             (home.path("home/.copilot/mcp-config.json"), servers),
         ],
         "opencode" => vec![(root.join("opencode.json"), "{\n  // Mine.\n  \"theme\": \"dark\"\n}\n")],

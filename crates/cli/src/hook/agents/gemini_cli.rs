@@ -64,9 +64,8 @@ fn closing_status(text: &str) -> Option<Status> {
     let (signal, error) = (value("Signal:").filter(is_said), value("Error:").filter(is_said));
     match (code, signal.or(error)) {
         (Some(0), _) => Some(Status::Succeeded),
-        (Some(_), _) => Some(Status::Failed),
-        (None, Some(cause)) if matches!(cause, "SIGINT" | "2") => Some(Status::Unknown),
-        (None, Some(_)) => Some(Status::Failed),
+        (None, Some("SIGINT" | "2")) => Some(Status::Unknown),
+        (Some(_), _) | (None, Some(_)) => Some(Status::Failed),
         (None, None) if value("Exit Code:").is_none() && value("Process Group PGID:").is_some() => {
             Some(Status::Succeeded)
         }
