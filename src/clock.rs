@@ -18,13 +18,7 @@ pub trait Clock: Send + Sync {
 }
 
 /// Times with an offset that RFC 3339 does not have.
-const OFFSET_FORMATS: [&str; 5] = [
-    "%Y-%m-%dT%H:%M:%S%.f%#z",
-    "%Y-%m-%d %H:%M:%S%.f%#z",
-    "%Y-%m-%d %H:%M:%S%.f %#z",
-    "%Y-%m-%dT%H:%M%#z",
-    "%Y-%m-%d %H:%M%#z",
-];
+const OFFSET_FORMATS: [&str; 2] = ["%Y-%m-%dT%H:%M:%S%.f%#z", "%Y-%m-%dT%H:%M%#z"];
 
 /// Reads a time as programs write it: RFC 3339, also without seconds or with an offset without a colon; a date, which is its midnight in
 /// UTC; or the seconds, milliseconds, microseconds or nanoseconds since 1970. None for anything else, such as a time without an offset.
@@ -43,7 +37,8 @@ pub fn parse_time(text: &str) -> Option<DateTime<FixedOffset>> {
     if n_digits != 4 {
         return since_1970(text);
     }
-    let offset = || OFFSET_FORMATS.iter().find_map(|format| DateTime::parse_from_str(text, format).ok());
+    let joined = text.replacen(' ', "T", 1).replacen(' ', "", 1);
+    let offset = || OFFSET_FORMATS.iter().find_map(|format| DateTime::parse_from_str(&joined, format).ok());
     let date = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok();
     let midnight = || Some(date()?.and_time(NaiveTime::MIN).and_utc().fixed_offset());
     DateTime::parse_from_rfc3339(text).ok().or_else(offset).or_else(midnight)

@@ -14,7 +14,7 @@
 //! A broken line costs that line and is reported.
 
 pub use adage_transcript::{
-    Broken, BrokenReason, CommandLine, Error, Format, Mended, Owner, ReadLimits, ReadReport, Reading, Relation, Repair,
-    Source, Status, ToolCall, Transcript, TranscriptReader, Turn, WordChange, answer, error_line, read_json, task_in,
-    without_harness_tags,
+    Broken, BrokenReason, CommandLine, Error, Format, JsonRepair, MendedJson, Owner, ReadLimits, ReadReport, Reading,
+    Relation, Source, Status, ToolCall, Transcript, TranscriptReader, Turn, WordChange, answer, error_line, read_json,
+    task_in, without_harness_tags,
 };

@@ -1,7 +1,7 @@
 //! Reads a SKILL.md leniently: as much as possible is understood, corrections are reported, and nothing is lost
 //! (docs/spec/skills.md, 1.3).
 
-use adage_transcript::{Repair, decoded};
+use adage_transcript::{JsonRepair, decoded};
 use serde::Serialize;
 
 use super::fields::Fields;
@@ -135,10 +135,10 @@ impl Skill {
         }
         let mut notes = Vec::new();
         let (text, repairs) = decoded(bytes);
-        if repairs.contains(&Repair::InvalidByte) {
+        if repairs.contains(&JsonRepair::InvalidByte) {
             notes.push(SkillNote::NotUtf8);
         }
-        if repairs.contains(&Repair::Utf16) {
+        if repairs.contains(&JsonRepair::Utf16) {
             notes.push(SkillNote::Utf16);
         }
         let (front, body) = split(&text)?;

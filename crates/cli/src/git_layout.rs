@@ -16,7 +16,7 @@ const BARE: &str = ".bare";
 pub(crate) fn shared_place(common: &Path) -> PathBuf {
     let parent = common.parent().unwrap_or(common);
     let name = common.file_name().unwrap_or_default().to_string_lossy();
-    let settings = Settings::of(common);
+    let settings = GitSettings::of(common);
     let has_file = leads_to(&parent.join(".git"), common);
     let tree = settings.worktree.filter(|tree| leads_to(&tree.join(".git"), common));
     match tree {
@@ -31,13 +31,13 @@ pub(crate) fn shared_place(common: &Path) -> PathBuf {
 pub(crate) fn alone(data: &Path, root: &Path) -> Option<PathBuf> {
     let common = data.canonicalize().ok().filter(|data| is_git_directory(data))?;
     let place = shared_place(&common);
-    let is_separate = place == common && !Settings::of(&common).is_bare && !is_of_other_repository(&common);
+    let is_separate = place == common && !GitSettings::of(&common).is_bare && !is_of_other_repository(&common);
     (place == root || is_separate).then_some(common)
 }
 
 /// The common git directory at a folder that has no `.git`: a bare repository, or the one that is below it as `.bare`.
 pub(crate) fn bare_at(root: &Path) -> Option<PathBuf> {
-    let is_bare = |common: &PathBuf| is_git_directory(common) && Settings::of(common).is_bare;
+    let is_bare = |common: &PathBuf| is_git_directory(common) && GitSettings::of(common).is_bare;
     [root.join(BARE), root.to_owned()].into_iter().find(is_bare)
 }
 
@@ -59,12 +59,12 @@ fn leads_to(git: &Path, common: &Path) -> bool {
 
 /// What the settings of a repository say about its worktree.
 #[derive(Debug, Default)]
-struct Settings {
+struct GitSettings {
     is_bare: bool,
     worktree: Option<PathBuf>,
 }
 
-impl Settings {
+impl GitSettings {
     /// Those of a common git directory; with `extensions.worktreeConfig`, they are in a file of their own.
     fn of(common: &Path) -> Self {
         let mut settings = Self::default();

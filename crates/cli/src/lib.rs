@@ -17,6 +17,7 @@ mod hook;
 mod inbox;
 mod init;
 mod input;
+mod json_kind;
 mod keeping;
 mod learn;
 mod learned;

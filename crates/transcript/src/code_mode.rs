@@ -6,7 +6,7 @@ mod tokens;
 
 use std::collections::HashMap;
 
-use tokens::{Part, Token, tokens};
+use tokens::{ScriptToken, TextPart, tokens};
 
 /// The tools that run a command, and the one that applies a patch.
 const SHELLS: [&str; 4] = ["exec_command", "shell_command", "shell", "local_shell"];
@@ -37,9 +37,13 @@ pub(crate) fn calls_in(code: &str) -> ScriptCalls {
     for at in 0..tokens.len() {
         let rest = tokens.get(at..).unwrap_or_default();
         match rest {
-            [Token::Word(tools), Token::Mark('.'), Token::Word(name), Token::Mark('('), arguments @ ..]
-                if tools == "tools" =>
-            {
+            [
+                ScriptToken::Word(tools),
+                ScriptToken::Mark('.'),
+                ScriptToken::Word(name),
+                ScriptToken::Mark('('),
+                arguments @ ..,
+            ] if tools == "tools" => {
                 if SHELLS.contains(&name.as_str()) {
                     calls.commands.extend(command_in(arguments, &known));
                 } else if name == PATCHER {
@@ -55,17 +59,20 @@ pub(crate) fn calls_in(code: &str) -> ScriptCalls {
 type Variables = HashMap<String, String>;
 
 /// The texts that are given a name once and for all.
-fn variables(tokens: &[Token]) -> Variables {
+fn variables(tokens: &[ScriptToken]) -> Variables {
     let mut known = Variables::new();
     let mut n_given: HashMap<&str, usize> = HashMap::new();
     for at in 0..tokens.len() {
-        let [Token::Word(name), Token::Mark('='), rest @ ..] = tokens.get(at..).unwrap_or_default() else { continue };
+        let [ScriptToken::Word(name), ScriptToken::Mark('='), rest @ ..] = tokens.get(at..).unwrap_or_default() else {
+            continue;
+        };
         // `==` and `=>` give no name.
-        if matches!(rest, [Token::Mark('=' | '>'), ..]) {
+        if matches!(rest, [ScriptToken::Mark('=' | '>'), ..]) {
             continue;
         }
         *n_given.entry(name).or_default() += 1;
-        let is_ended = |after: &[Token]| !matches!(after, [Token::Mark('.' | '(' | '[' | '?' | '+' | '|'), ..]);
+        let is_ended =
+            |after: &[ScriptToken]| !matches!(after, [ScriptToken::Mark('.' | '(' | '[' | '?' | '+' | '|'), ..]);
         if let Some((text, _)) = text_in(rest, &known).filter(|(_, after)| is_ended(after)) {
             known.insert(name.clone(), text);
         }
@@ -75,9 +82,9 @@ fn variables(tokens: &[Token]) -> Variables {
 }
 
 /// The text at the beginning of tokens: literals and known names, joined by `+`; and the tokens after it.
-fn text_in<'t>(tokens: &'t [Token], known: &Variables) -> Option<(String, &'t [Token])> {
+fn text_in<'t>(tokens: &'t [ScriptToken], known: &Variables) -> Option<(String, &'t [ScriptToken])> {
     let (mut text, mut rest) = one_text(tokens, known)?;
-    while let [Token::Mark('+'), after @ ..] = rest {
+    while let [ScriptToken::Mark('+'), after @ ..] = rest {
         let (more, after) = one_text(after, known)?;
         text.push_str(&more);
         rest = after;
@@ -85,47 +92,49 @@ fn text_in<'t>(tokens: &'t [Token], known: &Variables) -> Option<(String, &'t [T
     Some((text, rest))
 }
 
-fn one_text<'t>(tokens: &'t [Token], known: &Variables) -> Option<(String, &'t [Token])> {
+fn one_text<'t>(tokens: &'t [ScriptToken], known: &Variables) -> Option<(String, &'t [ScriptToken])> {
     match tokens {
-        [Token::Word(string), Token::Mark('.'), Token::Word(raw), rest @ ..] if string == "String" && raw == "raw" => {
+        [ScriptToken::Word(string), ScriptToken::Mark('.'), ScriptToken::Word(raw), rest @ ..]
+            if string == "String" && raw == "raw" =>
+        {
             one_text(rest, known)
         }
-        [Token::Text(parts), rest @ ..] => Some((joined(parts, known)?, rest)),
-        [Token::Word(name), rest @ ..] => Some((known.get(name)?.clone(), rest)),
+        [ScriptToken::Text(parts), rest @ ..] => Some((joined(parts, known)?, rest)),
+        [ScriptToken::Word(name), rest @ ..] => Some((known.get(name)?.clone(), rest)),
         _ => None,
     }
 }
 
-fn joined(parts: &[Part], known: &Variables) -> Option<String> {
-    let text = |part: &Part| match part {
-        Part::Literal(text) => Some(text.clone()),
-        Part::Variable(name) => known.get(name).cloned(),
-        Part::Unknown => None,
+fn joined(parts: &[TextPart], known: &Variables) -> Option<String> {
+    let text = |part: &TextPart| match part {
+        TextPart::Literal(text) => Some(text.clone()),
+        TextPart::Variable(name) => known.get(name).cloned(),
+        TextPart::Unknown => None,
     };
     parts.iter().map(text).collect()
 }
 
 /// The command in the arguments of a call: `{cmd: "…"}`, `{command: ["…"]}` or `{cmd}`.
-fn command_in(arguments: &[Token], known: &Variables) -> Option<Vec<String>> {
+fn command_in(arguments: &[ScriptToken], known: &Variables) -> Option<Vec<String>> {
     let value = value_of(arguments, &KEYS)?;
-    if let [Token::Mark('['), items @ ..] = value {
+    if let [ScriptToken::Mark('['), items @ ..] = value {
         return list_in(items, known);
     }
     let (text, rest) = text_in(value, known)?;
     ends_value(rest).then(|| vec![text])
 }
 
-fn patch_in(arguments: &[Token], known: &Variables) -> Option<String> {
+fn patch_in(arguments: &[ScriptToken], known: &Variables) -> Option<String> {
     let value = value_of(arguments, &["input", "patch"]).unwrap_or(arguments);
     text_in(value, known).map(|(text, _)| text)
 }
 
-fn list_in(mut items: &[Token], known: &Variables) -> Option<Vec<String>> {
+fn list_in(mut items: &[ScriptToken], known: &Variables) -> Option<Vec<String>> {
     let mut list = Vec::new();
     loop {
         match items {
-            [Token::Mark(']'), ..] => return Some(list),
-            [Token::Mark(','), rest @ ..] => items = rest,
+            [ScriptToken::Mark(']'), ..] => return Some(list),
+            [ScriptToken::Mark(','), rest @ ..] => items = rest,
             _ => {
                 let (text, rest) = text_in(items, known)?;
                 list.push(text);
@@ -135,22 +144,22 @@ fn list_in(mut items: &[Token], known: &Variables) -> Option<Vec<String>> {
     }
 }
 
-fn ends_value(rest: &[Token]) -> bool {
-    matches!(rest, [] | [Token::Mark(',' | '}'), ..])
+fn ends_value(rest: &[ScriptToken]) -> bool {
+    matches!(rest, [] | [ScriptToken::Mark(',' | '}'), ..])
 }
 
 /// The tokens of the value of the first of these keys in an object; of a short form `{cmd}`, its name.
-fn value_of<'t>(arguments: &'t [Token], keys: &[&str]) -> Option<&'t [Token]> {
-    let [Token::Mark('{'), fields @ ..] = arguments else { return None };
+fn value_of<'t>(arguments: &'t [ScriptToken], keys: &[&str]) -> Option<&'t [ScriptToken]> {
+    let [ScriptToken::Mark('{'), fields @ ..] = arguments else { return None };
     let mut depth = 0_usize;
     for at in 0..fields.len() {
         let rest = fields.get(at..).unwrap_or_default();
         match rest {
-            [Token::Mark('{' | '[' | '('), ..] => depth += 1,
-            [Token::Mark('}' | ']' | ')'), ..] if depth == 0 => return None,
-            [Token::Mark('}' | ']' | ')'), ..] => depth -= 1,
-            [key, Token::Mark(':'), value @ ..] if depth == 0 && key.is_one_of(keys) => return Some(value),
-            [Token::Word(name), Token::Mark(',' | '}'), ..]
+            [ScriptToken::Mark('{' | '[' | '('), ..] => depth += 1,
+            [ScriptToken::Mark('}' | ']' | ')'), ..] if depth == 0 => return None,
+            [ScriptToken::Mark('}' | ']' | ')'), ..] => depth -= 1,
+            [key, ScriptToken::Mark(':'), value @ ..] if depth == 0 && key.is_one_of(keys) => return Some(value),
+            [ScriptToken::Word(name), ScriptToken::Mark(',' | '}'), ..]
                 if depth == 0 && keys.contains(&name.as_str()) && is_key(fields, at) =>
             {
                 return Some(rest);
@@ -162,8 +171,10 @@ fn value_of<'t>(arguments: &'t [Token], keys: &[&str]) -> Option<&'t [Token]> {
 }
 
 /// True if a token begins a field, and is not the value of another one.
-fn is_key(fields: &[Token], at: usize) -> bool {
-    at.checked_sub(1).and_then(|before| fields.get(before)).is_none_or(|before| matches!(before, Token::Mark(',')))
+fn is_key(fields: &[ScriptToken], at: usize) -> bool {
+    at.checked_sub(1)
+        .and_then(|before| fields.get(before))
+        .is_none_or(|before| matches!(before, ScriptToken::Mark(',')))
 }
 
 #[cfg(test)]

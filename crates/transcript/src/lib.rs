@@ -33,7 +33,7 @@ mod transcript;
 pub use command::{CommandLine, Relation, WordChange};
 pub use error::Error;
 pub use injected::{task_in, without_harness_tags};
-pub use mending::{Mended, Repair, decoded, read_json};
+pub use mending::{JsonRepair, MendedJson, decoded, read_json};
 pub use outcome::error_line;
 pub use readers::{Broken, BrokenReason, Format, Owner, ReadLimits, ReadReport, Reading, TranscriptReader};
 pub use tool_call::ToolCall;

@@ -11,7 +11,7 @@ use crate::error::Error;
 /// What was repaired in a text of JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Repair {
+pub enum JsonRepair {
     /// A byte order mark was left out.
     ByteOrderMark,
     /// The text was UTF-16.
@@ -28,7 +28,7 @@ pub enum Repair {
     TextAfter,
 }
 
-impl fmt::Display for Repair {
+impl fmt::Display for JsonRepair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ByteOrderMark => "a byte order mark is left out",
@@ -44,11 +44,11 @@ impl fmt::Display for Repair {
 
 /// A value, and what was repaired to read it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mended {
+pub struct MendedJson {
     /// The value.
     pub value: Value,
     /// The repairs, each once; empty for JSON as it should be.
-    pub repairs: Vec<Repair>,
+    pub repairs: Vec<JsonRepair>,
 }
 
 /// Reads JSON that may have flaws whose meaning is plain.
@@ -57,23 +57,23 @@ pub struct Mended {
 /// [`Error::NotJson`] if there is no whole value at the beginning.
 ///
 /// ```
-/// use adage_transcript::{Repair, read_json};
+/// use adage_transcript::{JsonRepair, read_json};
 /// let mended = read_json(b"\xEF\xBB\xBF{\"prompt\": \"half: \\ud83d\"}")?;
 /// assert_eq!(mended.value["prompt"], "half: \u{fffd}");
-/// assert_eq!(mended.repairs, [Repair::ByteOrderMark, Repair::HalfCharacter]);
+/// assert_eq!(mended.repairs, [JsonRepair::ByteOrderMark, JsonRepair::HalfCharacter]);
 /// assert!(read_json(b"{\"prompt\": ").is_err());
 /// # Ok::<(), adage_transcript::Error>(())
 /// ```
-pub fn read_json(bytes: &[u8]) -> Result<Mended, Error> {
+pub fn read_json(bytes: &[u8]) -> Result<MendedJson, Error> {
     let (text, mut repairs) = decoded(bytes);
     let value = match serde_json::from_str(&text) {
         Ok(value) => value,
         Err(_) => first_value(&mended(&text, &mut repairs), &mut repairs)?,
     };
-    Ok(Mended { value, repairs: repairs.into_iter().collect() })
+    Ok(MendedJson { value, repairs: repairs.into_iter().collect() })
 }
 
-fn first_value(text: &str, repairs: &mut BTreeSet<Repair>) -> Result<Value, Error> {
+fn first_value(text: &str, repairs: &mut BTreeSet<JsonRepair>) -> Result<Value, Error> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter();
     let value = match values.next() {
         Some(Ok(value)) => value,
@@ -85,18 +85,18 @@ fn first_value(text: &str, repairs: &mut BTreeSet<Repair>) -> Result<Value, Erro
         return Err(Error::NotJson { reason: "there is other text after the JSON".to_owned() });
     }
     if !after.is_empty() {
-        repairs.insert(Repair::TextAfter);
+        repairs.insert(JsonRepair::TextAfter);
     }
     Ok(value)
 }
 
 /// The text of bytes, without byte order marks, and what was repaired: UTF-16 is read if it has a mark.
 #[must_use]
-pub fn decoded(bytes: &[u8]) -> (String, BTreeSet<Repair>) {
+pub fn decoded(bytes: &[u8]) -> (String, BTreeSet<JsonRepair>) {
     let mut repairs = BTreeSet::new();
     let text = utf16(bytes, &mut repairs).unwrap_or_else(|| {
         if std::str::from_utf8(bytes).is_err() {
-            repairs.insert(Repair::InvalidByte);
+            repairs.insert(JsonRepair::InvalidByte);
         }
         String::from_utf8_lossy(bytes).into_owned()
     });
@@ -105,14 +105,14 @@ pub fn decoded(bytes: &[u8]) -> (String, BTreeSet<Repair>) {
     if !before.contains(MARK) {
         return (text, repairs);
     }
-    repairs.insert(Repair::ByteOrderMark);
+    repairs.insert(JsonRepair::ByteOrderMark);
     (bare.to_owned(), repairs)
 }
 
 const MARK: char = '\u{feff}';
 
 /// The text of UTF-16 behind its byte order mark.
-fn utf16(bytes: &[u8], repairs: &mut BTreeSet<Repair>) -> Option<String> {
+fn utf16(bytes: &[u8], repairs: &mut BTreeSet<JsonRepair>) -> Option<String> {
     let (is_little, units) = match bytes {
         [0xFF, 0xFE, units @ ..] => (true, units),
         [0xFE, 0xFF, units @ ..] => (false, units),
@@ -123,15 +123,15 @@ fn utf16(bytes: &[u8], repairs: &mut BTreeSet<Repair>) -> Option<String> {
         Some(if is_little { u16::from_le_bytes(pair) } else { u16::from_be_bytes(pair) })
     };
     let text: Vec<Option<char>> = char::decode_utf16(units.chunks_exact(2).filter_map(unit)).map(Result::ok).collect();
-    repairs.insert(Repair::Utf16);
+    repairs.insert(JsonRepair::Utf16);
     if text.contains(&None) || units.len() % 2 == 1 {
-        repairs.insert(Repair::InvalidByte);
+        repairs.insert(JsonRepair::InvalidByte);
     }
     Some(text.into_iter().map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
 }
 
 /// The text with raw control characters and halves of characters in strings replaced, and without commas before closing brackets.
-pub(crate) fn mended(text: &str, repairs: &mut BTreeSet<Repair>) -> String {
+pub(crate) fn mended(text: &str, repairs: &mut BTreeSet<JsonRepair>) -> String {
     let mut mended = String::with_capacity(text.len());
     let (mut rest, mut is_in_string) = (text, false);
     while let Some(c) = rest.chars().next() {
@@ -142,13 +142,13 @@ pub(crate) fn mended(text: &str, repairs: &mut BTreeSet<Repair>) -> String {
                 keep(rest, 1, &mut mended)
             }
             ..'\u{20}' if is_in_string => {
-                repairs.insert(Repair::ControlCharacter);
+                repairs.insert(JsonRepair::ControlCharacter);
                 // Writing into a text cannot fail.
                 let _ = write!(mended, "\\u{:04x}", u32::from(c));
                 1
             }
             ',' if !is_in_string && closes(rest) => {
-                repairs.insert(Repair::TrailingComma);
+                repairs.insert(JsonRepair::TrailingComma);
                 1
             }
             _ => keep(rest, c.len_utf8(), &mut mended),
@@ -168,11 +168,11 @@ fn keep(rest: &str, n_bytes: usize, mended: &mut String) -> usize {
 }
 
 /// Copies an escape of a string. JavaScript writes half of a pair when it cuts a string within it.
-fn escape(rest: &str, mended: &mut String, repairs: &mut BTreeSet<Repair>) -> usize {
+fn escape(rest: &str, mended: &mut String, repairs: &mut BTreeSet<JsonRepair>) -> usize {
     match (unit(rest, 0), unit(rest, 6)) {
         (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => keep(rest, 12, mended),
         (Some(0xd800..=0xdfff), _) => {
-            repairs.insert(Repair::HalfCharacter);
+            repairs.insert(JsonRepair::HalfCharacter);
             mended.push_str("\\ufffd");
             6
         }
@@ -193,7 +193,7 @@ fn unit(text: &str, at: usize) -> Option<u16> {
 mod tests {
     use super::*;
 
-    fn check(bytes: &[u8], expected: &str, repairs: &[Repair]) {
+    fn check(bytes: &[u8], expected: &str, repairs: &[JsonRepair]) {
         let found = read_json(bytes).unwrap();
         assert_eq!((found.value["a"].as_str().unwrap(), found.repairs.as_slice()), (expected, repairs), "{bytes:?}");
     }
@@ -202,18 +202,18 @@ mod tests {
     fn what_is_plain_is_read_and_the_repair_is_named() {
         let utf16 = |text: &str, to: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(to).collect::<Vec<u8>>();
         check(br#"{"a": "x"}"#, "x", &[]);
-        check("\u{feff}\u{feff}{\"a\": \"x\"}".as_bytes(), "x", &[Repair::ByteOrderMark]);
-        check(&utf16("\u{feff}{\"a\": \"é\"}", u16::to_le_bytes), "é", &[Repair::Utf16]);
-        check(&utf16("\u{feff}{\"a\": \"é\"}", u16::to_be_bytes), "é", &[Repair::Utf16]);
-        check(b"{\"a\": \"x\xFFy\"}", "x\u{fffd}y", &[Repair::InvalidByte]);
-        check(b"{\"a\": \"x\ny\tz\x1b\"}", "x\ny\tz\u{1b}", &[Repair::ControlCharacter]);
+        check("\u{feff}\u{feff}{\"a\": \"x\"}".as_bytes(), "x", &[JsonRepair::ByteOrderMark]);
+        check(&utf16("\u{feff}{\"a\": \"é\"}", u16::to_le_bytes), "é", &[JsonRepair::Utf16]);
+        check(&utf16("\u{feff}{\"a\": \"é\"}", u16::to_be_bytes), "é", &[JsonRepair::Utf16]);
+        check(b"{\"a\": \"x\xFFy\"}", "x\u{fffd}y", &[JsonRepair::InvalidByte]);
+        check(b"{\"a\": \"x\ny\tz\x1b\"}", "x\ny\tz\u{1b}", &[JsonRepair::ControlCharacter]);
         check(
             r#"{"a": "x\ud83d\"\ude00é\\ud83d"}"#.as_bytes(),
             "x\u{fffd}\"\u{fffd}é\\ud83d",
-            &[Repair::HalfCharacter],
+            &[JsonRepair::HalfCharacter],
         );
-        check(br#"{"a": "\ud83d\ude00 ,}",}"#, "😀 ,}", &[Repair::TrailingComma]);
-        check(b"{\"a\": \"x\"},\n\0", "x", &[Repair::TextAfter]);
+        check(br#"{"a": "\ud83d\ude00 ,}",}"#, "😀 ,}", &[JsonRepair::TrailingComma]);
+        check(b"{\"a\": \"x\"},\n\0", "x", &[JsonRepair::TextAfter]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(crate) fn is_patch(text: &str) -> bool {
 
 /// A command line that applies patches.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Applied {
+pub(crate) struct AppliedPatches {
     /// The changed files; below the folder that the line changes to first.
     pub(crate) paths: Vec<String>,
     /// The commands of the line without the patches.
@@ -29,8 +29,8 @@ pub(crate) struct Applied {
 }
 
 /// Takes the patches out of a command line; none if it applies none.
-pub(crate) fn applied_by(line: &str) -> Option<Applied> {
-    let mut applied = Applied::default();
+pub(crate) fn applied_by(line: &str) -> Option<AppliedPatches> {
+    let mut applied = AppliedPatches::default();
     let mut rest = line;
     while let Some((before, call, patch, after)) = next_patch(rest) {
         let before = before.trim_end_matches(|c: char| c == '&' || c == ';' || c.is_whitespace());

@@ -141,8 +141,7 @@ impl ToolCall {
             let texts = script.patches.iter().flat_map(|patch| patch::paths_in(patch)).map(str::to_owned);
             let lines = script.commands.iter().filter_map(|words| patch::applied_by(&command_of(words)?));
             return texts.chain(lines.flat_map(|applied| applied.paths)).collect();
-        }
-        if let Some(patch) = self.patch() {
+        } else if let Some(patch) = self.patch() {
             return patch::paths_in(patch).map(str::to_owned).collect();
         }
         let line = self.is_terminal().then(|| command_in(&self.input)).flatten();

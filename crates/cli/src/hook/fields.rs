@@ -1,11 +1,13 @@
 //! Reads the fields of a payload. Every text of it is data.
 
-use adage::transcript::{Error, Repair, read_json};
+use adage::transcript::{Error, JsonRepair, read_json};
 use serde_json::{Map, Value};
+
+use crate::json_kind::kind;
 
 /// The object that an agent sent, with the name of its event.
 #[derive(Debug, Default)]
-pub(super) struct Fields {
+pub(super) struct PayloadFields {
     row: Map<String, Value>,
     event: String,
 }
@@ -13,9 +15,9 @@ pub(super) struct Fields {
 /// Keys by which agents name the event.
 const EVENT: [&str; 4] = ["hook_event_name", "hookEventName", "agent_action_name", "event"];
 
-impl Fields {
+impl PayloadFields {
     /// Reads a payload; `event` is the name that the command line gives.
-    pub(super) fn read(bytes: &[u8], event: &str) -> Result<(Self, Vec<Repair>), Error> {
+    pub(super) fn read(bytes: &[u8], event: &str) -> Result<(Self, Vec<JsonRepair>), Error> {
         let mended = read_json(bytes)?;
         let Value::Object(row) = mended.value else {
             return Err(Error::NotJson { reason: format!("it is {}, not an object", kind(&mended.value)) });
@@ -70,15 +72,4 @@ impl Fields {
 fn unpacked(value: &Value) -> Value {
     let inner = value.as_str().and_then(|text| serde_json::from_str(text).ok());
     inner.filter(|inner: &Value| inner.is_object() || inner.is_array()).unwrap_or_else(|| value.clone())
-}
-
-pub(crate) fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
 }

@@ -6,7 +6,8 @@ use adage::TextHash;
 use adage::transcript::{Status, ToolCall};
 use serde_json::Value;
 
-use super::fields::Fields;
+use super::agents::Agent;
+use super::fields::PayloadFields;
 
 /// An event of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,7 @@ pub(crate) enum Event {
 /// A payload in the form of no particular agent; what it does not say is empty.
 #[derive(Debug, Default)]
 pub(super) struct HookInput {
+    pub(super) agent: Agent,
     pub(super) session: String,
     pub(super) sub_agent: String,
     /// The agent's working folder, then the roots of its workspace.
@@ -47,17 +49,18 @@ const MAX_WORDS: usize = 600;
 
 impl HookInput {
     /// The fields that most agents name as Claude Code does.
-    pub(super) fn conventional(fields: &Fields) -> Self {
-        let folders = std::iter::once(fields.text(&["cwd"])).chain(fields.texts("workspace_roots"));
+    pub(super) fn conventional(fields: &PayloadFields) -> Self {
+        let folders = ["cwd", "directory", "worktree"].map(|key| fields.text(&[key]));
+        let folders = folders.into_iter().chain(fields.texts("workspace_roots"));
+        let sessions = [&["session_id", "sessionId", "sessionID"][..], &["conversation_id", "trajectory_id"]];
         Self {
-            session: [fields.text(&["session_id", "sessionId", "sessionID"]), fields.text(&["conversation_id"])]
-                .concat(),
+            session: sessions.map(|keys| fields.text(keys)).concat(),
             sub_agent: fields.text(&["agent_id"]).to_owned(),
             folders: folders.map(PathBuf::from).filter(|path| path.is_absolute()).collect(),
             forgets: matches!(fields.text(&["source"]), "compact" | "clear" | "startup" | "new"),
-            message: fields.text(&["prompt"]).to_owned(),
+            message: fields.text(&["prompt", "user_prompt", "message", "text"]).to_owned(),
             transcript: Some(PathBuf::from(fields.text(&["transcript_path"]))).filter(|path| path.is_absolute()),
-            call: None,
+            ..Self::default()
         }
     }
 

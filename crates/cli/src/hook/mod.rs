@@ -28,7 +28,7 @@ use crate::own_program;
 use crate::result::{Done, chain};
 
 pub(crate) use agents::Agent;
-use fields::Fields;
+use fields::PayloadFields;
 pub(crate) use input::Event;
 use input::HookInput;
 use session::Session;
@@ -76,16 +76,16 @@ impl Answer {
 
 pub(crate) fn hook(mut global: Global, asked: &Hook, out: &mut Output) -> Done {
     out.json = true;
-    let Some((agent, input)) = received(asked) else {
+    let Some(input) = received(asked) else {
         out.foreign_object(&json!({}))?;
         return Ok(ExitCode::SUCCESS);
     };
     let event = Event::parse(&asked.event);
     if asked.explain {
-        out.foreign_object(&explained(agent, event, &input))?;
+        out.foreign_object(&explained(event, &input))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let answer = event.map(|event| answer(&mut global, agent, event, &input));
+    let answer = event.map(|event| answer(&mut global, event, &input));
     let answer = match answer {
         Some(Ok(answer)) => answer,
         Some(Err(error)) => Answer { message: format!("adage: {}", chain(error.as_ref())), ..Answer::default() },
@@ -96,7 +96,7 @@ pub(crate) fn hook(mut global: Global, asked: &Hook, out: &mut Output) -> Done {
     if event.is_none() {
         say(&message);
     }
-    let object = agent.form(event.unwrap_or(Event::SessionEnd), &answer.context, &message);
+    let object = input.agent.form(event.unwrap_or(Event::SessionEnd), &answer.context, &message);
     out.foreign_object(&object)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -107,7 +107,7 @@ fn unknown_event(name: &str) -> String {
 }
 
 /// What the agent sent. What had to be repaired, and why nothing could be read, is said on standard error.
-fn received(asked: &Hook) -> Option<(Agent, HookInput)> {
+fn received(asked: &Hook) -> Option<HookInput> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().take(MAX_PAYLOAD + 1).read_to_end(&mut bytes);
     let refused = |why: &str| say(&format!("the payload of hook {} is not used: {why}", json!(asked.event)));
@@ -115,13 +115,13 @@ fn received(asked: &Hook) -> Option<(Agent, HookInput)> {
         refused(&read.map_or_else(|error| error.to_string(), |_| format!("it has more than {MAX_PAYLOAD} bytes")));
         return None;
     }
-    match Fields::read(&bytes, &asked.event) {
+    match PayloadFields::read(&bytes, &asked.event) {
         Ok((fields, repairs)) => {
             for repair in repairs {
                 say(&format!("the payload of hook {} has a flaw: {repair}", json!(asked.event)));
             }
             let agent = asked.agent.as_deref().and_then(Agent::parse).unwrap_or_else(|| Agent::of(&fields));
-            Some((agent, agent.read(&fields)))
+            Some(agent.read(&fields))
         }
         Err(error) => {
             refused(&error.to_string());
@@ -131,7 +131,7 @@ fn received(asked: &Hook) -> Option<(Agent, HookInput)> {
 }
 
 /// What is read from a payload, for somebody who connects an agent.
-fn explained(agent: Agent, event: Option<Event>, input: &HookInput) -> Value {
+fn explained(event: Option<Event>, input: &HookInput) -> Value {
     let event = Event::NAMES.iter().find(|(_, known)| Some(*known) == event).map(|(name, _)| *name);
     let result = match input.status() {
         Status::Succeeded => "passed",
@@ -139,13 +139,13 @@ fn explained(agent: Agent, event: Option<Event>, input: &HookInput) -> Value {
         Status::Unknown => "unknown",
     };
     json!({
-        "agent": agent.name(), "event": event, "session": input.session, "task": task_in(&input.message),
+        "agent": input.agent.name(), "event": event, "session": input.session, "task": task_in(&input.message),
         "tool": input.call.as_ref().map(|call| &call.tool), "commands": input.commands(), "paths": input.changed(),
         "result": result,
     })
 }
 
-fn answer(global: &mut Global, agent: Agent, event: Event, input: &HookInput) -> Result<Answer, Box<dyn Error>> {
+fn answer(global: &mut Global, event: Event, input: &HookInput) -> Result<Answer, Box<dyn Error>> {
     let named = global.dir.clone().or_else(|| env_path(VARIABLE));
     let at = |folder: &Path| {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -168,13 +168,13 @@ fn answer(global: &mut Global, agent: Agent, event: Event, input: &HookInput) ->
             let request = Request::cold_start().limit(START_LESSONS).max_tokens(START_TOKENS);
             at_start(global, request, &mut session)?
         }
-        Event::Prompt => for_prompt(global, agent, input, &mut session)?,
-        Event::BeforeTool => before_tool(global, agent, input, &mut session)?,
+        Event::Prompt => for_prompt(global, input, &mut session)?,
+        Event::BeforeTool => before_tool(global, input, &mut session)?,
         Event::AfterTool => {
             note(input, &mut session);
             // If the agent takes no text before a tool runs, it gets it after: before the second try.
-            let is_late = !agent.takes_text_before_tools();
-            if is_late { before_tool(global, agent, input, &mut session)? } else { Answer::default() }
+            let is_late = !input.agent.takes_text_before_tools();
+            if is_late { before_tool(global, input, &mut session)? } else { Answer::default() }
         }
         Event::SessionEnd => end(global, input, &mut session)?,
     };
@@ -183,19 +183,14 @@ fn answer(global: &mut Global, agent: Agent, event: Event, input: &HookInput) ->
 }
 
 /// The lessons for the task that the user typed; none for a message without one.
-fn for_prompt(
-    global: &mut Global,
-    agent: Agent,
-    input: &HookInput,
-    session: &mut Session,
-) -> Result<Answer, Box<dyn Error>> {
+fn for_prompt(global: &mut Global, input: &HookInput, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
     let Some(task) = task_in(&input.message) else { return Ok(Answer::default()) };
     session.begin_task();
     let request = Request::about(task).max_tokens(START_TOKENS);
     let books = global.books(Access::Write)?;
     let is_slow = embeds_in_background(&books, session)?;
     let request = if is_slow { request.tier(TierChoice::Lexical) } else { request };
-    let request = if agent.takes_text_before_tools() { request.without_recoveries() } else { request };
+    let request = if input.agent.takes_text_before_tools() { request.without_recoveries() } else { request };
     relevant(global, &books, request, session)
 }
 
@@ -242,12 +237,7 @@ fn silent(books: &Books) -> String {
 }
 
 /// The lessons for a tool call: by their patterns, or by words. No model is run.
-fn before_tool(
-    global: &Global,
-    agent: Agent,
-    input: &HookInput,
-    session: &mut Session,
-) -> Result<Answer, Box<dyn Error>> {
+fn before_tool(global: &Global, input: &HookInput, session: &mut Session) -> Result<Answer, Box<dyn Error>> {
     let commands = input.commands();
     if commands.is_empty() && input.paths().is_empty() {
         return Ok(Answer::default());
@@ -257,7 +247,7 @@ fn before_tool(
     request = commands.iter().fold(request, |request, line| request.running(line.as_str()));
     let request = request.limit(TOOL_LESSONS).max_tokens(TOOL_TOKENS);
     let mut answer = relevant(global, &global.books(Access::Write)?, request, session)?;
-    if session.has_failed(input.call_key()) && agent.takes_text_before_tools() {
+    if session.has_failed(input.call_key()) && input.agent.takes_text_before_tools() {
         let again = "This same call failed earlier in this session.";
         answer.context =
             if answer.context.is_empty() { again.to_owned() } else { format!("{again}\n{}", answer.context) };

@@ -24,7 +24,7 @@ use crate::result::{Done, exit_code};
 use crate::trust;
 use entries::Entries;
 use json::{Fault, Foreign};
-use target::{Target, files};
+use target::{InitAgent, files};
 
 /// The maximum size of a settings file.
 const MAX_FILE: u64 = 4 << 20;
@@ -35,8 +35,8 @@ pub(crate) struct Init {
     #[arg(long)]
     shared: bool,
     /// Write hooks and the MCP server into this agent's settings; may be repeated
-    #[arg(long = "for", value_name = "AGENT", value_parser = choice(Target::ALL))]
-    agents: Vec<Target>,
+    #[arg(long = "for", value_name = "AGENT", value_parser = choice(InitAgent::ALL))]
+    agents: Vec<InitAgent>,
     /// Only print what would be written
     #[arg(long, requires = "agents")]
     dry_run: bool,

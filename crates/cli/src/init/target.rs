@@ -11,7 +11,7 @@ use crate::location::env_path;
 
 /// An agent that can be set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum InitAgent {
     /// One whose hooks adage answers.
     Hooked(Agent),
     Zed,
@@ -19,7 +19,7 @@ pub(super) enum Target {
     Pi,
 }
 
-impl Target {
+impl InitAgent {
     pub(super) const ALL: [(&str, Self); 10] = [
         ("claude-code", Self::Hooked(Agent::ClaudeCode)),
         ("codex", Self::Hooked(Agent::Codex)),
@@ -48,7 +48,7 @@ impl Target {
 }
 
 /// The settings files of an agent, with what adage writes into them.
-pub(super) fn files(target: Target, root: &Path, program: &str) -> Result<Vec<Settings>, String> {
+pub(super) fn files(target: InitAgent, root: &Path, program: &str) -> Result<Vec<Settings>, String> {
     let server = Entries::default().with_server(program);
     let command = unquoted(program);
     let in_project = |name: &str, entries: Entries| Settings {
@@ -57,15 +57,15 @@ pub(super) fn files(target: Target, root: &Path, program: &str) -> Result<Vec<Se
         edit: Edit::Json(entries),
     };
     let agent = match target {
-        Target::Hooked(agent) => agent,
-        Target::Zed => {
+        InitAgent::Hooked(agent) => agent,
+        InitAgent::Zed => {
             let server = json!({ "command": command, "args": SERVER_ARGUMENTS });
             return Ok(vec![in_project(
                 ".zed/settings.json",
                 Entries::default().with_server_in("context_servers", server),
             )]);
         }
-        Target::Goose | Target::Pi => return Ok(Vec::new()),
+        InitAgent::Goose | InitAgent::Pi => return Ok(Vec::new()),
     };
     let hooks = Entries::hooks(agent, program);
     Ok(match agent {

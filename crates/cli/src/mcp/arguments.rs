@@ -4,9 +4,11 @@
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
+use crate::json_kind::kind;
+
 /// What an argument has to be.
 #[derive(Clone, Debug, PartialEq)]
-enum Kind {
+enum ArgumentKind {
     Text,
     Whole,
     List,
@@ -23,13 +25,8 @@ pub(super) fn fitted(schema: &JsonObject, arguments: JsonObject) -> Result<JsonO
             Some(_) if value.is_null() => {}
             Some(about) => {
                 let kind = kind_of(schema, about);
-                let value = fit(&kind, value).map_err(|found| {
-                    format!(
-                        "`{name}` is {found}, it must be {}: expected {}, found {found}",
-                        kind.described(),
-                        kind.name()
-                    )
-                })?;
+                let fault = |found| format!("`{name}` is {found}, it must be {}", kind.described());
+                let value = fit(&kind, value).map_err(fault)?;
                 fitted.insert(name, value);
             }
             None => refuse_misspelt(&name, known)?,
@@ -37,43 +34,43 @@ pub(super) fn fitted(schema: &JsonObject, arguments: JsonObject) -> Result<JsonO
     }
     let mut required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let Some(name) = required.find(|name| !fitted.contains_key(*name)) else { return Ok(fitted) };
-    let kind = known.get(name).map_or(Kind::Text, |about| kind_of(schema, about));
-    Err(format!("missing field `{name}`, it must be {}: expected {}, found nothing", kind.described(), kind.name()))
+    let kind = known.get(name).map_or(ArgumentKind::Text, |about| kind_of(schema, about));
+    Err(format!("missing field `{name}`, it must be {}", kind.described()))
 }
 
 /// An argument that the tool does not have is the client's own, unless it is nearly one that the tool has.
 fn refuse_misspelt(name: &str, known: &JsonObject) -> Result<(), String> {
     match known.keys().find(|known| is_near(name, known)) {
-        Some(meant) => Err(format!("unknown field `{name}`: found {name}, expected `{meant}`")),
+        Some(meant) => Err(format!("unknown field `{name}`; is it `{meant}`?")),
         None => Ok(()),
     }
 }
 
-fn kind_of(schema: &JsonObject, about: &Value) -> Kind {
+fn kind_of(schema: &JsonObject, about: &Value) -> ArgumentKind {
     let definition = about.pointer("/anyOf/0/$ref").or(about.get("$ref")).and_then(Value::as_str);
     let definition = definition.and_then(|path| schema.get("$defs")?.get(path.rsplit('/').next()?));
     let about = definition.unwrap_or(about);
     let words = about.get("enum").and_then(Value::as_array);
     if let Some(words) = words {
-        return Kind::OneOf(words.iter().filter_map(Value::as_str).map(str::to_owned).collect());
+        return ArgumentKind::OneOf(words.iter().filter_map(Value::as_str).map(str::to_owned).collect());
     }
     let types = about.get("type").unwrap_or(&Value::Null);
     let is = |name: &str| *types == json!(name) || types.as_array().is_some_and(|types| types.contains(&json!(name)));
     match (is("integer"), is("array")) {
-        (true, _) => Kind::Whole,
-        (_, true) => Kind::List,
-        _ => Kind::Text,
+        (true, _) => ArgumentKind::Whole,
+        (_, true) => ArgumentKind::List,
+        _ => ArgumentKind::Text,
     }
 }
 
 /// The value as this kind; otherwise what was found instead.
-fn fit(kind: &Kind, value: Value) -> Result<Value, String> {
+fn fit(kind: &ArgumentKind, value: Value) -> Result<Value, String> {
     let found = described(&value);
     let fitted = match kind {
-        Kind::Text => value.as_str().map(|_| value.clone()),
-        Kind::Whole => whole(&value).map(Value::from),
-        Kind::List => list(value),
-        Kind::OneOf(words) => {
+        ArgumentKind::Text => value.as_str().map(|_| value.clone()),
+        ArgumentKind::Whole => whole(&value).map(Value::from),
+        ArgumentKind::List => list(value),
+        ArgumentKind::OneOf(words) => {
             value.as_str().map(|word| word.trim().to_lowercase()).filter(|word| words.contains(word)).map(Value::from)
         }
     };
@@ -112,34 +109,18 @@ fn list(value: Value) -> Option<Value> {
 /// What a value is, with the value if it is short.
 fn described(value: &Value) -> String {
     const MAX_SHOWN: usize = 60;
-    let kind = match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    };
+    let kind = kind(value);
     let text = value.to_string();
     if text.chars().count() <= MAX_SHOWN { format!("{kind} ({text})") } else { kind.to_owned() }
 }
 
-impl Kind {
+impl ArgumentKind {
     fn described(&self) -> String {
         match self {
             Self::Text => "a text".to_owned(),
             Self::Whole => "a whole number of 0 or more".to_owned(),
             Self::List => "a list of texts".to_owned(),
             Self::OneOf(words) => format!("one of {}", words.join(", ")),
-        }
-    }
-
-    /// The name of its type in the schema.
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Text | Self::OneOf(_) => "string",
-            Self::Whole => "integer",
-            Self::List => "array",
         }
     }
 }

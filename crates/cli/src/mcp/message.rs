@@ -7,6 +7,8 @@ use rmcp::service::RxJsonRpcMessage;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use crate::json_kind::kind;
+
 /// A message of the client.
 pub(super) type Message = RxJsonRpcMessage<RoleServer>;
 
@@ -30,12 +32,9 @@ pub(super) fn read(line: &[u8]) -> InputLine {
 }
 
 /// Fills in what clients leave out although its meaning is plain: null for no params, a client without a name or capabilities, a
-/// version that is missing, arguments as a text of JSON, an id such as `2.0`.
+/// version that is missing, arguments as a text of JSON.
 fn filled(mut value: Value) -> Value {
     let Some(fields) = value.as_object_mut() else { return value };
-    if let Some(id) = fields.get("id").and_then(whole_float) {
-        fields.insert("id".to_owned(), id.into());
-    }
     if fields.get("params") == Some(&Value::Null) {
         fields.remove("params");
     }
@@ -75,12 +74,6 @@ fn fill_arguments(params: &mut Map<String, Value>) {
     {
         params.remove("arguments");
     }
-}
-
-/// The whole number that a number with a fraction of 0 is.
-fn whole_float(value: &Value) -> Option<i64> {
-    let number = value.as_f64().filter(|number| !value.is_i64() && number.fract() == 0.0)?;
-    format!("{number}").parse().ok()
 }
 
 /// Checks a message. The error is the response to it.
@@ -143,17 +136,6 @@ fn check<T: DeserializeOwned>(method: &str, params: &Value) -> Result<(), String
 pub(super) fn refusal(id: &Value, code: ErrorCode, message: &str) -> Value {
     let message = mask(message).text;
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code.0, "message": message } })
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
 }
 
 #[cfg(test)]

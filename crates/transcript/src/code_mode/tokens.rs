@@ -2,17 +2,17 @@
 
 /// A piece of a program; comments and blanks are left out.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Token {
+pub(super) enum ScriptToken {
     /// A name, a keyword or a number.
     Word(String),
     /// A string or a template.
-    Text(Vec<Part>),
+    Text(Vec<TextPart>),
     Mark(char),
 }
 
 /// A piece of a text.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Part {
+pub(super) enum TextPart {
     Literal(String),
     /// The name in `${name}`.
     Variable(String),
@@ -20,12 +20,12 @@ pub(super) enum Part {
     Unknown,
 }
 
-impl Token {
+impl ScriptToken {
     /// True for one of these keys of an object, quoted or not.
     pub(super) fn is_one_of(&self, keys: &[&str]) -> bool {
         match self {
             Self::Word(word) => keys.contains(&word.as_str()),
-            Self::Text(parts) => matches!(parts.as_slice(), [Part::Literal(text)] if keys.contains(&text.as_str())),
+            Self::Text(parts) => matches!(parts.as_slice(), [TextPart::Literal(text)] if keys.contains(&text.as_str())),
             Self::Mark(_) => false,
         }
     }
@@ -34,11 +34,11 @@ impl Token {
 /// How deep templates within templates are read.
 const MAX_DEPTH: usize = 8;
 
-pub(super) fn tokens(code: &str) -> Vec<Token> {
+pub(super) fn tokens(code: &str) -> Vec<ScriptToken> {
     tokens_within(code, 0)
 }
 
-fn tokens_within(code: &str, depth: usize) -> Vec<Token> {
+fn tokens_within(code: &str, depth: usize) -> Vec<ScriptToken> {
     let mut found = Vec::new();
     let mut rest = code;
     while let Some(c) = rest.chars().next() {
@@ -48,22 +48,23 @@ fn tokens_within(code: &str, depth: usize) -> Vec<Token> {
             '/' if after.starts_with('*') => rest.split_once("*/").map_or("", |(_, after)| after),
             '"' | '\'' => {
                 let (text, after) = quoted(after, c, false);
-                found
-                    .push(text.map_or(Token::Text(vec![Part::Unknown]), |text| Token::Text(vec![Part::Literal(text)])));
+                found.push(text.map_or(ScriptToken::Text(vec![TextPart::Unknown]), |text| {
+                    ScriptToken::Text(vec![TextPart::Literal(text)])
+                }));
                 after
             }
             '`' => {
-                let is_raw = matches!(found.last(), Some(Token::Word(word)) if word == "raw");
+                let is_raw = matches!(found.last(), Some(ScriptToken::Word(word)) if word == "raw");
                 template(after, is_raw, depth, &mut found)
             }
             _ if is_of_word(c) => {
                 let (word, after) = rest.split_at(rest.find(|c| !is_of_word(c)).unwrap_or(rest.len()));
-                found.push(Token::Word(word.to_owned()));
+                found.push(ScriptToken::Word(word.to_owned()));
                 after
             }
             _ => {
                 if !c.is_whitespace() {
-                    found.push(Token::Mark(c));
+                    found.push(ScriptToken::Mark(c));
                 }
                 after
             }
@@ -122,7 +123,7 @@ fn escape(text: &str) -> (Option<char>, &str) {
 }
 
 /// Reads a template whose first quote is read; the calls in its `${…}` follow it.
-fn template<'t>(text: &'t str, is_raw: bool, depth: usize, found: &mut Vec<Token>) -> &'t str {
+fn template<'t>(text: &'t str, is_raw: bool, depth: usize, found: &mut Vec<ScriptToken>) -> &'t str {
     let (mut parts, mut inner) = (Vec::new(), Vec::new());
     let mut rest = text;
     loop {
@@ -130,16 +131,16 @@ fn template<'t>(text: &'t str, is_raw: bool, depth: usize, found: &mut Vec<Token
         let (literal, from) = rest.split_at(end);
         // The end of the piece stands for the quote.
         let quoted = quoted(&format!("{literal}`"), '`', is_raw).0;
-        parts.push(quoted.filter(|_| !from.is_empty()).map_or(Part::Unknown, Part::Literal));
+        parts.push(quoted.filter(|_| !from.is_empty()).map_or(TextPart::Unknown, TextPart::Literal));
         let Some(expression) = from.strip_prefix("${") else {
             rest = from.strip_prefix('`').unwrap_or_default();
             break;
         };
         let (expression, after) = expression.split_at(closing_brace(expression));
         match expression.trim() {
-            name if !name.is_empty() && name.chars().all(is_of_word) => parts.push(Part::Variable(name.to_owned())),
+            name if !name.is_empty() && name.chars().all(is_of_word) => parts.push(TextPart::Variable(name.to_owned())),
             other => {
-                parts.push(Part::Unknown);
+                parts.push(TextPart::Unknown);
                 if depth < MAX_DEPTH {
                     inner.extend(tokens_within(other, depth + 1));
                 }
@@ -147,7 +148,7 @@ fn template<'t>(text: &'t str, is_raw: bool, depth: usize, found: &mut Vec<Token
         }
         rest = after.strip_prefix('}').unwrap_or_default();
     }
-    found.push(Token::Text(parts));
+    found.push(ScriptToken::Text(parts));
     found.append(&mut inner);
     rest
 }

@@ -5,7 +5,7 @@ use adage::transcript::answer::{is_error, is_stopped, status_in, texts_in};
 use adage::transcript::{Status, ToolCall};
 use serde_json::Value;
 
-use crate::hook::fields::Fields;
+use crate::hook::fields::PayloadFields;
 use crate::hook::input::{Event, HookInput};
 
 pub(super) const EVENTS: [(&str, Event); 7] = [
@@ -18,11 +18,11 @@ pub(super) const EVENTS: [(&str, Event); 7] = [
     ("SessionEnd", Event::SessionEnd),
 ];
 
-pub(super) fn read(fields: &Fields) -> HookInput {
+pub(super) fn read(fields: &PayloadFields) -> HookInput {
     HookInput { call: call(fields), ..HookInput::conventional(fields) }
 }
 
-fn call(fields: &Fields) -> Option<ToolCall> {
+fn call(fields: &PayloadFields) -> Option<ToolCall> {
     let input = fields.value(&["tool_input"])?;
     let answer = fields.value(&["tool_response", "tool_output"]);
     let status = match fields.event() {
@@ -32,14 +32,14 @@ fn call(fields: &Fields) -> Option<ToolCall> {
     Some(ToolCall { tool: fields.text(&["tool_name"]).to_owned(), input, result: None, status })
 }
 
-fn failure(fields: &Fields, answer: Option<&Value>, input: &Value) -> Status {
+fn failure(fields: &PayloadFields, answer: Option<&Value>, input: &Value) -> Status {
     let is_open = answer.is_some_and(|answer| status_in(answer, input) == Some(Status::Unknown));
     let is_stopped = fields.is_true("is_interrupt") || is_stopped(fields.text(&["error"]));
     if is_open || is_stopped { Status::Unknown } else { Status::Failed }
 }
 
 /// The status after a success, of which the answer of a shell has what it printed and no exit code.
-fn result(fields: &Fields, answer: &Value, input: &Value) -> Status {
+fn result(fields: &PayloadFields, answer: &Value, input: &Value) -> Status {
     if fields.is_true("is_interrupt") {
         return Status::Unknown;
     }

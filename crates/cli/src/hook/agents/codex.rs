@@ -1,21 +1,12 @@
-//! Codex, after [its hooks](https://developers.openai.com/codex/hooks). One event comes after every call, and its answer is plain text:
+//! Codex, after [its hooks](https://developers.openai.com/codex/hooks), whose events are named as Claude Code's. One event comes after every call, and its answer is plain text:
 //! an exit code is in the head that Codex writes above the output of a command, a patch and a program of code mode have sentences of
 //! their own. Without one of these, nothing says how the call ended.
 
 use adage::transcript::answer::status_in;
 use adage::transcript::{Status, ToolCall};
 
-use crate::hook::fields::Fields;
-use crate::hook::input::{Event, HookInput};
-
-pub(super) const EVENTS: [(&str, Event); 6] = [
-    ("SessionStart", Event::SessionStart),
-    ("SubagentStart", Event::SubagentStart),
-    ("UserPromptSubmit", Event::Prompt),
-    ("PreToolUse", Event::BeforeTool),
-    ("PostToolUse", Event::AfterTool),
-    ("SessionEnd", Event::SessionEnd),
-];
+use crate::hook::fields::PayloadFields;
+use crate::hook::input::HookInput;
 
 /// Beginnings of the answers of a patch, of code mode and of a command that could not be started.
 const SENTENCES: [(&str, Status); 6] = [
@@ -27,11 +18,11 @@ const SENTENCES: [(&str, Status); 6] = [
     ("exec_command failed", Status::Failed),
 ];
 
-pub(super) fn read(fields: &Fields) -> HookInput {
+pub(super) fn read(fields: &PayloadFields) -> HookInput {
     HookInput { call: call(fields), ..HookInput::conventional(fields) }
 }
 
-fn call(fields: &Fields) -> Option<ToolCall> {
+fn call(fields: &PayloadFields) -> Option<ToolCall> {
     let input = fields.value(&["tool_input"])?;
     let answer = fields.value(&["tool_response", "tool_output"]).unwrap_or_default();
     let sentence = || SENTENCES.iter().find(|(start, _)| answer.as_str().is_some_and(|text| text.starts_with(start)));

@@ -6,7 +6,7 @@ use adage::transcript::answer::{status_in, texts_in};
 use adage::transcript::{Status, ToolCall};
 use serde_json::Value;
 
-use crate::hook::fields::Fields;
+use crate::hook::fields::PayloadFields;
 use crate::hook::input::{Event, HookInput};
 
 pub(super) const EVENTS: [(&str, Event); 6] = [
@@ -18,11 +18,11 @@ pub(super) const EVENTS: [(&str, Event); 6] = [
     ("sessionEnd", Event::SessionEnd),
 ];
 
-pub(super) fn read(fields: &Fields) -> HookInput {
+pub(super) fn read(fields: &PayloadFields) -> HookInput {
     HookInput { call: call(fields), ..HookInput::conventional(fields) }
 }
 
-fn call(fields: &Fields) -> Option<ToolCall> {
+fn call(fields: &PayloadFields) -> Option<ToolCall> {
     let input = fields.value(&["toolArgs", "tool_input", "tool_args"])?;
     let answer = fields.value(&["toolResult", "tool_result", "tool_response"]);
     let has_failed = fields.event().eq_ignore_ascii_case("postToolUseFailure") || fields.has("error");

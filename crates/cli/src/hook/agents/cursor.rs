@@ -6,7 +6,7 @@ use adage::transcript::answer::status_in;
 use adage::transcript::{Status, ToolCall};
 use serde_json::{Value, json};
 
-use crate::hook::fields::Fields;
+use crate::hook::fields::PayloadFields;
 use crate::hook::input::{Event, HookInput};
 
 pub(super) const EVENTS: [(&str, Event); 12] = [
@@ -24,11 +24,11 @@ pub(super) const EVENTS: [(&str, Event); 12] = [
     ("sessionEnd", Event::SessionEnd),
 ];
 
-pub(super) fn read(fields: &Fields) -> HookInput {
+pub(super) fn read(fields: &PayloadFields) -> HookInput {
     HookInput { call: call(fields), ..HookInput::conventional(fields) }
 }
 
-fn call(fields: &Fields) -> Option<ToolCall> {
+fn call(fields: &PayloadFields) -> Option<ToolCall> {
     let call = |tool: &str, input: Value, status| ToolCall { tool: tool.to_owned(), input, result: None, status };
     let file = || json!({ "file_path": fields.text(&["file_path"]) });
     match fields.event() {
@@ -47,7 +47,7 @@ fn call(fields: &Fields) -> Option<ToolCall> {
     }
 }
 
-fn status(fields: &Fields, event: &str, input: &Value) -> Status {
+fn status(fields: &PayloadFields, event: &str, input: &Value) -> Status {
     if event == "postToolUseFailure" {
         let is_made = fields.text(&["failure_type"]) != "permission_denied" && !fields.is_true("is_interrupt");
         return if is_made { Status::Failed } else { Status::Unknown };

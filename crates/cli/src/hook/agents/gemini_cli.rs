@@ -5,7 +5,7 @@ use adage::transcript::answer::{is_error, is_stopped, status_in, texts_in};
 use adage::transcript::{Status, ToolCall};
 use serde_json::Value;
 
-use crate::hook::fields::Fields;
+use crate::hook::fields::PayloadFields;
 use crate::hook::input::{Event, HookInput};
 
 pub(super) const EVENTS: [(&str, Event); 5] = [
@@ -20,11 +20,11 @@ pub(super) const EVENTS: [(&str, Event); 5] = [
 /// [the tool](https://github.com/google-gemini/gemini-cli/blob/main/packages/core/src/tools/shell.ts) writes them.
 const CLOSING: [&str; 5] = ["Error: ", "Exit Code: ", "Signal: ", "Background PIDs: ", "Process Group PGID: "];
 
-pub(super) fn read(fields: &Fields) -> HookInput {
+pub(super) fn read(fields: &PayloadFields) -> HookInput {
     HookInput { call: call(fields), ..HookInput::conventional(fields) }
 }
 
-fn call(fields: &Fields) -> Option<ToolCall> {
+fn call(fields: &PayloadFields) -> Option<ToolCall> {
     let input = fields.value(&["tool_input"])?;
     let answer = fields.value(&["tool_response"]).unwrap_or_default();
     let call = ToolCall { tool: fields.text(&["tool_name"]).to_owned(), input, result: None, status: Status::Unknown };

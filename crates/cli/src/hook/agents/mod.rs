@@ -12,12 +12,16 @@ mod windsurf;
 use adage::transcript::without_harness_tags;
 use serde_json::{Map, Value, json};
 
-use super::fields::Fields;
+use super::fields::PayloadFields;
 use super::input::{Event, HookInput};
 
+/// The names of the events, and what reads a payload.
+type AgentFormat = (&'static [(&'static str, Event)], fn(&PayloadFields) -> HookInput);
+
 /// An agent with a known format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Agent {
+    #[default]
     ClaudeCode,
     Codex,
     GeminiCli,
@@ -47,7 +51,7 @@ impl Agent {
     }
 
     /// The agent whose format a payload has.
-    pub(super) fn of(fields: &Fields) -> Self {
+    pub(super) fn of(fields: &PayloadFields) -> Self {
         match fields.event() {
             "BeforeTool" | "AfterTool" | "BeforeAgent" | "AfterAgent" => Self::GeminiCli,
             _ if fields.has("agent_action_name") => Self::Windsurf,
@@ -61,28 +65,24 @@ impl Agent {
     }
 
     /// What a payload says.
-    pub(super) fn read(self, fields: &Fields) -> HookInput {
-        match self {
-            Self::ClaudeCode => claude_code::read(fields),
-            Self::Codex => codex::read(fields),
-            Self::GeminiCli => gemini_cli::read(fields),
-            Self::Cursor => cursor::read(fields),
-            Self::CopilotCli => copilot_cli::read(fields),
-            Self::Opencode => opencode::read(fields),
-            Self::Windsurf => windsurf::read(fields),
-        }
+    pub(super) fn read(self, fields: &PayloadFields) -> HookInput {
+        HookInput { agent: self, ..(self.format().1)(fields) }
     }
 
     /// The agent's names of events, with the event that each is.
     fn events(self) -> &'static [(&'static str, Event)] {
+        self.format().0
+    }
+
+    fn format(self) -> AgentFormat {
         match self {
-            Self::ClaudeCode => &claude_code::EVENTS,
-            Self::Codex => &codex::EVENTS,
-            Self::GeminiCli => &gemini_cli::EVENTS,
-            Self::Cursor => &cursor::EVENTS,
-            Self::CopilotCli => &copilot_cli::EVENTS,
-            Self::Opencode => &opencode::EVENTS,
-            Self::Windsurf => &windsurf::EVENTS,
+            Self::ClaudeCode => (&claude_code::EVENTS, claude_code::read),
+            Self::Codex => (&claude_code::EVENTS, codex::read),
+            Self::GeminiCli => (&gemini_cli::EVENTS, gemini_cli::read),
+            Self::Cursor => (&cursor::EVENTS, cursor::read),
+            Self::CopilotCli => (&copilot_cli::EVENTS, copilot_cli::read),
+            Self::Opencode => (&opencode::EVENTS, opencode::read),
+            Self::Windsurf => (&windsurf::EVENTS, windsurf::read),
         }
     }
 

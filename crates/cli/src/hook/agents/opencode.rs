@@ -5,7 +5,7 @@ use adage::transcript::answer::{is_stopped, status_in, texts_in};
 use adage::transcript::{Status, ToolCall};
 use serde_json::Value;
 
-use crate::hook::fields::Fields;
+use crate::hook::fields::PayloadFields;
 use crate::hook::input::{Event, HookInput};
 
 pub(super) const EVENTS: [(&str, Event); 5] = [
@@ -16,18 +16,14 @@ pub(super) const EVENTS: [(&str, Event); 5] = [
     ("session.deleted", Event::SessionEnd),
 ];
 
-pub(super) fn read(fields: &Fields) -> HookInput {
+pub(super) fn read(fields: &PayloadFields) -> HookInput {
     let (input, output) = (fields.inner("input"), fields.inner("output"));
     let conventional = HookInput::conventional(fields);
     let session = [conventional.session.as_str(), input.text(&["sessionID"])].concat();
-    let folders = [fields.text(&["directory"]), fields.text(&["worktree"])].map(std::path::PathBuf::from);
-    let folders = conventional.folders.iter().cloned().chain(folders).filter(|path| path.is_absolute()).collect();
-    let message = Some(conventional.message.clone()).filter(|message| !message.is_empty());
-    let message = message.unwrap_or_else(|| fields.text(&["message", "text"]).to_owned());
-    HookInput { session, folders, message, call: call(fields, &input, &output), ..conventional }
+    HookInput { session, call: call(fields, &input, &output), ..conventional }
 }
 
-fn call(fields: &Fields, input: &Fields, output: &Fields) -> Option<ToolCall> {
+fn call(fields: &PayloadFields, input: &PayloadFields, output: &PayloadFields) -> Option<ToolCall> {
     let places = [fields, input, output];
     let given = places.iter().find_map(|place| place.value(&["args", "tool_input"]))?;
     let tool =

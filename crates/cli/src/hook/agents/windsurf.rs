@@ -5,7 +5,7 @@ use adage::transcript::answer::status_in;
 use adage::transcript::{Status, ToolCall};
 use serde_json::{Value, json};
 
-use crate::hook::fields::Fields;
+use crate::hook::fields::PayloadFields;
 use crate::hook::input::{Event, HookInput};
 
 pub(super) const EVENTS: [(&str, Event); 9] = [
@@ -20,24 +20,19 @@ pub(super) const EVENTS: [(&str, Event); 9] = [
     ("post_mcp_tool_use", Event::AfterTool),
 ];
 
-pub(super) fn read(fields: &Fields) -> HookInput {
+pub(super) fn read(fields: &PayloadFields) -> HookInput {
     let info = fields.inner("tool_info");
+    let of_action = HookInput::conventional(&info);
     let conventional = HookInput::conventional(fields);
-    let folders = [info.text(&["cwd"]), fields.text(&["cwd"])].map(std::path::PathBuf::from);
-    HookInput {
-        session: fields.text(&["trajectory_id"]).to_owned(),
-        folders: folders.into_iter().chain(conventional.folders.clone()).filter(|path| path.is_absolute()).collect(),
-        message: info.text(&["user_prompt"]).to_owned(),
-        call: call(fields.event(), &info),
-        ..conventional
-    }
+    let folders = of_action.folders.into_iter().chain(conventional.folders).collect();
+    HookInput { folders, message: of_action.message, call: call(fields.event(), &info), ..conventional }
 }
 
-fn call(event: &str, info: &Fields) -> Option<ToolCall> {
+fn call(event: &str, info: &PayloadFields) -> Option<ToolCall> {
     let file = || json!({ "file_path": info.text(&["file_path"]) });
     let (tool, input, status) = match event {
         "pre_run_command" | "post_run_command" => {
-            ("run_command", json!({ "command": info.text(&["command_line"]) }), exit_status(info))
+            ("run_command", json!({ "command": info.text(&["command_line"]) }), Status::Unknown)
         }
         "pre_write_code" => ("write", file(), Status::Unknown),
         // It comes after the file was written.
@@ -52,9 +47,4 @@ fn call(event: &str, info: &Fields) -> Option<ToolCall> {
         _ => return None,
     };
     Some(ToolCall { tool: tool.to_owned(), input, result: None, status })
-}
-
-fn exit_status(info: &Fields) -> Status {
-    let answer = json!({ "exit_code": info.value(&["exit_code", "exitCode"]) });
-    status_in(&answer, &Value::Null).unwrap_or(Status::Unknown)
 }
