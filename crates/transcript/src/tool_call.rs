@@ -56,17 +56,8 @@ const CHANGING: [&str; 9] = ["edit", "multiedit", "write", "patch", "replace", "
 const KEEPING: [&str; 5] = ["todo", "todos", "task", "plan", "memory"];
 
 /// The input fields that may contain a path.
-const PATH_FIELDS: [&str; 9] = [
-    "file_path",
-    "path",
-    "filePath",
-    "filename",
-    "target_file",
-    "TargetFile",
-    "notebook_path",
-    "absolute_path",
-    "relative_path",
-];
+const PATH_FIELDS: [&str; 8] =
+    ["file_path", "path", "filePath", "filename", "target_file", "TargetFile", "notebook_path", "absolute_path"];
 /// The input fields that may contain paths.
 const LIST_FIELDS: [&str; 4] = ["paths", "files", "file_paths", "filePaths"];
 /// The input fields that may contain a patch.

@@ -325,6 +325,26 @@ fn a_check_whose_result_is_not_known_judges_nothing() {
     }
 }
 
+/// What was shown for a task is judged by that task's last check, not by one of a later task.
+#[test]
+fn an_outcome_goes_to_what_was_shown_for_its_task() {
+    for (first_check, expected) in [(None, [0, 0]), (Some("after-tool"), [1, 0]), (Some("after-failure"), [0, 1])] {
+        let home = Home::new();
+        let root = taught(&home);
+        let agent = Agent::new(&home, "claude-code", &root);
+        assert!(agent.text_for("prompt", "install the HTTP library").contains(ADVICE));
+        first_check.map(|event| agent.hook(event, "cargo test"));
+        agent.hook("prompt", "<task-notification>the server is up</task-notification>");
+        agent.hook("prompt", "write the release notes of this week");
+        let other = if first_check == Some("after-failure") { "after-tool" } else { "after-failure" };
+        agent.hook(other, "cargo test");
+        agent.hook("session-end", "");
+        let lesson = home.done(&root, &["show", "installing the HTTP library", "--json"]).object();
+        let counts = ["helpful_retrievals", "harmful_retrievals"].map(|key| lesson[key].as_u64().unwrap());
+        assert_eq!(counts, expected, "{first_check:?}");
+    }
+}
+
 #[test]
 fn what_was_shown_at_the_start_is_not_judged_by_a_check() {
     let home = Home::new();
