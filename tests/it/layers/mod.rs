@@ -30,16 +30,7 @@ const LAYERS: [&[&str]; 7] = [
     // The façade.
     &["playbook", "vector_memory"],
     // The names by which a host finds it all.
-    &[
-        "calibrate",
-        "extend",
-        "inbox",
-        "index",
-        "lib",
-        "redact",
-        "skills",
-        "transcript",
-    ],
+    &["calibrate", "extend", "inbox", "index", "lib", "redact", "skills", "transcript"],
 ];
 
 #[test]
