@@ -19,14 +19,16 @@
 //! A skill from a project's folder is listed, but never shown before a person has promoted exactly its text.
 
 pub use crate::error::skills::Error;
-pub use crate::playbook::skill_curation::Curated;
-pub use crate::playbook::skill_exchange::{ExportedSkill as Exported, ImportedSkill as Imported, SavedSkill as Saved};
-pub use crate::playbook::skill_listing::{
+pub use crate::playbook::skills::Skills;
+pub use crate::playbook::skills::curation::Curated;
+pub use crate::playbook::skills::exchange::{
+    ExportedSkill as Exported, ImportedSkill as Imported, SavedSkill as Saved,
+};
+pub use crate::playbook::skills::listing::{
     ListedSkill as Listed, ShadowedSkill as Shadowed, SkillListing as Listing, SkillPlace as Place,
 };
-pub use crate::playbook::skill_matching::TaskSkills;
-pub use crate::playbook::skill_saving::AutoSaved;
-pub use crate::playbook::skills::Skills;
+pub use crate::playbook::skills::matching::TaskSkills;
+pub use crate::playbook::skills::saving::AutoSaved;
 pub use crate::skill::{
     AutoSave, BadSkillName as BadName, CurationPlan, CurationStep, Declined, DeclinedSkill, Fallback,
     IndexedSkill as Indexed, LeftOutSkill as LeftOut, MatchTier, MatchedBy, Matches, NoMatch, NotWorded, Point,

@@ -8,7 +8,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::own_config::own_config;
 use super::reads::Reads;
-use super::skill_matching::SkillMatcher;
+use super::skills::matching::SkillMatcher;
 use super::{KnownSkills, NamedTargets, OpenPlaybook, Playbook, SkillPlace, View};
 use crate::clock::{Clock, SystemClock, WritableClock};
 use crate::config::Config;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::skill_exchange::{ImportedSkill, SavedSkill};
+use super::skills::exchange::{ImportedSkill, SavedSkill};
 use super::{Playbook, Recovery};
 use crate::error::{Error, Result, skills};
 use crate::learn::LearnOutcome;

@@ -38,12 +38,6 @@ mod reading;
 mod reads;
 mod removal;
 mod retrieval;
-pub(crate) mod skill_curation;
-mod skill_drafts;
-pub(crate) mod skill_exchange;
-pub(crate) mod skill_listing;
-pub(crate) mod skill_matching;
-pub(crate) mod skill_saving;
 pub(crate) mod skills;
 mod skips;
 mod trusting;
@@ -67,9 +61,9 @@ use crate::store::{Snapshot, Store, VectorCache};
 
 use inbox::{Inbox, Proposal};
 use reads::Reads;
-use skill_listing::SkillPlace;
-use skill_matching::SkillMatcher;
 use skills::Skills;
+use skills::listing::SkillPlace;
+use skills::matching::SkillMatcher;
 
 pub use crate::error::CannotUndo;
 pub use crate::state::{Action as ChangeAction, Waiting as WaitingLesson, Why as LessonChange};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::skill_listing::{ListedSkill, SkillPlace, is_recorded};
-use super::skills::Skills;
 use crate::error::Result;
 use crate::lesson::{Origin, TextHash, Trust};
+use crate::playbook::skills::Skills;
+use crate::playbook::skills::listing::{ListedSkill, SkillPlace, is_recorded};
 use crate::skill::{Skill, SkillName, is_same_procedure};
 use crate::store::skill_files::FoundSkill;
 use crate::store::skill_state::SkillState;
@@ -13,7 +13,7 @@ use crate::store::skill_state::SkillState;
 impl Skills {
     /// Marks the memory's own drafts that only one session suggested as awaiting review. Excepted are drafts that a person
     /// promoted, and drafts whose source lessons are all in use.
-    pub(super) fn withhold_drafts(&self, all: &mut [ListedSkill], state: &SkillState) -> Result<()> {
+    pub(in crate::playbook) fn withhold_drafts(&self, all: &mut [ListedSkill], state: &SkillState) -> Result<()> {
         let guard = &self.shared.store.guard;
         let is_promoted =
             |listed: &ListedSkill| listed.not_covered.is_none() && is_recorded(listed.text_hash, state, guard);
@@ -51,7 +51,7 @@ impl Skills {
     /// Adds the session of a suggested skill to the draft of the same procedure, if there is one. Returns the draft's name and
     /// whether the session is new to it. A session that read what others wrote adds nothing, and the draft of one gives way to the
     /// suggestion of another.
-    pub(super) fn count_session(&self, suggested: &Skill) -> Result<Option<CountedSession>> {
+    pub(in crate::playbook) fn count_session(&self, suggested: &Skill) -> Result<Option<CountedSession>> {
         let is_labelled = |skill: &Skill| skill.provenance.trust == Trust::Tainted;
         let is_same_draft = |found: &FoundSkill| found.skill.is_drawn() && is_same_procedure(&found.skill, suggested);
         let Some(found) = self.own().into_iter().find(is_same_draft) else { return Ok(None) };
@@ -84,8 +84,8 @@ fn n_sessions(sources: &[String]) -> usize {
 }
 
 /// A draft with a session as evidence.
-pub(super) struct CountedSession {
-    pub(super) draft: SkillName,
+pub(in crate::playbook) struct CountedSession {
+    pub(in crate::playbook) draft: SkillName,
     /// False when the draft lists the session already, or one that it is a copy of.
-    pub(super) is_new: bool,
+    pub(in crate::playbook) is_new: bool,
 }

@@ -11,11 +11,11 @@ use chrono::TimeDelta;
 use parking_lot::{Mutex, RwLock};
 use serde::Serialize;
 
-use super::skill_listing::ListedSkill;
-use super::skills::Skills;
 use crate::config::MatchConfig;
 use crate::embed::{Embedder, Role, embed_unit, embed_units};
 use crate::error::{EmbedError, Result, with_causes};
+use crate::playbook::skills::Skills;
+use crate::playbook::skills::listing::ListedSkill;
 use crate::skill::{
     Fallback, IndexedSkill, Matches, NoMatch, RenderedSkills, Skill, SkillIndex, SkillName, match_skills,
     match_skills_by_meaning, render_skills,
@@ -38,7 +38,7 @@ pub struct TaskSkills {
 
 /// The index kept between turns.
 #[derive(Default)]
-pub(super) struct SkillMatcher {
+pub(in crate::playbook) struct SkillMatcher {
     prepared: Mutex<Option<Arc<Prepared>>>,
     /// True while a thread embeds: a second one would only slow it down.
     is_busy: Arc<AtomicBool>,
@@ -120,13 +120,13 @@ impl Skills {
     }
 
     /// The block of the auto-loaded skills, within this many estimated tokens.
-    pub(super) fn always_loaded(&self, max_tokens: Option<usize>) -> Result<RenderedSkills> {
+    pub(in crate::playbook) fn always_loaded(&self, max_tokens: Option<usize>) -> Result<RenderedSkills> {
         let skills = self.auto_load()?;
         let max_tokens = max_tokens.unwrap_or(self.shared.config.matching.max_tokens);
         Ok(render_skills(skills.iter().map(|listed| &*listed.skill), max_tokens))
     }
 
-    pub(super) fn always(&self, listed: &[ListedSkill]) -> Vec<SkillName> {
+    pub(in crate::playbook) fn always(&self, listed: &[ListedSkill]) -> Vec<SkillName> {
         let always = listed.iter().filter(|listed| listed.skill.auto_load && listed.is_shown());
         always.take(self.shared.config.skills.max_auto_load).map(|listed| listed.skill.name.clone()).collect()
     }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use adage_redact::{as_shown, mask};
 use serde::Serialize;
 
-use super::{Playbook, Skills};
 use crate::error::folder::Irregular;
 use crate::error::{FolderError, Result, skills};
 use crate::folder::Name;
 use crate::lesson::{Lesson, LessonId, LessonRef, Trust};
+use crate::playbook::{Playbook, Skills};
 use crate::proposal::SKILL_FILE;
 use crate::skill::{MAX_SKILL_BYTES, Quality, Skill, SkillName, SkillNote, SkillRefused};
 use crate::state::Planned;
@@ -249,7 +249,7 @@ impl Skills {
     }
 
     /// The memory's own skill files.
-    pub(super) fn own(&self) -> Vec<FoundSkill> {
+    pub(in crate::playbook) fn own(&self) -> Vec<FoundSkill> {
         SkillFiles::own(&self.shared.store.folder).scan().found
     }
 
@@ -335,7 +335,7 @@ fn as_text(bytes: &[u8]) -> String {
 }
 
 /// Refuses to write a file that could not be read again.
-pub(super) fn checked_text(skill: &Skill) -> Result<String, skills::Error> {
+pub(in crate::playbook) fn checked_text(skill: &Skill) -> Result<String, skills::Error> {
     let text = skill.to_text();
     if text.len() > MAX_SKILL_BYTES {
         let (name, n_bytes) = (skill.name.to_string(), text.len());

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::Skills;
-use super::skill_curation::Curated;
-use super::skill_drafts::CountedSession;
-use super::skill_exchange::SavedSkill;
 use crate::error::{Error, Result, skills};
 use crate::lesson::TextHash;
 use crate::model::{CancelToken, LanguageModel};
+use crate::playbook::Skills;
+use crate::playbook::skills::curation::Curated;
+use crate::playbook::skills::drafts::CountedSession;
+use crate::playbook::skills::exchange::SavedSkill;
 use crate::skill::{
     AutoSave, Declined, DeclinedSkill, NotWorded, Skill, SkillName, SuggestedSkill, auto_save, word_skill,
 };

@@ -144,7 +144,7 @@ impl ListedSkill {
 
 /// For each skill, the path of the one that hides it. Among skills of the same name, the first that does not need review is
 /// used: otherwise whoever can write to a project could hide a promoted skill by its name.
-pub(super) fn shadowed_by(all: &[ListedSkill]) -> Vec<Option<PathBuf>> {
+pub(in crate::playbook) fn shadowed_by(all: &[ListedSkill]) -> Vec<Option<PathBuf>> {
     let mut first: BTreeMap<&SkillName, &ListedSkill> = BTreeMap::new();
     for listed in all {
         let holder = first.entry(&listed.skill.name).or_insert(listed);
@@ -157,7 +157,7 @@ pub(super) fn shadowed_by(all: &[ListedSkill]) -> Vec<Option<PathBuf>> {
 }
 
 /// Whether the promotion of a text is recorded.
-pub(super) fn is_recorded(text: TextHash, state: &SkillState, guard: &Guard) -> bool {
+pub(in crate::playbook) fn is_recorded(text: TextHash, state: &SkillState, guard: &Guard) -> bool {
     match guard.standing() {
         _ if is_withdrawn(text, guard) => false,
         Standing::Trusted => state.promoted.contains_key(&text),
@@ -166,23 +166,23 @@ pub(super) fn is_recorded(text: TextHash, state: &SkillState, guard: &Guard) -> 
 }
 
 /// The hash under which the user's state records a promotion of the text.
-pub(super) fn promotion_of(text: TextHash) -> TextHash {
+pub(in crate::playbook) fn promotion_of(text: TextHash) -> TextHash {
     TextHash::of(&["promoted", &text.to_string()])
 }
 
 /// The hash under which the user's state records that the text was withdrawn. It is apart from that of the text, which a `trust` of the
 /// whole folder, a restored backup and an applied proposal admit: only a promotion lifts it.
-pub(super) fn withdrawal_of(text: TextHash) -> TextHash {
+pub(in crate::playbook) fn withdrawal_of(text: TextHash) -> TextHash {
     removed(TextHash::of(&["skill withdrawn", &text.to_string()]))
 }
 
 /// True if the user withdrew this text, and has not promoted it since.
-pub(super) fn is_withdrawn(text: TextHash, guard: &Guard) -> bool {
+pub(in crate::playbook) fn is_withdrawn(text: TextHash, guard: &Guard) -> bool {
     guard.has(withdrawal_of(text))
 }
 
 /// The hash under which the user's state records that a check of the text passed, or failed.
-pub(super) fn check_of(text: TextHash, result: Verification) -> TextHash {
+pub(in crate::playbook) fn check_of(text: TextHash, result: Verification) -> TextHash {
     let word = match result {
         Verification::Passed => "skill passed",
         Verification::Failed => "skill failed",
@@ -201,7 +201,12 @@ fn last_check(text: TextHash, state: &SkillState, guard: &Guard) -> Option<Verif
 }
 
 /// The listing of a skill. In a folder that version control writes to, the folder's own records of promotions are ignored.
-pub(super) fn listed(found: FoundSkill, place: SkillPlace, state: &SkillState, guard: &Guard) -> ListedSkill {
+pub(in crate::playbook) fn listed(
+    found: FoundSkill,
+    place: SkillPlace,
+    state: &SkillState,
+    guard: &Guard,
+) -> ListedSkill {
     let FoundSkill { path, mut skill, notes, files, not_covered, text_hash } = found;
     let is_promoted = not_covered.is_none() && is_recorded(text_hash, state, guard);
     let is_whole = guard.standing() == Standing::Trusted || not_covered.is_none();

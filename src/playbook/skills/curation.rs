@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::skill_exchange::checked_text;
-use super::skill_listing::{ListedSkill, listed};
-use super::{SkillPlace, Skills};
 use crate::error::Result;
 use crate::lesson::{ChangeId, TextHash};
+use crate::playbook::skills::exchange::checked_text;
+use crate::playbook::skills::listing::{ListedSkill, listed};
+use crate::playbook::{SkillPlace, Skills};
 use crate::skill::{CurationPlan, CurationStep, ProtectedBecause, Skill, SkillLife, SkillName, curate};
 use crate::store::curation::{CurationFiles, SkillEdit};
 use crate::store::skill_state::{Note, SkillState};
@@ -34,7 +34,7 @@ struct Own {
 
 impl Skills {
     /// Archives drafts of lessons that a person has removed. After a failure, the next curation does it.
-    pub(super) fn archive_drafts_of_removed(&self) {
+    pub(in crate::playbook) fn archive_drafts_of_removed(&self) {
         let shared = &self.shared;
         if !shared.config.curation.auto_curate {
             return;
@@ -53,7 +53,7 @@ impl Skills {
 
     /// Removes the names of archived drafts, which are words of their lessons, from the record of skills. That a draft was made
     /// of each text stays recorded.
-    pub(super) fn forget_names_of_drafts(&self, texts: impl Iterator<Item = TextHash>) -> Result<()> {
+    pub(in crate::playbook) fn forget_names_of_drafts(&self, texts: impl Iterator<Item = TextHash>) -> Result<()> {
         const FORGOTTEN: &str = "forgotten";
         let drawn = self.state().read()?.drawn;
         let in_use: Vec<String> = self.own().into_iter().map(|found| found.skill.name.to_string()).collect();

@@ -1,14 +1,21 @@
 //! Listing, promoting, checking and counting skills (docs/spec/skills.md, 1.3 to 1.5).
 
+pub(crate) mod curation;
+mod drafts;
+pub(crate) mod exchange;
+pub(crate) mod listing;
+pub(crate) mod matching;
+pub(crate) mod saving;
+
 use std::sync::Arc;
 
-use super::skill_listing::{
-    ListedSkill, ShadowedSkill, SkillListing, SkillPlace, check_of, listed, promotion_of, shadowed_by, withdrawal_of,
-};
-use super::{OpenPlaybook, Playbook};
 use crate::error::{FolderError, Result, skills};
 use crate::learn::Verification;
 use crate::lesson::TextHash;
+use crate::playbook::skills::listing::{
+    ListedSkill, ShadowedSkill, SkillListing, SkillPlace, check_of, listed, promotion_of, shadowed_by, withdrawal_of,
+};
+use crate::playbook::{OpenPlaybook, Playbook};
 use crate::skill::SkillName;
 use crate::store::Store;
 use crate::store::skill_files::SkillFiles;
@@ -33,7 +40,7 @@ use crate::store::skill_state::{Checked, Note, SkillStateFile, SkillUse};
 /// ```
 #[derive(Clone)]
 pub struct Skills {
-    pub(super) shared: Arc<OpenPlaybook>,
+    pub(in crate::playbook) shared: Arc<OpenPlaybook>,
 }
 
 impl Playbook {
@@ -184,7 +191,7 @@ impl Skills {
         Note { name: listed.skill.name.to_string(), at: self.shared.clock.now() }
     }
 
-    pub(super) fn state(&self) -> SkillStateFile<'_> {
+    pub(in crate::playbook) fn state(&self) -> SkillStateFile<'_> {
         SkillStateFile::new(&self.shared.store.folder)
     }
 
