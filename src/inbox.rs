@@ -25,8 +25,8 @@
 
 pub use crate::error::inbox::Error;
 pub use crate::error::{BadName, CannotApply, Forbidden, Limit, PatchError, TargetError};
+pub use crate::playbook::inbox::written::{CheckedInbox, Quarantined};
 pub use crate::playbook::inbox::{
     Applied, Dismissed, Inapplicable, Inbox, InboxChange as Change, Notice, Proposal, UndoneFiles,
 };
-pub use crate::playbook::written::{CheckedInbox, Quarantined};
 pub use crate::proposal::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};

@@ -1,7 +1,10 @@
 //! The review inbox of a playbook (docs/spec/skills.md, 4): proposals that a person lists, reads, applies or dismisses.
 
+mod examined;
 mod found;
+mod proposing;
 mod results;
+pub(crate) mod written;
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,7 +12,6 @@ use std::collections::BTreeMap;
 use adage_redact::written_out;
 
 use super::Playbook;
-use super::examined::{Ready, Survey};
 use crate::error::{CannotApply, Error, Result, inbox};
 use crate::folder::edits::{FileEdit, NamedBelow, Reach, Record, Transaction, content_hash};
 use crate::learn::ReviewedLesson;
@@ -18,6 +20,7 @@ use crate::proposal::{Plan, ProposalKind, ProposalName, SKILL_FILE, for_person};
 use crate::state::Waiting;
 use crate::store::inbox::InboxFiles;
 use crate::store::undo::undo_within;
+use examined::{Ready, Survey};
 use found::{SessionFindings, lesson_proposal, text_of};
 pub use results::{Applied, Dismissed, Inapplicable, InboxChange, Notice, Proposal, UndoneFiles};
 

@@ -91,7 +91,7 @@ impl Inbox {
     }
 
     /// The edits that combine a patch with the pending one of its kind, and the resulting proposal.
-    pub(super) fn combined(&self, kind: &PatchKind, patch: &[u8]) -> Result<(Vec<FileEdit>, Proposal)> {
+    pub(in crate::playbook) fn combined(&self, kind: &PatchKind, patch: &[u8]) -> Result<(Vec<FileEdit>, Proposal)> {
         let name = ProposalName::Patch(kind.clone());
         let refuse = |reason| inbox::Error::cannot_apply(&name, reason);
         let roots = self.allowed_roots()?;
@@ -166,7 +166,7 @@ impl Inbox {
     }
 }
 
-pub(super) fn record_edit(
+pub(in crate::playbook) fn record_edit(
     inbox: InboxFiles<'_>,
     of: &Name,
     text: TextHash,

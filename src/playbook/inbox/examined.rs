@@ -17,53 +17,53 @@ use crate::store::inbox::{Bases, InboxFiles, InboxItem, Written, unreadable};
 use crate::store::inbox_targets::InboxTargets;
 
 /// A proposal and what applying it would do.
-pub(super) struct Ready {
-    pub(super) proposal: Proposal,
+pub(in crate::playbook) struct Ready {
+    pub(in crate::playbook) proposal: Proposal,
     /// All its changes to files, in order, with the files' names.
-    pub(super) diffs: Vec<FilePatch>,
+    pub(in crate::playbook) diffs: Vec<FilePatch>,
     /// The files of the inbox that are removed with it.
-    pub(super) leaving: Vec<(Name, TextHash)>,
+    pub(in crate::playbook) leaving: Vec<(Name, TextHash)>,
 }
 
 impl Ready {
     /// All that it does to files, as one text.
-    pub(super) fn diff(&self) -> String {
+    pub(in crate::playbook) fn diff(&self) -> String {
         self.diffs.iter().map(|diff| String::from_utf8_lossy(&diff.to_bytes()).into_owned()).collect()
     }
 
-    pub(super) fn leaving(&self, inbox: InboxFiles<'_>) -> Vec<FileEdit> {
+    pub(in crate::playbook) fn leaving(&self, inbox: InboxFiles<'_>) -> Vec<FileEdit> {
         self.leaving.iter().map(|(name, content)| inbox.edit(name, Some(*content), None)).collect()
     }
 }
 
 /// Everything in the inbox, each proposal examined on its own.
 #[derive(Default)]
-pub(super) struct Survey {
+pub(in crate::playbook) struct Survey {
     /// Proposals, with the state of the files after each.
-    pub(super) ready: Vec<(Ready, Plan)>,
-    pub(super) inapplicable: Vec<(Name, CannotApply)>,
+    pub(in crate::playbook) ready: Vec<(Ready, Plan)>,
+    pub(in crate::playbook) inapplicable: Vec<(Name, CannotApply)>,
 }
 
 /// The inbox, listed once, and the roots that it may change.
-pub(super) struct Pending<'a> {
+pub(in crate::playbook) struct Pending<'a> {
     folder: &'a Folder,
     written: BTreeMap<ProposalName, Written>,
     roots: AllowedRoots,
 }
 
 impl Inbox {
-    pub(super) fn files(&self) -> InboxFiles<'_> {
+    pub(in crate::playbook) fn files(&self) -> InboxFiles<'_> {
         InboxFiles(&self.playbook.shared.store.folder)
     }
 
-    pub(super) fn allowed_roots(&self) -> Result<AllowedRoots> {
+    pub(in crate::playbook) fn allowed_roots(&self) -> Result<AllowedRoots> {
         let named = &self.playbook.shared.targets;
         let targets = InboxTargets(&self.playbook.shared.store.folder);
         Ok(targets.allowed_roots(named.global_notes.as_deref(), &named.writable_skills)?)
     }
 
     /// Examines everything in the inbox, each proposal on its own.
-    pub(super) fn examine_all(&self) -> Result<Survey> {
+    pub(in crate::playbook) fn examine_all(&self) -> Result<Survey> {
         let folder = &self.playbook.shared.store.folder;
         let mut survey = Survey::default();
         let written = self.files().list()?;
@@ -83,7 +83,7 @@ impl Inbox {
     }
 
     /// The inbox, for lookups by name.
-    pub(super) fn pending(&self) -> Result<Pending<'_>> {
+    pub(in crate::playbook) fn pending(&self) -> Result<Pending<'_>> {
         let named = |written: Written| {
             let name = match &written.what {
                 InboxItem::Patch(kind) => ProposalName::Patch(kind.clone()),
@@ -97,7 +97,7 @@ impl Inbox {
     }
 
     /// A proposal, if it has not changed since it was listed.
-    pub(super) fn present(&self, name: &ProposalName, text: TextHash) -> Result<Ready> {
+    pub(in crate::playbook) fn present(&self, name: &ProposalName, text: TextHash) -> Result<Ready> {
         self.pending()?.present(name, text, &mut Plan::default())
     }
 }
@@ -107,7 +107,7 @@ impl Pending<'_> {
     ///
     /// # Errors
     /// `NoSuch`, `CannotApply`.
-    pub(super) fn ready(&self, name: &ProposalName, plan: &mut Plan) -> Result<Ready> {
+    pub(in crate::playbook) fn ready(&self, name: &ProposalName, plan: &mut Plan) -> Result<Ready> {
         let missing = |name: String| inbox::Error::NoSuch { name };
         let written = self.written.get(name).ok_or_else(|| missing(name.to_string()))?;
         let shown = || InboxFiles::shown(&written.name);
@@ -122,7 +122,7 @@ impl Pending<'_> {
     ///
     /// # Errors
     /// Also `Changed`.
-    pub(super) fn present(&self, name: &ProposalName, text: TextHash, plan: &mut Plan) -> Result<Ready> {
+    pub(in crate::playbook) fn present(&self, name: &ProposalName, text: TextHash, plan: &mut Plan) -> Result<Ready> {
         let ready = self.ready(name, plan)?;
         if ready.proposal.text != text {
             let found = ready.proposal.text;
@@ -212,7 +212,7 @@ fn plan_patch(
     Ok(Ready { proposal, diffs, leaving })
 }
 
-pub(super) fn apply(
+pub(in crate::playbook) fn apply(
     folder: &Folder,
     kind: &PatchKind,
     roots: &AllowedRoots,
@@ -286,7 +286,7 @@ fn add_pointers(folder: &Folder, roots: &AllowedRoots, plan: &mut Plan) -> Resul
 }
 
 /// `counts` are the lines that the patch itself adds and removes.
-pub(super) fn patch_proposal(
+pub(in crate::playbook) fn patch_proposal(
     kind: &PatchKind,
     text: TextHash,
     files: Vec<PathBuf>,
@@ -299,7 +299,7 @@ pub(super) fn patch_proposal(
     Proposal { name: ProposalName::Patch(kind.clone()), text, files, summary, lines: Vec::new(), lessons: Vec::new() }
 }
 
-pub(super) fn skill_proposal(name: &SkillName, text: &[u8], target: PathBuf) -> Proposal {
+pub(in crate::playbook) fn skill_proposal(name: &SkillName, text: &[u8], target: PathBuf) -> Proposal {
     let summary = format!("a new skill of {} bytes", text.len());
     Proposal {
         name: ProposalName::Skill(name.clone()),
@@ -312,7 +312,11 @@ pub(super) fn skill_proposal(name: &SkillName, text: &[u8], target: PathBuf) -> 
 }
 
 /// The path of a new skill, if it can be created.
-pub(super) fn skill_target(folder: &Folder, roots: &AllowedRoots, name: &SkillName) -> Result<PathBuf, CannotApply> {
+pub(in crate::playbook) fn skill_target(
+    folder: &Folder,
+    roots: &AllowedRoots,
+    name: &SkillName,
+) -> Result<PathBuf, CannotApply> {
     let target = saved_skill(roots, name.as_str());
     let refuse = |reason| CannotApply::Target { line: 0, reason };
     judge(&target, &InboxTargets(folder).view(&target).map_err(unreadable)?).map_err(refuse)?;
@@ -320,7 +324,7 @@ pub(super) fn skill_target(folder: &Folder, roots: &AllowedRoots, name: &SkillNa
 }
 
 /// The checks of a skill that need only its bytes.
-pub(super) fn check_skill(name: &SkillName, bytes: &[u8]) -> Result<(), CannotApply> {
+pub(in crate::playbook) fn check_skill(name: &SkillName, bytes: &[u8]) -> Result<(), CannotApply> {
     let reason = if bytes.len() > MAX_FILE_BYTES {
         format!("it has {} bytes, at most {MAX_FILE_BYTES} are read", bytes.len())
     } else if !name.is_standard() {
