@@ -37,6 +37,6 @@ pub use crate::skill::{
     SkillProvenance as Provenance, SkillReading as Reading, SkillRefused as Refused, SuggestedSkill as Suggested,
     auto_save, curate, match_skills, match_skills_by_meaning, quality_gate, render_skills, word_skill,
 };
-pub use crate::store::skill_files::{NotListed, RefusedSkill as RefusedFile};
-pub use crate::store::skill_state::SkillUse as Use;
-pub use crate::store::supporting_files::{NotCovered, SkillFile as File};
+pub use crate::store::skills::files::{NotListed, RefusedSkill as RefusedFile};
+pub use crate::store::skills::state::SkillUse as Use;
+pub use crate::store::skills::supporting::{NotCovered, SkillFile as File};

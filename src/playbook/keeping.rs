@@ -12,7 +12,7 @@ use crate::learn::LearnOutcome;
 use crate::lesson::{LessonDraft, LessonId, Refusal};
 use crate::state::{Plan, Planned};
 use crate::store::export::check_folder;
-use crate::store::skill_files::{FILE, OWN_SKILLS};
+use crate::store::skills::files::{FILE, OWN_SKILLS};
 use crate::store::{BackupRecord, Restored};
 
 /// The result of a repair, or of its preview.

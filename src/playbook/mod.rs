@@ -53,7 +53,7 @@ use crate::error::{FolderError, Result};
 use crate::exchange::ExportKey;
 use crate::lesson::TextHash;
 use crate::state::{DedupIndex, Lazy, RecallIndex};
-use crate::store::skill_state::KnownSkillState;
+use crate::store::skills::state::KnownSkillState;
 use crate::store::{Snapshot, Store, VectorCache};
 
 use reads::Reads;

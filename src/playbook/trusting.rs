@@ -20,7 +20,7 @@ use crate::folder::Name;
 use crate::lesson::{Lesson, LessonId, LessonRef, TextHash, Trust};
 use crate::proposal::{hidden_in_prompts, lesson_as_text};
 use crate::state::Planned;
-use crate::store::skill_files::{OWN_SKILLS, RefusedSkill};
+use crate::store::skills::files::{OWN_SKILLS, RefusedSkill};
 use crate::trust::{FolderIdentity, Standing};
 
 /// Content of the folder that its user has not admitted yet.

@@ -1,7 +1,7 @@
 //! A folder holds a playbook or a vector memory, not both.
 
 use super::documents::DOCUMENTS;
-use super::former_log::LOG;
+use super::recover::former_log::LOG;
 use super::{BACKUP, PLAYBOOK};
 use crate::error::folder::{FolderError, FolderKind, Result};
 use crate::folder::Folder;

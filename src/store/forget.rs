@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::curation::ARCHIVE as SKILLS_ARCHIVE;
+use super::skills::curation::ARCHIVE as SKILLS_ARCHIVE;
 use super::{ARCHIVE, BACKUP, PLAYBOOK, Store};
 use crate::error::folder::Result;
 use crate::folder::edits::JOURNALS;

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::former_log::FormerLog;
 use super::playbook_file::Seals;
 use super::recover::RecoveryAccess;
+use super::recover::former_log::FormerLog;
+use super::recover::salvage;
 use super::usage::Folded;
 use super::{
     BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, START_BYTES, Snapshot, Store, is_alike, is_missing,
-    playbook_file, salvage,
+    playbook_file,
 };
 use crate::error::folder::{FolderError, Irregular, Result, Unusable};
 use crate::folder::Stamp;

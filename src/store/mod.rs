@@ -5,50 +5,31 @@
 //! fails before its copy is synced has no effect.
 
 pub(crate) mod archive;
-mod archive_file;
 mod backup;
 mod checksum;
-mod combine;
 mod commit;
-mod conflict;
-pub(crate) mod curation;
 pub(crate) mod documents;
 pub(crate) mod export;
 pub(crate) mod folder_kind;
 mod forget;
-mod former_log;
 #[cfg(test)]
 mod fuzz;
-mod hand_edits;
 pub(crate) mod inbox;
-pub(crate) mod inbox_targets;
 mod loading;
 mod marks;
-pub(crate) mod memory_vectors;
 mod playbook_file;
-#[cfg(test)]
-mod power_loss;
-mod prepared_commit;
-mod publication;
-#[cfg(test)]
-mod random_histories;
 mod receipts;
 mod recover;
 mod replaced;
 mod replaced_file;
-mod salvage;
 pub(crate) mod sections;
-pub(crate) mod skill_files;
-mod skill_scan;
-pub(crate) mod skill_state;
+pub(crate) mod skills;
 mod snapshot;
-pub(crate) mod supporting_files;
 #[cfg(test)]
 mod tests;
 pub(crate) mod undo;
 mod usage;
-mod vector_file;
-mod vectors;
+pub(crate) mod vectors;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -64,18 +45,18 @@ use crate::folder::{Directory, Folder, Name, Stamp};
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Change, Edit};
 use crate::trust::{Guard, Standing};
-use archive_file::ArchiveFile;
+use archive::file::ArchiveFile;
 pub use backup::{BackupFile, BackupRecord, Restored};
 pub(crate) use commit::ModelVectors;
+use commit::prepared::DerivedData;
 use playbook_file::FileEncoder;
 pub(crate) use playbook_file::PlaybookFile;
-use prepared_commit::DerivedData;
 use receipts::{ReceiptCount, ReceiptFile};
 pub use recover::Recovery;
 pub(crate) use snapshot::Snapshot;
 use snapshot::{FileVersion, OnDisk};
 pub(crate) use usage::{Event, Text, UsageCheck, UsageLog};
-use vector_file::VectorFile;
+use vectors::file::VectorFile;
 pub(crate) use vectors::{VectorCache, count as count_vectors, is_cache};
 
 /// The playbook file.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::playbook_file::EncodedFile;
-use super::{PlaybookFile, START_BYTES, UsageLog, salvage};
+use super::recover::salvage;
+use super::{PlaybookFile, START_BYTES, UsageLog};
 use crate::folder::Stamp;
 use crate::lesson::TextHash;
 use crate::state::Book;

@@ -9,7 +9,7 @@ use adage_index::{IndexConfig, KeySet, UnitVector, VectorIndex};
 use super::chunking::chunks;
 use super::document_table::DocumentTable;
 use crate::hash::TextHash;
-use crate::store::memory_vectors::StoredIndex;
+use crate::store::vectors::memory::StoredIndex;
 
 /// Vectors by the hashes of their texts.
 pub(super) type Vectors = BTreeMap<TextHash, UnitVector>;

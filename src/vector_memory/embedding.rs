@@ -16,7 +16,7 @@ use crate::embed::{Embedder, Role, embed_each};
 use crate::error::EmbedError;
 use crate::error::vector_memory::Result;
 use crate::lesson::TextHash;
-use crate::store::memory_vectors::{self, StoredIndex, VectorMark};
+use crate::store::vectors::memory::{self, StoredIndex, VectorMark};
 
 /// Texts per call of the embedder. Vectors are saved after each batch, so that a failure loses one batch at most.
 const BATCH: usize = 64;
@@ -102,7 +102,7 @@ impl Inner {
         };
         let unsaved: Vectors = self.unsaved.lock().iter().cloned().collect();
         let view = if unsaved.is_empty() { view } else { self.change(|next| next.chunks.give(&unsaved)) };
-        let Some(sections) = memory_vectors::news(&self.log.folder, mark)? else { return Ok(view) };
+        let Some(sections) = memory::news(&self.log.folder, mark)? else { return Ok(view) };
         let model = embedder.fingerprint();
         let stored = StoredIndex::among(&sections, model).filter(|_| view.chunks.vectors.is_empty());
         let view = match &stored {
@@ -117,7 +117,7 @@ impl Inner {
             return Ok(view);
         }
         let wanted = view.chunks.missing_texts();
-        let found = memory_vectors::vectors(&sections, model, |text| wanted.contains(text));
+        let found = memory::vectors(&sections, model, |text| wanted.contains(text));
         Ok(self.change(|next| next.chunks.give(&found)))
     }
 

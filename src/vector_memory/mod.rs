@@ -44,7 +44,7 @@ use parking_lot::{Mutex, RwLock};
 use crate::embed::Embedder;
 use crate::lesson::TextHash;
 use crate::store::documents::{DocumentLog, LogUpdate, MemoryRecovery};
-use crate::store::memory_vectors::VectorMark;
+use crate::store::vectors::memory::VectorMark;
 use view::{Searched, View};
 
 pub use crate::document::Document;

@@ -14,7 +14,7 @@ use crate::error::FolderError;
 use crate::error::vector_memory::{DocumentError, Error, Result};
 use crate::folder::{Lock, Turn};
 use crate::store::documents::{Change, Logged, MemoryRecovery};
-use crate::store::memory_vectors::{self, IndexToStore};
+use crate::store::vectors::memory::{self, IndexToStore};
 
 /// A log is compacted when it is longer than this, in bytes, and more than half of it belongs to replaced or removed documents.
 const MIN_COMPACTED: u64 = 64 << 10;
@@ -240,7 +240,7 @@ impl Inner {
     pub(super) fn save(&self, lock: &Lock) -> Result<()> {
         let Some(embedder) = &self.embedder else { return Ok(()) };
         let mut unsaved = self.unsaved.lock();
-        let length = memory_vectors::append(&self.log.folder, embedder.fingerprint(), &unsaved, lock)?;
+        let length = memory::append(&self.log.folder, embedder.fingerprint(), &unsaved, lock)?;
         unsaved.clear();
         drop(unsaved);
         let view = Arc::clone(&self.view.read());
@@ -275,7 +275,7 @@ impl Inner {
         });
         let index = model.map(|model| IndexToStore { model, index: &chunks.vectors, texts: chunks.texts_by_row() });
         let live = chunks.chunks.iter().map(|chunk| chunk.text).collect();
-        memory_vectors::rewrite(&self.log.folder, &live, index.as_ref(), own, lock)?;
+        memory::rewrite(&self.log.folder, &live, index.as_ref(), own, lock)?;
         self.n_stored.store(chunks.vectors.len(), Ordering::Relaxed);
         Ok(())
     }

@@ -13,8 +13,8 @@ use crate::proposal::{
     ProposalName, SKILL_FILE, for_person, in_memory, judge, locate, saved_skill, with_pointers,
 };
 use crate::skill::{Skill, SkillName};
+use crate::store::inbox::targets::InboxTargets;
 use crate::store::inbox::{Bases, InboxFiles, InboxItem, Written, unreadable};
-use crate::store::inbox_targets::InboxTargets;
 
 /// A proposal and what applying it would do.
 pub(in crate::playbook) struct Ready {

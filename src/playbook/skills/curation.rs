@@ -12,8 +12,8 @@ use crate::playbook::skills::exchange::checked_text;
 use crate::playbook::skills::listing::{ListedSkill, listed};
 use crate::playbook::{SkillPlace, Skills};
 use crate::skill::{CurationPlan, CurationStep, ProtectedBecause, Skill, SkillLife, SkillName, curate};
-use crate::store::curation::{CurationFiles, SkillEdit};
-use crate::store::skill_state::{Note, SkillState};
+use crate::store::skills::curation::{CurationFiles, SkillEdit};
+use crate::store::skills::state::{Note, SkillState};
 
 /// The result of a curation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

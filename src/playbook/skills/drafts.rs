@@ -7,8 +7,8 @@ use crate::lesson::{Origin, TextHash, Trust};
 use crate::playbook::skills::Skills;
 use crate::playbook::skills::listing::{ListedSkill, SkillPlace, is_recorded};
 use crate::skill::{Skill, SkillName, is_same_procedure};
-use crate::store::skill_files::FoundSkill;
-use crate::store::skill_state::SkillState;
+use crate::store::skills::files::FoundSkill;
+use crate::store::skills::state::SkillState;
 
 impl Skills {
     /// Marks the memory's own drafts that only one session suggested as awaiting review. Excepted are drafts that a person

@@ -15,8 +15,8 @@ use crate::proposal::SKILL_FILE;
 use crate::skill::{MAX_SKILL_BYTES, Quality, Skill, SkillName, SkillNote, SkillRefused};
 use crate::state::Planned;
 use crate::store::export::check_folder;
-use crate::store::skill_files::{Existing, FoundSkill, SkillFiles, Written, skill_file};
-use crate::store::supporting_files::SupportingFiles;
+use crate::store::skills::files::{Existing, FoundSkill, SkillFiles, Written, skill_file};
+use crate::store::skills::supporting::SupportingFiles;
 
 /// The result of saving a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -12,9 +12,9 @@ use crate::learn::Verification;
 use crate::lesson::{TextHash, Trust};
 use crate::proposal::hidden_in_prompts;
 use crate::skill::{Quality, Skill, SkillName, SkillNote};
-use crate::store::skill_files::{FoundSkill, RefusedSkill};
-use crate::store::skill_state::{SkillState, SkillUse};
-use crate::store::supporting_files::{NotCovered, SkillFile};
+use crate::store::skills::files::{FoundSkill, RefusedSkill};
+use crate::store::skills::state::{SkillState, SkillUse};
+use crate::store::skills::supporting::{NotCovered, SkillFile};
 use crate::trust::{Guard, Standing, removed};
 
 /// The kind of folder that a skill is in. The order is the order of precedence for names.

@@ -18,8 +18,8 @@ use crate::playbook::skills::listing::{
 use crate::playbook::{OpenPlaybook, Playbook};
 use crate::skill::SkillName;
 use crate::store::Store;
-use crate::store::skill_files::SkillFiles;
-use crate::store::skill_state::{Checked, Note, SkillStateFile, SkillUse};
+use crate::store::skills::files::SkillFiles;
+use crate::store::skills::state::{Checked, Note, SkillStateFile, SkillUse};
 
 /// The skills of a memory, of its project and of other folders; from [`Playbook::skills`].
 ///
@@ -218,7 +218,7 @@ mod tests {
     use crate::folder::disk::{Disk, RealDisk};
     use crate::lesson::Trust;
     use crate::skill::Skill;
-    use crate::store::skill_files::NotListed;
+    use crate::store::skills::files::NotListed;
     use crate::testing::at;
     use crate::testing::faults::{Fault, FaultyDisk};
     use crate::{Listing, ManualClock, build_lesson};

@@ -14,7 +14,7 @@ use crate::playbook::skills::exchange::SavedSkill;
 use crate::skill::{
     AutoSave, Declined, DeclinedSkill, NotWorded, Skill, SkillName, SuggestedSkill, auto_save, word_skill,
 };
-use crate::store::skill_state::Note;
+use crate::store::skills::state::Note;
 
 /// The results of saving suggested skills.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

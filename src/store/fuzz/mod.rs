@@ -9,9 +9,10 @@ use chrono::DateTime;
 use serde_json::Value;
 
 use super::documents::fuzz_documents;
-use super::former_log::FormerLog;
 use super::playbook_file::{self, PlaybookFile};
-use super::{archive, checksum, salvage, vectors};
+use super::recover::former_log::FormerLog;
+use super::recover::salvage;
+use super::{archive, checksum, vectors};
 use crate::ManualClock;
 use crate::hash::TextHash;
 use crate::user_key::Codes;

@@ -6,8 +6,8 @@ use super::super::*;
 use super::TestFolders;
 use crate::error::inbox;
 use crate::folder::disk::RealDisk;
-use crate::store::curation::CurationFiles;
 use crate::store::export::Exports;
+use crate::store::skills::curation::CurationFiles;
 use crate::store::undo::undo_within;
 use crate::testing::at;
 

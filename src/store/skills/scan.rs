@@ -5,18 +5,18 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::skill_files::{FILE, FoundSkill, NotListed, OWN_SKILLS, RefusedSkill, SkillRoot, unreadable};
-use super::supporting_files::SupportingFiles;
 use crate::folder::{Directory, Entry, Folder, Name};
 use crate::skill::{MAX_SKILL_BYTES, Skill, SkillRefused};
+use crate::store::skills::files::{FILE, FoundSkill, NotListed, OWN_SKILLS, RefusedSkill, SkillRoot, unreadable};
+use crate::store::skills::supporting::SupportingFiles;
 
 /// The accepted names of a skill's file.
-pub(super) const FILE_NAMES: [&str; 2] = [FILE, "skill.md"];
+pub(in crate::store) const FILE_NAMES: [&str; 2] = [FILE, "skill.md"];
 /// The maximum number of folders of a root.
 const MAX_FOLDERS: usize = 5_000;
 
 /// The skills in a root; empty if the folder is missing. Hidden folders and those without a skill are skipped.
-pub(super) fn scan(folder: &Folder, root: &Path) -> SkillRoot {
+pub(in crate::store) fn scan(folder: &Folder, root: &Path) -> SkillRoot {
     let mut scan = Scan { folder, found: SkillRoot::default() };
     if let Err(reason) = scan.root(root) {
         scan.found.left_out.push(RefusedSkill { path: root.to_owned(), reason });

@@ -8,6 +8,8 @@
 //! .inbox/aside/…                       what cannot be applied, each with a .reason
 //! ```
 
+pub(crate) mod targets;
+
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
 //! The archive: evicted, pruned and merged lessons, one change per line, append-only. `undo` reads it.
 
+pub(in crate::store) mod file;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -7,11 +9,11 @@ use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::checksum::{self, Seal};
-use super::marks;
 use crate::clock::Clock;
 use crate::lesson::{ChangeId, Lesson, LessonId, RemovedText, TextHash};
 use crate::state::{Action, Change, Edit, Why};
+use crate::store::checksum::{self, Seal};
+use crate::store::marks;
 
 #[derive(Serialize, Deserialize)]
 struct Line {
@@ -184,7 +186,7 @@ pub(crate) fn without(bytes: &[u8], lessons: &BTreeSet<LessonId>) -> Vec<u8> {
 }
 
 /// The archive without the marks of a merge, and with each line of both versions once; none if it has no such marks.
-pub(super) fn merged(bytes: &[u8]) -> Option<Vec<u8>> {
+pub(in crate::store) fn merged(bytes: &[u8]) -> Option<Vec<u8>> {
     if !marks::has_marks(bytes) {
         return None;
     }

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 
 use serde_json::{Deserializer, Map, Value};
 
-use super::checksum::{self, Seal};
-use super::marks;
-use super::playbook_file::{LISTS, MAX_NUMBER};
+use crate::store::checksum::{self, Seal};
+use crate::store::marks;
+use crate::store::playbook_file::{LISTS, MAX_NUMBER};
 
 /// Decodes a file that was saved as UTF-16 or with a byte order mark. Invalid bytes become U+FFFD.
-pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
+pub(in crate::store) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     let utf_16 = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes.as_chunks().0.iter().map(|pair| unit(*pair)).collect();
         Cow::Owned(String::from_utf16_lossy(&units))
@@ -27,7 +27,7 @@ pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
 
 /// Turns almost valid JSON into JSON: it removes trailing commas, comments on lines of their own and the marks of a conflict
 /// (both sides stay, but not their common ancestor), and replaces numbers that JSON does not have.
-pub(super) fn mend(text: &str) -> String {
+pub(in crate::store) fn mend(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     for line in marks::cut(text).all.lines().filter(|line| !line.trim_start().starts_with("//")) {
         mended.push_str(line);
@@ -75,7 +75,7 @@ fn string(text: &str) -> &str {
 
 /// The complete rows in a text that is not valid JSON, as the keys of a playbook file. A row goes to the list that its checksum
 /// identifies; rows without a valid checksum go to `lessons`. The generation is included.
-pub(super) fn rows(text: &str) -> Map<String, Value> {
+pub(in crate::store) fn rows(text: &str) -> Map<String, Value> {
     let mut lists: [Vec<Value>; 3] = Default::default();
     let mut at = 0;
     while let Some(start) = text[at..].find('{').map(|start| at + start) {
@@ -100,12 +100,12 @@ pub(super) fn rows(text: &str) -> Map<String, Value> {
 }
 
 /// The number at the first key of this name, unless it is larger than any generation.
-pub(super) fn number(text: &str, key: &str) -> Option<u64> {
+pub(in crate::store) fn number(text: &str, key: &str) -> Option<u64> {
     digits(text, key).filter(|number| *number < MAX_NUMBER)
 }
 
 /// The time at which a file states that it was written, in nanoseconds since 1970.
-pub(super) fn written(text: &str) -> Option<u64> {
+pub(in crate::store) fn written(text: &str) -> Option<u64> {
     digits(text, "written")
 }
 

@@ -1,14 +1,17 @@
 //! The commit: decide under the lock, prepare, publish. The steps are in the documentation of the parent module.
 
+pub(in crate::store) mod prepared;
+pub(in crate::store) mod publication;
+
 use parking_lot::RwLock;
 
-use super::prepared_commit::{DerivedData, Marks, PreparedCommit};
-use super::{Event, Snapshot, Store, VectorCache};
 use crate::credit::outcome_line;
 use crate::error::{FolderError, Result};
 use crate::folder::Turn;
 use crate::lesson::TextHash;
 use crate::state::{Book, Plan};
+use crate::store::commit::prepared::{DerivedData, Marks, PreparedCommit};
+use crate::store::{Event, Snapshot, Store, VectorCache};
 
 /// Caches of former versions: they may contain texts of removed lessons.
 const FORMER_CACHES: [&str; 3] = ["recall.bin", "recall-code.bin", "words.bin"];

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::forget::Words;
-use super::playbook_file::PlaybookFile;
-use super::snapshot::Snapshot;
-use super::usage::Folded;
 use crate::lesson::{Lesson, SCHEMA_VERSION, TextHash};
 use crate::state::{Book, Change, Erasure, Plan};
+use crate::store::forget::Words;
+use crate::store::playbook_file::PlaybookFile;
+use crate::store::snapshot::Snapshot;
+use crate::store::usage::Folded;
 
 /// What becomes of vectors and indexes of removed texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DerivedData {
+pub(in crate::store) enum DerivedData {
     /// They may stay until a compaction.
     Keep,
     /// They are dropped with the commit.
@@ -21,28 +21,28 @@ pub(super) enum DerivedData {
 
 /// How much of the files that are written before a commit belongs to its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Marks {
-    pub(super) archive_length: u64,
+pub(in crate::store) struct Marks {
+    pub(in crate::store) archive_length: u64,
     /// The number of the last line of usage.
-    pub(super) usage: u64,
+    pub(in crate::store) usage: u64,
 }
 
 /// A commit that is ready to be written.
-pub(super) struct PreparedCommit {
+pub(in crate::store) struct PreparedCommit {
     /// The book as it was decided; the book of the file has every lesson in the present schema.
     decided: Book,
     /// The next state, with the marks of the state before.
     file: PlaybookFile,
-    pub(super) changes: Vec<Change>,
+    pub(in crate::store) changes: Vec<Change>,
     /// Earlier texts of what must be removed from every file.
     forgotten_texts: Vec<Arc<Lesson>>,
     /// What must be removed from every file.
-    pub(super) forgotten: Option<Words>,
-    pub(super) derived: DerivedData,
+    pub(in crate::store) forgotten: Option<Words>,
+    pub(in crate::store) derived: DerivedData,
 }
 
 impl PreparedCommit {
-    pub(super) fn new(before: &Snapshot, plan: Plan) -> Self {
+    pub(in crate::store) fn new(before: &Snapshot, plan: Plan) -> Self {
         let Plan { book: decided, changes, erasure, accepts_edits, .. } = plan;
         let forgotten = erasure.forgotten();
         let mut book = decided.clone();
@@ -62,22 +62,22 @@ impl PreparedCommit {
         }
     }
 
-    pub(super) fn generation(&self) -> u64 {
+    pub(in crate::store) fn generation(&self) -> u64 {
         self.file.generation
     }
 
-    pub(super) fn book(&self) -> &Book {
+    pub(in crate::store) fn book(&self) -> &Book {
         &self.file.book
     }
 
     /// The lessons that the state before did not have like this.
-    pub(super) fn new_lessons<'a>(&'a self, before: &'a Book) -> impl Iterator<Item = &'a Arc<Lesson>> {
+    pub(in crate::store) fn new_lessons<'a>(&'a self, before: &'a Book) -> impl Iterator<Item = &'a Arc<Lesson>> {
         let is_same = |lesson: &Arc<Lesson>| before.get(lesson.id).is_some_and(|known| Arc::ptr_eq(known, lesson));
         self.decided.lessons.iter().filter(move |lesson| !is_same(lesson))
     }
 
     /// The rows that the state before had and this one has not, under whatever id, by admission hash.
-    pub(super) fn gone(&self, before: &Book) -> Vec<TextHash> {
+    pub(in crate::store) fn gone(&self, before: &Book) -> Vec<TextHash> {
         let is_same = |lesson: &&Arc<Lesson>| self.decided.get(lesson.id).is_some_and(|kept| Arc::ptr_eq(kept, lesson));
         let edits = self.changes.iter().flat_map(|change| &change.edits);
         let known = before
@@ -94,7 +94,7 @@ impl PreparedCommit {
     }
 
     /// The next state, once the files that its marks are about are written.
-    pub(super) fn file(&self, marks: Marks) -> PlaybookFile {
+    pub(in crate::store) fn file(&self, marks: Marks) -> PlaybookFile {
         let usage = Folded::Line(marks.usage);
         PlaybookFile { archive_length: marks.archive_length, usage, ..self.file.clone() }
     }

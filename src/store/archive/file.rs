@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, FixedOffset, TimeDelta};
 
-use super::{ARCHIVE, START_BYTES, archive};
 use crate::clock::Clock;
 use crate::config::StoreConfig;
 use crate::error::folder::Result;
 use crate::folder::{Directory, Folder, Name};
 use crate::lesson::LessonId;
 use crate::state::{Action, Change};
+use crate::store::{ARCHIVE, START_BYTES, archive};
 
 /// The age of the archive is checked at every 64th commit.
 const AGE_EVERY: u64 = 64;
@@ -18,9 +18,9 @@ const AGE_EVERY: u64 = 64;
 /// The archive of a folder.
 #[derive(Clone, Copy)]
 pub(crate) struct ArchiveFile<'a> {
-    pub(super) folder: &'a Folder,
-    pub(super) config: &'a StoreConfig,
-    pub(super) clock: &'a dyn Clock,
+    pub(in crate::store) folder: &'a Folder,
+    pub(in crate::store) config: &'a StoreConfig,
+    pub(in crate::store) clock: &'a dyn Clock,
 }
 
 impl ArchiveFile<'_> {
@@ -35,7 +35,7 @@ impl ArchiveFile<'_> {
     }
 
     /// Its first bytes, of this number, without the marks of a merge.
-    pub(super) fn read_until(self, length: u64) -> Result<Vec<u8>> {
+    pub(in crate::store) fn read_until(self, length: u64) -> Result<Vec<u8>> {
         let mut bytes = self.read()?;
         bytes.truncate(usize::try_from(length).unwrap_or(usize::MAX));
         Ok(bytes)
@@ -49,7 +49,7 @@ impl ArchiveFile<'_> {
     /// Truncates what a dead writer appended, appends the changes of the commit of this generation, and returns the new length.
     /// An archive that is larger or older than allowed is shortened: the playbook file must be committed next then, because until
     /// then it states a larger length, which readers limit to the actual one.
-    pub(super) fn append(self, length: u64, changes: &[Change], generation: u64) -> Result<u64> {
+    pub(in crate::store) fn append(self, length: u64, changes: &[Change], generation: u64) -> Result<u64> {
         let length = self.append_after(length, changes, generation)?;
         self.shorten(length, generation)
     }
@@ -80,7 +80,7 @@ impl ArchiveFile<'_> {
 
     /// As [`append`](Self::append), without the lines of forgotten lessons: the first `length` bytes are written again, with
     /// the changes after them.
-    pub(super) fn rewrite(
+    pub(in crate::store) fn rewrite(
         self,
         length: u64,
         changes: &[Change],
@@ -121,7 +121,7 @@ impl ArchiveFile<'_> {
 
     /// Replaces an archive that has the marks of a merge by one with the lines of both versions. Returns its new length, if it had
     /// marks.
-    pub(super) fn write_merged(self) -> Result<Option<u64>> {
+    pub(in crate::store) fn write_merged(self) -> Result<Option<u64>> {
         let merged = archive::merged(&self.files().read_or_empty(ARCHIVE, 0)?);
         merged.map(|bytes| self.replace(&bytes)).transpose()
     }
@@ -135,7 +135,7 @@ impl ArchiveFile<'_> {
 
     /// Says in the archive that a removal, or its undo, was committed. The next commit with lines of its own cuts this one off: they say
     /// so then.
-    pub(super) fn mark_committed(self, changes: &[Change], generation: u64) {
+    pub(in crate::store) fn mark_committed(self, changes: &[Change], generation: u64) {
         let decides = |change: &Change| matches!(change.action, Action::Remove | Action::Undo);
         if changes.iter().any(decides)
             && let Err(error) = self.files().append(ARCHIVE, &archive::committed(generation))

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::prepared_commit::DerivedData;
-use super::{VECTORS, VectorCache, vectors};
 use crate::error::folder::Result;
 use crate::folder::Folder;
 use crate::hash::TextHash;
 use crate::lesson::Lesson;
 use crate::state::{Book, EmbeddedText};
+use crate::store::commit::prepared::DerivedData;
+use crate::store::{VECTORS, VectorCache, vectors};
 use crate::trust::Guard;
 
 /// A vector cache is compacted when it is larger than this, in bytes …
@@ -19,14 +19,14 @@ const MAX_BLOAT: u64 = 4;
 
 /// The vector cache of a playbook in a folder.
 #[derive(Clone, Copy)]
-pub(super) struct VectorFile<'a> {
-    pub(super) folder: &'a Folder,
-    pub(super) guard: &'a Guard,
+pub(in crate::store) struct VectorFile<'a> {
+    pub(in crate::store) folder: &'a Folder,
+    pub(in crate::store) guard: &'a Guard,
 }
 
 impl VectorFile<'_> {
     /// Reads the vectors that were cached since the last read. Returns the length of the file.
-    pub(super) fn read(self, cache: &mut VectorCache, model: TextHash) -> Result<u64> {
+    pub(in crate::store) fn read(self, cache: &mut VectorCache, model: TextHash) -> Result<u64> {
         let Some(stamp) = self.folder.files().stamp(VECTORS)? else { return Ok(0) };
         if cache.inode != Some(stamp.inode) || stamp.length < cache.read_to {
             cache.reread();
@@ -40,7 +40,7 @@ impl VectorFile<'_> {
     }
 
     /// Writes the unsaved vectors. The caller holds the lock.
-    pub(super) fn write(
+    pub(in crate::store) fn write(
         self,
         cache: &mut VectorCache,
         model: TextHash,

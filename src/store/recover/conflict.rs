@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::PlaybookFile;
 use crate::lesson::{ChangeId, Lesson, LessonId, QUARANTINED, Realm, RemovedText, TextHash};
 use crate::state::{Book, Change, Removals, ReviewReason, Waiting, Why};
+use crate::store::PlaybookFile;
 
 /// What the archive, which has the changes of both branches, says about lessons.
 #[derive(Default)]
@@ -43,7 +43,7 @@ impl Past {
 type Row = (Arc<Lesson>, Option<ReviewReason>);
 
 /// The rows of both versions: the same for every clone that unites them. Lessons that `admits` rejects are kept apart.
-pub(super) fn united(
+pub(in crate::store) fn united(
     ours: PlaybookFile,
     theirs: PlaybookFile,
     history: &[Change],

@@ -2,6 +2,9 @@
 
 #![allow(clippy::disallowed_methods, reason = "the tests break files by themselves")]
 
+mod power_loss;
+mod random_histories;
+
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
-use super::PLAYBOOK;
 use crate::exchange::{ExportKey, Format, read_export};
 use crate::folder::disk::{Disk, RealDisk};
+use crate::store::PLAYBOOK;
 use crate::testing::at;
 use crate::testing::faults::{Verdict, Watch};
 use crate::testing::random::{Random, n_cases};

@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 
 use chrono::{DateTime, FixedOffset};
 
-use super::skill_files::OWN_SKILLS;
-use super::undo::undo_within;
 use crate::error::{Error, Result};
 use crate::folder::edits::{FileEdit, Journal, Reach, Record, Transaction, content_hash};
 use crate::folder::{Entry, Folder, Name};
 use crate::id::ChangeId;
 use crate::skill::{Skill, SkillName};
+use crate::store::skills::files::OWN_SKILLS;
+use crate::store::undo::undo_within;
 
 /// The prefix of a curation's description in its journal.
 const WHAT: &str = "curation: ";
 /// The folder of removed skills.
-pub(super) const ARCHIVE: &str = "skills-archive";
+pub(in crate::store) const ARCHIVE: &str = "skills-archive";
 
 /// The edit of a skill's file.
 pub(crate) struct SkillEdit<'a> {

@@ -11,10 +11,10 @@ use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::skill_files::FoundSkill;
 use crate::error::folder::Result;
 use crate::folder::{Folder, JsonFile, JsonRecord, KnownJson, forget_oldest};
 use crate::hash::TextHash;
+use crate::store::skills::files::FoundSkill;
 
 /// The content of the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

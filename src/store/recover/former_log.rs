@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::checksum::{self, Seal};
-use super::playbook_file::{LESSONS, in_range};
-use super::{PlaybookFile, Store, marks, playbook_file};
 use crate::error::folder::Result;
+use crate::store::checksum::{self, Seal};
+use crate::store::playbook_file::{LESSONS, in_range};
+use crate::store::{PlaybookFile, Store, marks, playbook_file};
 
 /// The name of the log.
-pub(super) const LOG: &str = "playbook.log";
+pub(in crate::store) const LOG: &str = "playbook.log";
 
 const GENERATION: &str = "generation";
 /// Keys of a line that are not keys of the playbook file.
@@ -26,7 +26,7 @@ type Keys = Map<String, Value>;
 
 /// The content of a log; empty if there is none that can be read.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FormerLog {
+pub(in crate::store) struct FormerLog {
     /// The generation that it starts from.
     base: u64,
     /// The playbook file of that generation, if the log has it.
@@ -36,7 +36,7 @@ pub(super) struct FormerLog {
 
 impl FormerLog {
     /// Reads the whole lines; one that does not follow the line before it, or is damaged, does not count.
-    pub(super) fn parse(bytes: &[u8]) -> Self {
+    pub(in crate::store) fn parse(bytes: &[u8]) -> Self {
         let mut lines = bytes.split_inclusive(|byte| *byte == b'\n').map(whole);
         let mut log = Self::default();
         let Some(Some(mut first)) = lines.next().filter(|_| !marks::has_marks(bytes)) else { return log };
@@ -54,12 +54,12 @@ impl FormerLog {
     }
 
     /// The generation of the newest state; 0 if there is none.
-    pub(super) fn generation(&self) -> u64 {
+    pub(in crate::store) fn generation(&self) -> u64 {
         self.commits.last().map_or(self.base, |(generation, _)| *generation)
     }
 
     /// Applies the commits after a playbook file to it. Rows that a person edited are kept, and rows that a person removed do not come back.
-    pub(super) fn advance(&self, keys: &mut Keys) {
+    pub(in crate::store) fn advance(&self, keys: &mut Keys) {
         let generation = generation_of(keys);
         let is_later = |(later, _): &&(u64, Keys)| generation >= self.base && *later > generation;
         let mut later = self.commits.iter().filter(is_later).peekable();
@@ -142,13 +142,13 @@ fn whole(line: &[u8]) -> Option<Keys> {
 
 impl Store {
     /// The log of an earlier version, if there is one.
-    pub(super) fn former_log(&self) -> Result<FormerLog> {
+    pub(in crate::store) fn former_log(&self) -> Result<FormerLog> {
         let is_there = self.files().stamp(LOG)?.is_some();
         Ok(if is_there { FormerLog::parse(&self.files().read_or_empty(LOG, 0)?) } else { FormerLog::default() })
     }
 
     /// The playbook file that such a log leads to, if the log contains all of it.
-    pub(super) fn logged(&self, log: &FormerLog) -> Option<PlaybookFile> {
+    pub(in crate::store) fn logged(&self, log: &FormerLog) -> Option<PlaybookFile> {
         let admits = |lesson: &_| self.admits(lesson);
         let advance = |keys: &mut Keys| log.advance(keys);
         let mut parsed = playbook_file::parse_keys(log.state.clone()?, self.clock.as_ref(), &admits, advance).ok()?;

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use adage_redact::path_text;
 use serde::Serialize;
 
-use super::skill_scan::{self, FILE_NAMES};
-use super::supporting_files::{NotCovered, SkillFile};
 use crate::error::folder::{FolderError, Result};
 use crate::folder::{Directory, Entry, Folder, Name, TEMPORARY};
 use crate::hash::TextHash;
 use crate::skill::{Skill, SkillName, SkillNote, SkillRefused};
+use crate::store::skills::scan::{self, FILE_NAMES};
+use crate::store::skills::supporting::{NotCovered, SkillFile};
 
 /// The memory's own folder of skills.
 pub(crate) const OWN_SKILLS: &str = "skills";
@@ -124,7 +124,7 @@ impl<'a> SkillFiles<'a> {
 
     /// The skills; empty if the folder is missing. Hidden folders and those without a skill are skipped.
     pub(crate) fn scan(&self) -> SkillRoot {
-        skill_scan::scan(self.folder, self.root.path())
+        scan::scan(self.folder, self.root.path())
     }
 
     /// Writes a skill under the memory folder's lock: a temporary file, synced, then one rename. A link in the place of its
@@ -215,7 +215,7 @@ impl<'a> SkillFiles<'a> {
     }
 }
 
-pub(super) fn unreadable(error: &io::Error) -> NotListed {
+pub(in crate::store) fn unreadable(error: &io::Error) -> NotListed {
     NotListed::Unreadable(error.to_string())
 }
 

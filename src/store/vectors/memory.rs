@@ -10,11 +10,11 @@ use adage_index::snapshot::{Bytes, SectionKind, row_sum};
 use adage_index::{UnitVector, VectorIndex};
 use adage_redact::path_line;
 
-use super::VECTORS;
-use super::sections::{Label, MAGIC, SectionView, SectionWriter, Sections};
 use crate::error::folder::Result;
 use crate::folder::{Folder, Lock, Name};
 use crate::lesson::TextHash;
+use crate::store::VECTORS;
+use crate::store::sections::{Label, MAGIC, SectionView, SectionWriter, Sections};
 
 /// Rows of vectors: the texts' hashes, zero padding to a multiple of 64, the components.
 const ROWS: u32 = 1;

@@ -1,5 +1,8 @@
 //! The vector cache: vectors by model and text, appended as they are made. A vector is never wrong; it may be missing.
 
+pub(in crate::store) mod file;
+pub(crate) mod memory;
+
 use std::collections::{BTreeSet, HashMap};
 
 use adage_index::UnitVector;
@@ -20,7 +23,7 @@ pub(crate) const RECORD_ESTIMATE: u64 = 1_600;
 /// The length and checksum before each record.
 const HEADER: usize = 8;
 
-pub(super) fn codec() -> Configuration<LittleEndian, Fixint, Limit<MAX_RECORD>> {
+pub(in crate::store) fn codec() -> Configuration<LittleEndian, Fixint, Limit<MAX_RECORD>> {
     bincode::config::standard().with_little_endian().with_fixed_int_encoding().with_limit()
 }
 

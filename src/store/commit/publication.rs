@@ -1,11 +1,11 @@
 //! How a commit makes a state the newest one: the second copy of the playbook file is written and synced, then the file is replaced.
 
-use super::former_log::LOG;
-use super::playbook_file::{EncodedFile, Layout};
-use super::snapshot::{FileVersion, OnDisk};
-use super::{BACKUP, PLAYBOOK, PlaybookFile, Snapshot, Store, is_alike};
 use crate::error::{Error, FolderError, Result};
 use crate::folder::{Folder, Name};
+use crate::store::playbook_file::{EncodedFile, Layout};
+use crate::store::recover::former_log::LOG;
+use crate::store::snapshot::{FileVersion, OnDisk};
+use crate::store::{BACKUP, PLAYBOOK, PlaybookFile, Snapshot, Store, is_alike};
 
 /// A playbook file under a temporary name.
 struct Draft {
@@ -16,7 +16,7 @@ struct Draft {
 impl Store {
     /// Makes a state the newest one. The rename of the second copy is the commit: a failure after it is logged and is not an error, because
     /// readers take the newer of the two files.
-    pub(super) fn make_newest(&self, before: Snapshot, file: PlaybookFile) -> Result<Snapshot> {
+    pub(in crate::store) fn make_newest(&self, before: Snapshot, file: PlaybookFile) -> Result<Snapshot> {
         self.quarantine_newer(&before)?;
         let draft = self.draft(&file)?;
         let replaced = self.link_replaced(&before.on_disk.version)?;
@@ -39,7 +39,7 @@ impl Store {
     }
 
     /// Puts a rebuilt playbook file in place of one that cannot be used.
-    pub(super) fn install(&self, file: &PlaybookFile) -> Result<(), FolderError> {
+    pub(in crate::store) fn install(&self, file: &PlaybookFile) -> Result<(), FolderError> {
         let draft = self.draft(file)?;
         self.write_backup(&draft.encoded)?;
         self.files().rename(draft.name, PLAYBOOK)?;
@@ -56,7 +56,7 @@ impl Store {
     }
 
     /// An editor does not use the lock. If its change is detected in time, the commit fails and nothing is changed.
-    pub(super) fn check_unedited(&self, known: &FileVersion) -> Result<()> {
+    pub(in crate::store) fn check_unedited(&self, known: &FileVersion) -> Result<()> {
         if is_alike(known.stamp.as_ref(), self.files().stamp(PLAYBOOK)?.as_ref()) {
             Ok(())
         } else {
@@ -81,7 +81,7 @@ impl Store {
     }
 
     /// The error of the JSON writer, as an error of the playbook file.
-    pub(super) fn cannot_write(&self, error: serde_json::Error) -> FolderError {
+    pub(in crate::store) fn cannot_write(&self, error: serde_json::Error) -> FolderError {
         FolderError::io("write", &self.files().path_of(PLAYBOOK))(error.into())
     }
 }

@@ -3,32 +3,32 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::PlaybookFile;
-use super::checksum::Seal;
-use super::playbook_file::Seals;
 use crate::lesson::{Lesson, LessonId};
 use crate::state::{Book, Removals, Waiting};
+use crate::store::PlaybookFile;
+use crate::store::checksum::Seal;
+use crate::store::playbook_file::Seals;
 
 /// What could be read of a file, and the state of its checksums.
-pub(super) struct ReadableFile {
-    pub(super) file: PlaybookFile,
-    pub(super) seals: Seals,
+pub(in crate::store) struct ReadableFile {
+    pub(in crate::store) file: PlaybookFile,
+    pub(in crate::store) seals: Seals,
     /// True if only this program wrote the file: then every wrong checksum is damage.
-    pub(super) is_damage: bool,
+    pub(in crate::store) is_damage: bool,
 }
 
 /// The number of rows taken from each file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Taken {
-    pub(super) from_file: usize,
-    pub(super) from_backup: usize,
+pub(in crate::store) struct Taken {
+    pub(in crate::store) from_file: usize,
+    pub(in crate::store) from_backup: usize,
     /// Damaged rows that are not in the backup.
-    pub(super) set_aside: usize,
+    pub(in crate::store) set_aside: usize,
 }
 
 /// The rows of both, the newest of each. A row of the file is used if its checksum is right or a person edited it. The backup's
 /// row is used if the file's is damaged or missing, or the file is an older copy.
-pub(super) fn combine(found: Option<ReadableFile>, backup: Option<PlaybookFile>) -> (PlaybookFile, Taken) {
+pub(in crate::store) fn combine(found: Option<ReadableFile>, backup: Option<PlaybookFile>) -> (PlaybookFile, Taken) {
     let has_backup = backup.is_some();
     let (found, backup) = match (found, backup) {
         (None, backup) => {

@@ -4,16 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::loading::written_at;
-use super::{BACKUP, PLAYBOOK, Snapshot, Store};
 use crate::error::folder::Result;
 use crate::lesson::{ChangeId, Lesson, LessonId, TextHash};
 use crate::state::{Action, Book, Change, Edit, Plan, Why};
+use crate::store::loading::written_at;
+use crate::store::{BACKUP, PLAYBOOK, Snapshot, Store};
 
 impl Store {
     /// Adds to a plan what a person deleted and rewrote in the file that this clone wrote last, before the plan's own changes. Of a file that
     /// version control brought, or that somebody wrote anew, nothing is known.
-    pub(super) fn add_hand_edits(&self, snapshot: &Snapshot, plan: &mut Plan) -> Result<()> {
+    pub(in crate::store) fn add_hand_edits(&self, snapshot: &Snapshot, plan: &mut Plan) -> Result<()> {
         if !self.is_from_elsewhere(snapshot) {
             return Ok(());
         }

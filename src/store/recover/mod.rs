@@ -1,5 +1,11 @@
 //! Recovery of an unreadable playbook file: it goes to quarantine and is rebuilt from the backup; removals still hold.
 
+pub(in crate::store) mod combine;
+pub(in crate::store) mod conflict;
+pub(in crate::store) mod former_log;
+pub(in crate::store) mod hand_edits;
+pub(in crate::store) mod salvage;
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,15 +14,15 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::json;
 
-use super::checksum::Seal;
-use super::combine::{ReadableFile, Taken, combine};
-use super::former_log::FormerLog;
-use super::playbook_file::{Parsed, Seals};
-use super::{BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, archive, conflict, marks, salvage};
 use crate::error::folder::{FolderError, Result, Unusable};
 use crate::folder::{Entry, Lock};
 use crate::lesson::{LessonId, RemovedText};
 use crate::state::{Action, Book, Change, Removed, ReviewReason};
+use crate::store::checksum::Seal;
+use crate::store::playbook_file::{Parsed, Seals};
+use crate::store::recover::combine::{ReadableFile, Taken, combine};
+use crate::store::recover::former_log::FormerLog;
+use crate::store::{BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, archive, marks};
 
 /// Why a playbook file with the marks of a merge cannot be read.
 const MERGE: &str = "a merge left conflicts in it";
@@ -68,7 +74,7 @@ impl Recovery {
 
 /// What a recovery does with the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RecoveryAccess {
+pub(in crate::store) enum RecoveryAccess {
     /// The broken files go to quarantine, and the recovered state is written.
     Write,
     /// Nothing is changed: the handle may not write, or another process holds the lock.
@@ -77,7 +83,7 @@ pub(super) enum RecoveryAccess {
 
 impl Store {
     /// Rebuilds a broken playbook file from its backup. If another process has done it meanwhile, nothing is reported.
-    pub(super) fn recover(&self, reason: &Unusable) -> Result<(Snapshot, Option<Recovery>)> {
+    pub(in crate::store) fn recover(&self, reason: &Unusable) -> Result<(Snapshot, Option<Recovery>)> {
         // An open does not wait: if the lock is not free, the last good state is used, and a later call repairs the file.
         let lock =
             if self.folder.is_writable() { self.folder.lock_within(Duration::ZERO) } else { Ok(Box::new(()) as Lock) };
@@ -98,7 +104,7 @@ impl Store {
     }
 
     /// As [`recover`](Self::recover), for a caller that holds the lock or does not write.
-    pub(super) fn recover_locked(
+    pub(in crate::store) fn recover_locked(
         &self,
         reason: &Unusable,
         access: RecoveryAccess,
@@ -251,7 +257,7 @@ impl Store {
     }
 
     /// As much as can be read of a file.
-    pub(super) fn parse_leniently(&self, bytes: &[u8]) -> Option<Parsed> {
+    pub(in crate::store) fn parse_leniently(&self, bytes: &[u8]) -> Option<Parsed> {
         if let Ok(parsed) = self.parse(bytes) {
             return Some(parsed);
         }
@@ -272,7 +278,7 @@ impl Store {
     }
 
     /// The newest state apart from the playbook file: the second copy, or its undamaged parts; or what a log of an earlier version leads to.
-    pub(super) fn backup(&self) -> Result<Option<PlaybookFile>> {
+    pub(in crate::store) fn backup(&self) -> Result<Option<PlaybookFile>> {
         let former = self.former_log()?;
         let stored = self.stored_backup(&former)?;
         let is_newer = |file: &PlaybookFile| stored.as_ref().is_none_or(|stored| file.generation > stored.generation);
@@ -300,7 +306,7 @@ impl Store {
     }
 
     /// Assigns the whole archive, with its removals, to a state that does not state how much belongs to it.
-    pub(super) fn adopt_archive(&self, file: &mut PlaybookFile) -> Result<()> {
+    pub(in crate::store) fn adopt_archive(&self, file: &mut PlaybookFile) -> Result<()> {
         let bytes = self.archive().read()?;
         file.archive_length = archive::whole_length(&bytes);
         apply_removals(Arc::make_mut(&mut file.book), &archive::parse(&bytes, self.clock.as_ref()));
@@ -309,7 +315,7 @@ impl Store {
 
     /// Gives a file that another clone wrote, or that was merged, the marks of this clone: its whole archive, and the usage that was
     /// folded in here.
-    pub(super) fn adopt_marks(&self, file: &mut PlaybookFile) -> Result<()> {
+    pub(in crate::store) fn adopt_marks(&self, file: &mut PlaybookFile) -> Result<()> {
         file.archive_length = archive::whole_length(&self.archive().read()?);
         let own = self.backup()?.filter(|backup| !backup.is_unmarked);
         file.usage = own.map(|backup| backup.usage).unwrap_or_default();
@@ -320,7 +326,7 @@ impl Store {
     /// Applies the removals that were committed after a file was written. It is an older copy then, which passes for the newest file
     /// where the log and the backup are gone, or are older copies too. A removal that may not have been committed is left out. So is one
     /// that the file once had: a person took it out of the list.
-    pub(super) fn apply_later_removals(&self, file: &mut PlaybookFile) -> Result<()> {
+    pub(in crate::store) fn apply_later_removals(&self, file: &mut PlaybookFile) -> Result<()> {
         let mut bytes = self.archive().read()?;
         bytes.truncate(usize::try_from(archive::committed_length(&bytes)).unwrap_or(usize::MAX));
         if self.apply_unknown_removals(file, &bytes) {
@@ -330,7 +336,7 @@ impl Store {
     }
 
     /// Applies the removals in these bytes of the archive that a file does not know. True if there was one.
-    pub(super) fn apply_unknown_removals(&self, file: &mut PlaybookFile, bytes: &[u8]) -> bool {
+    pub(in crate::store) fn apply_unknown_removals(&self, file: &mut PlaybookFile, bytes: &[u8]) -> bool {
         let mut history = archive::later(bytes, file.archive_length, file.generation, self.clock.as_ref());
         let known: BTreeSet<LessonId> = file.book.removed.iter().map(|removed| removed.id).collect();
         for change in &mut history {
