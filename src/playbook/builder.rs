@@ -7,7 +7,7 @@ use adage_redact::path_line;
 use parking_lot::{Mutex, RwLock};
 
 use super::own_config::own_config;
-use super::reads::Reads;
+use super::recall::reads::Reads;
 use super::skills::matching::SkillMatcher;
 use super::{KnownSkills, NamedTargets, OpenPlaybook, Playbook, SkillPlace, View};
 use crate::clock::{Clock, SystemClock, WritableClock};

@@ -14,31 +14,21 @@
 //! ```
 
 mod builder;
-mod calibrating;
+mod care;
 mod commit;
-mod crediting;
-mod editing;
 mod embedding;
 pub(crate) mod exchange;
 pub(crate) mod extension;
-mod feedback;
 pub(crate) mod inbox;
 #[cfg(test)]
 mod incremental_indexes;
 mod inspect;
-mod keeping;
 mod learning;
 mod own_config;
 mod playbooks;
-mod pool;
-mod promotion;
 mod reading;
-mod reads;
-mod removal;
-mod retrieval;
+mod recall;
 pub(crate) mod skills;
-mod skips;
-mod trusting;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -56,7 +46,7 @@ use crate::state::{DedupIndex, Lazy, RecallIndex};
 use crate::store::skills::state::KnownSkillState;
 use crate::store::{Snapshot, Store, VectorCache};
 
-use reads::Reads;
+use recall::reads::Reads;
 use skills::Skills;
 use skills::listing::SkillPlace;
 use skills::matching::SkillMatcher;
@@ -65,14 +55,14 @@ pub use crate::error::CannotUndo;
 pub use crate::state::{Action as ChangeAction, Waiting as WaitingLesson, Why as LessonChange};
 pub use crate::store::{BackupFile, BackupRecord, Recovery, Restored};
 pub use builder::PlaybookBuilder;
-pub use feedback::Credited;
+pub use care::keeping::{FromQuarantine, Repair};
+pub use care::removal::{ChangeRecord, ChangedLesson, ForgottenLesson};
+pub use care::skips::{SkipSelection, SkippedSuggestion};
+pub use care::trusting::{AwaitingTrust, lesson_for_person};
 pub use inspect::{Check, Finding, MemoryPart, Stats};
-pub use keeping::{FromQuarantine, Repair};
 pub use playbooks::{FolderCredit, PlaybookLesson, Playbooks};
 pub use reading::{Listing, Window};
-pub use removal::{ChangeRecord, ChangedLesson, ForgottenLesson};
-pub use skips::{SkipSelection, SkippedSuggestion};
-pub use trusting::{AwaitingTrust, lesson_for_person};
+pub use recall::feedback::Credited;
 
 /// A lesson playbook in one folder, which any number of threads and processes can share.
 ///

@@ -9,7 +9,7 @@ use adage_redact::strip_invisible;
 use parking_lot::RwLock;
 use serde::Serialize;
 
-use super::pool::Pool;
+use super::recall::pool::Pool;
 use super::{Credited, Listing, OpenPlaybook, Playbook, View};
 use crate::error::{Error, Result};
 use crate::learn::Feedback;

@@ -3,9 +3,9 @@
 use adage_redact::as_shown;
 use chrono::{DateTime, FixedOffset};
 
-use super::Playbook;
 use crate::config::CaptureConfig;
 use crate::error::Result;
+use crate::playbook::Playbook;
 use crate::state::Planned;
 pub use crate::state::SkippedSuggestion;
 

@@ -5,35 +5,35 @@ use std::sync::Arc;
 
 use adage_index::UnitVector;
 
-use super::{OpenPlaybook, View};
 use crate::error::{Error, Result};
 use crate::lesson::LessonId;
+use crate::playbook::{OpenPlaybook, View};
 use crate::state::{EmbeddedText, LessonVectors, RecallIndex};
 
 static NONE: BTreeSet<LessonId> = BTreeSet::new();
 
 /// The playbooks that the visible lessons come from, and one index of all these lessons.
 #[derive(Clone, Copy)]
-pub(super) struct Pool<'a> {
-    pub(super) recall: &'a RecallIndex,
-    pub(super) members: &'a [(&'a OpenPlaybook, &'a View)],
+pub(in crate::playbook) struct Pool<'a> {
+    pub(in crate::playbook) recall: &'a RecallIndex,
+    pub(in crate::playbook) members: &'a [(&'a OpenPlaybook, &'a View)],
     /// Lessons that are ranked after others of equal score.
-    pub(super) later: &'a BTreeSet<LessonId>,
+    pub(in crate::playbook) later: &'a BTreeSet<LessonId>,
 }
 
 impl<'a> Pool<'a> {
-    pub(super) fn of(members: &'a [(&'a OpenPlaybook, &'a View)], recall: &'a RecallIndex) -> Self {
+    pub(in crate::playbook) fn of(members: &'a [(&'a OpenPlaybook, &'a View)], recall: &'a RecallIndex) -> Self {
         Self { recall, members, later: &NONE }
     }
 
     /// True when at least one folder accepts usage lines.
-    pub(super) fn may_append(self) -> bool {
+    pub(in crate::playbook) fn may_append(self) -> bool {
         self.members.iter().any(|(member, view)| member.store.may_append(&view.snapshot))
     }
 
     /// The vectors of one text of all lessons, of this dimension, made by the model of `lead`. Each folder caches those of its
     /// own lessons.
-    pub(super) fn vectors(
+    pub(in crate::playbook) fn vectors(
         self,
         lead: &OpenPlaybook,
         text: EmbeddedText,

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::skills::exchange::{ImportedSkill, SavedSkill};
-use super::{Playbook, Recovery};
 use crate::error::{Error, Result, skills};
 use crate::learn::LearnOutcome;
 use crate::lesson::{LessonDraft, LessonId, Refusal};
+use crate::playbook::skills::exchange::{ImportedSkill, SavedSkill};
+use crate::playbook::{Playbook, Recovery};
 use crate::state::{Plan, Planned};
 use crate::store::export::check_folder;
 use crate::store::skills::files::{FILE, OWN_SKILLS};

@@ -1,10 +1,10 @@
 //! Promotion and dismissal of lessons that await review.
 
-use super::Playbook;
-use super::commit::VectorNeeds;
 use crate::error::{Error, Result};
 use crate::learn::{self, Comparison, LearnOutcome, Learner, RemovedLesson, ReviewedLesson};
 use crate::lesson::{Lesson, LessonId, LessonRef, TextHash};
+use crate::playbook::Playbook;
+use crate::playbook::commit::VectorNeeds;
 use crate::state::Planned;
 
 impl Playbook {
@@ -33,7 +33,7 @@ impl Playbook {
     }
 
     /// Promotes all of them in one commit.
-    pub(super) fn promote_all(&self, chosen: &[ReviewedLesson]) -> Result<Vec<LearnOutcome>> {
+    pub(in crate::playbook) fn promote_all(&self, chosen: &[ReviewedLesson]) -> Result<Vec<LearnOutcome>> {
         let shared = &self.shared;
         let view = shared.view()?;
         let waiting = &view.snapshot.book().waiting;
@@ -55,7 +55,7 @@ impl Playbook {
     }
 
     /// Dismisses all of them in one commit.
-    pub(super) fn dismiss_all(&self, chosen: &[ReviewedLesson]) -> Result<Vec<RemovedLesson>> {
+    pub(in crate::playbook) fn dismiss_all(&self, chosen: &[ReviewedLesson]) -> Result<Vec<RemovedLesson>> {
         let shared = &self.shared;
         let removals = shared.commit(|attempt| {
             let mut plan = shared.plan(attempt);

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::Playbook;
 use crate::error::Result;
 use crate::learn::LearnOutcome;
 use crate::lesson::{Lesson, LessonDraft, LessonRef, Refusal, ShownField};
+use crate::playbook::Playbook;
 
 /// Pairs of fields that are equal if a lesson gives only one of them.
 const COPIES: [(&str, &str); 3] = [("task", "trigger"), ("mistake", "anti_pattern"), ("solution", "correct_pattern")];

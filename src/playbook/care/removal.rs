@@ -7,12 +7,12 @@ use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Playbook;
-use super::extension::Extension;
 use crate::error::{Error, Result};
 use crate::folder::JsonRecord;
 use crate::learn::{self, RemovedLesson, Undone};
 use crate::lesson::{ChangeId, Lesson, LessonId, LessonRef};
+use crate::playbook::Playbook;
+use crate::playbook::extension::Extension;
 use crate::state::{Action, Change, Edit, Plan, Planned, Why};
 
 /// A recorded change.

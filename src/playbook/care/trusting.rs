@@ -10,14 +10,14 @@ use adage_redact::{mask, written_out};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::Playbook;
-use super::WaitingLesson;
-use super::own_config::own_config;
-use super::skills::Skills;
-use super::skills::listing::{ListedSkill, SkillPlace, promotion_of};
 use crate::error::{Error, Result};
 use crate::folder::Name;
 use crate::lesson::{Lesson, LessonId, LessonRef, TextHash, Trust};
+use crate::playbook::Playbook;
+use crate::playbook::WaitingLesson;
+use crate::playbook::own_config::own_config;
+use crate::playbook::skills::Skills;
+use crate::playbook::skills::listing::{ListedSkill, SkillPlace, promotion_of};
 use crate::proposal::{hidden_in_prompts, lesson_as_text};
 use crate::state::Planned;
 use crate::store::skills::files::{OWN_SKILLS, RefusedSkill};
@@ -200,7 +200,7 @@ impl Skills {
     /// Records as admitted the memory's own skills that `write` creates or changes. A skill from others that was not admitted
     /// stays so when it is changed: nobody has read all of it. Texts that `write` replaces or removes, or whose creation it undoes, are
     /// no longer admitted.
-    pub(super) fn noted<T>(&self, write: impl FnOnce() -> Result<T>) -> Result<T> {
+    pub(in crate::playbook) fn noted<T>(&self, write: impl FnOnce() -> Result<T>) -> Result<T> {
         let guard = &self.shared.store.guard;
         if !guard.is_recording() {
             return write();

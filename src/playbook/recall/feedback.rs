@@ -5,10 +5,10 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use serde::Serialize;
 
-use super::{OpenPlaybook, Playbook};
 use crate::error::{Error, FolderError, Result};
 use crate::learn::Feedback;
 use crate::lesson::{LessonId, LessonRef, ReceiptId};
+use crate::playbook::{OpenPlaybook, Playbook};
 use crate::store::{Event, Snapshot, Text};
 
 /// The result of recording feedback.

@@ -7,13 +7,13 @@ use adage_redact::Redactor;
 use adage_redact::block::EMPTY_PLAYBOOK;
 use chrono::{DateTime, FixedOffset};
 
-use super::crediting::PendingRetrieval;
-use super::pool::Pool;
-use super::{OpenPlaybook, Playbook, View};
 use crate::config::{CalibrationFit, RetrievalConfig, RetrievalRule};
 use crate::embed::{Embedder, Role, embed_unit};
 use crate::error::{Error, Result, config, with_causes};
 use crate::lesson::{LessonId, ReceiptId, TextHash, for_prompt};
+use crate::playbook::recall::crediting::PendingRetrieval;
+use crate::playbook::recall::pool::Pool;
+use crate::playbook::{OpenPlaybook, Playbook, View};
 use crate::retrieve::{
     Calibration, Context, NoMatchReason, Query, QueryVectors, Ranked, Rendered, Request, Scored, Search, Shown,
     TierChoice, Unit, VectorQuery, estimated_tokens, render, resolve_contradictions, units,
@@ -49,7 +49,7 @@ impl Playbook {
 }
 
 /// The result of a request, before rendering for the prompt.
-pub(super) struct Answer {
+pub(in crate::playbook) struct Answer {
     ranked: Ranked,
     rendered: Rendered,
     receipt: Option<ReceiptId>,
@@ -60,7 +60,7 @@ pub(super) struct Answer {
 impl Answer {
     /// The text for the prompt, with the skills that are part of every context. `member_index` returns the index of the playbook
     /// that a lesson belongs to.
-    pub(super) fn into_context(
+    pub(in crate::playbook) fn into_context(
         self,
         request: &Request,
         playbooks: &[Playbook],
@@ -117,7 +117,7 @@ fn append_skills(text: &mut String, request: &Request, playbooks: &[Playbook]) -
 
 impl OpenPlaybook {
     /// The answer, counted unless the request is a peek.
-    pub(super) fn answer_counted(
+    pub(in crate::playbook) fn answer_counted(
         &self,
         pool: Pool<'_>,
         request: &Request,
@@ -137,7 +137,7 @@ impl OpenPlaybook {
     }
 
     /// The answer under these settings.
-    pub(super) fn answer(
+    pub(in crate::playbook) fn answer(
         &self,
         pool: Pool<'_>,
         request: &Request,
@@ -265,7 +265,7 @@ impl OpenPlaybook {
     }
 
     /// The vectors of one text of all lessons, of this dimension.
-    pub(super) fn lesson_vectors(
+    pub(in crate::playbook) fn lesson_vectors(
         &self,
         view: &View,
         text: EmbeddedText,
@@ -276,7 +276,7 @@ impl OpenPlaybook {
     }
 
     /// As `lesson_vectors`, by another embedder of the same model.
-    pub(super) fn lesson_vectors_by(
+    pub(in crate::playbook) fn lesson_vectors_by(
         &self,
         embedder: &dyn Embedder,
         view: &View,
@@ -299,20 +299,20 @@ impl OpenPlaybook {
     }
 
     /// Records a retrieval and returns its receipt; none if it could not be recorded.
-    pub(super) fn record(&self, view: &View, shown: Vec<Text>) -> Option<ReceiptId> {
+    pub(in crate::playbook) fn record(&self, view: &View, shown: Vec<Text>) -> Option<ReceiptId> {
         let (receipt, at) = self.new_receipt();
         self.record_as(receipt, at, view, shown, None).then_some(receipt)
     }
 
     /// A new receipt id, and the present time.
-    pub(super) fn new_receipt(&self) -> (ReceiptId, DateTime<FixedOffset>) {
+    pub(in crate::playbook) fn new_receipt(&self) -> (ReceiptId, DateTime<FixedOffset>) {
         let at = self.clock.now();
         (ReceiptId::at(at, TextHash::of(&[uuid::Uuid::new_v4().as_bytes()])), at)
     }
 
     /// Records a retrieval: now, or with a later call if another process is committing. `log` is the line of the receipt if
     /// receipts are logged. Returns false if it could not be recorded.
-    pub(super) fn record_as(
+    pub(in crate::playbook) fn record_as(
         &self,
         receipt: ReceiptId,
         at: DateTime<FixedOffset>,

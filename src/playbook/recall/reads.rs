@@ -5,20 +5,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::{Mutex, MutexGuard};
 
 #[derive(Default)]
-pub(super) struct Reads {
+pub(in crate::playbook) struct Reads {
     one_at_a_time: Mutex<()>,
     n_begun: AtomicU64,
 }
 
 impl Reads {
     /// The number of reads begun so far.
-    pub(super) fn n_begun(&self) -> u64 {
+    pub(in crate::playbook) fn n_begun(&self) -> u64 {
         self.n_begun.load(Ordering::Acquire)
     }
 
     /// Waits for this thread's turn to read. None if a read has completed that began after the first `n_begun`: its result is
     /// recent enough.
-    pub(super) fn begin(&self, n_begun: u64) -> Option<MutexGuard<'_, ()>> {
+    pub(in crate::playbook) fn begin(&self, n_begun: u64) -> Option<MutexGuard<'_, ()>> {
         let turn = self.one_at_a_time.lock();
         if self.n_begun() > n_begun {
             return None;
@@ -28,7 +28,7 @@ impl Reads {
     }
 
     /// Waits for this thread's turn to read, even if another thread has read meanwhile.
-    pub(super) fn begin_own(&self) -> MutexGuard<'_, ()> {
+    pub(in crate::playbook) fn begin_own(&self) -> MutexGuard<'_, ()> {
         let turn = self.one_at_a_time.lock();
         self.n_begun.fetch_add(1, Ordering::AcqRel);
         turn

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::pool::Pool;
-use super::{OpenPlaybook, Playbook, View};
 use crate::config::{CalibrationFit, RetrievalConfig, RetrievalRule};
 use crate::error::Result;
 use crate::error::calibrate;
 use crate::lesson::{LessonId, LessonRef, Realm};
+use crate::playbook::recall::pool::Pool;
+use crate::playbook::{OpenPlaybook, Playbook, View};
 use crate::retrieve::{
     Asked, Calibration, CalibrationReport, Gate, LabelledPair, Request, ShownLessons, TierChoice, Trial, distinct,
 };

@@ -1,23 +1,23 @@
 //! The effect of showing lessons, from the log of receipts (docs/spec/playbook.md, 6.7 and 6.8).
 
-use super::pool::Pool;
-use super::{OpenPlaybook, Playbook};
 use crate::credit::{Effect, LoggedLesson, LoggedReceipt, ReceiptLog};
 use crate::error::Result;
 use crate::lesson::{LessonId, LessonRef, ReceiptId};
+use crate::playbook::recall::pool::Pool;
+use crate::playbook::{OpenPlaybook, Playbook};
 use crate::retrieve::{NoMatchReason, Ranked, Rendered, Request, passed_over, render, withhold};
 use crate::store::Text;
 use chrono::{DateTime, FixedOffset};
 
 /// What is about to be shown for a request.
 #[derive(Clone, Copy)]
-pub(super) struct PendingRetrieval<'a> {
-    pub(super) pool: Pool<'a>,
-    pub(super) request: &'a Request,
-    pub(super) ranked: &'a Ranked,
-    pub(super) max_tokens: usize,
+pub(in crate::playbook) struct PendingRetrieval<'a> {
+    pub(in crate::playbook) pool: Pool<'a>,
+    pub(in crate::playbook) request: &'a Request,
+    pub(in crate::playbook) ranked: &'a Ranked,
+    pub(in crate::playbook) max_tokens: usize,
     /// The index of the pool member that a lesson belongs to.
-    pub(super) member_index: &'a dyn Fn(LessonId) -> usize,
+    pub(in crate::playbook) member_index: &'a dyn Fn(LessonId) -> usize,
 }
 
 impl Playbook {
@@ -48,7 +48,11 @@ impl Playbook {
 impl OpenPlaybook {
     /// Counts the shown lessons in their folders, and returns the receipt. If receipts are logged, some lessons are first
     /// withheld at random.
-    pub(super) fn count(&self, pending: PendingRetrieval<'_>, rendered: &mut Rendered) -> Option<ReceiptId> {
+    pub(in crate::playbook) fn count(
+        &self,
+        pending: PendingRetrieval<'_>,
+        rendered: &mut Rendered,
+    ) -> Option<ReceiptId> {
         let (receipt, at) = self.new_receipt();
         let is_logged = self.is_logged(pending.request) && pending.pool.may_append();
         let mut logged = Vec::new();
@@ -102,7 +106,7 @@ impl OpenPlaybook {
     }
 
     /// True if the request's receipt is to be logged, provided that its folder is writable.
-    pub(super) fn is_logged(&self, request: &Request) -> bool {
+    pub(in crate::playbook) fn is_logged(&self, request: &Request) -> bool {
         self.config.credit.log_receipts && !request.is_peek
     }
 }
