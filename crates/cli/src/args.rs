@@ -4,20 +4,20 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::change::{Outcome, Remove};
-use crate::config::ConfigCommand;
-use crate::exchange::{Export, Import};
+use crate::agents::hook::Hook;
+use crate::agents::inbox::Review;
+use crate::agents::init::Init;
+use crate::agents::mcp::Mcp;
+use crate::agents::mine::Mine;
+use crate::care::config::ConfigCommand;
+use crate::care::health::Doctor;
+use crate::everyday::change::{Outcome, Remove};
+use crate::everyday::learn::{Edit, Learn};
+use crate::everyday::show::{Context, List};
 use crate::global::Global;
-use crate::health::Doctor;
-use crate::hook::Hook;
-use crate::inbox::Review;
-use crate::init::Init;
-use crate::learn::{Edit, Learn};
-use crate::mcp::Mcp;
-use crate::mine::Mine;
-use crate::show::{Context, List};
 use crate::skills;
-use crate::trust::Trust;
+use crate::team::exchange::{Export, Import};
+use crate::team::trust::Trust;
 
 /// Embedded, offline lesson memory for AI agents.
 ///

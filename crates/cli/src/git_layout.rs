@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::repository::{read_path, read_up_to};
+use crate::team::repository::{read_path, read_up_to};
 
 /// The maximum size of a repository's settings.
 const MAX_SETTINGS: u64 = 1 << 18;
@@ -84,7 +84,7 @@ impl GitSettings {
 
 #[cfg(test)]
 mod tests {
-    use crate::repository::Repository;
+    use crate::team::repository::Repository;
 
     /// Runs a script in a new folder, then compares the place of the memory of each folder.
     #[track_caller]

@@ -14,10 +14,11 @@ use chrono::{DateTime, FixedOffset};
 use clap::Args;
 
 use crate::choice::choice;
+use crate::embedder;
 use crate::location::{MemoryLocation, Origin, has_memory};
 use crate::output::{counted, say};
 use crate::settings::UserSettings;
-use crate::{embedder, trust};
+use crate::team::trust;
 
 #[expect(clippy::struct_excessive_bools, reason = "they are flags")]
 #[derive(Args)]

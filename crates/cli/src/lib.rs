@@ -1,46 +1,24 @@
 //! The `adage` command line: parses arguments, calls the playbook, prints the result.
 
+mod agents;
 mod args;
-mod change;
+mod care;
 mod choice;
-mod config;
-mod curate;
-mod diff;
-mod editor;
 mod embedder;
-mod exchange;
-mod export_key;
+mod everyday;
 mod git_layout;
 mod global;
-mod health;
-mod hook;
-mod inbox;
-mod init;
 mod input;
 mod json_kind;
-mod keeping;
-mod learn;
-mod learned;
 mod location;
-mod manual;
-mod mcp;
-mod mine;
 mod onnxruntime;
 mod output;
 mod own_program;
-mod repository;
 mod result;
-mod review;
-mod session_source;
-mod sessions;
 mod settings;
-mod show;
-mod skill_matching;
 mod skills;
-mod tracked;
-mod trust;
+mod team;
 mod user_state;
-mod writers;
 
 use std::error::Error;
 use std::ffi::OsString;
@@ -172,27 +150,27 @@ fn dispatch(cli: Cli, names: &[String]) -> Done {
     let printed = command.printed().map_or_else(|| names.join("-"), str::to_owned);
     let mut out = Output::new(global.json, schema(&printed));
     match command {
-        Command::Learn(asked) => learn::learn(&global, &asked, &mut out),
-        Command::Edit(asked) => learn::edit(&global, &asked, &mut out),
-        Command::Context(asked) => show::context(&global, asked, &mut out),
-        Command::List(asked) => show::list(&global, asked, &mut out),
-        Command::Show { lesson } => show::show(&global, &lesson, &mut out),
-        Command::Outcome(asked) => change::outcome(&global, &asked, &mut out),
-        Command::Remove(asked) => change::remove(&global, &asked, &mut out),
-        Command::Undo { id } => change::undo(&global, &id, &mut out),
-        Command::History { limit } => change::history(&global, limit, &mut out),
-        Command::Backup { folder } => keeping::backup(&global, &folder, &mut out),
-        Command::Restore { folder } => keeping::restore(&global, &folder, &mut out),
-        Command::Doctor(asked) => health::doctor(&global, &asked, &mut out),
-        Command::Mine(asked) => mine::mine(&global, &asked, &mut out),
-        Command::Review(asked) => inbox::inbox(&global, &asked, &mut out),
+        Command::Learn(asked) => everyday::learn::learn(&global, &asked, &mut out),
+        Command::Edit(asked) => everyday::learn::edit(&global, &asked, &mut out),
+        Command::Context(asked) => everyday::show::context(&global, asked, &mut out),
+        Command::List(asked) => everyday::show::list(&global, asked, &mut out),
+        Command::Show { lesson } => everyday::show::show(&global, &lesson, &mut out),
+        Command::Outcome(asked) => everyday::change::outcome(&global, &asked, &mut out),
+        Command::Remove(asked) => everyday::change::remove(&global, &asked, &mut out),
+        Command::Undo { id } => everyday::change::undo(&global, &id, &mut out),
+        Command::History { limit } => everyday::change::history(&global, limit, &mut out),
+        Command::Backup { folder } => team::keeping::backup(&global, &folder, &mut out),
+        Command::Restore { folder } => team::keeping::restore(&global, &folder, &mut out),
+        Command::Doctor(asked) => care::health::doctor(&global, &asked, &mut out),
+        Command::Mine(asked) => agents::mine::mine(&global, &asked, &mut out),
+        Command::Review(asked) => agents::inbox::inbox(&global, &asked, &mut out),
         Command::Skills { command } => skills::run(&global, command, &mut out),
-        Command::Import(asked) => exchange::import(&global, &asked, &mut out),
-        Command::Config { command } => config::config(&global, command, &mut out),
-        Command::Mcp(asked) => mcp::serve(global, &asked),
-        Command::Hook(asked) => hook::hook(global, &asked, &mut out),
-        Command::Init(asked) => init::init(&global, &asked, &mut out),
-        Command::Trust(asked) => trust::trust(&global, &asked, &mut out),
-        Command::Export(asked) => exchange::export(&global, &asked, &mut out),
+        Command::Import(asked) => team::exchange::import(&global, &asked, &mut out),
+        Command::Config { command } => care::config::config(&global, command, &mut out),
+        Command::Mcp(asked) => agents::mcp::serve(global, &asked),
+        Command::Hook(asked) => agents::hook::hook(global, &asked, &mut out),
+        Command::Init(asked) => agents::init::init(&global, &asked, &mut out),
+        Command::Trust(asked) => team::trust::trust(&global, &asked, &mut out),
+        Command::Export(asked) => team::exchange::export(&global, &asked, &mut out),
     }
 }

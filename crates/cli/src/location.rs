@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use adage::redact::{path_line, path_text};
 
-use crate::repository::{NAME, Repository, exists, is_memory, is_real_folder};
+use crate::team::repository::{NAME, Repository, exists, is_memory, is_real_folder};
 
 /// The environment variable that names a folder.
 pub(crate) const VARIABLE: &str = "ADAGE_DIR";

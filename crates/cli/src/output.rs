@@ -15,7 +15,7 @@ use clap::error::ErrorKind;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Number, Value, json};
 
-use crate::diff::coloured;
+use crate::everyday::diff::coloured;
 use crate::result::{Done, Failure};
 use crate::schema;
 

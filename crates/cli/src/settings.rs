@@ -18,10 +18,10 @@ use toml_edit::{DocumentMut, Item, Table, TableLike, TomlError, Value};
 use adage::trust::Tracking;
 
 use crate::output::say;
-use crate::repository::Repository;
-use crate::tracked::tracking;
+use crate::team::repository::Repository;
+use crate::team::tracked::tracking;
+use crate::team::writers::other_writers;
 use crate::user_state::make_private;
-use crate::writers::other_writers;
 
 /// The maximum size of a settings file.
 const MAX_FILE: u64 = 1 << 20;

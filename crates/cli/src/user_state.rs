@@ -7,7 +7,7 @@ use std::fs::{self, DirBuilder, File, Metadata};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::writers::other_writers;
+use crate::team::writers::other_writers;
 
 /// The maximum size of a file.
 const MAX_FILE: u64 = 4_096;
