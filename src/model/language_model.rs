@@ -108,7 +108,7 @@ pub enum ModelError {
         reason: String,
     },
     /// A model that runs in the host failed.
-    #[error("the model failed: {reason}")]
+    #[error("{reason}")]
     Run {
         /// The engine's message.
         reason: String,

@@ -113,12 +113,9 @@ impl Sessions {
     pub fn learn(&self, folder: &Path, model: Option<&dyn LanguageModel>, cancel: &CancelToken) -> Result<RunOutcome> {
         self.run(folder, cancel, |reading| {
             let learned = self.learn_from(&reading.transcript, model, cancel).map_err(|error| error.to_string())?;
-            match learned.extraction {
-                Some(Extraction::ModelFailed { error, .. }) => Err(format!("the model failed: {error}")),
-                Some(Extraction::Unreadable { reason }) => {
-                    Err(format!("the model's answer cannot be parsed: {reason}"))
-                }
-                _ => Ok(learned.n_candidates()),
+            match learned.extraction.as_ref().and_then(Extraction::failure) {
+                Some(failure) => Err(failure),
+                None => Ok(learned.n_candidates()),
             }
         })
     }

@@ -73,23 +73,26 @@ pub enum DueSessions {
     NotDue(NotDue),
 }
 
-/// Why no session is due. It is not an error.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// Why no session is due. It is a result of a run, never an error of a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NotDue {
     /// The last run was too recent.
+    #[error("nothing is due before {}", until.format("%F %T"))]
     Throttled {
         /// The earliest time of the next run.
         until: DateTime<FixedOffset>,
     },
     /// Another run is active, in this process or another.
+    #[error("{} is reading sessions", owner.as_ref().map_or("another process".to_owned(), |owner| format!("process {}", owner.pid)))]
     Locked {
         /// The owner of the run, if known; for messages only. What counts is the lock, which the kernel frees when the owner
         /// dies.
         owner: Option<RunOwner>,
     },
     /// Every session that is worth reading was read or abandoned.
+    #[error("no session is due")]
     NothingEligible,
 }
 

@@ -271,12 +271,8 @@ impl Miner<'_> {
                     self.bar.suspend(|| say(&format!("{what}: {}", refused.because)));
                 }
             }
-            Some(Extraction::Unreadable { reason }) => {
-                failed = Some(format!("the model's answer could not be read: {reason}"));
-            }
-            Some(Extraction::ModelFailed { error, .. }) => failed = Some(format!("the model failed: {error}")),
-            // Nothing was to be learned, or there is no model.
-            _ => {}
+            Some(unused) => failed = unused.failure(),
+            None => {}
         }
         self.count(&outcomes);
         let out = &mut *self.out;
@@ -388,10 +384,8 @@ fn say_left_out(scan: &SessionScan) {
 /// Why no session is due. It is not an error.
 fn why(waiting: &NotDue) -> String {
     match waiting {
-        NotDue::Throttled { until } => format!("nothing is due before {}", until.format("%F %T")),
-        NotDue::Locked { owner: Some(owner) } => format!("process {} is reading sessions", owner.pid),
-        NotDue::Locked { owner: None } => "another process is reading sessions".to_owned(),
-        _ => "no session is due; `mine --list DIR --all` prints the reasons".to_owned(),
+        NotDue::NothingEligible => format!("{waiting}; `mine --list DIR --all` prints the reasons"),
+        _ => waiting.to_string(),
     }
 }
 

@@ -114,6 +114,18 @@ pub enum Extraction {
     },
 }
 
+impl Extraction {
+    /// Why there is no answer that can be used; none if the model answered, or was not called.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        match self {
+            Self::ModelFailed { error, .. } => Some(format!("the model failed: {error}")),
+            Self::Unreadable { reason } => Some(format!("the model's answer cannot be parsed: {reason}")),
+            Self::Proposed { .. } | Self::NothingToLearn | Self::NobodyTyped => None,
+        }
+    }
+}
+
 /// A lesson that a model proposed, with evidence that was found in the session.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
