@@ -15,7 +15,7 @@ use crate::errors::{Failure, raise};
 thread_local! {
     /// True while an embedder of this thread runs.
     static RUNNING: Cell<bool> = const { Cell::new(false) };
-    /// What interrupted an embedder of this thread, such as `KeyboardInterrupt`. The memory takes it for a failure of the model.
+    /// What interrupted an embedder or a model on this thread, such as `KeyboardInterrupt`. The memory takes it for a failure.
     static INTERRUPT: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
@@ -24,7 +24,12 @@ pub(crate) fn is_running() -> bool {
     RUNNING.get()
 }
 
-/// What interrupted an embedder of this thread since it was asked last.
+/// Keeps what interrupted a function that the memory called.
+pub(crate) fn keep_interrupt(interrupt: PyErr) {
+    INTERRUPT.set(Some(interrupt));
+}
+
+/// What interrupted a function that the memory called on this thread, since it was asked last.
 pub(crate) fn take_interrupt() -> Option<PyErr> {
     INTERRUPT.take()
 }
@@ -89,7 +94,7 @@ impl Embedder for PythonEmbedder {
         rows.unwrap_or_else(|error| {
             let interrupt =
                 Python::attach(|py| (!error.is_instance_of::<PyException>(py)).then(|| error.clone_ref(py)));
-            INTERRUPT.with_borrow_mut(|slot| *slot = interrupt.or_else(|| slot.take()));
+            interrupt.into_iter().for_each(keep_interrupt);
             Err(EmbedError::host(error))
         })
     }

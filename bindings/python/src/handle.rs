@@ -21,7 +21,7 @@ impl<T: Clone + Send + Sync> Handle<T> {
         Self { open: Mutex::new(Some(memory)), process: process::id() }
     }
 
-    /// Does the work without Python's lock. An interrupt that an embedder received while it worked is raised afterwards.
+    /// Does the work without Python's lock. An interrupt that an embedder or a model received while it worked is raised afterwards.
     pub(crate) fn call<R: Send, E: Into<Failure>>(
         &self,
         py: Python<'_>,

@@ -14,6 +14,7 @@ mod playbook;
 mod program;
 mod request;
 mod review;
+mod sessions;
 mod settings;
 mod skills;
 
@@ -32,6 +33,8 @@ mod _native {
     use crate::program::run;
     #[pymodule_export]
     use crate::review::NativeReview;
+    #[pymodule_export]
+    use crate::sessions::NativeSessions;
     #[pymodule_export]
     use crate::skills::NativeSkills;
 }

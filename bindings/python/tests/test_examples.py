@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(os.environ.get("ADAGE_CHECKOUT", Path(__file__).parents[3])) / "bindings/python/examples"
+EXAMPLES = Path(os.environ.get("ADAGE_CHECKOUT", Path(__file__).parent / "../../..")) / "bindings/python/examples"
 FRAMEWORKS = {
     "langchain_agent": "langchain",
     "claude_agent": "claude_agent_sdk",

@@ -15,7 +15,7 @@ import pytest
 
 import adage
 
-CHECKOUT = Path(os.environ.get("ADAGE_CHECKOUT", Path(__file__).parents[3]))
+CHECKOUT = Path(os.environ.get("ADAGE_CHECKOUT", Path(__file__).parent / "../../.."))
 TABLE = CHECKOUT / "tests/cases/parity.jsonl"
 CASES = [json.loads(line) for line in TABLE.read_text().splitlines()] if TABLE.is_file() else []
 pytestmark = pytest.mark.skipif(not CASES, reason="the table of cases is not here")

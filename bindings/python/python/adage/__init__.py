@@ -27,10 +27,12 @@ from ._embedding import Embedder, Role, embed
 from ._errors import *  # noqa: F403
 from ._playbook import Playbook
 from ._review import Review
+from ._sessions import Model, SessionFormat, Sessions
 from ._skills import Skills
 from ._types import *  # noqa: F403
 
 __version__ = "0.1.0"
-__all__ = ["Documents", "Embedder", "Filter", "Playbook", "Review", "Role", "Skills", "__version__", "embed"]
+__all__ = ["Documents", "Embedder", "Filter", "Model", "Playbook", "Review", "Role", "SessionFormat", "Sessions", "Skills"]
+__all__ += ["__version__", "embed"]
 __all__ += _errors.__all__
 __all__ += _types.__all__

@@ -13,6 +13,7 @@ from ._decode import decode, decode_list, decode_optional, encode
 from ._embedding import EmbedderChoice, native_choice, native_vector
 from ._handle import AnyPath, Handle, closed_at_exit, in_thread
 from ._review import Review
+from ._sessions import Sessions
 from ._skills import Skills
 from ._types import (
     Change,
@@ -367,6 +368,11 @@ class Playbook(Handle):
     def review(self) -> Review:
         """What awaits review: lessons, sessions, notes and skills."""
         return Review(self._native)
+
+    @property
+    def sessions(self) -> Sessions:
+        """The past sessions of agents, to learn from."""
+        return Sessions(self._native)
 
     @property
     def skills(self) -> Skills:

@@ -6,7 +6,7 @@ never mixed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ from ._record import Record, Result
 
 __all__ = [
     "Applied",
+    "Candidate",
     "Change",
     "ChangedLesson",
     "Check",
@@ -22,7 +23,9 @@ __all__ = [
     "Dismissed",
     "Document",
     "Draft",
+    "DueSessions",
     "Exported",
+    "Extraction",
     "Feedback",
     "FileChange",
     "Finding",
@@ -33,7 +36,9 @@ __all__ = [
     "Imported",
     "KeptFromPruning",
     "Learned",
+    "LeftOut",
     "Lesson",
+    "Mined",
     "Proposal",
     "Provenance",
     "Pruned",
@@ -41,10 +46,18 @@ __all__ = [
     "Recovery",
     "Removed",
     "Result",
+    "RunOutcome",
+    "RunRecord",
     "Scored",
+    "SessionEntry",
+    "SessionLessons",
+    "SessionOutcome",
+    "SessionScan",
+    "SessionSummary",
     "Shown",
     "Signals",
     "Stats",
+    "Transcript",
     "Undone",
     "UndoneFiles",
     "Waiting",
@@ -415,6 +428,136 @@ class UndoneFiles(Result):
 
     change: str
     files: tuple[str, ...]
+
+
+class Transcript(Record):
+    """A session that your program has: messages as OpenAI's or Anthropic's API takes them.
+
+    ``session`` identifies it, so that the same session again adds nothing. ``project`` is its folder: the lessons are for it.
+    Messages of the role ``user`` must be what a person typed.
+    """
+
+    messages: Sequence[Mapping[str, Any]]
+    session: str
+    project: str = ""
+
+
+class SessionSummary(Result):
+    """What a session is about: the request it begins with, and what was done."""
+
+    session: str
+    n_user_turns: int
+    n_turns: int
+    intent: str
+    workflow: str
+    owner: Literal["person", "agent"]
+    n_tool_calls: int = 0
+    n_failed_calls: int = 0
+    last_record: datetime | None = None
+
+
+class SessionEntry(Result):
+    """A session of a folder. ``standing`` is whether it was read; ``hurdle`` is why it is not worth reading now, if it is not."""
+
+    id: str
+    path: str
+    updated: datetime
+    summary: SessionSummary
+    standing: Literal["new", "read", "given_up"]
+    n_attempts: int | None
+    hurdle: Reason | None
+
+
+class LeftOut(Result):
+    """A file that is no session, or is not read."""
+
+    path: str
+    reason: Reason
+
+
+class SessionScan(Result):
+    """The sessions of a folder, those to be read first; and the files that are none."""
+
+    entries: tuple[SessionEntry, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+class DueSessions(Result):
+    """The sessions that a run would read now, or why there are none."""
+
+    sessions: tuple[SessionEntry, ...] = ()
+    none_because: Reason | None = None
+
+
+class SessionOutcome(Result):
+    """What a run made of a session: the number of lessons it found, or the error."""
+
+    id: str
+    updated: datetime
+    n_candidates: int | None
+    error: str | None
+
+
+class RunRecord(Result):
+    """A run over sessions, and how it ended."""
+
+    pid: int
+    started: datetime
+    ended: datetime
+    end: Literal["finished", "cancelled", "died"]
+    sessions: tuple[SessionOutcome, ...]
+
+
+class RunOutcome(Result):
+    """The run, or why there was none: no session is due, the last run is too recent, or another process reads them."""
+
+    run: RunRecord | None = None
+    none_because: Reason | None = None
+
+
+class Candidate(Result):
+    """A lesson that a rule suggests. ``draft`` has the fields of a lesson; ``turns`` are the turns it is based on, from 0."""
+
+    heuristic: Literal["multi_step", "error_recovery", "user_correction", "repeated_action", "explicit_instruction"]
+    name: str
+    draft: dict[str, Any]
+    turns: tuple[int, ...]
+    score: float
+    author: Literal["person", "agent"]
+
+
+class Mined(Result):
+    """What the rules suggest for a session.
+
+    Names of suggestions that were left out: ``skipped`` by a person, ``known`` from another session, or ``replaced`` by a model's
+    proposal. ``explanations`` say for each place why a rule fired or did not.
+    """
+
+    candidates: tuple[Candidate, ...]
+    explanations: tuple[dict[str, Any], ...]
+    skipped: tuple[str, ...]
+    known: tuple[str, ...]
+    recurring: tuple[Candidate, ...]
+    replaced: tuple[str, ...]
+
+
+class Extraction(Result):
+    """What a model answered. ``failure`` says why its answer was not used; ``refused`` are proposals that the session does not prove."""
+
+    kind: Literal["proposed", "nothing_to_learn", "nobody_typed", "unreadable", "model_failed", "unknown"]
+    failure: str | None
+    lessons: tuple[dict[str, Any], ...]
+    refused: tuple[dict[str, Any], ...]
+
+
+class SessionLessons(Result):
+    """What was learned from a session. ``mined`` and ``extracted`` are the outcomes of the rules' candidates and the model's lessons."""
+
+    suggested: Mined
+    mined: tuple[Learned, ...]
+    extraction: Extraction | None
+    extracted: tuple[Learned, ...]
+    skills: dict[str, Any]
 
 
 class Document(Result):
