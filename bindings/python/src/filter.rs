@@ -17,6 +17,7 @@ fn entry(key: &str, value: &Value) -> Result<Filter, Failure> {
         ("$not", value) => Ok(filter(value)?.not()),
         ("$and", Value::Array(parts)) => parts.iter().try_fold(Filter::all(), |all, part| Ok(all.and(filter(part)?))),
         ("$or", Value::Array(parts)) => either(parts),
+        (operator, _) if operator.starts_with('$') => Err(refused(operator, value)),
         (field, Value::Bool(true)) => Ok(Filter::has(field)),
         (field, Value::Bool(false)) => Ok(Filter::has(field).not()),
         (field, Value::String(value)) => Ok(Filter::is(field, value)),

@@ -1,6 +1,7 @@
 //! The arguments of calls, as the Python part writes them.
 
 use adage::playbook::Window;
+use adage::redact::json_error;
 use adage::retrieve::TierChoice;
 use adage::{LessonDraft, LessonId, Listing, Realm, Request};
 use serde::Deserialize;
@@ -9,9 +10,16 @@ use serde_json::{Map, Value};
 
 use crate::errors::Failure;
 
-/// Reads an argument.
+/// Reads an argument. The error names the part that is wrong, such as `limit` or `[0].metadata.year`.
 pub(crate) fn parse<T: DeserializeOwned>(text: &str) -> Result<T, Failure> {
-    serde_json::from_str(text).map_err(Failure::from)
+    // Keeping track of the part takes time, so it is done once something is wrong.
+    serde_json::from_str(text).or_else(|_| {
+        let value: Value = serde_json::from_str(text)?;
+        serde_path_to_error::deserialize(value).map_err(|error| {
+            let (part, reason) = (error.path().to_string(), json_error(error.inner()));
+            Failure::Argument(if part == "." { reason } else { format!("{part}: {reason}") })
+        })
+    })
 }
 
 /// Reads an id.

@@ -91,6 +91,14 @@ def test_a_vector_that_cannot_be_used_is_refused(documents: adage.Documents, vec
         documents.query("x", within=float("nan"))
 
 
+@pytest.mark.parametrize("where", [{"type": 3}, {"type": None}, {"$xor": []}, {"$and": {}}, {"$not": "note"}, "note", ["note"]])
+def test_a_filter_that_cannot_be_used_is_refused(documents: adage.Documents, where: Any) -> None:
+    for call in (documents.query, documents.count, documents.documents, documents.remove_all):
+        with pytest.raises(adage.ArgumentError, match="filter"):
+            call(where=where)
+    assert len(documents) == 3
+
+
 def letters(texts: list[str], role: adage.Role) -> Any:
     """Counts letters, and fails for some texts."""
     if "raise" in texts[0]:

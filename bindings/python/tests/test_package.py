@@ -96,6 +96,12 @@ def test_the_help_has_a_word_for_every_name() -> None:
                     assert member.__doc__, f"{name}.{method}"
 
 
+def test_the_help_of_a_result_lists_its_fields() -> None:
+    text = pydoc.render_doc(adage.Context, renderer=pydoc.plaintext)
+    assert "    Fields:" in text and "lessons: tuple[Shown, ...]" in text and "receipt: str | None" in text
+    assert "project: str = ''" in pydoc.render_doc(adage.Transcript, renderer=pydoc.plaintext)
+
+
 USER = """
     import asyncio
     from pathlib import Path
@@ -114,21 +120,28 @@ USER = """
 """
 
 
-CHECKERS = {"mypy": ["mypy", "--strict", "--cache-dir=cache", "user.py"], "pyright": ["pyright", "--pythonpath", sys.executable, "user.py"]}
+@pytest.fixture(scope="module")
+def mypy_cache(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What mypy knows of the libraries, which takes it seconds to find out."""
+    return str(tmp_path_factory.mktemp("mypy"))
+
+
+CHECKERS = {"mypy": ["mypy", "--strict", "user.py"], "pyright": ["pyright", "--pythonpath", sys.executable, "user.py"]}
 
 
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_type_checkers_know_the_package(tmp_path: Path, checker: str) -> None:
+def test_type_checkers_know_the_package(tmp_path: Path, mypy_cache: str, checker: str) -> None:
     pytest.importorskip(checker)
     (tmp_path / "user.py").write_text(textwrap.dedent(USER))
     words = [sys.executable, "-m", *CHECKERS[checker]]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    environment = {**os.environ, "MYPY_CACHE_DIR": mypy_cache}
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False, env=environment)
     reported = [line.split("user.py:")[1] for line in done.stdout.splitlines() if "user.py:" in line and "error" in line]
     expected = {number for number, line in enumerate(USER.splitlines(), 1) if "# an error" in line}
     assert {int(line.split(":")[0]) for line in reported} == expected, done.stdout
 
 
-def test_the_package_itself_passes_the_strictest_check(tmp_path: Path) -> None:
+def test_the_package_itself_passes_the_strictest_check(mypy_cache: str) -> None:
     pytest.importorskip("mypy")
-    done = run(sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), "-m", "adage")
+    done = run(sys.executable, "-m", "mypy", "--strict", "-m", "adage", MYPY_CACHE_DIR=mypy_cache)
     assert done.returncode == 0, done.stdout

@@ -197,4 +197,8 @@ def test_what_is_no_session_is_an_error(book: adage.Playbook, folder: Path) -> N
         book.sessions.queue(folder / "nothing.jsonl")
     with pytest.raises(adage.ArgumentError):
         book.sessions.mine(adage.Transcript([{"role": object()}], "monday"))
+    with pytest.raises(adage.ArgumentError, match="a path or a Transcript"):
+        book.sessions.mine(MESSAGES)  # type: ignore[arg-type]
+    with pytest.raises(adage.ArgumentError, match="a model is a function"):
+        book.sessions.learn_from(MONDAY, model="gpt")  # type: ignore[arg-type]
     assert book.waiting() == ()

@@ -19,6 +19,8 @@ session awaits a person's review. It needs no server, network or language model;
 
 Playbook keeps lessons, Documents keeps your program's own texts, embed makes vectors, and every error is an Error. Handles can be
 shared by threads; after a fork, open the memory again. The program ``adage`` is in the package too: ``python -m adage --help``.
+
+First read ``help(adage.Playbook)`` and ``help(adage.Documents)``; ``help(adage.Context)`` lists the fields of a result.
 """
 
 from . import _errors, _types

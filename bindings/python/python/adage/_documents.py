@@ -10,6 +10,7 @@ from typing import Any
 from . import _native
 from ._decode import decode, decode_list, decode_optional, encode
 from ._embedding import EmbedderChoice, native_choice, native_vector
+from ._errors import ArgumentError
 from ._handle import AnyPath, Handle, closed_at_exit, in_thread
 from ._types import Document, Hits
 
@@ -96,7 +97,7 @@ class Documents(Handle):
 
     def remove_all(self, where: Filter) -> int:
         """Removes the documents that match, and returns their number. An empty filter matches all."""
-        return self._native.remove_all(encode(dict(where)))
+        return self._native.remove_all(encode(_entries(where)))
 
     def get(self, id: str) -> Document | None:
         """The document with this id; None if there is none."""
@@ -104,11 +105,11 @@ class Documents(Handle):
 
     def documents(self, where: Filter | None = None) -> tuple[Document, ...]:
         """The documents that match, in the order in which they were added."""
-        return decode_list(Document, self._native.documents(encode(dict(where or {}))))
+        return decode_list(Document, self._native.documents(encode(_entries(where))))
 
     def count(self, where: Filter | None = None) -> int:
         """The number of documents that match."""
-        return self._native.count(encode(dict(where or {})))
+        return self._native.count(encode(_entries(where)))
 
     def query(
         self,
@@ -182,9 +183,15 @@ class Documents(Handle):
         await in_thread(self.put_all, documents)
 
 
+def _entries(where: Filter | None) -> dict[str, Any]:
+    if where is None or isinstance(where, Mapping):
+        return dict(where or {})
+    raise ArgumentError(f"a filter is a dictionary, this is {where!r}")
+
+
 def _rows(documents: Iterable[Document]) -> str:
     return encode([{"id": one.id, "text": one.text, "metadata": dict(one.metadata)} for one in documents])
 
 
 def _question(text: str, limit: int, within: float, where: Filter | None, vectors_only: bool) -> dict[str, Any]:
-    return {"text": text, "limit": limit, "within": within, "where": dict(where or {}), "vectors_only": vectors_only}
+    return {"text": text, "limit": limit, "within": within, "where": _entries(where), "vectors_only": vectors_only}

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from . import _native
 from ._decode import decode, decode_list, decode_optional, encode
 from ._embedding import EmbedderChoice, native_choice, native_vector
+from ._errors import ArgumentError
 from ._handle import AnyPath, Handle, closed_at_exit, in_thread
 from ._review import Review
 from ._sessions import Sessions
@@ -138,12 +139,12 @@ class Playbook(Handle):
                 task=task,
                 anti_pattern=anti_pattern,
                 code_example=code_example,
-                situations=tuple(situations),
-                signs=tuple(signs),
-                names=tuple(names),
-                domains=tuple(domains),
-                paths=tuple(paths),
-                commands=tuple(commands),
+                situations=situations,
+                signs=signs,
+                names=names,
+                domains=domains,
+                paths=paths,
+                commands=commands,
                 confidence=confidence,
                 source=source,
                 project=project,
@@ -504,6 +505,8 @@ class Playbook(Handle):
 
 _TEXT_FIELDS = tuple(name for name in Draft._fields if name not in ("supersedes", "by_program", "extra"))
 
+_LIST_FIELDS = {"situations", "signs", "names", "domains", "paths", "commands"}
+
 
 def _row_of(draft: Draft) -> dict[str, Any]:
     given = {name: getattr(draft, name) for name in _TEXT_FIELDS}
@@ -513,6 +516,9 @@ def _row_of(draft: Draft) -> dict[str, Any]:
 
 def _renamed(fields_of_draft: dict[str, Any]) -> dict[str, Any]:
     """A lesson's advice is its correct pattern; its solution is a second text, equal unless it is set apart."""
+    for name in _LIST_FIELDS & fields_of_draft.keys():
+        if isinstance(fields_of_draft[name], str):
+            raise ArgumentError(f"{name}: a list of texts is needed, not one text")
     return {"correct_pattern" if name == "solution" else name: value for name, value in fields_of_draft.items()}
 
 

@@ -27,6 +27,10 @@ class Record:
         names = [name for name, kind in vars(cls).get("__annotations__", {}).items() if "ClassVar" not in str(kind)]
         cls._fields = cls.__match_args__ = (*cls._fields, *names)  # type: ignore[attr-defined, misc]
         cls._defaults = {**cls._defaults, **{name: vars(cls)[name] for name in names if name in vars(cls)}}
+        # `help` lists no annotations, and cuts their dictionary off.
+        listed = [f"    {name}: {vars(cls)['__annotations__'][name]}{cls._shown_default(name)}" for name in names]
+        if listed:
+            cls.__doc__ = "\n".join([cls.__doc__ or "", "", "    Fields:", *(f"    {line}" for line in listed)])
 
     if not TYPE_CHECKING:
 
@@ -42,6 +46,10 @@ class Record:
                     f" given twice: {sorted(both)}, by position: {len(values)}"
                 )
             self.__dict__.update({name: given.get(name, self._default(name)) for name in self._fields})
+
+    @classmethod
+    def _shown_default(cls, name: str) -> str:
+        return f" = {cls._defaults[name]!r}" if name in cls._defaults else ""
 
     @classmethod
     def _default(cls, name: str) -> Any:

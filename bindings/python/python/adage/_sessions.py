@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from json import loads
 from typing import Any, Literal, Union
 
 from . import _native
 from ._decode import decode, decode_list, encode
+from ._errors import ArgumentError
 from ._handle import AnyPath, in_thread
 from ._types import DueSessions, Mined, RunOutcome, RunRecord, SessionLessons, SessionScan, Transcript
 
@@ -49,7 +51,7 @@ class Sessions:
 
         A session is due when it was last written 3 hours ago and has 10 user turns. The next run is due after half an hour.
         """
-        return decode(RunOutcome, self._native.learn(folder, model))
+        return decode(RunOutcome, self._native.learn(folder, _function(model)))
 
     def learn_from(
         self, session: AnyPath | Transcript, *, model: Model | None = None, format: SessionFormat = "auto"
@@ -60,7 +62,7 @@ class Sessions:
             TranscriptError: It has no known format.
             FolderIOError: It cannot be read.
         """
-        return decode(SessionLessons, self._native.learn_from(_recorded(session), format, model))
+        return decode(SessionLessons, self._native.learn_from(_recorded(session), format, _function(model)))
 
     def mine(self, session: AnyPath | Transcript, *, format: SessionFormat = "auto") -> Mined:
         """What the rules suggest for a session. Nothing is learned. Raises the same errors as ``learn_from``."""
@@ -100,4 +102,12 @@ class Sessions:
 def _recorded(session: AnyPath | Transcript) -> Union[AnyPath, tuple[str, str, str]]:
     if isinstance(session, Transcript):
         return encode([*session.messages]), session.session, session.project
-    return session
+    if isinstance(session, (str, os.PathLike)):
+        return session
+    raise ArgumentError(f"a session is a path or a Transcript(messages, session), not {type(session).__name__}")
+
+
+def _function(model: Model | None) -> Model | None:
+    if model is None or callable(model):
+        return model
+    raise ArgumentError(f"a model is a function of two texts, (system, user), not {type(model).__name__}")
