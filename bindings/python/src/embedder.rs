@@ -24,9 +24,13 @@ pub(crate) fn is_running() -> bool {
     RUNNING.get()
 }
 
-/// Keeps what interrupted a function that the memory called.
-pub(crate) fn keep_interrupt(interrupt: PyErr) {
-    INTERRUPT.set(Some(interrupt));
+/// Keeps what interrupted a function that the memory called: an error that is no `Exception`. True if it is one.
+pub(crate) fn keep_interrupt(py: Python<'_>, error: &PyErr) -> bool {
+    let is_interrupt = !error.is_instance_of::<PyException>(py);
+    if is_interrupt {
+        INTERRUPT.set(Some(error.clone_ref(py)));
+    }
+    is_interrupt
 }
 
 /// What interrupted a function that the memory called on this thread, since it was asked last.
@@ -92,9 +96,7 @@ impl Embedder for PythonEmbedder {
         let rows = self.call(texts, role);
         RUNNING.set(false);
         rows.unwrap_or_else(|error| {
-            let interrupt =
-                Python::attach(|py| (!error.is_instance_of::<PyException>(py)).then(|| error.clone_ref(py)));
-            interrupt.into_iter().for_each(keep_interrupt);
+            Python::attach(|py| keep_interrupt(py, &error));
             Err(EmbedError::host(error))
         })
     }

@@ -9,6 +9,8 @@ use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
+use crate::embedder::keep_interrupt;
+
 static STARTED: Once = Once::new();
 
 /// Passes warnings on from now on. A subscriber that the process has already is kept.
@@ -40,8 +42,12 @@ impl Subscriber for Logging {
     fn event(&self, event: &Event<'_>) {
         let mut message = Message::default();
         event.record(&mut message);
-        // A logger that fails must not fail the call that it reports.
-        let _ = Python::attach(|py| log(py, &format!("{}{}", message.text, message.fields)));
+        Python::attach(|py| {
+            // A logger that fails must not fail the call that it reports.
+            if let Err(error) = log(py, &format!("{}{}", message.text, message.fields)) {
+                keep_interrupt(py, &error);
+            }
+        });
     }
 
     fn enter(&self, _: &Id) {}

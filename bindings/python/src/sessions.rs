@@ -11,7 +11,6 @@ use adage_sessions::{
     DueSessions, LeftOut, Mined, NotDue, ReadState, RunOutcome, SessionEntry, SessionFile, SessionLessons, SessionScan,
     Sessions,
 };
-use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -67,10 +66,9 @@ impl LanguageModel for Model {
 impl Model {
     /// What is not an `Exception`, such as `KeyboardInterrupt`, ends the run and is raised after it.
     fn failed(&self, py: Python<'_>, error: &PyErr) -> ModelError {
-        if error.is_instance_of::<PyException>(py) {
+        if !keep_interrupt(py, error) {
             return ModelError::Run { reason: error.to_string() };
         }
-        keep_interrupt(error.clone_ref(py));
         self.cancel.cancel();
         ModelError::Cancelled
     }

@@ -153,6 +153,22 @@ def test_an_interrupt_of_an_embedder_is_raised_and_the_lesson_is_kept(tmp_path: 
         assert len(book.list()) == 1
 
 
+def test_an_interrupt_while_a_warning_is_logged_is_raised_and_the_lesson_is_kept(tmp_path: Path) -> None:
+    class Interrupted(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            raise KeyboardInterrupt
+
+    handler = Interrupted()
+    logging.getLogger("adage").addHandler(handler)
+    try:
+        with own(tmp_path) as book, pytest.raises(KeyboardInterrupt):
+            book.learn("raise a flag", "Use the halyard.")
+    finally:
+        logging.getLogger("adage").removeHandler(handler)
+    with own(tmp_path) as book:
+        assert len(book.list()) == 1
+
+
 def test_an_embedder_cannot_call_the_memory_that_waits_for_it(tmp_path: Path) -> None:
     def calls_back(texts: list[str], role: adage.Role) -> Any:
         return book.stats()

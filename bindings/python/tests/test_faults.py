@@ -80,7 +80,7 @@ def test_errors_are_those_that_python_has_too(book: adage.Playbook) -> None:
 def test_an_argument_that_is_wrong_is_named(book: adage.Playbook, documents: adage.Documents) -> None:
     with pytest.raises(adage.ArgumentError, match=r"^limit: invalid value: number `-1`, expected a whole number, 0 or more$"):
         book.context("x", limit=-1)
-    with pytest.raises(adage.ArgumentError, match=r"^\[0\].metadata.year: invalid type: number `2021`, expected a text$"):
+    with pytest.raises(adage.ArgumentError, match=r"^\[0\].metadata.year: invalid type: number `2021`, expected a string$"):
         documents.add("m", "t", {"year": 2021})  # type: ignore[dict-item]
     with pytest.raises(adage.ArgumentError, match="^situations: a list"):
         book.learn("a", "b", situations="one text")
@@ -209,7 +209,7 @@ def test_an_interrupt_during_a_long_call_is_raised_after_the_commit(book: adage.
 
 
 def test_threads_share_a_handle(tmp_path: Path) -> None:
-    # On a busy machine eight commits may take longer than a writer waits by default.
+    # A writer waits for the commits of all threads before it: on a busy machine, eight take longer than it waits by default.
     book = adage.Playbook(tmp_path, config={"store": {"lock_timeout": 60}, "retention": {"capacity": 100}})
     book.learn(PUSH, FORCE)
     errors: list[BaseException] = []

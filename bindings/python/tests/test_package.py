@@ -98,7 +98,7 @@ def test_the_help_has_a_word_for_every_name() -> None:
 
 def test_the_help_of_a_result_lists_its_fields() -> None:
     text = pydoc.render_doc(adage.Context, renderer=pydoc.plaintext)
-    assert "    Fields:" in text and "lessons: tuple[Shown, ...]" in text and "receipt: str | None" in text
+    assert "Fields:" in text and "lessons: tuple[Shown, ...]" in text and "receipt: str | None" in text
     assert "project: str = ''" in pydoc.render_doc(adage.Transcript, renderer=pydoc.plaintext)
 
 
