@@ -8,8 +8,8 @@ use crate::lesson::{Lesson, Origin, Provenance, Trust};
 const PERSON: [&str; 2] = ["", "user"];
 
 /// Keeps of a row of a file only its texts, topics, realm and unknown keys. Claims about origin, trust, checks, promotions,
-/// counts and other lessons are dropped, so it awaits review.
-pub(super) fn disown(lesson: &mut Lesson, now: DateTime<FixedOffset>) {
+/// counts and other lessons are dropped, so it awaits review. The host says which file it is.
+pub(super) fn disown(lesson: &mut Lesson, file: String, now: DateTime<FixedOffset>) {
     lesson.timestamp = now;
     lesson.confidence = 0.5;
     lesson.source = "imported".into();
@@ -20,7 +20,8 @@ pub(super) fn disown(lesson: &mut Lesson, now: DateTime<FixedOffset>) {
     (lesson.learned_at_recall, lesson.shown_at_recall) = (0, 0);
     (lesson.last_retrieved_at, lesson.last_credited_at) = (None, None);
     lesson.near.clear();
-    lesson.provenance = Provenance { origin: Origin::Imported, trust: Trust::Tainted, ..Provenance::default() };
+    lesson.provenance =
+        Provenance { origin: Origin::Imported, session: file, trust: Trust::Tainted, ..Provenance::default() };
 }
 
 /// Limits the claims of a program's draft. It may state what it learned, how sure it is and that it is tainted. Claims that it

@@ -34,7 +34,7 @@ const MAX_NAMED: usize = 1_024;
 /// text is normalised to Unicode form C; secrets are redacted. Otherwise it is unchanged. A draft is refused if it has no
 /// solution, no task or trigger, exceeds a limit, or would not be read back from the file unchanged.
 pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock) -> Result<Lesson, Refusal> {
-    let origin = draft.origin();
+    let (origin, file) = (draft.origin(), draft.file());
     check_depth(draft.row())?;
     check_keys(draft.row())?;
     let mut lesson = draft.into_lesson(clock)?;
@@ -60,7 +60,7 @@ pub(crate) fn admit(draft: LessonDraft, config: &LearnConfig, clock: &dyn Clock)
         quality::check(&lesson)?;
     }
     match origin {
-        DraftOrigin::File => claims::disown(&mut lesson, clock.now()),
+        DraftOrigin::File => claims::disown(&mut lesson, clean(&file), clock.now()),
         DraftOrigin::Program => claims::doubt(&mut lesson),
         DraftOrigin::Host | DraftOrigin::Quoted | DraftOrigin::Moved | DraftOrigin::OwnExport => {}
     }

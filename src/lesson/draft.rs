@@ -43,6 +43,7 @@ pub struct LessonDraft {
     row: Map<String, Value>,
     origin: DraftOrigin,
     supersedes: Option<LessonId>,
+    file: Option<String>,
 }
 
 /// The origin of a draft, which decides which of its claims are accepted.
@@ -83,7 +84,7 @@ impl LessonDraft {
         for key in HISTORY {
             row.remove(key);
         }
-        Self { row, origin: DraftOrigin::Host, supersedes: None }
+        Self { row, origin: DraftOrigin::Host, supersedes: None, file: None }
     }
 
     /// As [`LessonDraft::from_json`], for an object that a program or a model wrote. Its claims about checks, evidence and
@@ -104,6 +105,17 @@ impl LessonDraft {
         Self { origin: DraftOrigin::OwnExport, ..Self::from_row(row) }
     }
 
+    /// The draft as one of a file with this name: what awaits review of one file is one item of the inbox. Only an import reads the name.
+    #[must_use]
+    pub fn of_file(self, name: &str) -> Self {
+        Self { file: Some(name.to_owned()), ..self }
+    }
+
+    /// The file of an imported draft; empty if none was named.
+    pub(crate) fn file(&self) -> String {
+        self.file.clone().unwrap_or_default()
+    }
+
     /// The draft as an imported one: that the host passes the row does not make it the user's own.
     pub(crate) fn imported(self) -> Self {
         let origin = if self.origin == DraftOrigin::OwnExport { self.origin } else { DraftOrigin::File };
@@ -115,7 +127,7 @@ impl LessonDraft {
     pub fn from_row(row: Map<String, Value>) -> Self {
         let mut row = row;
         row.remove("utility");
-        Self { row, origin: DraftOrigin::Moved, supersedes: None }
+        Self { row, origin: DraftOrigin::Moved, supersedes: None, file: None }
     }
 
     /// The draft of another playbook's lesson, with its id, times and counts.

@@ -92,7 +92,7 @@ pub struct Evidence {
 pub struct Provenance {
     /// Who created it.
     pub origin: Origin,
-    /// The session that it was mined from; empty if there is none.
+    /// The session that it was mined from, or the file that it was imported from; empty if there is none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub session: String,
     /// Whether it may come from untrusted content.

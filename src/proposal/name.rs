@@ -30,7 +30,7 @@ impl PatchKind {
     }
 }
 
-/// The name of a proposal. As text: `private`, `global`, `skills/NAME.patch`, `skills/NAME`, `sessions/ID`, or a lesson's id.
+/// The name of a proposal. As text: `private`, `global`, `skills/NAME.patch`, `skills/NAME`, `sessions/ID`, `files/NAME`, or a lesson's id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProposalName {
     /// A patch.
@@ -39,6 +39,8 @@ pub enum ProposalName {
     Skill(SkillName),
     /// What was found in a session, by its id.
     Session(String),
+    /// What was imported from a file, by the name that the import gave.
+    File(String),
     /// A lesson that awaits review.
     Lesson(LessonId),
 }
@@ -57,14 +59,16 @@ pub enum ProposalKind {
     Skill,
     /// What was found in a session.
     Session,
+    /// What was imported from a file.
+    File,
     /// A lesson.
     Lesson,
 }
 
 impl ProposalKind {
     /// All kinds.
-    pub const ALL: [Self; 6] =
-        [Self::Private, Self::Global, Self::SkillPatch, Self::Skill, Self::Session, Self::Lesson];
+    pub const ALL: [Self; 7] =
+        [Self::Private, Self::Global, Self::SkillPatch, Self::Skill, Self::Session, Self::File, Self::Lesson];
 
     /// The name as text.
     #[must_use]
@@ -75,6 +79,7 @@ impl ProposalKind {
             Self::SkillPatch => "skill-patch",
             Self::Skill => "skill",
             Self::Session => "session",
+            Self::File => "file",
             Self::Lesson => "lesson",
         }
     }
@@ -90,6 +95,7 @@ impl ProposalName {
             Self::Patch(PatchKind::Skill(_)) => ProposalKind::SkillPatch,
             Self::Skill(_) => ProposalKind::Skill,
             Self::Session(_) => ProposalKind::Session,
+            Self::File(_) => ProposalKind::File,
             Self::Lesson(_) => ProposalKind::Lesson,
         }
     }
@@ -102,6 +108,7 @@ impl fmt::Display for ProposalName {
             Self::Patch(kind) => f.write_str(kind.word()),
             Self::Skill(name) => write!(f, "skills/{name}"),
             Self::Session(id) => write!(f, "sessions/{id}"),
+            Self::File(name) => write!(f, "files/{name}"),
             Self::Lesson(id) => write!(f, "{id}"),
         }
     }
@@ -116,7 +123,7 @@ impl Serialize for ProposalName {
 /// The text is not the name of a proposal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error(
-    "{text:?} names no proposal; there are private, global, skills/NAME.patch, skills/NAME, sessions/ID and ids of lessons"
+    "{text:?} names no proposal; there are private, global, skills/NAME.patch, skills/NAME, sessions/ID, files/NAME and ids of lessons"
 )]
 #[non_exhaustive]
 pub struct BadProposalName {
@@ -139,6 +146,9 @@ impl FromStr for ProposalName {
         }
         if let Some(id) = text.strip_prefix("sessions/").filter(|id| !id.is_empty()) {
             return Ok(Self::Session(id.to_owned()));
+        }
+        if let Some(name) = text.strip_prefix("files/").filter(|name| !name.is_empty()) {
+            return Ok(Self::File(name.to_owned()));
         }
         match text {
             "private" => Ok(Self::Patch(PatchKind::Private)),

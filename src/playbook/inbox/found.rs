@@ -1,4 +1,4 @@
-//! What was found in sessions, as a person reviews it: one item per session, with its candidates.
+//! What was found in sessions and imported from files, as a person reviews it: one item each, with its candidates.
 
 use std::collections::BTreeMap;
 
@@ -11,59 +11,64 @@ use crate::lesson::{Origin, TextHash, Trust};
 use crate::proposal::{ProposalName, for_person, hidden_in_prompts, lesson_as_text};
 use crate::state::Waiting;
 
-/// The lessons that one session suggests, those of highest confidence first; never empty.
-pub(super) struct SessionFindings(Vec<Waiting>);
+/// The lessons that one session suggests or one file contains, those of highest confidence first; never empty.
+pub(super) struct Findings {
+    name: ProposalName,
+    waiting: Vec<Waiting>,
+}
 
-impl SessionFindings {
-    /// Groups waiting lessons by the session that they were found in, in the order of the first of each. The other lessons are returned
-    /// beside them.
+impl Findings {
+    /// Groups waiting lessons by the session or file that they come from, in the order of the first of each. The other lessons are
+    /// returned beside them.
     pub(super) fn group(waiting: Vec<Waiting>) -> (Vec<Self>, Vec<Waiting>) {
-        let is_found = |waiting: &Waiting| {
-            let provenance = &waiting.lesson.provenance;
-            provenance.origin == Origin::Mined && !provenance.session.is_empty()
-        };
-        let (found, others): (Vec<Waiting>, Vec<Waiting>) = waiting.into_iter().partition(is_found);
-        let mut places: BTreeMap<String, usize> = BTreeMap::new();
-        let mut sessions: Vec<Self> = Vec::new();
-        for waiting in found {
-            let session = waiting.lesson.provenance.session.clone();
-            let place = *places.entry(session).or_insert(sessions.len());
-            match sessions.get_mut(place) {
-                Some(findings) => findings.0.push(waiting),
-                None => sessions.push(Self(vec![waiting])),
+        let mut places: BTreeMap<ProposalName, usize> = BTreeMap::new();
+        let (mut found, mut others): (Vec<Self>, Vec<Waiting>) = (Vec::new(), Vec::new());
+        for waiting in waiting {
+            let Some(name) = source_of(&waiting) else {
+                others.push(waiting);
+                continue;
+            };
+            let place = *places.entry(name.clone()).or_insert(found.len());
+            match found.get_mut(place) {
+                Some(findings) => findings.waiting.push(waiting),
+                None => found.push(Self { name, waiting: vec![waiting] }),
             }
         }
-        for findings in &mut sessions {
-            findings.0.sort_by(|one, other| other.lesson.confidence.total_cmp(&one.lesson.confidence));
+        for findings in &mut found {
+            findings.waiting.sort_by(|one, other| other.lesson.confidence.total_cmp(&one.lesson.confidence));
         }
-        (sessions, others)
+        (found, others)
     }
 
-    pub(super) fn session(&self) -> &str {
-        self.0.first().map(|waiting| waiting.lesson.provenance.session.as_str()).unwrap_or_default()
+    pub(super) fn name(&self) -> &ProposalName {
+        &self.name
     }
 
     pub(super) fn proposal(&self) -> Proposal {
-        let lines: Vec<String> = self.0.iter().map(line).collect();
+        let lines: Vec<String> = self.waiting.iter().map(line).collect();
         let n_found = lines.len();
-        let label = if self.reads_foreign() { "; the session read what others wrote" } else { "" };
+        let label = match self.name {
+            ProposalName::File(_) => "imported",
+            _ if self.reads_foreign() => "found; the session read what others wrote",
+            _ => "found",
+        };
         let first = lines.first().cloned().unwrap_or_default();
         Proposal {
-            name: ProposalName::Session(self.session().to_owned()),
+            name: self.name.clone(),
             text: self.hash(),
             files: Vec::new(),
-            summary: format!("{n_found} found{label}: {first}"),
+            summary: format!("{n_found} {label}: {first}"),
             lines,
-            lessons: self.0.iter().map(|waiting| waiting.lesson.id).collect(),
+            lessons: self.waiting.iter().map(|waiting| waiting.lesson.id).collect(),
         }
     }
 
     fn reads_foreign(&self) -> bool {
-        self.0.iter().any(|waiting| waiting.lesson.provenance.trust == Trust::Tainted)
+        self.waiting.iter().any(|waiting| waiting.lesson.provenance.trust == Trust::Tainted)
     }
 
     fn hash(&self) -> TextHash {
-        let texts: Vec<String> = self.0.iter().map(|waiting| waiting.lesson.shown_hash().to_string()).collect();
+        let texts: Vec<String> = self.waiting.iter().map(|waiting| waiting.lesson.shown_hash().to_string()).collect();
         TextHash::of(&texts)
     }
 
@@ -74,20 +79,33 @@ impl SessionFindings {
             return Err(inbox::Error::Changed { what: proposal.name.to_string(), expected, found }.into());
         }
         let reviewed = |waiting: &Waiting| ReviewedLesson { id: waiting.lesson.id, shown: waiting.lesson.shown_hash() };
-        Ok(self.0.iter().map(reviewed).collect())
+        Ok(self.waiting.iter().map(reviewed).collect())
     }
 
     /// All candidates with their quotes, numbered.
     pub(super) fn shown(&self, proposal: &Proposal) -> Result<String> {
         self.reviewed(proposal)?;
-        let numbered = self.0.iter().zip(1..).map(|(waiting, number)| format!("{number}.\n{}", text_of(waiting)));
+        let numbered = self.waiting.iter().zip(1..).map(|(waiting, number)| format!("{number}.\n{}", text_of(waiting)));
         Ok(numbered.collect::<Vec<_>>().join("\n"))
     }
 }
 
-/// A candidate on one line: when it applies, and what to do.
-fn line(waiting: &Waiting) -> String {
-    for_person(&format!("{}: {}", waiting.lesson.trigger, waiting.lesson.correct_pattern.replace('\n', " "))).0
+/// The session or file that a lesson comes from.
+fn source_of(waiting: &Waiting) -> Option<ProposalName> {
+    let provenance = &waiting.lesson.provenance;
+    let source = Some(provenance.session.clone()).filter(|source| !source.is_empty())?;
+    match provenance.origin {
+        Origin::Mined => Some(ProposalName::Session(source)),
+        Origin::Imported => Some(ProposalName::File(source)),
+        _ => None,
+    }
+}
+
+/// A candidate on one line: when it applies, and what to do; one text if they are the same.
+fn line(Waiting { lesson, .. }: &Waiting) -> String {
+    let solution = lesson.correct_pattern.replace('\n', " ");
+    let is_one_text = lesson.trigger == lesson.correct_pattern;
+    for_person(&if is_one_text { solution } else { format!("{}: {solution}", lesson.trigger) }).0
 }
 
 /// A lesson that was not found in a session, or that is asked for alone.

@@ -21,7 +21,7 @@ use crate::state::Waiting;
 use crate::store::inbox::InboxFiles;
 use crate::store::undo::undo_within;
 use examined::{Ready, Survey};
-use found::{SessionFindings, lesson_proposal, text_of};
+use found::{Findings, lesson_proposal, text_of};
 pub use results::{Applied, Dismissed, Inapplicable, InboxChange, Notice, Proposal, UndoneFiles};
 
 /// The review inbox, from [`Playbook::inbox`].
@@ -78,8 +78,8 @@ impl Inbox {
         Self { is_revealing: true, ..self }
     }
 
-    /// The proposals that can be applied: patches in the order of their kinds, then new skills, then what was found in each session,
-    /// then other lessons. A session whose lessons were suggested by most sessions comes first; of equal ones, the oldest.
+    /// The proposals that can be applied: patches in the order of their kinds, then new skills, then what was found in each session
+    /// and imported from each file, then other lessons. One whose lessons were suggested by most sessions comes first; of equal ones, the oldest.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -87,8 +87,8 @@ impl Inbox {
         let survey = self.survey()?;
         let mut proposals: Vec<Proposal> = survey.ready.into_iter().map(|(ready, _)| ready.proposal).collect();
         proposals.sort_by(|one, other| (one.name.kind(), &one.name).cmp(&(other.name.kind(), &other.name)));
-        let (sessions, lessons) = SessionFindings::group(self.visible_lessons()?);
-        proposals.extend(sessions.iter().map(SessionFindings::proposal));
+        let (found, lessons) = Findings::group(self.visible_lessons()?);
+        proposals.extend(found.iter().map(Findings::proposal));
         proposals.extend(lessons.iter().map(lesson_proposal));
         Ok(proposals)
     }
@@ -101,11 +101,11 @@ impl Inbox {
         Ok(lessons)
     }
 
-    /// What a session's proposal stands for.
-    fn findings(&self, session: &str) -> Result<SessionFindings> {
-        let (sessions, _) = SessionFindings::group(self.visible_lessons()?);
-        let found = sessions.into_iter().find(|findings| findings.session() == session);
-        found.ok_or_else(|| inbox::Error::NoSuch { name: format!("sessions/{session}") }.into())
+    /// What the proposal of a session or a file stands for.
+    fn findings(&self, name: &ProposalName) -> Result<Findings> {
+        let (found, _) = Findings::group(self.visible_lessons()?);
+        let found = found.into_iter().find(|findings| findings.name() == name);
+        found.ok_or_else(|| inbox::Error::NoSuch { name: name.to_string() }.into())
     }
 
     /// The lessons that proposals stand for, as they were listed.
@@ -114,7 +114,9 @@ impl Inbox {
         for proposal in proposals {
             match &proposal.name {
                 ProposalName::Lesson(id) => lessons.push(ReviewedLesson { id: *id, shown: proposal.text }),
-                ProposalName::Session(id) => lessons.extend(self.findings(id)?.reviewed(proposal)?),
+                name @ (ProposalName::Session(_) | ProposalName::File(_)) => {
+                    lessons.extend(self.findings(name)?.reviewed(proposal)?);
+                }
                 ProposalName::Patch(_) | ProposalName::Skill(_) => {}
             }
         }
@@ -143,6 +145,7 @@ impl Inbox {
                 ProposalKind::Private | ProposalKind::Global | ProposalKind::SkillPatch => notice.n_patches += 1,
                 ProposalKind::Skill => notice.n_skills += 1,
                 ProposalKind::Session => notice.n_sessions += 1,
+                ProposalKind::File => notice.n_files += 1,
                 ProposalKind::Lesson => notice.n_lessons += 1,
             }
         }
@@ -174,7 +177,7 @@ impl Inbox {
     pub fn show(&self, proposal: &Proposal) -> Result<String> {
         let name = match &proposal.name {
             ProposalName::Lesson(id) => return self.lesson_text(*id, proposal.text),
-            ProposalName::Session(id) => return self.findings(id)?.shown(proposal),
+            name @ (ProposalName::Session(_) | ProposalName::File(_)) => return self.findings(name)?.shown(proposal),
             name => name,
         };
         let ready = self.present(name, proposal.text)?;
@@ -237,17 +240,17 @@ impl Inbox {
         Ok(applied)
     }
 
-    /// Learns candidates of a [session](Proposal::lines), by their numbers from 1. The others are dismissed.
+    /// Learns candidates of a [session or a file](Proposal::lines), by their numbers from 1. The others are dismissed.
     ///
     /// # Errors
     /// As [`Inbox::apply`]; [`NoSuchLine`](CannotApply::NoSuchLine), also for a proposal without lines.
     pub fn apply_lines(&self, proposal: &Proposal, lines: &[usize]) -> Result<Applied> {
         let no_line =
             |line, n_lines| inbox::Error::cannot_apply(&proposal.name, CannotApply::NoSuchLine { line, n_lines });
-        let ProposalName::Session(id) = &proposal.name else {
+        if !matches!(proposal.name.kind(), ProposalKind::Session | ProposalKind::File) {
             return Err(no_line(lines.first().copied().unwrap_or(1), 0).into());
-        };
-        let all = self.findings(id)?.reviewed(proposal)?;
+        }
+        let all = self.findings(&proposal.name)?.reviewed(proposal)?;
         if let Some(line) = lines.iter().find(|line| !(1..=all.len()).contains(line)) {
             return Err(no_line(*line, all.len()).into());
         }

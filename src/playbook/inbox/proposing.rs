@@ -81,7 +81,7 @@ impl Inbox {
                         leaving.map(|(file, before)| self.files().edit(file, Some(*before), Some(text.to_vec())));
                     (edits.collect(), skill_proposal(skill, text, target))
                 }
-                ProposalName::Session(_) | ProposalName::Lesson(_) => {
+                ProposalName::Session(_) | ProposalName::File(_) | ProposalName::Lesson(_) => {
                     return Err(inbox::Error::NoSuch { name: name.to_string() }.into());
                 }
             };

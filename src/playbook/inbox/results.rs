@@ -23,7 +23,7 @@ pub struct Proposal {
     pub files: Vec<PathBuf>,
     /// Its subject, on one line.
     pub summary: String,
-    /// The candidates of a session, those of highest confidence first: [`Inbox::apply_lines`](super::Inbox::apply_lines) takes them by
+    /// The candidates of a session, those of highest confidence first, or of a file: [`Inbox::apply_lines`](super::Inbox::apply_lines) takes them by
     /// number. Empty for what is applied as a whole.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
@@ -52,6 +52,8 @@ pub struct Notice {
     pub n_skills: usize,
     /// Sessions in which something was found.
     pub n_sessions: usize,
+    /// Files from which something was imported.
+    pub n_files: usize,
     /// Lessons.
     pub n_lessons: usize,
 }
@@ -112,13 +114,14 @@ impl fmt::Display for Notice {
             (self.n_patches, "patch", "patches"),
             (self.n_skills, "skill", "skills"),
             (self.n_sessions, "session", "sessions"),
+            (self.n_files, "file", "files"),
             (self.n_lessons, "lesson", "lessons"),
         ];
+        let n_proposals: usize = counts.iter().map(|(count, ..)| count).sum();
         let counts = counts.into_iter().filter(|(count, ..)| *count > 0);
         let parts: Vec<String> =
             counts.map(|(count, one, many)| format!("{count} {}", if count == 1 { one } else { many })).collect();
-        let verb =
-            if self.n_patches + self.n_skills + self.n_sessions + self.n_lessons == 1 { "waits" } else { "wait" };
+        let verb = if n_proposals == 1 { "waits" } else { "wait" };
         match parts.split_last() {
             None => f.write_str("nothing awaits review"),
             Some((last, [])) => write!(f, "{last} {verb} for review"),

@@ -68,7 +68,7 @@ enum What {
 #[derive(Args)]
 #[group(id = "which")]
 struct Which {
-    /// private, global, skills/NAME.patch, skills/NAME, sessions/ID, or a lesson's id
+    /// private, global, skills/NAME.patch, skills/NAME, sessions/ID, files/NAME, or a lesson's id
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     name: Option<ProposalName>,
     /// Only if it still has this hash, as printed by `show`

@@ -56,12 +56,12 @@ enum Answer {
 }
 
 const HELP: &str = "\
-y  apply it; of a session, what is picked, else all
+y  apply it; of a session or a file, what is picked, else all
 n  not now: it stays in the inbox
 s  dismiss it
 e  edit it first
 r  show what is masked in it too
-1  pick candidate 1 of a session (to 9, 0 for the tenth; again: leave it), then y: the others are dismissed
+1  pick candidate 1 of a session or a file (to 9, 0 for the tenth; again: leave it), then y: the others are dismissed
 q  quit: the rest stays in the inbox";
 
 /// Edits a text by hand; `None` when it was not changed.
@@ -243,7 +243,9 @@ fn edited(
 ) -> Result<Edited, Box<dyn Error>> {
     match &proposal.name {
         ProposalName::Lesson(_) => return edited_lesson(playbook, inbox, proposal, person),
-        ProposalName::Session(_) => return edited_candidate(playbook, inbox, proposal, picked, person),
+        ProposalName::Session(_) | ProposalName::File(_) => {
+            return edited_candidate(playbook, inbox, proposal, picked, person);
+        }
         ProposalName::Patch(_) | ProposalName::Skill(_) => {}
     }
     let text = inbox.text(proposal)?;
@@ -301,7 +303,7 @@ fn edited_lesson(
 fn open_editor(text: &[u8], proposal: &Proposal) -> Result<Option<Vec<u8>>, Box<dyn Error>> {
     let suffix = match proposal.name {
         ProposalName::Skill(_) => ".md",
-        ProposalName::Session(_) | ProposalName::Lesson(_) => ".json",
+        ProposalName::Session(_) | ProposalName::File(_) | ProposalName::Lesson(_) => ".json",
         ProposalName::Patch(_) => ".patch",
     };
     editor::edit(text, suffix)
