@@ -29,7 +29,7 @@ pub use matcher::{
     SkillIndex, SkillMatch, match_skills, match_skills_by_meaning, render_skills,
 };
 pub use name::{BadSkillName, SkillName};
-pub(crate) use read::MAX_BYTES as MAX_SKILL_BYTES;
+pub(crate) use read::{MAX_BYTES as MAX_SKILL_BYTES, front_matter_texts};
 pub use read::{SkillNote, SkillReading, SkillRefused};
 pub use wording::{NotWorded, word_skill};
 

@@ -172,6 +172,13 @@ impl Skill {
     }
 }
 
+/// The entries of a front matter as texts; what is not valid YAML is read line by line.
+pub(crate) fn front_matter_texts(front: &str) -> Vec<(String, String)> {
+    let node = front_matter::parse(front).unwrap_or_else(|_| lines::parse(front));
+    let Node::Map(entries) = node else { return Vec::new() };
+    entries.into_iter().map(|(key, value)| (key, value.into_text())).collect()
+}
+
 /// The front matter, if there is one, and the rest.
 fn split(text: &str) -> Result<(Option<&str>, &str), SkillRefused> {
     let text = text.trim_start_matches('\u{feff}').trim_start_matches(['\n', '\r', ' ', '\t']);
