@@ -25,6 +25,7 @@ mod kept_private;
 mod mcp;
 mod merges;
 mod mistakes;
+mod other_memories;
 mod places;
 mod processes;
 mod random_merges;
