@@ -167,6 +167,7 @@ mod tests {
         for text in [
             "private",
             "global",
+            "files/memory/MEMORY.md",
             "skills/deploy.patch",
             "skills/deploy",
             "sessions/3f2a",
