@@ -34,16 +34,12 @@ pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
     loop {
         let framed = rest.strip_prefix(FRONT).and_then(|inner| inner.split_once("\n---"));
         let (front, after) = framed.map_or((None, rest), |(front, after)| (Some(front), after));
-        match after.find(LATER_FRONT).and_then(|at| after.split_at_checked(at + 1)) {
-            Some((body, later)) => {
-                parts.push(Part { front, body });
-                rest = later;
-            }
-            None => {
-                parts.push(Part { front, body: after });
-                return parts;
-            }
-        }
+        let Some((body, later)) = after.find(LATER_FRONT).and_then(|at| after.split_at_checked(at + 1)) else {
+            parts.push(Part { front, body: after });
+            return parts;
+        };
+        parts.push(Part { front, body });
+        rest = later;
     }
 }
 
@@ -76,7 +72,7 @@ pub(super) fn is_pointer(text: &str) -> bool {
     let is_import = text.starts_with('@') && !text.contains(char::is_whitespace);
     let target =
         text.strip_prefix('[').and_then(|rest| rest.split_once("](")).and_then(|(_, rest)| rest.split_once(')'));
-    is_import || target.is_some_and(|(file, _)| file.ends_with(".md") && !file.contains('/'))
+    is_import || target.is_some_and(|(file, _)| file.strip_suffix(".md").is_some_and(|name| !name.contains('/')))
 }
 
 pub(super) fn blocks(text: &str) -> Vec<Block> {

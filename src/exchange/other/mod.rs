@@ -27,9 +27,9 @@ pub enum OtherMemory {
     Mem0,
     /// An export of mcp-memory-service.
     McpMemoryService,
-    /// `memory.json` of a ChatGPT data export.
+    /// `memory.json` of a data export of `ChatGPT`.
     ChatGpt,
-    /// `memories.json` of a Claude data export.
+    /// `memories.json` of a data export of Claude.
     Claude,
 }
 

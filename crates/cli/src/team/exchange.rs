@@ -96,7 +96,9 @@ fn import_file(global: &Global, asked: &Import, file: &Path, out: &mut Output) -
     let Imported { outcomes, change, .. } =
         if asked.dry_run { global.preview()?.preview_import(drafts)? } else { global.create()?.import(drafts)? };
     let is_done = tell_refused(&outcomes) && tally.unreadable == 0;
-    outcomes.iter().for_each(|learned| tally.add(learned));
+    for learned in &outcomes {
+        tally.add(learned);
+    }
     let change = change.filter(|_| !asked.dry_run);
     let mut object = with(json!(tally), json!({ "file": path_text(file), "change": change, "dry_run": asked.dry_run }));
     if asked.dry_run {
