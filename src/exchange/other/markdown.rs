@@ -67,7 +67,7 @@ pub(super) fn item(line: &str) -> Option<&str> {
     bullet.or_else(numbered).map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// True for what only names another file: `@docs/style.md`, or the entry `[Title](topic.md) — …` of an index.
+/// True for what only names another file: an import, `@` and a path, or an entry of an index, a link to a topic's file.
 pub(super) fn is_pointer(text: &str) -> bool {
     let is_import = text.starts_with('@') && !text.contains(char::is_whitespace);
     let target =
