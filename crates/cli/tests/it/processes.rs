@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::schemas::object;
 
 /// `ADAGE_ROUNDS` says how many otherwise.
-const ROUNDS: u64 = 20;
+const ROUNDS: u64 = 4;
 /// Of these, one of the learners or the recaller is killed at a random one.
 const LEARNS_EACH: usize = 175;
 const RECALLS: usize = 110;
@@ -230,7 +230,8 @@ fn nothing_acknowledged_is_lost_when_one_of_several_processes_is_killed() {
     for round in 0..rounds {
         let folder = tempfile::tempdir().unwrap();
         let mut random = Random(round);
-        let victim = random.below(4);
+        // Each of the four is killed in turn.
+        let victim = usize::try_from(round % 4).unwrap();
         let state = Round {
             folder: folder.path().join("memory"),
             done: Mutex::default(),

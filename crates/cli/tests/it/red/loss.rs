@@ -125,7 +125,7 @@ fn names_a_limit(text: &str) -> bool {
 fn an_accepted_depth_can_be_read_back_from_every_file() {
     let mut table = Table::default();
     for (place, way) in WAYS {
-        for depth in [64, 118, 119, 120, 121, 122, 123, 124, 125, 126] {
+        for depth in [64, 119, 120, 121, 122, 126] {
             let machine = memory();
             way.take(&machine, &row_with("note", &nested(depth, "[", "]")));
             table.note(format!("{depth} lists deep, {place}"), &losses(&machine));
