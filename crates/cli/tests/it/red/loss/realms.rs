@@ -34,7 +34,7 @@ fn another_projects_lesson_is_neither_changed_nor_shown() {
         vec!["--project", "shop"],
         vec!["--project", "ban"],
         vec!["--project", "Bank"],
-        vec!["--project", "bank/"],
+        vec!["--project", "bank/vault"],
         vec!["--role", "reviewer"],
     ];
     let (id, waiting) = (bank.id.as_str(), bank.waiting.as_str());
