@@ -145,8 +145,12 @@ impl Playbook {
     /// Deletes the requests of past sessions that have words of these lessons.
     fn forget_requests(&self, texts: &[Arc<Lesson>]) -> Result<()> {
         let says_same = |request: &str| texts.iter().any(|text| learn::says_same(text, request));
-        Extension::of(self)
-            .change(|SessionRecord(record)| record.values_mut().for_each(|value| clear_requests(value, &says_same)))
+        let extension = Extension::of(self);
+        let known: SessionRecord = extension.read()?;
+        if known.clone().without_requests(&says_same) == known {
+            return Ok(());
+        }
+        extension.change(|record: &mut SessionRecord| *record = std::mem::take(record).without_requests(&says_same))
     }
 
     /// Accepts edits that were made in the playbook file: checks do not list them any more. Returns how many lessons were
@@ -207,6 +211,13 @@ impl Playbook {
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 struct SessionRecord(Map<String, Value>);
+
+impl SessionRecord {
+    fn without_requests(mut self, is_forgotten: &impl Fn(&str) -> bool) -> Self {
+        self.0.values_mut().for_each(|value| clear_requests(value, is_forgotten));
+        self
+    }
+}
 
 impl JsonRecord for SessionRecord {
     const NAME: &'static str = "mining";
