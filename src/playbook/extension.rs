@@ -8,7 +8,6 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset};
 
 use super::{OpenPlaybook, Playbook, View};
-use crate::config::Config;
 use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result, with_causes};
 use crate::folder::{Folder, JsonFile, JsonRecord, Lock};
@@ -58,12 +57,6 @@ impl<'p> Extension<'p> {
     #[must_use]
     pub fn of(playbook: &'p Playbook) -> Self {
         Self { shared: &playbook.shared }
-    }
-
-    /// The settings.
-    #[must_use]
-    pub fn config(self) -> &'p Config {
-        &self.shared.config
     }
 
     /// The playbook's time.

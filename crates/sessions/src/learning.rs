@@ -76,9 +76,9 @@ impl Sessions {
         let existing = extension.nearest(&said, &request.realm, MAX_EXISTING)?;
         let existing = existing.iter().map(|lesson| Existing::from(lesson.as_ref())).collect();
         let request = ExtractRequest { existing, found, cancel: cancel.clone(), ..request };
-        let mut extraction = extract_lessons(model, &request, &extension.config().extract);
+        let mut extraction = extract_lessons(model, &request, &self.playbook.config().extract);
         if let Extraction::Proposed { lessons, .. } = &mut extraction {
-            let admitting = Admitting::of(transcript, &extension.config().capture);
+            let admitting = Admitting::of(transcript, &self.playbook.config().capture);
             for lesson in lessons {
                 let draft = std::mem::take(&mut lesson.draft);
                 lesson.draft = match &lesson.evidence {

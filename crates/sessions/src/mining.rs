@@ -54,7 +54,7 @@ impl Sessions {
     /// As [`mine`](Self::mine), for a session that is already redacted.
     pub(super) fn mine_clean(&self, transcript: &Transcript) -> Result<Mined> {
         let extension = self.extension();
-        let (config, now) = (&extension.config().capture, extension.now());
+        let (config, now) = (&self.playbook.config().capture, extension.now());
         let (lessons, skips) = (extension.lessons()?, self.playbook.skips()?);
         let is_skipped = |name: &str| skips.iter().any(|skip| skip.name == name && skip.is_in_force(now, config));
         let found = suggest(transcript, config);
