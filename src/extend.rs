@@ -42,6 +42,11 @@ pub use crate::folder::{JsonRecord as Record, Lock, forget_oldest, open_plain};
 pub use crate::gate::{clean, clean_value};
 pub use crate::playbook::extension::{Extension, FoundAgain, KnownLessons};
 
+/// Durations in JSON, as numbers of seconds.
+pub mod seconds {
+    pub use crate::config::seconds::serialize;
+}
+
 /// Paths in JSON: a path need not be UTF-8, and serde refuses such a path.
 pub mod path_text {
     pub use crate::path_text::*;

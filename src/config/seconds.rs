@@ -6,7 +6,11 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serializer};
 use serde_json::Value;
 
-pub(crate) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+/// A number of seconds; a whole one as an integer.
+///
+/// # Errors
+/// Those of the serializer.
+pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     match duration.subsec_nanos() {
         0 => serializer.serialize_u64(duration.as_secs()),
         _ => serializer.serialize_f64(duration.as_secs_f64()),

@@ -16,7 +16,7 @@ pub(crate) fn run(py: Python<'_>, words: Vec<OsString>, program: Option<PathBuf>
             Some(program) => adage_cli::run_as(program, &words),
             None => adage_cli::run(&words),
         };
-        // The interpreter does not flush this library's buffer. A reader that is gone is no failure.
+        // The interpreter does not flush this library's buffer. A closed pipe is not a failure.
         let _ = io::stdout().flush();
         number(code)
     })

@@ -11,8 +11,8 @@ const MAX_SETTINGS: u64 = 1 << 18;
 /// The customary name of a bare repository beside its worktrees.
 const BARE: &str = ".bare";
 
-/// The folder that has the memory of all worktrees of a common git directory: the main worktree; without one, the folder that has the
-/// worktrees beside the hidden git directory; otherwise the git directory itself.
+/// The folder that has the memory of all worktrees of a common git directory: the main worktree; without one, the folder with
+/// the hidden git directory and the worktrees beside it; otherwise the git directory itself.
 pub(crate) fn shared_place(common: &Path) -> PathBuf {
     let parent = common.parent().unwrap_or(common);
     let name = common.file_name().unwrap_or_default().to_string_lossy();

@@ -58,11 +58,3 @@ pub use sessions::{DueSessions, NotDue, SessionScan, Sessions};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
-
-/// A duration in JSON, in seconds.
-fn seconds<S: serde::Serializer>(duration: &std::time::Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    match duration.subsec_nanos() {
-        0 => serializer.serialize_u64(duration.as_secs()),
-        _ => serializer.serialize_f64(duration.as_secs_f64()),
-    }
-}

@@ -34,7 +34,7 @@ pub struct AgentLimits {
     /// Maximum number of turns.
     pub max_turns: usize,
     /// Time limit.
-    #[serde(serialize_with = "crate::seconds")]
+    #[serde(serialize_with = "adage::extend::seconds::serialize")]
     pub time_limit: Duration,
     /// Maximum number of proposed skills.
     pub max_skills: usize,

@@ -28,10 +28,10 @@ pub enum Ineligible {
     #[error("written to {} minutes ago, {} must have passed", idle.as_secs() / 60, min.as_secs() / 60)]
     Active {
         /// The time since it was last written; zero if that is in the future.
-        #[serde(serialize_with = "crate::seconds")]
+        #[serde(serialize_with = "adage::extend::seconds::serialize")]
         idle: Duration,
         /// The minimum time.
-        #[serde(serialize_with = "crate::seconds")]
+        #[serde(serialize_with = "adage::extend::seconds::serialize")]
         min: Duration,
     },
 }
