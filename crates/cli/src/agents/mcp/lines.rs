@@ -31,7 +31,6 @@ pub(super) struct Lines<R> {
     is_begun: bool,
     received: VecDeque<Message>,
     to: Option<Replies>,
-    writer: Option<JoinHandle<()>>,
 }
 
 /// Where responses go: they are written in the order in which they were sent.
@@ -42,20 +41,20 @@ struct Replies {
 }
 
 impl<R: AsyncRead + Unpin + Send> Lines<R> {
-    /// Starts the task that writes. Called within a runtime.
-    pub(super) fn new(from: R, to: impl AsyncWrite + Unpin + Send + 'static) -> Self {
+    /// With the task that writes, which ends when all responses are written and this is closed or dropped. Called within a runtime.
+    pub(super) fn new(from: R, to: impl AsyncWrite + Unpin + Send + 'static) -> (Self, JoinHandle<()>) {
         let (lines, waiting) = unbounded_channel();
-        let writer = Some(tokio::spawn(write(waiting, to)));
+        let writer = tokio::spawn(write(waiting, to));
         let to = Some(Replies { lines, batches: Arc::default() });
-        Self {
+        let lines = Self {
             from: BufReader::new(from),
             line: Vec::new(),
             is_skipping: false,
             is_begun: false,
             received: VecDeque::new(),
             to,
-            writer,
-        }
+        };
+        (lines, writer)
     }
 
     /// The next line without its end; none at the end of the input. May be cancelled and called again.
@@ -159,13 +158,9 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Lines<R> {
         }
     }
 
-    /// Waits until all responses are written.
     async fn close(&mut self) -> Result<(), Self::Error> {
         self.to = None;
-        match self.writer.take() {
-            Some(writer) => writer.await.map_err(io::Error::other),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 
@@ -176,7 +171,7 @@ mod tests {
     fn received(text: &[u8], size: usize) -> Vec<Vec<u8>> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
-            let mut lines = Lines::new(text, tokio::io::sink());
+            let (mut lines, _) = Lines::new(text, tokio::io::sink());
             lines.from = BufReader::with_capacity(size, text);
             let mut all = Vec::new();
             while let Some(line) = lines.next_line().await {

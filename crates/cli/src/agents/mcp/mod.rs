@@ -45,13 +45,16 @@ pub(crate) fn serve(global: Global, asked: &Mcp) -> Done {
     let server = Server { memory: Arc::new(Memory::new(global)), may_apply: asked.allow_apply };
     runtime.block_on(async {
         let (input, output) = rmcp::transport::stdio();
-        let running = match server.serve(Lines::new(input, output)).await {
-            Ok(running) => running,
+        let (lines, writer) = Lines::new(input, output);
+        let served = match server.serve(lines).await {
+            Ok(running) => running.waiting().await.map(|_| ()).map_err(|error| chain(&error)),
             // A client that never began.
-            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-            Err(error) => return Err(chain(&error)),
+            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+            Err(error) => Err(chain(&error)),
         };
-        running.waiting().await.map(|_| ()).map_err(|error| chain(&error))
+        // What has been answered is written, however the service ended.
+        writer.await.map_err(|error| chain(&error))?;
+        served
     })?;
     // A thread that still waits for input would keep the process alive.
     runtime.shutdown_background();
