@@ -115,6 +115,11 @@ impl Home {
     }
 }
 
+/// How many rounds a random test makes: `ADAGE_ROUNDS`, or this many.
+pub(crate) fn rounds(default: u64) -> u64 {
+    std::env::var("ADAGE_ROUNDS").map_or(default, |rounds| rounds.parse().unwrap())
+}
+
 /// A session of Claude Code in a folder: a package whose name is misspelt is not found, the right one is installed.
 pub(crate) fn session_with_a_recovery(folder: &Path, misspelt: &str) -> String {
     let record = |kind: &str, content: Value| {
