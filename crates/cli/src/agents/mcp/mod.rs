@@ -46,7 +46,7 @@ pub(crate) fn serve(global: Global, asked: &Mcp) -> Done {
     runtime.block_on(async {
         let (input, output) = rmcp::transport::stdio();
         let (lines, writer) = Lines::new(input, output);
-        let served = match server.serve(lines).await {
+        let outcome = match server.serve(lines).await {
             Ok(running) => running.waiting().await.map(|_| ()).map_err(|error| chain(&error)),
             // A client that never began.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
@@ -54,7 +54,7 @@ pub(crate) fn serve(global: Global, asked: &Mcp) -> Done {
         };
         // What has been answered is written, however the service ended.
         writer.await.map_err(|error| chain(&error))?;
-        served
+        outcome
     })?;
     // A thread that still waits for input would keep the process alive.
     runtime.shutdown_background();
