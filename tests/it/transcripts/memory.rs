@@ -76,7 +76,7 @@ fn a_long_session_needs_little_memory() {
     let peak = text.lines().find_map(|line| line.strip_prefix("peak ")).unwrap_or_else(|| panic!("{text}"));
     let peak: u64 = peak.parse().unwrap();
     // A fifth of the source is kept; the rules, the buffers and one line at a time come on top of it: 6 MiB, and some 1 MiB of
-    // fingerprints of what was shown, and the pages of an unoptimised program: up to 4 MiB more than those of an optimised one.
-    let max = n_mib * 1_024 * 3 / 10 + 12 * 1_024;
+    // fingerprints of what was shown, give or take half a MiB from build to build and run to run.
+    let max = n_mib * 1_024 * 3 / 10 + 8 * 1_024;
     assert!(peak < max, "{n_mib} MiB were read in {peak} KiB, more than {max}");
 }

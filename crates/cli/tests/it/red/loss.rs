@@ -10,7 +10,8 @@ use super::table::{Table, when};
 
 /// A row of the memory that no attack may lose.
 const CANARY: (&str, &str) = ("parsing csv exports", "use the csv module");
-const LATER: [(&str, &str); 2] = [("rotating ssh keys", "keep both"), ("waxing skis", "brush them")];
+const LATER: [(&str, &str); 3] =
+    [("rotating ssh keys", "keep both"), ("waxing skis", "brush them"), ("boiling eggs", "seven minutes")];
 
 /// A JSON value in `depth` others.
 fn nested(depth: usize, open: &str, close: &str) -> String {
@@ -94,17 +95,19 @@ fn memory() -> Machine {
     machine
 }
 
-/// What is lost after two more commits, read by a fresh process.
+/// What is lost after two more commits, each read by a fresh process.
 fn losses(machine: &Machine) -> Vec<String> {
     let mut effects = Vec::new();
+    let mut expected = vec![CANARY.0];
     for (trigger, solution) in LATER {
         let said = machine.call(&["learn", "--trigger", trigger, "--solution", solution]);
         effects.extend(when(said.code != 0, format!("learning fails: {}", said.err.trim())));
+        expected.push(trigger);
+        let listed = machine.call(&["list", "--limit", "1000", "--json"]);
+        let lost = expected.iter().filter(|trigger| !listed.out.contains(**trigger));
+        let lost: Vec<&str> = lost.copied().collect();
+        effects.extend(when(!lost.is_empty(), format!("lost: {} {}", lost.join(", "), listed.err.trim())));
     }
-    let listed = machine.call(&["list", "--limit", "1000", "--json"]);
-    let expected = [CANARY.0].into_iter().chain(LATER.map(|(trigger, _)| trigger));
-    let lost: Vec<&str> = expected.filter(|trigger| !listed.out.contains(trigger)).collect();
-    effects.extend(when(!lost.is_empty(), format!("lost: {} {}", lost.join(", "), listed.err.trim())));
     let history = machine.call(&["history", "--limit", "1000"]);
     effects.extend(when(history.code != 0, format!("the history fails: {}", history.err.trim())));
     effects.extend(when(machine.folder().join("quarantine").exists(), "a file went to quarantine"));
@@ -122,7 +125,7 @@ fn names_a_limit(text: &str) -> bool {
 fn an_accepted_depth_can_be_read_back_from_every_file() {
     let mut table = Table::default();
     for (place, way) in WAYS {
-        for depth in [119, 120, 121, 122] {
+        for depth in [64, 119, 120, 121, 122, 126] {
             let machine = memory();
             way.take(&machine, &row_with("note", &nested(depth, "[", "]")));
             table.note(format!("{depth} lists deep, {place}"), &losses(&machine));
