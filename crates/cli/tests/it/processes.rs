@@ -14,9 +14,7 @@ use serde_json::Value;
 use super::home::rounds;
 use super::schemas::object;
 
-/// How many rounds, each with another victim; `ADAGE_ROUNDS` sets more.
-const ROUNDS: u64 = 4;
-/// Of these, one of the learners or the recaller is killed at a random one.
+/// How many operations each process makes. The victim of a round is killed at a random one.
 const LEARNS_EACH: usize = 50;
 const RECALLS: usize = 30;
 const REMOVALS: usize = 16;
@@ -227,7 +225,7 @@ impl Round {
 
 #[test]
 fn nothing_acknowledged_is_lost_when_one_of_several_processes_is_killed() {
-    for round in 0..rounds(ROUNDS) {
+    for round in 0..rounds(4) {
         let folder = tempfile::tempdir().unwrap();
         let mut random = Random(round);
         // Each of the four is killed in turn.

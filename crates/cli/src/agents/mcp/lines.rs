@@ -4,7 +4,6 @@
 use std::collections::VecDeque;
 use std::future::{Future, ready};
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use adage::redact::printable_json;
 use rmcp::RoleServer;
@@ -34,10 +33,9 @@ pub(super) struct Lines<R> {
 }
 
 /// Where responses go: they are written in the order in which they were sent.
-#[derive(Clone)]
 struct Replies {
     lines: UnboundedSender<String>,
-    batches: Arc<Mutex<Batches>>,
+    batches: Batches,
 }
 
 impl<R: AsyncRead + Unpin + Send> Lines<R> {
@@ -45,7 +43,7 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
     pub(super) fn new(from: R, to: impl AsyncWrite + Unpin + Send + 'static) -> (Self, JoinHandle<()>) {
         let (lines, waiting) = unbounded_channel();
         let writer = tokio::spawn(write(waiting, to));
-        let to = Some(Replies { lines, batches: Arc::default() });
+        let to = Some(Replies { lines, batches: Batches::default() });
         let lines = Self {
             from: BufReader::new(from),
             line: Vec::new(),
@@ -83,7 +81,7 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
 
     /// Reads a line into the messages that are received. What is wrong is answered at once.
     fn take(&mut self, line: &[u8]) {
-        let Some(to) = &self.to else { return };
+        let Some(to) = &mut self.to else { return };
         let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         if line.trim_ascii().is_empty() {
             return;
@@ -91,7 +89,7 @@ impl<R: AsyncRead + Unpin + Send> Lines<R> {
         let (messages, answer): (Vec<Message>, _) = match read(line) {
             InputLine::One(Ok(message)) => (message.into_iter().collect(), None),
             InputLine::One(Err(answer)) => (Vec::new(), Some(answer)),
-            InputLine::Batch(batch) => to.batches().open(batch),
+            InputLine::Batch(batch) => to.batches.open(batch),
         };
         for message in messages {
             let is_request = matches!(message, JsonRpcMessage::Request(_));
@@ -113,13 +111,9 @@ fn is_ping(message: &Message) -> bool {
 }
 
 impl Replies {
-    fn batches(&self) -> std::sync::MutexGuard<'_, Batches> {
-        self.batches.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn send(&self, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
+    fn send(&mut self, message: &TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
         let message = serde_json::to_value(message)?;
-        let written = self.batches().sent(message);
+        let written = self.batches.sent(message);
         written.map_or(Ok(()), |message| self.write(&message))
     }
 
@@ -145,7 +139,7 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for Lines<R> {
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let closed = || Err(io::ErrorKind::NotConnected.into());
-        ready(self.to.as_ref().map_or_else(closed, |to| to.send(&message)))
+        ready(self.to.as_mut().map_or_else(closed, |to| to.send(&message)))
     }
 
     async fn receive(&mut self) -> Option<Message> {
