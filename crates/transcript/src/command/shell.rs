@@ -1,31 +1,44 @@
 //! Shell grammar: parses a command line into simple commands. The parser is a library; this module walks its tree.
 
+use std::thread;
+
 use rable::{ListItem, ListOperator, Node, NodeKind};
 
 use super::simple_command::{Context, Form, Input, SimpleCommand, StatusUse, Word};
 
 /// Longer lines are split by words only: they are scripts, and parsing takes more than linear time.
 const MAX_BYTES: usize = 32 * 1024;
-/// The parser's time grows steeply with nested `$(…)` and `<(…)`: 50 levels take a tenth of a second, 300 overflow the stack.
+/// The parser's time grows steeply with nested `$(…)` and `<(…)`: 50 levels take a tenth of a second.
 const MAX_SUBSTITUTIONS: usize = 40;
-/// The parser recurses into blocks: 900 nested ones overflow the stack.
 const MAX_BLOCKS: usize = 120;
+/// The parser recurses: without optimisation, 28 nested `<(…)` fill the 2 MiB stack of a thread.
+const MAX_NESTED_HERE: usize = 10;
+/// The stack of the thread that parses what may be nested deeper: twice what the limits need without optimisation.
+const STACK_BYTES: usize = 16 * 1024 * 1024;
 
 /// The simple commands of a line, in order. A line that does not fit the grammar, or exceeds a limit, is split by words.
 pub(super) fn split(text: &str) -> Vec<SimpleCommand> {
-    let is_parsable =
-        text.len() <= MAX_BYTES && n_substitutions(text) <= MAX_SUBSTITUTIONS && n_blocks(text) <= MAX_BLOCKS;
-    let parsed = if is_parsable { rable::parse(text, false).ok() } else { None };
-    match parsed {
-        Some(nodes) => {
-            let mut walk = Walk::default();
-            for node in &nodes {
-                walk.node(node, Input::Own, Runs::Once);
-            }
-            walk.parts
-        }
-        None => split_by_words(text),
+    let (substitutions, blocks) = (n_substitutions(text), n_blocks(text));
+    let parsed = if text.len() > MAX_BYTES || substitutions > MAX_SUBSTITUTIONS || blocks > MAX_BLOCKS {
+        None
+    } else if substitutions + blocks <= MAX_NESTED_HERE {
+        parse(text)
+    } else {
+        thread::scope(|scope| {
+            let parser = thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, || parse(text));
+            parser.ok()?.join().ok()?
+        })
+    };
+    parsed.unwrap_or_else(|| split_by_words(text))
+}
+
+fn parse(text: &str) -> Option<Vec<SimpleCommand>> {
+    let nodes = rable::parse(text, false).ok()?;
+    let mut walk = Walk::default();
+    for node in &nodes {
+        walk.node(node, Input::Own, Runs::Once);
     }
+    Some(walk.parts)
 }
 
 fn n_substitutions(text: &str) -> usize {

@@ -261,7 +261,7 @@ fn commands_have_a_purpose() {
     assert!(CommandLine::parse("git push && gh pr create").publishes() && !CommandLine::parse("make").publishes());
 }
 
-/// The parser recurses: any line that it is given must fit the 2 MiB stack of a thread.
+/// The parser recurses: whatever a line nests, it fits the 2 MiB stack of the thread that asks.
 #[test]
 fn nesting_fits_the_stack() {
     for (opener, closer, count) in [
@@ -273,6 +273,8 @@ fn nesting_fits_the_stack() {
         ("( ", " )", 60),
         ("{ ", "; }", 60),
         ("case a in b) x $(", ") ;; esac", 40),
+        ("if a; then x $(", "); fi", 40),
+        ("{ x <(", "); }", 40),
         ("(", ")", 20_000),
         ("${a:-", "}", 5_000),
     ] {
