@@ -1,19 +1,21 @@
 //! What is not a secret: placeholders, examples, published values, and values with a public name.
 
-use aho_corasick::AhoCorasick;
+use std::sync::LazyLock;
+
 use regex::Regex;
 
 use crate::rules::{TABLE, built};
 use crate::score::announces_value;
 use crate::shape::{word_before, words};
+use crate::word_finder::WordFinder;
 use crate::word_set::WordSet;
 
 /// The exceptions of the table (`skip` lines).
 pub(crate) struct Exceptions {
-    /// Parts of placeholders, in lower case.
-    placeholder_parts: AhoCorasick,
+    /// Parts of placeholders.
+    placeholder_parts: WordFinder<&'static str>,
     /// The forms of values that are placeholders or references as a whole.
-    placeholder_forms: Regex,
+    placeholder_forms: LazyLock<Regex>,
     /// The ends of published sample keys.
     sample_ends: Vec<&'static str>,
     /// Words of which example passwords consist.
@@ -32,10 +34,12 @@ pub(crate) struct Exceptions {
 
 impl Exceptions {
     pub(crate) fn parse() -> Self {
-        let forms = listed("whole").collect::<Vec<_>>().join("|");
         Self {
-            placeholder_parts: built(AhoCorasick::new(listed("part"))),
-            placeholder_forms: built(Regex::new(&format!("^(?:{forms})$"))),
+            placeholder_parts: WordFinder::new(listed("part").collect()),
+            placeholder_forms: LazyLock::new(|| {
+                let forms = listed("whole").collect::<Vec<_>>().join("|");
+                built(Regex::new(&format!("^(?:{forms})$")))
+            }),
             sample_ends: listed("sample").collect(),
             example_words: listed("made-up").collect(),
             name_stems: listed("stem").collect(),
@@ -53,8 +57,8 @@ impl Exceptions {
 
     /// True for a placeholder, a template variable or a reference, with or without quotes.
     pub(crate) fn is_placeholder(&self, value: &str) -> bool {
-        let value = value.trim_matches(['"', '\'']).to_ascii_lowercase();
-        self.placeholder_parts.is_match(&value) || self.placeholder_forms.is_match(&value)
+        let value = value.trim_matches(['"', '\'']);
+        self.placeholder_parts.is_in(value) || self.placeholder_forms.is_match(&value.to_ascii_lowercase())
     }
 
     /// True for a value that consists of words of examples and digits that count up, as in `mySecret123`; also for an

@@ -41,6 +41,7 @@ mod terminal;
 mod text_words;
 mod tokens;
 mod traced;
+mod word_finder;
 mod word_set;
 
 pub use fence::{fence_for, fence_of};

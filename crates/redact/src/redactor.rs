@@ -12,17 +12,16 @@ mod search;
 mod tests;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
 use regex::Regex;
 
 pub(crate) use self::checking::Check;
 use self::search::Search;
 use crate::exceptions::Exceptions;
 use crate::rules::{Kind, Rule, Scope, built};
+use crate::word_finder::WordFinder;
 
 const MARK_START: &str = "[REDACTED:";
 /// The greatest number of rounds of redaction, as removing one secret can reveal another. Real text needs two.
@@ -59,23 +58,22 @@ impl Secret<'_> {
 pub struct Redactor {
     rules: Vec<Rule>,
     exceptions: Exceptions,
-    finder: AhoCorasick,
-    /// The keywords in the order of the patterns of `finder`.
-    keywords: Vec<Keyword>,
+    /// The keywords of all rules; a word of several rules is there as often.
+    finder: WordFinder<Keyword>,
     /// The index of the rule that names secrets found by their score alone; without it, nothing is scored.
     scored: Option<usize>,
 }
 
-/// A keyword, and the indices of the rules that run where it occurs.
-#[derive(Default)]
+/// A keyword and the index of its rule.
 struct Keyword {
-    word: String,
-    /// The rules that run at each occurrence.
-    always: Vec<usize>,
-    /// The rules that run only if a digit follows.
-    with_digit: Vec<usize>,
-    /// True for a word that announces a secret: values near it are scored.
-    is_scored: bool,
+    word: Cow<'static, str>,
+    rule: usize,
+}
+
+impl AsRef<str> for Keyword {
+    fn as_ref(&self) -> &str {
+        &self.word
+    }
 }
 
 /// A place in a text that a rule found.
@@ -114,22 +112,12 @@ impl Redactor {
     }
 
     fn with(rules: Vec<Rule>) -> Self {
-        let mut keywords: HashMap<String, Keyword> = HashMap::new();
-        for (index, rule) in rules.iter().enumerate() {
-            for word in rule.keywords() {
-                let keyword = keywords.entry(word.clone()).or_insert_with(|| Keyword { word, ..Keyword::default() });
-                match rule.kind {
-                    Kind::Scored => keyword.is_scored = true,
-                    _ if rule.needs_digit => keyword.with_digit.push(index),
-                    _ => keyword.always.push(index),
-                }
-            }
-        }
-        let keywords: Vec<Keyword> = keywords.into_values().collect();
-        let words = keywords.iter().map(|keyword| &keyword.word);
-        let finder = built(AhoCorasick::builder().ascii_case_insensitive(true).build(words));
+        let keywords = rules.iter().enumerate();
+        let keywords =
+            keywords.flat_map(|(rule, it)| it.keywords().into_iter().map(move |word| Keyword { word, rule }));
+        let finder = WordFinder::new(keywords.collect());
         let scored = rules.iter().position(|rule| rule.kind == Kind::Scored);
-        Self { rules, exceptions: Exceptions::parse(), finder, keywords, scored }
+        Self { rules, exceptions: Exceptions::parse(), finder, scored }
     }
 
     /// The redactor of this process with all built-in rules, built at the first call.

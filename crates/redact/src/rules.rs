@@ -1,5 +1,6 @@
 //! The table of rules, and how a rule's regex runs.
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -140,7 +141,7 @@ impl Rule {
     }
 
     /// The keywords, of which one has to occur for the rule to run; empty for rules of kind `token`.
-    pub(crate) fn keywords(&self) -> Vec<String> {
+    pub(crate) fn keywords(&self) -> Vec<Cow<'static, str>> {
         let mut words = self.keywords;
         if words == "{openers}" {
             return score::openers();
@@ -149,8 +150,7 @@ impl Rule {
             let line = TABLE.lines().find_map(|line| line.strip_prefix("vendors	"));
             words = line.unwrap_or_default();
         }
-        let words = words.split_whitespace();
-        words.map(|word| word.replace('␣', " ")).collect()
+        spelled(words).collect()
     }
 
     /// The compiled regex, anchored at its start except in rules of kind `find`.
@@ -204,6 +204,13 @@ impl Rule {
         mark_read(&(at.start..end), read_until);
         free(Some(end)).then_some(at.start..end)
     }
+}
+
+/// The words of a list in a table, where a blank inside a word is written as `␣`.
+pub(crate) fn spelled(list: &'static str) -> impl Iterator<Item = Cow<'static, str>> {
+    let has_blanks = list.contains('␣');
+    let spell = move |word: &'static str| if has_blanks { word.replace('␣', " ").into() } else { word.into() };
+    list.split_whitespace().map(spell)
 }
 
 /// What fixed data of the crate describes: a regex, a list of words. Tests build each, so the data is right in every build.

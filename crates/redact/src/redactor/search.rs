@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::checking::Check;
 use super::columns;
 use super::public::line_before;
-use super::{Find, Redactor};
+use super::{Find, Keyword, Redactor};
 use crate::rules::{Kind, Rule, mark_read, run_on, touches, window};
 use crate::seed_phrase;
 use crate::text_words;
@@ -33,12 +33,6 @@ struct Progress {
     no_match_at: Option<usize>,
 }
 
-/// A keyword in a text.
-struct Occurrence<'k> {
-    at: Range<usize>,
-    keyword: &'k str,
-}
-
 /// A search of one text.
 pub(super) struct Search<'r, 't> {
     redactor: &'r Redactor,
@@ -62,39 +56,35 @@ impl<'r, 't> Search<'r, 't> {
     fn run_keywords(&mut self) {
         let (redactor, text) = (self.redactor, self.text);
         let mut next_digit = 0;
-        for hit in redactor.finder.find_overlapping_iter(text) {
-            let Some(keyword) = redactor.keywords.get(hit.pattern().as_usize()) else {
-                continue;
-            };
-            if keyword.is_scored {
-                self.found.announcing.push(hit.range());
-            }
-            let occurrence = Occurrence { at: hit.range(), keyword: &keyword.word };
-            keyword.always.iter().for_each(|rule| self.run_rule(*rule, &occurrence));
-            if keyword.with_digit.is_empty() {
+        for (at, keyword) in redactor.finder.find(text) {
+            let Some(rule) = redactor.rules.get(keyword.rule) else { continue };
+            if rule.kind == Kind::Scored {
+                self.found.announcing.push(at);
                 continue;
             }
-            if next_digit < hit.end() {
-                next_digit = digit_from(text, hit.end());
+            if rule.needs_digit {
+                if next_digit < at.end {
+                    next_digit = digit_from(text, at.end);
+                }
+                if next_digit - at.end >= DIGIT_WITHIN {
+                    continue;
+                }
             }
-            if next_digit - hit.end() < DIGIT_WITHIN {
-                keyword.with_digit.iter().for_each(|rule| self.run_rule(*rule, &occurrence));
-            }
+            self.run_rule(rule, keyword, at);
         }
     }
 
     /// Runs one rule at a keyword, unless the rule has already read past the keyword.
-    fn run_rule(&mut self, index: usize, occurrence: &Occurrence<'_>) {
-        let Some(rule) = self.redactor.rules.get(index) else { return };
+    fn run_rule(&mut self, rule: &Rule, keyword: &Keyword, at: Range<usize>) {
+        let index = keyword.rule;
         let Some(mut progress) = self.progress.get(index).copied() else { return };
-        let at = occurrence.at.clone();
         if at.start < progress.read_until {
             return;
         }
         match rule.kind {
             Kind::Find => self.add(index, rule.search(self.text, &mut progress.read_until)),
             Kind::Prefix => {
-                self.add(index, rule.tail(self.text, at, occurrence.keyword, &mut progress.read_until));
+                self.add(index, rule.tail(self.text, at, &keyword.word, &mut progress.read_until));
             }
             Kind::Column => self.add(index, columns::cells_below(self.text, &at)),
             Kind::SeedPhrase => {

@@ -1,12 +1,12 @@
 //! Words that say what the value next to them is: a password, a digest, a public key, a user name.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
-
-use crate::rules::{built, touches};
+use crate::rules::{spelled, touches};
+use crate::word_finder::WordFinder;
 
 const TABLE: &str = include_str!("words.tsv");
 
@@ -84,29 +84,29 @@ impl SaidWords {
     }
 }
 
-struct Words {
-    finder: AhoCorasick,
-    says: Vec<Says>,
+/// A word of the table.
+struct Word {
+    says: Says,
+    word: Cow<'static, str>,
 }
 
-static WORDS: LazyLock<Words> = LazyLock::new(|| {
-    let (mut words, mut says) = (Vec::new(), Vec::new());
-    for (class, word) in listed() {
-        words.push(word);
-        says.push(class);
+impl AsRef<str> for Word {
+    fn as_ref(&self) -> &str {
+        &self.word
     }
-    Words { finder: built(AhoCorasick::builder().ascii_case_insensitive(true).build(&words)), says }
-});
+}
 
-fn listed() -> impl Iterator<Item = (Says, String)> {
+static WORDS: LazyLock<WordFinder<Word>> = LazyLock::new(|| WordFinder::new(listed().collect()));
+
+fn listed() -> impl Iterator<Item = Word> {
     let lines = TABLE.lines().filter_map(|line| line.split_once('\t'));
     let classes = lines.filter_map(|(class, words)| Some((Says::parse(class)?, words)));
-    classes.flat_map(|(class, words)| words.split_whitespace().map(move |word| (class, word.replace('␣', " "))))
+    classes.flat_map(|(says, words)| spelled(words).map(move |word| Word { says, word }))
 }
 
 /// The words that announce a secret, without flags of one letter, which say too little.
-pub(crate) fn openers() -> Vec<String> {
-    listed().filter(|(says, word)| says.promises() && !word.starts_with(' ')).map(|(_, word)| word).collect()
+pub(crate) fn openers() -> Vec<Cow<'static, str>> {
+    listed().filter(|it| it.says.promises() && !it.word.starts_with(' ')).map(|it| it.word).collect()
 }
 
 /// True if a word of the text names a password, in any of the languages of the table.
@@ -130,19 +130,18 @@ pub(crate) fn announces_value(line: &str) -> bool {
 pub(super) fn said(text: &str, offset: usize) -> Vec<Said> {
     let mut out: Vec<Said> = Vec::new();
     // Matches come in the order of their ends, so a longer word follows those that it contains.
-    for found in WORDS.finder.find_overlapping_iter(text) {
-        let Some(&says) = WORDS.says.get(found.pattern().as_usize()) else { continue };
-        if !is_whole(text, found.start(), found.end()) {
+    for (found, word) in WORDS.find(text) {
+        if !is_whole(text, found.start, found.end) {
             continue;
         }
-        let (start, end) = (offset + found.start(), offset + found.end());
+        let (start, end) = (offset + found.start, offset + found.end);
         if out.last().is_some_and(|last| last.start <= start && end <= last.end) {
             continue;
         }
         while out.last().is_some_and(|last| last.start >= start) {
             out.pop();
         }
-        out.push(Said { says, start, end });
+        out.push(Said { says: word.says, start, end });
     }
     out
 }

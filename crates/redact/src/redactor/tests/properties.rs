@@ -11,7 +11,7 @@ use crate::rules::Rule;
 
 /// Keywords of rules, characters that look like values, marks, and any text.
 fn piece() -> impl Strategy<Value = String> {
-    let words = Rule::all().iter().flat_map(Rule::keywords).collect::<Vec<_>>();
+    let words = Rule::all().iter().flat_map(Rule::keywords).map(Cow::into_owned).collect::<Vec<_>>();
     prop_oneof![
         prop::sample::select(words),
         prop::sample::select(vec![
