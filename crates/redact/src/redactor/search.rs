@@ -56,22 +56,22 @@ impl<'r, 't> Search<'r, 't> {
     fn run_keywords(&mut self) {
         let (redactor, text) = (self.redactor, self.text);
         let mut next_digit = 0;
-        for (at, keyword) in redactor.finder.find(text) {
-            let Some(rule) = redactor.rules.get(keyword.rule) else { continue };
+        redactor.finder.find(text, |at, keyword| {
+            let Some(rule) = redactor.rules.get(keyword.rule) else { return };
             if rule.kind == Kind::Scored {
                 self.found.announcing.push(at);
-                continue;
+                return;
             }
             if rule.needs_digit {
                 if next_digit < at.end {
                     next_digit = digit_from(text, at.end);
                 }
                 if next_digit - at.end >= DIGIT_WITHIN {
-                    continue;
+                    return;
                 }
             }
             self.run_rule(rule, keyword, at);
-        }
+        });
     }
 
     /// Runs one rule at a keyword, unless the rule has already read past the keyword.

@@ -129,20 +129,14 @@ pub(crate) fn announces_value(line: &str) -> bool {
 /// The words of a text in order, of overlapping ones the longest. `offset` is added to each place.
 pub(super) fn said(text: &str, offset: usize) -> Vec<Said> {
     let mut out: Vec<Said> = Vec::new();
-    // Matches come in the order of their ends, so a longer word follows those that it contains.
-    for (found, word) in WORDS.find(text) {
-        if !is_whole(text, found.start, found.end) {
-            continue;
+    WORDS.find(text, |at, Word { says, .. }| {
+        let (start, end) = (offset + at.start, offset + at.end);
+        if !is_whole(text, at.start, at.end) || out.last().is_some_and(|last| end <= last.end) {
+            return;
         }
-        let (start, end) = (offset + found.start, offset + found.end);
-        if out.last().is_some_and(|last| last.start <= start && end <= last.end) {
-            continue;
-        }
-        while out.last().is_some_and(|last| last.start >= start) {
-            out.pop();
-        }
-        out.push(Said { says: word.says, start, end });
-    }
+        out.pop_if(|last| last.start == start);
+        out.push(Said { says: *says, start, end });
+    });
     out
 }
 
