@@ -148,6 +148,10 @@ impl Calibration {
         fit.map_or(self, |fit| Self { scale: fit.scale, offset: fit.offset, ..self })
     }
 
+    pub(crate) fn answer_from(&self) -> f32 {
+        self.answer_from
+    }
+
     /// The ranking score of a lesson; larger is better.
     pub(super) fn score(&self, signals: &MatchSignals) -> f32 {
         self.rank.sum(signals) + NAME_SCORE * signals.name

@@ -48,6 +48,17 @@ impl Playbook {
     }
 }
 
+impl Playbook {
+    /// The probability, in [0, 1], that a lesson's answer must exceed to be shown: `config().retrieval.answer_from`, or what was
+    /// fitted for the embedder, without one for words.
+    #[must_use]
+    pub fn answer_threshold(&self) -> f32 {
+        let config = &self.config().retrieval;
+        let fitted = || self.shared.fingerprint().map_or(Calibration::WORDS, Calibration::of).answer_from();
+        config.answer_from.unwrap_or_else(fitted)
+    }
+}
+
 /// The result of a request, before rendering for the prompt.
 pub(in crate::playbook) struct Answer {
     ranked: Ranked,
