@@ -11,6 +11,7 @@ use crate::agents::mcp::Mcp;
 use crate::agents::mine::Mine;
 use crate::care::config::ConfigCommand;
 use crate::care::health::Doctor;
+use crate::care::view::View;
 use crate::everyday::change::{Outcome, Remove};
 use crate::everyday::learn::{Edit, Learn};
 use crate::everyday::show::{Context, List};
@@ -59,6 +60,7 @@ Team
   backup    Copy the memory to a folder
   restore   Replace the playbook with that of a backup
 Care
+  view      Look at the memory in a browser: ask, correct, review; --export
   doctor    Test the installation and the memory; --check, --repair, --embed
   history   List the changes that can be undone
   undo      Undo a change
@@ -114,6 +116,8 @@ pub(crate) enum Command {
     Backup { folder: PathBuf },
     /// Replace the playbook with that of a backup; the present one is kept in quarantine
     Restore { folder: PathBuf },
+    /// Look at the memory in a browser: a page that only this machine can reach. Ask, correct, review, look back
+    View(View),
     /// Test what this installation needs (folder, lock, model), or check and repair the memory
     Doctor(Doctor),
     /// List the changes that can be undone, newest first

@@ -144,7 +144,8 @@ fn set_up(cli: &mut Cli, words: &[OsString]) -> Result<(), Box<dyn Error>> {
 fn dispatch(cli: Cli, names: &[String]) -> Done {
     let Cli { global, command } = cli;
     // Commands that prompt a person, or serve, print their own progress.
-    if !matches!(command, Command::Edit(_) | Command::Review(_) | Command::Mcp(_) | Command::Hook(_)) {
+    if !matches!(command, Command::Edit(_) | Command::Review(_) | Command::Mcp(_) | Command::Hook(_) | Command::View(_))
+    {
         say_if_long(format!("adage {}", names.join(" ")));
     }
     let printed = command.printed().map_or_else(|| names.join("-"), str::to_owned);
@@ -161,6 +162,7 @@ fn dispatch(cli: Cli, names: &[String]) -> Done {
         Command::History { limit } => everyday::change::history(&global, limit, &mut out),
         Command::Backup { folder } => team::keeping::backup(&global, &folder, &mut out),
         Command::Restore { folder } => team::keeping::restore(&global, &folder, &mut out),
+        Command::View(asked) => care::view::view(&global, &asked, &mut out),
         Command::Doctor(asked) => care::health::doctor(&global, &asked, &mut out),
         Command::Mine(asked) => agents::mine::mine(&global, &asked, &mut out),
         Command::Review(asked) => agents::inbox::inbox(&global, &asked, &mut out),

@@ -3,3 +3,4 @@
 pub(crate) mod config;
 pub(crate) mod health;
 pub(crate) mod manual;
+pub(crate) mod view;
