@@ -51,6 +51,7 @@ pub(super) fn arguments(command: &str) -> &'static [&'static str] {
         "config set" => &["retention.capacity", "80"],
         "config completions" => &["bash"],
         "hook" => &["prompt"],
+        "view" => &["--export", "gone/page.html"],
         "list" | "history" | "doctor" | "review list" | "review check" | "review history" | "skills list"
         | "skills curate" | "config list" | "config man" | "mcp" | "init" | "export" => &[],
         unknown => panic!("say here which arguments {unknown:?} takes"),
