@@ -46,7 +46,8 @@ pub(crate) fn view(global: &Global, asked: &View, out: &mut Output) -> Done {
     let stop = server.stop_handle();
     ctrlc::set_handler(move || stop.stop())?;
     let mut link = server.link();
-    out.both(&json!({ "link": link }), &format!("{link}\nCtrl-C ends it, and an hour without a request"))?;
+    out.both(&json!({ "link": link }), &link)?;
+    out.message("Ctrl-C ends it, and an hour without a request");
     out.flush()?;
     if !asked.no_open {
         open_browser(&link);
