@@ -119,7 +119,7 @@ fn no_attack_reads_or_changes_anything() {
         };
         let (head, body) = (filled(head), filled(body));
         let (first, headers) = head.split_once('\n').unwrap_or((&head, ""));
-        let headers: String = headers.lines().map(|line| format!("{line}\r\n")).collect();
+        let headers = headers.lines().fold(String::new(), |headers, line| headers + line + "\r\n");
         let length = if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
         let reply = browser.send(&format!("{first} HTTP/1.1\r\n{headers}{length}\r\n{body}"));
         assert!((400..500).contains(&reply.status), "{name}: {}", reply.head);

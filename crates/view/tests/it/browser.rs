@@ -68,7 +68,8 @@ impl Browser {
         };
         let entered = browser.send(&format!("GET /{room}/{key} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
         assert_eq!((entered.status, entered.header("Location")), (303, Some("ask")), "{}", entered.head);
-        browser.cookie = entered.header("Set-Cookie").unwrap().split(';').next().unwrap().to_owned();
+        let cookie = entered.header("Set-Cookie").unwrap().split(';').next().unwrap();
+        cookie.clone_into(&mut browser.cookie);
         // The link works once.
         assert_eq!(browser.send(&format!("GET /{room}/{key} HTTP/1.1\r\nHost: {host}\r\n\r\n")).status, 403);
         browser.learn_token();
@@ -82,7 +83,7 @@ impl Browser {
         if let Ok(Some(id)) = id {
             let page = self.get(&format!("lesson?id={id}")).body;
             if let Some((_, rest)) = page.split_once(r#"name="token" value=""#) {
-                self.token = rest.split('"').next().unwrap().to_owned();
+                rest.split('"').next().unwrap().clone_into(&mut self.token);
             }
             self.playbook.forget(id).unwrap();
         }
