@@ -1,5 +1,6 @@
-//! The seam for crates that are built on the library, such as `adage-sessions`: what they find somewhere becomes lessons, and they keep
-//! records of their own in the memory's folder. A host does not need it.
+//! The seam for crates that are built on the library, such as `adage-sessions` and `adage-review`: what they find somewhere becomes
+//! lessons, they decide on what awaits review, keep records of their own in the memory's folder, and edit [`files`] there and elsewhere. A
+//! host does not need it.
 //!
 //! ```
 //! use adage::extend::{Extension, Record};
@@ -40,7 +41,43 @@
 
 pub use crate::folder::{JsonRecord as Record, Lock, forget_oldest, open_plain};
 pub use crate::gate::{clean, clean_value};
+pub use crate::learn::ReviewedLesson;
+pub use crate::lesson::{hidden_in_prompts, lesson_as_text};
 pub use crate::playbook::extension::{Extension, FoundAgain, KnownLessons};
+
+/// Files of the memory's folder, by names relative to its handle, and edits of several files at once, there and where the host named
+/// places: all of them or none, and undoable.
+///
+/// ```
+/// use adage::extend::Extension;
+/// use adage::extend::files::{Entry, FileEdit, Reach, Transaction, Undoable};
+/// use adage::{Error, Playbook};
+///
+/// # let folder = tempfile::tempdir()?;
+/// let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
+/// let (extension, folder) = (Extension::of(&playbook), Extension::of(&playbook).folder());
+/// let notes = folder.files().path_of("notes.md");
+/// // Decided under the folder's lock: the file is created, and the edit refused if there is one by then.
+/// let (change, ()) = folder.edits().change(extension.now(), || {
+///     let edits = vec![FileEdit::new(notes.clone(), None, Some(b"Wait.\n".to_vec()))];
+///     Ok::<_, Error>((Some(Transaction { what: "a note".to_owned(), record: Undoable::Yes, edits }), ()))
+/// })?;
+/// assert_eq!(folder.files().content("notes.md")?.as_deref(), Some(b"Wait.\n".as_slice()));
+///
+/// // An undo may write where its caller says, and nowhere else.
+/// let change = change.ok_or("nothing changed")?;
+/// let nowhere = extension.undo_files(change, |_| Ok(Reach::default()));
+/// assert!(matches!(nowhere, Err(Error::OutOfReach { .. })));
+/// extension.undo_files(change, |_| Ok(Reach { files: vec![notes], ..Reach::default() }))?;
+/// assert_eq!(folder.files().entry("notes.md")?, Entry::Missing);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub mod files {
+    pub use crate::folder::edits::{
+        Edits, FileEdit, Journal, JournalFile, NamedBelow, Reach, Transaction, Undoable, content_hash,
+    };
+    pub use crate::folder::{Directory, Entry, Folder, Links, Name};
+}
 
 /// Durations in JSON, as numbers of seconds.
 pub mod seconds {

@@ -38,8 +38,8 @@
 //! - **Other memories.** A [`VectorMemory`] keeps your program's own documents, found by meaning under a metadata filter.
 //! - **Sessions.** [`transcript`] reads what agents recorded; the crate `adage-sessions` finds lessons in it, by rules and by your
 //!   language model. It is built on [`extend`].
-//! - **Review.** [`inbox`] holds what awaits a person, [`skills`] matches and maintains `SKILL.md` files, [`exchange`] moves lessons to
-//!   and from files of other programs.
+//! - **Review.** The crate `adage-review` holds what awaits a person: lessons, and patches of notes and skills.
+//! - **Skills.** [`skills`] matches and maintains `SKILL.md` files, [`exchange`] moves lessons to and from files of other programs.
 //! - **Settings.** [`config`] has every default on one page, with unit, range and origin.
 //!
 //! All calls block, and handles are `Clone + Send + Sync`: in an async program, call them on a blocking thread.
@@ -83,7 +83,6 @@ mod folder;
 mod gate;
 mod hash;
 mod id;
-pub mod inbox;
 pub mod index;
 pub mod learn;
 pub mod lesson;
@@ -91,7 +90,6 @@ mod lexical;
 pub mod model;
 mod path_text;
 pub mod playbook;
-mod proposal;
 pub mod redact;
 pub mod retrieve;
 mod setters;

@@ -8,8 +8,6 @@ pub(crate) mod config;
 mod embed;
 pub(crate) mod exchange;
 pub(crate) mod folder;
-pub(crate) mod inbox;
-mod patch;
 pub(crate) mod skills;
 pub(crate) mod vector_memory;
 
@@ -22,8 +20,6 @@ use crate::lesson::{ChangeId, LessonId, LessonRef, ReceiptId, TextHash};
 
 pub use embed::{EmbedError, HostError};
 pub use folder::{FolderError, FolderKind, Holder, Unusable};
-pub use inbox::{BadName, CannotApply, TargetError};
-pub use patch::{Forbidden, Limit, PatchError};
 
 /// Shorthand for results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -80,9 +76,6 @@ pub enum Error {
     /// A skill could not be read or written.
     #[error(transparent)]
     Skill(#[from] skills::Error),
-    /// A proposal could not be found or applied.
-    #[error(transparent)]
-    Inbox(#[from] inbox::Error),
     /// Lessons could not be exchanged.
     #[error(transparent)]
     Exchange(#[from] exchange::Error),
@@ -137,6 +130,24 @@ pub enum Error {
         change: ChangeId,
         /// Why not.
         reason: CannotUndo,
+    },
+    /// What a person was shown has changed since; list it again. Nothing was changed.
+    #[error("{what} changed: {expected} was listed, it is {found}; list it again")]
+    Changed {
+        /// A lesson that awaits review, or another item.
+        what: String,
+        /// The hash of the listed content.
+        expected: TextHash,
+        /// The hash of the present content.
+        found: TextHash,
+    },
+    /// Edits of files cannot be undone: one of the files is not where this playbook may write. Nothing was changed.
+    #[error("{what} cannot be undone: {} is not where this playbook was told that it may write", path_line(path))]
+    OutOfReach {
+        /// The edits.
+        what: String,
+        /// The file.
+        path: PathBuf,
     },
     /// A file has changed since its edit was prepared. Nothing was changed.
     #[error("{} changed: the edit is for {}, it is {}", path_line(path), content(expected.as_ref()), content(found.as_ref()))]

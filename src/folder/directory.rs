@@ -20,7 +20,7 @@ use crate::error::folder::{FolderError, Irregular, Oversized, Result};
 ///
 /// The path is used only in messages and in the calls of the [`Disk`].
 #[derive(Clone)]
-pub(crate) struct Directory {
+pub struct Directory {
     root: Arc<Root>,
     disk: Arc<dyn Disk>,
     /// Set when a sync failed: from then on the state on disk is unknown.
@@ -83,7 +83,9 @@ impl Directory {
         Self { is_closed: true, ..self }
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Its path, for messages.
+    #[must_use]
+    pub fn path(&self) -> &Path {
         self.root.path()
     }
 
@@ -93,7 +95,8 @@ impl Directory {
     }
 
     /// The path of an entry, for messages and for records that people read.
-    pub(crate) fn path_of(&self, name: impl Into<Name>) -> PathBuf {
+    #[must_use]
+    pub fn path_of(&self, name: impl Into<Name>) -> PathBuf {
         let name = name.into();
         self.at(&name).path()
     }
@@ -139,7 +142,10 @@ impl Directory {
     }
 
     /// The type of an entry; a link is not followed.
-    pub(crate) fn entry(&self, name: impl Into<Name>) -> Result<Entry> {
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn entry(&self, name: impl Into<Name>) -> Result<Entry> {
         self.run("stat", name, |disk, at| Entry::of(disk, at))
     }
 
@@ -175,7 +181,7 @@ impl Directory {
     ///
     /// # Errors
     /// `TooLarge`, also of each other method that reads a file, when it has more bytes than [`limits`] says.
-    pub(crate) fn read_or_empty(&self, name: impl Into<Name>, offset: u64) -> Result<Vec<u8>> {
+    pub fn read_or_empty(&self, name: impl Into<Name>, offset: u64) -> Result<Vec<u8>> {
         Ok(self.read_from(&name.into(), offset)?.unwrap_or_default())
     }
 
@@ -212,7 +218,10 @@ impl Directory {
     }
 
     /// The content of a regular file; none if it is missing.
-    pub(crate) fn content(&self, name: impl Into<Name>) -> Result<Option<Vec<u8>>> {
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn content(&self, name: impl Into<Name>) -> Result<Option<Vec<u8>>> {
         self.read_from(&name.into(), 0)
     }
 
@@ -228,7 +237,10 @@ impl Directory {
     }
 
     /// The names in a directory, sorted; empty if it is missing.
-    pub(crate) fn list(&self, name: impl Into<Name>) -> Result<Vec<OsString>> {
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn list(&self, name: impl Into<Name>) -> Result<Vec<OsString>> {
         self.run("list", name, |disk, at| match disk.list(at) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             names => names,
@@ -236,7 +248,10 @@ impl Directory {
     }
 
     /// The names in a directory that is not a link, without temporary files of this program.
-    pub(crate) fn list_own(&self, name: impl Into<Name>) -> Result<Vec<OsString>> {
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn list_own(&self, name: impl Into<Name>) -> Result<Vec<OsString>> {
         let is_ours = |name: &OsString| {
             let name = name.to_string_lossy();
             name.starts_with(BESIDE) || name.starts_with(TEMPORARY)
@@ -249,12 +264,19 @@ impl Directory {
         })
     }
 
-    pub(crate) fn create_directory(&self, name: impl Into<Name>) -> Result<()> {
+    /// Creates a directory and those above it; one that exists stays.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn create_directory(&self, name: impl Into<Name>) -> Result<()> {
         self.run("create the folder", name, |disk, at| disk.create_folder(at))
     }
 
     /// Creates a file; an existing one is replaced.
-    pub(crate) fn create(&self, name: impl Into<Name>, bytes: &[u8]) -> Result<()> {
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn create(&self, name: impl Into<Name>, bytes: &[u8]) -> Result<()> {
         self.run("write", name, |disk, at| disk.create(at, bytes))
     }
 
@@ -273,15 +295,26 @@ impl Directory {
     }
 
     /// Syncs a file. After a failure the handle refuses all writes: the state on disk is unknown.
-    pub(crate) fn sync(&self, name: impl Into<Name>) -> Result<()> {
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn sync(&self, name: impl Into<Name>) -> Result<()> {
         self.run("sync", name, |disk, at| disk.sync(at)).inspect_err(|_| self.stop_writes())
     }
 
-    pub(crate) fn sync_directory(&self, name: impl Into<Name>) -> Result<()> {
+    /// Syncs the names in a directory.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn sync_directory(&self, name: impl Into<Name>) -> Result<()> {
         self.run("sync", name, |disk, at| disk.sync_folder(at))
     }
 
-    pub(crate) fn rename(&self, from: impl Into<Name>, to: impl Into<Name>) -> Result<()> {
+    /// Renames an entry; a file in its place is replaced.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn rename(&self, from: impl Into<Name>, to: impl Into<Name>) -> Result<()> {
         let from = from.into();
         self.run("replace", to, |disk, at| self.with(&from, |from| disk.rename(from, at)))
     }
@@ -296,7 +329,11 @@ impl Directory {
         if name.is_plain() { operation(self.at(name)) } else { Err(io::ErrorKind::InvalidInput.into()) }
     }
 
-    pub(crate) fn remove_if_exists(&self, name: impl Into<Name>) -> Result<()> {
+    /// Removes a file; a missing one is no error.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn remove_if_exists(&self, name: impl Into<Name>) -> Result<()> {
         self.run("remove", name, |disk, at| match disk.remove(at) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed,
@@ -304,7 +341,7 @@ impl Directory {
     }
 
     /// Removes a directory if it is empty.
-    pub(crate) fn remove_if_empty(&self, name: impl Into<Name>) {
+    pub fn remove_if_empty(&self, name: impl Into<Name>) {
         // A directory that is left does no harm.
         let _ = self.run("remove", name, |disk, at| disk.remove_folder(at));
     }

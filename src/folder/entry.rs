@@ -8,14 +8,21 @@ use crate::error::folder::Irregular;
 
 /// The type of an entry; a link is not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub enum Entry {
+    /// There is none.
     Missing,
+    /// A regular file.
     File {
+        /// The number of its names.
         n_links: u64,
+        /// Its length.
         n_bytes: u64,
+        /// Whether its permissions let this user write to it.
         is_writable: bool,
     },
+    /// A directory.
     Folder,
+    /// A symbolic link.
     Link,
     /// A device, a pipe, a socket.
     Other,

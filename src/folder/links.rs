@@ -45,7 +45,7 @@ pub fn open_plain(path: &Path) -> io::Result<File> {
 
 /// Resolves links through a disk.
 #[derive(Clone, Copy)]
-pub(crate) struct Links<'a>(&'a dyn Disk);
+pub struct Links<'a>(&'a dyn Disk);
 
 impl<'a> Links<'a> {
     pub(super) fn new(disk: &'a dyn Disk) -> Self {
@@ -61,12 +61,15 @@ impl<'a> Links<'a> {
     ///
     /// # Errors
     /// `NotFound` when any part of it does not exist.
-    pub(crate) fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+    pub fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         self.0.resolve(path)
     }
 
     /// The path with every link followed as far as it exists; the rest is unchanged.
-    pub(crate) fn resolve_existing(&self, path: &Path) -> Result<PathBuf> {
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn resolve_existing(&self, path: &Path) -> Result<PathBuf> {
         for ancestor in path.ancestors() {
             match self.0.resolve(ancestor) {
                 Ok(found) => {
@@ -133,7 +136,10 @@ impl<'a> Links<'a> {
 
     /// True for a directory that is, or will be, inside `root` after every link is followed. False for one spelled with `..`,
     /// and for a relative path with an absolute root: it would depend on the working directory.
-    pub(crate) fn is_inside(&self, directory: &Path, root: &Path) -> Result<bool> {
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn is_inside(&self, directory: &Path, root: &Path) -> Result<bool> {
         let has_dots = directory.components().any(|part| matches!(part, Component::ParentDir));
         if has_dots || !directory.is_absolute() && root.is_absolute() {
             return Ok(false);

@@ -26,20 +26,20 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::config::LOCK_TIMEOUT;
 use crate::error::folder::{FolderError, Holder, Result};
 use crate::hash::TextHash;
-pub(crate) use directory::Directory;
+pub use directory::Directory;
 use disk::Disk;
 pub(crate) use disk::Stamp;
 use edits::Edits;
 pub(crate) use edits::OwnEdits;
-pub(crate) use entry::Entry;
+pub use entry::Entry;
 pub(crate) use json_file::{JsonFile, KnownJson};
 pub use json_file::{JsonRecord, forget_oldest};
-pub use links::open_plain;
-pub(crate) use links::{Links, Target};
+pub(crate) use links::Target;
+pub use links::{Links, open_plain};
 pub use lock::Lock;
 pub(crate) use lock::Locked;
 pub(crate) use mapped::Mapped;
-pub(crate) use name::Name;
+pub use name::Name;
 pub(crate) use root::At;
 
 /// The file whose lock is the folder's lock.
@@ -66,7 +66,7 @@ impl Access {
 }
 
 /// A folder, and what this handle may do in it.
-pub(crate) struct Folder {
+pub struct Folder {
     directory: Directory,
     /// As the host named it, made absolute.
     spelled: PathBuf,
@@ -106,23 +106,27 @@ impl Folder {
     }
 
     /// The folder itself as a directory.
-    pub(crate) fn files(&self) -> &Directory {
+    #[must_use]
+    pub fn files(&self) -> &Directory {
         &self.directory
     }
 
     /// A subdirectory of the folder.
-    pub(crate) fn below(&self, name: &'static str) -> Directory {
+    #[must_use]
+    pub fn below(&self, name: &'static str) -> Directory {
         self.directory.below(name.into())
     }
 
     /// A directory that the host named.
-    pub(crate) fn elsewhere(&self, path: &Path) -> Directory {
+    #[must_use]
+    pub fn elsewhere(&self, path: &Path) -> Directory {
         self.directory.elsewhere(path)
     }
 
     /// The directory and the name of a file given by an absolute path without links. Files inside the folder are relative to
     /// the folder.
-    pub(crate) fn locate(&self, path: &Path) -> (Directory, Name) {
+    #[must_use]
+    pub fn locate(&self, path: &Path) -> (Directory, Name) {
         match (path.parent(), path.file_name()) {
             (Some(parent), Some(name)) => match parent.strip_prefix(self.path()) {
                 Ok(own) if own.as_os_str().is_empty() => (self.directory.clone(), name.into()),
@@ -143,20 +147,26 @@ impl Folder {
     }
 
     /// The folder's path, for messages.
-    pub(crate) fn path(&self) -> &Path {
+    #[must_use]
+    pub fn path(&self) -> &Path {
         self.directory.path()
     }
 
     /// The folder's path as the host named it: links and `..` are not resolved.
-    pub(crate) fn spelled(&self) -> &Path {
+    #[must_use]
+    pub fn spelled(&self) -> &Path {
         &self.spelled
     }
 
-    pub(crate) fn links(&self) -> Links<'_> {
+    /// The links on the way to a path.
+    #[must_use]
+    pub fn links(&self) -> Links<'_> {
         self.directory.links()
     }
 
-    pub(crate) fn edits(&self) -> Edits<'_> {
+    /// Edits of several files at once.
+    #[must_use]
+    pub fn edits(&self) -> Edits<'_> {
         Edits::new(self)
     }
 
@@ -199,7 +209,7 @@ impl Folder {
     ///
     /// # Errors
     /// `ReadOnly`, `WritesStopped`, `Locked`, `Io`.
-    pub(crate) fn lock(&self) -> Result<Lock> {
+    pub fn lock(&self) -> Result<Lock> {
         self.lock_within(self.lock_timeout)
     }
 

@@ -7,25 +7,30 @@ use std::path::{Component, Path, PathBuf};
 ///
 /// A name with such a part can be constructed, but every operation refuses it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Name(PathBuf);
+pub struct Name(PathBuf);
 
 impl Name {
     /// The directory itself.
-    pub(crate) const TOP: Self = Self(PathBuf::new());
+    pub const TOP: Self = Self(PathBuf::new());
 
-    pub(crate) fn join(&self, part: impl AsRef<Path>) -> Self {
+    /// The name of an entry below this one.
+    #[must_use]
+    pub fn join(&self, part: impl AsRef<Path>) -> Self {
         Self(self.0.join(part))
     }
 
     /// The name with another extension.
-    pub(crate) fn with_extension(&self, extension: &str) -> Self {
+    #[must_use]
+    pub fn with_extension(&self, extension: &str) -> Self {
         let mut path = self.0.clone();
         // `Path::with_extension` would turn `..patch` into `..`.
         path.set_extension(extension);
         Self(path)
     }
 
-    pub(crate) fn as_path(&self) -> &Path {
+    /// It as a relative path.
+    #[must_use]
+    pub fn as_path(&self) -> &Path {
         &self.0
     }
 

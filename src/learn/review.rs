@@ -8,15 +8,17 @@ use super::decision::Decision;
 use super::learner::{Arrival, Learner};
 use super::outcome::LearnOutcome;
 use super::removal::{self, RemovedLesson};
-use crate::error::{Error, Result, inbox};
+use crate::error::{Error, Result};
 use crate::lesson::{Lesson, LessonId, LessonRef, Refusal, TextHash};
 use crate::state::{Book, Plan, Planned, Why};
 
 /// A lesson that awaits review, with the hash of what a person was shown.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ReviewedLesson {
-    pub(crate) id: LessonId,
-    pub(crate) shown: TextHash,
+pub struct ReviewedLesson {
+    /// Its id.
+    pub id: LessonId,
+    /// The [`shown_hash`](Lesson::shown_hash) of what was shown.
+    pub shown: TextHash,
 }
 
 impl Learner<'_> {
@@ -25,7 +27,7 @@ impl Learner<'_> {
     /// evicted, they continue to await review.
     ///
     /// # Errors
-    /// `NoSuchLesson`, `inbox::Error::Changed`.
+    /// `NoSuchLesson`, `Changed`.
     pub(crate) fn promote_all(mut self, chosen: &[ReviewedLesson]) -> Result<Planned<Vec<LearnOutcome>>> {
         let promoted = chosen.iter().map(|reviewed| self.promote(*reviewed)).collect::<Result<_>>()?;
         Ok(Planned::Commit(self.into_plan(), promoted))
@@ -58,7 +60,7 @@ impl Learner<'_> {
 /// Removes a lesson that awaits review, if it still has the text that was shown. Mining does not bring it back.
 ///
 /// # Errors
-/// `NoSuchLesson`, `inbox::Error::Changed`.
+/// `NoSuchLesson`, `Changed`.
 pub(crate) fn dismiss(plan: &mut Plan, reviewed: ReviewedLesson) -> Result<RemovedLesson> {
     let lesson = take_waiting(&mut plan.book, reviewed)?;
     Ok(removal::note_removed(plan, Why::Dismissed, lesson))
@@ -71,7 +73,7 @@ fn take_waiting(book: &mut Book, ReviewedLesson { id, shown }: ReviewedLesson) -
     };
     let found = waiting.lesson.shown_hash();
     if found != shown {
-        return Err(inbox::Error::Changed { what: format!("lesson {id}"), expected: shown, found }.into());
+        return Err(Error::Changed { what: format!("lesson {id}"), expected: shown, found });
     }
     Ok(book.waiting.remove(place).lesson)
 }

@@ -16,6 +16,7 @@
 mod approval;
 mod command_recovery;
 mod draft;
+mod for_reviewer;
 mod former_recovery;
 mod glob;
 mod provenance;
@@ -39,6 +40,7 @@ pub(crate) use approval::Approval;
 pub use command_recovery::{CommandRecovery, RecoveryStep};
 pub(crate) use draft::DraftOrigin;
 pub use draft::{LessonDraft, build_lesson};
+pub use for_reviewer::{hidden_in_prompts, lesson_as_text};
 pub(crate) use glob::{GlobOf, MAX_PATTERN_CHARS, MAX_PATTERNS, MAX_TEXT_CHARS, PatternFault, n_literal};
 pub(crate) use provenance::PROVENANCE_KEYS;
 pub use provenance::{Evidence, Origin, Provenance, Trust};

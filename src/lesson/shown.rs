@@ -155,7 +155,8 @@ impl Lesson {
     }
 
     /// The lesson as a person reads it before letting it in, with the masks that a prompt has; how many characters they hide.
-    pub(crate) fn masked(&self) -> (Self, usize) {
+    #[must_use]
+    pub fn masked(&self) -> (Self, usize) {
         let (mut lesson, mut n_hidden) = (self.clone(), 0);
         lesson.drop_stale_evidence();
         let mut hide = |text: &mut String| {

@@ -61,7 +61,7 @@ impl Playbook {
     ///
     /// # Errors
     /// [`Error::NoSuchChange`](crate::Error::NoSuchChange); [`Error::FileChanged`](crate::Error::FileChanged) when the file was
-    /// changed after the export; [`inbox::Error::CannotApply`](crate::inbox::Error::CannotApply) when the export was into
+    /// changed after the export; [`Error::OutOfReach`](crate::Error::OutOfReach) when the export was into
     /// another file; [`FolderError::Io`](crate::FolderError::Io).
     pub fn undo_export(&self, change: ChangeId, file: &Path) -> Result<ChangeId> {
         Exports::new(&self.shared.store.folder).undo(change, file, self.shared.clock.now())

@@ -10,16 +10,20 @@ use chrono::{DateTime, FixedOffset};
 use super::{OpenPlaybook, Playbook, View};
 use crate::embed::{Role, embed_units};
 use crate::error::{Error, Result, with_causes};
+use crate::folder::edits::{Journal, Reach};
 use crate::folder::{Folder, JsonFile, JsonRecord, Lock};
 use crate::gate;
-use crate::lesson::{Lesson, LessonDraft, LessonId, Realm, Refusal, TextHash};
+use crate::learn::{LearnOutcome, RemovedLesson, ReviewedLesson};
+use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, Realm, Refusal, TextHash};
 use crate::state::{Action, Book, Edit, EmbeddedText, Plan, Planned, Waiting, Why};
+use crate::store::undo::undo_within;
 use crate::trust::Guard;
 
-/// An open playbook, for a crate that finds lessons somewhere: its lessons, the gate, records of its own in the folder, and the places
-/// of files.
+/// An open playbook, for a crate above the library: its lessons, the gate, records of its own in the folder, and the files there and
+/// where the host named places.
 #[derive(Clone, Copy)]
 pub struct Extension<'p> {
+    playbook: &'p Playbook,
     shared: &'p OpenPlaybook,
 }
 
@@ -56,7 +60,7 @@ impl<'p> Extension<'p> {
     /// The extension of a playbook.
     #[must_use]
     pub fn of(playbook: &'p Playbook) -> Self {
-        Self { shared: &playbook.shared }
+        Self { playbook, shared: &playbook.shared }
     }
 
     /// The playbook's time.
@@ -69,6 +73,12 @@ impl<'p> Extension<'p> {
     #[must_use]
     pub fn global_notes(self) -> Option<&'p Path> {
         self.shared.targets.global_notes.as_deref()
+    }
+
+    /// The roots of skills that the host named as writable.
+    #[must_use]
+    pub fn writable_skills(self) -> &'p [PathBuf] {
+        &self.shared.targets.writable_skills
     }
 
     /// The lessons now.
@@ -166,6 +176,38 @@ impl<'p> Extension<'p> {
         })
     }
 
+    /// Promotes lessons that await review, exactly as they were shown, in one commit. As
+    /// [`Playbook::promote`](crate::Playbook::promote).
+    ///
+    /// # Errors
+    /// [`Error::NoSuchLesson`], [`Error::Changed`]; the errors of a commit. Nothing was changed then.
+    pub fn promote_all(self, chosen: &[ReviewedLesson]) -> Result<Vec<LearnOutcome>> {
+        self.playbook.promote_all(chosen)
+    }
+
+    /// Removes lessons that await review, exactly as they were shown, in one commit. As
+    /// [`Playbook::dismiss`](crate::Playbook::dismiss).
+    ///
+    /// # Errors
+    /// As [`promote_all`](Self::promote_all).
+    pub fn dismiss_all(self, chosen: &[ReviewedLesson]) -> Result<Vec<RemovedLesson>> {
+        self.playbook.dismiss_all(chosen)
+    }
+
+    /// Reverts edits of files by their id, if all the files are within the reach that `reach` returns: every file gets its former
+    /// content, to the byte.
+    ///
+    /// # Errors
+    /// The errors of `reach`; [`Error::NoSuchChange`]; [`Error::FileChanged`] when a file was changed since; [`Error::OutOfReach`];
+    /// [`FolderError::Io`](crate::FolderError::Io).
+    pub fn undo_files(
+        self,
+        change: ChangeId,
+        reach: impl FnOnce(&Journal) -> Result<Reach>,
+    ) -> Result<(ChangeId, Journal)> {
+        undo_within(self.folder(), change, self.now(), reach)
+    }
+
     /// The record of a type in the folder. One that cannot be read counts as empty; so does one that the user's own program did not
     /// write, where that matters: a pull, an archive or a patch may have brought it.
     ///
@@ -218,7 +260,9 @@ impl<'p> Extension<'p> {
         links.resolve_existing(path).ok().filter(|_| !links.dangles(path))
     }
 
-    fn folder(self) -> &'p Folder {
+    /// The memory's folder.
+    #[must_use]
+    pub fn folder(self) -> &'p Folder {
         &self.shared.store.folder
     }
 }

@@ -19,7 +19,6 @@ mod commit;
 mod embedding;
 pub(crate) mod exchange;
 pub(crate) mod extension;
-pub(crate) mod inbox;
 #[cfg(test)]
 mod incremental_indexes;
 mod inspect;

@@ -9,7 +9,7 @@ use super::undo::undo_within;
 use crate::error::exchange::{self, ExportRefused};
 use crate::error::folder::FolderError;
 use crate::error::{Error, Result};
-use crate::folder::edits::{FileEdit, Reach, Record, Transaction, content_hash};
+use crate::folder::edits::{FileEdit, Reach, Transaction, Undoable, content_hash};
 use crate::folder::{Folder, Links, Target};
 use crate::id::ChangeId;
 
@@ -75,11 +75,11 @@ impl<'a> Exports<'a> {
             })?;
             let after = make(before.as_deref().unwrap_or_default())?;
             if before.as_ref() == Some(&after) {
-                return Ok((None, ()));
+                return Ok::<_, Error>((None, ()));
             }
             let what = format!("{WHAT}{}", path_line(&path));
             let edit = FileEdit::new(path, before.as_deref().map(content_hash), Some(after));
-            Ok((Some(Transaction { what, record: Record::Kept, edits: vec![edit] }), ()))
+            Ok((Some(Transaction { what, record: Undoable::Yes, edits: vec![edit] }), ()))
         })?;
         Ok(change)
     }

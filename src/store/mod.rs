@@ -14,7 +14,6 @@ pub(crate) mod folder_kind;
 mod forget;
 #[cfg(test)]
 mod fuzz;
-pub(crate) mod inbox;
 mod loading;
 mod marks;
 mod playbook_file;

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, FixedOffset};
 
-use crate::error::{CannotApply, Result, TargetError, inbox};
+use crate::error::{Error, Result};
 use crate::folder::Folder;
 use crate::folder::edits::{Journal, Reach};
 use crate::id::ChangeId;
@@ -10,7 +10,7 @@ use crate::id::ChangeId;
 /// Reverts a transaction if all its files are within the reach that `reach` returns.
 ///
 /// # Errors
-/// The errors of `reach`; `NoSuchChange`; `FileChanged` when a file was changed since; `CannotApply` when one is outside the
+/// The errors of `reach`; `NoSuchChange`; `FileChanged` when a file was changed since; `OutOfReach` when one is outside the
 /// reach; `Io`.
 pub(crate) fn undo_within(
     folder: &Folder,
@@ -20,9 +20,6 @@ pub(crate) fn undo_within(
 ) -> Result<(ChangeId, Journal)> {
     folder.edits().undo(change, at, |journal| {
         let Some(path) = reach(journal)?.first_outside(folder, journal)? else { return Ok(()) };
-        let expected = "where this playbook was told that it may write";
-        let reason = TargetError::Outside { path: path.to_owned(), expected };
-        let what = format!("the undo of {}", journal.what);
-        Err(inbox::Error::cannot_apply(&what, CannotApply::Target { line: 0, reason }).into())
+        Err(Error::OutOfReach { what: journal.what.clone(), path: path.to_owned() })
     })
 }

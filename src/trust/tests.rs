@@ -58,7 +58,7 @@ fn an_unknown_folder_says_nothing_and_is_not_touched() {
                 playbook.learn_lesson(build_lesson("zip", "okapi")).map(drop),
                 playbook.skills().list().map(drop),
                 playbook.skills().save(&crate::skills::Skill::new("one".parse().unwrap(), "d")).map(drop),
-                playbook.inbox().list().map(drop),
+                playbook.waiting_lessons().map(drop),
                 playbook.changes().map(drop),
                 playbook.trust().map(drop),
             ];

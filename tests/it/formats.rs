@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use adage::chrono::DateTime;
-use adage::inbox::{Proposal, ProposalName};
 use adage::learn::ReviewReason;
 use adage::lesson::{Origin, Provenance, Refusal};
 use adage::skills::Quality;
@@ -17,6 +16,7 @@ use adage::{
     ChangeId, Credited, Error, Feedback, Filter, HashingEmbedder, LearnOutcome, Lookup, ManualClock, Playbook,
     PlaybookBuilder, Realm, Request, VectorMemory, build_lesson,
 };
+use adage_review::{Inbox, Proposal, ProposalName};
 use adage_sessions::{ReadState, RunEnd, SessionResult, Sessions};
 
 use super::bench::{lessons, shown, triggers};
@@ -255,7 +255,7 @@ fn a_review_folder_lists_skills_proposals_and_sessions_and_is_not_changed_by_tha
     assert_eq!(skills, expected);
     assert!(listing.shadowed.is_empty() && listing.refused.is_empty(), "{listing:?}");
 
-    let inbox = playbook.inbox();
+    let inbox = Inbox::of(&playbook);
     let proposals = inbox.list().unwrap();
     assert_eq!(kinds(&proposals), ["private", "skills/rotate-keys", "sessions/monday", TOOL]);
     assert_eq!(proposals[0].files, ["MEMORY.md", "deploy.md", "notes.md"].map(|name| home.path("memory").join(name)));
@@ -285,7 +285,7 @@ fn the_proposals_of_a_review_folder_are_applied_and_undone() {
     let home = Home::of("review");
     let before = home.files();
     let playbook = review(&home).open().unwrap();
-    let inbox = playbook.inbox();
+    let inbox = Inbox::of(&playbook);
     let applied = inbox.apply(&inbox.list().unwrap()).unwrap();
     assert_eq!(home.text("memory/notes.md"), "one\n2nd\nthree\n");
     assert_eq!(home.text("memory/deploy.md"), "Deploy on Mondays.\n");
@@ -306,7 +306,7 @@ fn the_proposals_of_a_review_folder_are_applied_and_undone() {
 fn decisions_in_a_review_folder_can_be_undone() {
     let home = Home::of("review");
     let playbook = review(&home).open().unwrap();
-    let inbox = playbook.inbox();
+    let inbox = Inbox::of(&playbook);
     inbox.undo(change(DISMISSED)).unwrap();
     assert_eq!(kinds(&inbox.list().unwrap())[..2], ["private", "skills/nonsense"]);
     assert_eq!(home.text("memory/.inbox/skills/nonsense/SKILL.md"), "# Nonsense\n\nDo nothing.\n");

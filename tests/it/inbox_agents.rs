@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use adage::TextHash;
-use adage::inbox::{CannotApply, PatchKind, Proposal, ProposalName};
+use adage_review::{CannotApply, PatchKind, Proposal, ProposalName};
 use proptest::prelude::*;
 
 use crate::inbox::{CHANGE, Home, skill};
@@ -117,7 +117,7 @@ proptest! {
             prop_assert_eq!(told.trim_end(), aside.reason.to_string());
         }
         // A second check finds nothing more.
-        prop_assert_eq!(inbox.check_written().unwrap(), adage::inbox::CheckedInbox::default());
+        prop_assert_eq!(inbox.check_written().unwrap(), adage_review::CheckedInbox::default());
         let after = home.snapshot("");
         let is_inbox = |path: &Path| path.starts_with(home.path("memory/.inbox")) || path == home.path("memory/lock");
         for (path, content) in before.iter().filter(|(path, _)| !is_inbox(path)) {

@@ -6,7 +6,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use adage::inbox::{Patch, PatchError};
+use adage_review::{Patch, PatchError};
 use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 

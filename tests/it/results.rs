@@ -5,6 +5,7 @@ use adage::embed::HashingEmbedder;
 use adage::skills::{self, Skill};
 use adage::vector_memory::{Document, Lookup};
 use adage::{Config, Request, VectorMemory, build_lesson};
+use adage_review::Inbox;
 use adage_sessions::Sessions;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -30,7 +31,7 @@ fn a_playbooks_results_are_json() {
     let removed = playbook.remove("parsing CSV exports").unwrap();
     assert_eq!(value(removed)["id"], id);
     assert_eq!(value(playbook.undo(removed.change).unwrap())["restored"], json!([id]));
-    let check = value(playbook.inbox().check_written().unwrap());
+    let check = value(Inbox::of(&playbook).check_written().unwrap());
     assert_eq!(check, json!({ "aside": [], "n_folded": 0, "n_left": 0 }));
 }
 

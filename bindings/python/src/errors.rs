@@ -5,7 +5,7 @@ use std::error::Error as StdError;
 use adage::embed::EmbedError;
 use adage::redact::json_error;
 use adage::vector_memory::{self, Error as DocumentsError};
-use adage::{Error, FolderError, config, exchange, inbox, skills};
+use adage::{Error, FolderError, config, exchange, skills};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 /// Why a call failed.
 pub(crate) enum Failure {
     Playbook(Error),
+    Review(adage_review::Error),
     Documents(DocumentsError),
     /// An argument that cannot be read.
     Argument(String),
@@ -24,6 +25,15 @@ pub(crate) enum Failure {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Playbook(error)
+    }
+}
+
+impl From<adage_review::Error> for Failure {
+    fn from(error: adage_review::Error) -> Self {
+        match error {
+            adage_review::Error::Memory(error) => Self::Playbook(error),
+            error => Self::Review(error),
+        }
     }
 }
 
@@ -79,6 +89,7 @@ fn instance(py: Python<'_>, failure: &Failure) -> PyResult<PyErr> {
 fn describe(failure: &Failure) -> (Described, String) {
     match failure {
         Failure::Playbook(error) => (of_playbook(error), with_causes(error)),
+        Failure::Review(error) => (of_proposal(error), with_causes(error)),
         Failure::Documents(error) => (of_documents(error), with_causes(error)),
         Failure::Argument(message) => (("ArgumentError", json!({})), message.clone()),
         Failure::Closed => plain("ClosedError", "the memory is closed; open it again"),
@@ -109,7 +120,6 @@ fn of_playbook(error: &Error) -> Described {
         Error::Embed(error) => of_embedder(error),
         Error::Transcript(_) => ("TranscriptError", json!({})),
         Error::Skill(error) => of_skill(error),
-        Error::Inbox(error) => of_proposal(error),
         Error::Exchange(_) => ("ExchangeError", json!({})),
         Error::Calibrate(_) => ("CalibrateError", json!({})),
         Error::NoEmbedder => ("NoEmbedderError", json!({})),
@@ -122,6 +132,8 @@ fn of_playbook(error: &Error) -> Described {
         Error::CannotUndo { change, reason } => {
             ("CannotUndoError", json!({ "change": change, "reason": reason.to_string() }))
         }
+        Error::Changed { what, .. } => ("ProposalChangedError", json!({ "name": what })),
+        Error::OutOfReach { what, .. } => ("CannotApplyError", json!({ "name": what })),
         Error::FileChanged { path, .. } => ("FileChangedError", json!({ "path": path.to_string_lossy() })),
         _ => ("Error", json!({})),
     }
@@ -187,11 +199,10 @@ fn of_skill(error: &skills::Error) -> Described {
     }
 }
 
-fn of_proposal(error: &inbox::Error) -> Described {
+fn of_proposal(error: &adage_review::Error) -> Described {
     match error {
-        inbox::Error::NoSuch { name } => ("NoSuchProposalError", json!({ "name": name })),
-        inbox::Error::Changed { what, .. } => ("ProposalChangedError", json!({ "name": what })),
-        inbox::Error::CannotApply { name, .. } => ("CannotApplyError", json!({ "name": name })),
+        adage_review::Error::NoSuch { name } => ("NoSuchProposalError", json!({ "name": name })),
+        adage_review::Error::CannotApply { name, .. } => ("CannotApplyError", json!({ "name": name })),
         _ => ("ProposalError", json!({})),
     }
 }

@@ -1,6 +1,6 @@
 //! What awaits review, as `python/adage/_review.py` calls it.
 
-use adage::inbox::{Applied, Inbox, Proposal, ProposalName};
+use adage_review::{Applied, Inbox, Proposal, ProposalName};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -40,37 +40,37 @@ impl NativeReview {
     }
 
     fn list(&self, py: Python<'_>) -> PyResult<String> {
-        self.0.get().handle().answer(py, |book| book.inbox().list())
+        self.0.get().handle().answer(py, |book| Inbox::of(book).list())
     }
 
     fn inapplicable(&self, py: Python<'_>) -> PyResult<String> {
-        self.0.get().handle().answer(py, |book| book.inbox().inapplicable())
+        self.0.get().handle().answer(py, |book| Inbox::of(book).inapplicable())
     }
 
     fn show(&self, py: Python<'_>, listed: &str, is_revealing: bool) -> PyResult<String> {
         self.0.get().handle().call(py, |book| {
-            let inbox = if is_revealing { book.inbox().revealing() } else { book.inbox() };
+            let inbox = if is_revealing { Inbox::of(book).revealing() } else { Inbox::of(&book) };
             Ok::<_, Failure>(inbox.show(&parse::<Listed>(listed)?.proposal(&inbox)?)?)
         })
     }
 
     fn apply(&self, py: Python<'_>, listed: &str) -> PyResult<String> {
         self.0.get().handle().answer(py, |book| {
-            let inbox = book.inbox();
+            let inbox = Inbox::of(book);
             Ok::<_, Failure>(applied(inbox.apply(&proposals(&inbox, listed)?)?))
         })
     }
 
     fn apply_lines(&self, py: Python<'_>, listed: &str, lines: Vec<usize>) -> PyResult<String> {
         self.0.get().handle().answer(py, move |book| {
-            let inbox = book.inbox();
+            let inbox = Inbox::of(book);
             Ok::<_, Failure>(applied(inbox.apply_lines(&parse::<Listed>(listed)?.proposal(&inbox)?, &lines)?))
         })
     }
 
     fn dismiss(&self, py: Python<'_>, listed: &str) -> PyResult<String> {
         self.0.get().handle().answer(py, |book| {
-            let inbox = book.inbox();
+            let inbox = Inbox::of(book);
             Ok::<_, Failure>(inbox.dismiss(&proposals(&inbox, listed)?)?)
         })
     }
@@ -78,16 +78,16 @@ impl NativeReview {
     fn propose_skill(&self, py: Python<'_>, name: &str, text: &str) -> PyResult<String> {
         self.0.get().handle().answer(py, |book| {
             let name = name.parse().map_err(|error| Failure::Argument(format!("{name:?}: {error}")))?;
-            Ok::<_, Failure>(book.inbox().propose_skill(&name, text)?)
+            Ok::<_, Failure>(Inbox::of(book).propose_skill(&name, text)?)
         })
     }
 
     fn history(&self, py: Python<'_>) -> PyResult<String> {
-        self.0.get().handle().answer(py, |book| book.inbox().changes())
+        self.0.get().handle().answer(py, |book| Inbox::of(book).changes())
     }
 
     fn undo(&self, py: Python<'_>, change: &str) -> PyResult<String> {
-        self.0.get().handle().answer(py, |book| Ok::<_, Failure>(book.inbox().undo(id(change)?)?))
+        self.0.get().handle().answer(py, |book| Ok::<_, Failure>(Inbox::of(book).undo(id(change)?)?))
     }
 }
 

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use adage::config::DedupPolicy;
-use adage::inbox::Inbox;
 use adage::playbook::Recovery;
 use adage::redact::path_line;
 use adage::{Config, FolderError, LessonRef, ManualClock, Playbook, PlaybookBuilder, Playbooks, Realm};
+use adage_review::Inbox;
 use anstream::ColorChoice;
 use chrono::{DateTime, FixedOffset};
 use clap::Args;
@@ -294,7 +294,7 @@ impl Global {
 
     /// The inbox; restricted to the realm, if the command line names one.
     pub(crate) fn inbox(&self, playbook: &Playbook) -> Inbox {
-        let inbox = playbook.inbox();
+        let inbox = Inbox::of(playbook);
         self.named_realm().map_or_else(|| inbox.clone(), |realm| inbox.clone().within(realm))
     }
 }

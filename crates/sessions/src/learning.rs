@@ -129,7 +129,7 @@ impl Sessions {
     /// assert_eq!(learned.extracted.len(), 1);
     /// // It waits for a person, with what else was found in the session.
     /// assert!(playbook.get_playbook_context("installing packages")?.text.is_empty());
-    /// assert_eq!(playbook.inbox().list()?.len(), 1);
+    /// assert_eq!(adage_review::Inbox::of(&playbook).list()?.len(), 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -276,7 +276,7 @@ mod tests {
     fn a_lesson_that_a_person_decided_on_is_not_replaced() {
         let desk = Desk::new();
         desk.read("sunday", None);
-        let inbox = desk.playbook.inbox();
+        let inbox = adage_review::Inbox::of(&desk.playbook);
         inbox.apply(&inbox.list().unwrap()).unwrap();
         let learned = desk.read("monday", Some(PROVEN));
         let because: Value = json!(learned.extraction).pointer("/proposed/refused/0/because").cloned().unwrap();

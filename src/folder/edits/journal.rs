@@ -13,34 +13,43 @@ const SCHEMA: u64 = 1;
 
 /// A transaction as recorded in a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Journal {
-    pub(crate) id: ChangeId,
-    pub(crate) at: DateTime<FixedOffset>,
+#[non_exhaustive]
+pub struct Journal {
+    /// The id for an undo.
+    pub id: ChangeId,
+    /// When it was made.
+    pub at: DateTime<FixedOffset>,
     /// A description for people.
-    pub(crate) what: String,
-    pub(crate) record: Record,
-    pub(crate) files: Vec<JournalFile>,
+    pub what: String,
+    /// Whether it can be undone.
+    pub record: Undoable,
+    /// Its files.
+    pub files: Vec<JournalFile>,
 }
 
-/// Whether the journal of a completed transaction is kept.
+/// Whether the journal of a completed transaction is kept, so that it can be undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Record {
-    /// The journal is kept, so that the transaction can be undone.
-    Kept,
-    Dropped,
+pub enum Undoable {
+    /// It is kept: the last 32, for 30 days.
+    #[serde(rename = "kept")]
+    Yes,
+    /// It is removed.
+    #[serde(rename = "dropped")]
+    No,
 }
 
 /// One file of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct JournalFile {
-    pub(crate) path: PathBuf,
+#[non_exhaustive]
+pub struct JournalFile {
+    /// Its absolute path.
+    pub path: PathBuf,
     /// The content before; none if there was no file.
-    pub(crate) before: Option<Vec<u8>>,
+    pub before: Option<Vec<u8>>,
     /// The content after; none if the file is removed.
-    pub(crate) after: Option<Vec<u8>>,
+    pub after: Option<Vec<u8>>,
     /// The file's permissions, if known.
-    pub(crate) mode: Option<u32>,
+    pub mode: Option<u32>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -49,7 +58,7 @@ struct Header {
     id: ChangeId,
     at: DateTime<FixedOffset>,
     what: String,
-    record: Record,
+    record: Undoable,
     files: Vec<FileHeader>,
 }
 
@@ -65,7 +74,8 @@ struct FileHeader {
 }
 
 /// The hash of a file's content.
-pub(crate) fn content_hash(bytes: &[u8]) -> TextHash {
+#[must_use]
+pub fn content_hash(bytes: &[u8]) -> TextHash {
     TextHash::of(&[bytes])
 }
 
@@ -148,7 +158,7 @@ mod tests {
             id: ChangeId::at(at(0), content_hash(b"x")),
             at: at(0),
             what: "a \"patch\"\n".to_owned(),
-            record: Record::Kept,
+            record: Undoable::Yes,
             files: vec![
                 file("/folder/a", Some(b"one\n\xff"), Some(b"")),
                 file("/b", None, Some(b"\n\n{}")),

@@ -34,11 +34,11 @@ use crate::error::Error;
 use crate::error::folder::{FolderError, Result};
 use crate::hash::TextHash;
 use crate::id::ChangeId;
-pub(crate) use journal::{Journal, Record, content_hash};
-use journal::{JournalFile, render};
+use journal::render;
+pub use journal::{Journal, JournalFile, Undoable, content_hash};
 pub(crate) use journals::JOURNALS;
 use journals::{Journals, Stage};
-pub(crate) use reach::{NamedBelow, Reach};
+pub use reach::{NamedBelow, Reach};
 use unfinished::Unfinished;
 
 /// The prefix of temporary files next to their targets.
@@ -46,7 +46,7 @@ pub(crate) const BESIDE: &str = ".adage-edit-";
 
 /// The edit of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FileEdit {
+pub struct FileEdit {
     path: PathBuf,
     before: Option<TextHash>,
     after: Option<Vec<u8>>,
@@ -55,28 +55,33 @@ pub(crate) struct FileEdit {
 
 impl FileEdit {
     /// Changes the file at `path` from the content `before` (none: it does not exist) to `after` (none: it is removed).
-    pub(crate) fn new(path: PathBuf, before: Option<TextHash>, after: Option<Vec<u8>>) -> Self {
+    #[must_use]
+    pub fn new(path: PathBuf, before: Option<TextHash>, after: Option<Vec<u8>>) -> Self {
         Self { path, before, after, mode: None }
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// True if the file is removed.
-    pub(crate) fn is_removal(&self) -> bool {
+    #[must_use]
+    pub fn is_removal(&self) -> bool {
         self.after.is_none()
     }
 }
 
 /// Edits of several files that happen together.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Transaction {
+pub struct Transaction {
     /// A description for people.
-    pub(crate) what: String,
-    pub(crate) record: Record,
+    pub what: String,
+    /// Whether it can be undone.
+    pub record: Undoable,
     /// Each file at most once.
-    pub(crate) edits: Vec<FileEdit>,
+    pub edits: Vec<FileEdit>,
 }
 
 /// Which journals are the user's own, where others may write to the folder: its files are what such a journal says, unseen.
@@ -89,7 +94,7 @@ pub(crate) struct OwnEdits {
 
 /// The transactions of a folder.
 #[derive(Clone, Copy)]
-pub(crate) struct Edits<'a> {
+pub struct Edits<'a> {
     folder: &'a Folder,
 }
 
@@ -105,13 +110,13 @@ impl<'a> Edits<'a> {
     /// # Errors
     /// The errors of `decide`; `FileChanged` when a file does not have the content that its edit was made for; `Io`. Nothing
     /// was changed then, or the next open rolls it back.
-    pub(crate) fn change<T>(
+    pub fn change<T, E: From<Error>>(
         self,
         at: DateTime<FixedOffset>,
-        decide: impl FnOnce() -> Result<(Option<Transaction>, T), Error>,
-    ) -> Result<(Option<ChangeId>, T), Error> {
-        let _lock = self.folder.lock()?;
-        Unfinished(self).finish_or_roll_back_all()?;
+        decide: impl FnOnce() -> Result<(Option<Transaction>, T), E>,
+    ) -> Result<(Option<ChangeId>, T), E> {
+        let _lock = self.folder.lock().map_err(Error::from)?;
+        Unfinished(self).finish_or_roll_back_all().map_err(Error::from)?;
         let (transaction, value) = decide()?;
         let id = transaction.map(|transaction| self.carry_out(at, transaction)).transpose()?;
         Ok((id, value))
@@ -139,14 +144,17 @@ impl<'a> Edits<'a> {
                 mode: file.mode,
             });
             let what = format!("undo of {}", journal.what);
-            let transaction = Transaction { what, record: Record::Kept, edits: edits.collect() };
-            Ok((Some(transaction), journal))
+            let transaction = Transaction { what, record: Undoable::Yes, edits: edits.collect() };
+            Ok::<_, Error>((Some(transaction), journal))
         })?;
         undone.map(|undone| (undone, journal)).ok_or(Error::NoSuchChange { change: id })
     }
 
     /// The transactions that can be undone, oldest first.
-    pub(crate) fn done(self) -> Result<Vec<Journal>> {
+    ///
+    /// # Errors
+    /// `Io`.
+    pub fn done(self) -> Result<Vec<Journal>> {
         let mut done = Vec::new();
         for (id, stage) in self.journals().list()? {
             if stage == Stage::Done && self.is_own(id, stage)? {
@@ -202,7 +210,10 @@ impl<'a> Edits<'a> {
     }
 
     /// Finishes or rolls back unfinished transactions, if there are any and the handle may write.
-    pub(crate) fn recover(self) -> Result<()> {
+    ///
+    /// # Errors
+    /// `Locked`, `Io`.
+    pub fn recover(self) -> Result<()> {
         if self.folder.may_write() && self.has_unfinished()? {
             // The holder of the lock may be carrying out a transaction.
             let _lock = self.folder.lock_within(Duration::ZERO)?;
@@ -336,7 +347,7 @@ impl<'a> Edits<'a> {
         // The temporary files are removed first, while the journal still names them. It is tried twice, since no later call
         // does it.
         let cleared = self.clear_beside(journal).or_else(|_| self.clear_beside(journal));
-        if journal.record == Record::Dropped {
+        if journal.record == Undoable::No {
             journals.remove(id, Stage::Pending)?;
         } else if let Err(error) = journals.advance(id, Stage::Pending, Stage::Done) {
             // Losing the undo is better than an undo of files that people have edited by then.

@@ -8,20 +8,22 @@ use crate::folder::Folder;
 
 /// The files that an undo may write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reach {
+pub struct Reach {
     /// Directories; they must be inside the folder after all links are followed.
-    pub(crate) own: Vec<PathBuf>,
+    pub own: Vec<PathBuf>,
     /// Files of one name anywhere below a directory that the host named.
-    pub(crate) named: Vec<NamedBelow>,
+    pub named: Vec<NamedBelow>,
     /// Files that the caller or the host named.
-    pub(crate) files: Vec<PathBuf>,
+    pub files: Vec<PathBuf>,
 }
 
 /// The files of this name at any depth below a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NamedBelow {
-    pub(crate) root: PathBuf,
-    pub(crate) name: &'static str,
+pub struct NamedBelow {
+    /// The directory.
+    pub root: PathBuf,
+    /// The name.
+    pub name: &'static str,
 }
 
 impl Reach {

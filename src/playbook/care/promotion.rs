@@ -15,7 +15,7 @@ impl Playbook {
     /// awaits review.
     ///
     /// # Errors
-    /// [`Error::NoSuchLesson`]; [`inbox::Error::Changed`](crate::inbox::Error::Changed) when its text has changed since it was
+    /// [`Error::NoSuchLesson`]; [`Error::Changed`] when its text has changed since it was
     /// shown; the errors of a commit.
     pub fn promote(&self, lesson: LessonId, shown: TextHash) -> Result<LearnOutcome> {
         let learned = self.promote_all(&[ReviewedLesson { id: lesson, shown }])?;

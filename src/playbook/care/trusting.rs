@@ -12,13 +12,12 @@ use serde_json::{Map, Value, json};
 
 use crate::error::{Error, Result};
 use crate::folder::Name;
-use crate::lesson::{Lesson, LessonId, LessonRef, TextHash, Trust};
+use crate::lesson::{Lesson, LessonId, LessonRef, TextHash, Trust, hidden_in_prompts, lesson_as_text};
 use crate::playbook::Playbook;
 use crate::playbook::WaitingLesson;
 use crate::playbook::own_config::own_config;
 use crate::playbook::skills::Skills;
 use crate::playbook::skills::listing::{ListedSkill, SkillPlace, promotion_of};
-use crate::proposal::{hidden_in_prompts, lesson_as_text};
 use crate::state::Planned;
 use crate::store::skills::files::{OWN_SKILLS, RefusedSkill};
 use crate::trust::{FolderIdentity, Standing};
@@ -200,7 +199,10 @@ impl Skills {
     /// Records as admitted the memory's own skills that `write` creates or changes. A skill from others that was not admitted
     /// stays so when it is changed: nobody has read all of it. Texts that `write` replaces or removes, or whose creation it undoes, are
     /// no longer admitted.
-    pub(in crate::playbook) fn noted<T>(&self, write: impl FnOnce() -> Result<T>) -> Result<T> {
+    ///
+    /// # Errors
+    /// Those of `write`; [`FolderError::Io`](crate::FolderError::Io).
+    pub fn noted<T, E: From<Error>>(&self, write: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
         let guard = &self.shared.store.guard;
         if !guard.is_recording() {
             return write();
@@ -214,11 +216,11 @@ impl Skills {
         };
         let after = self.own_texts().into_iter().filter(|(path, text)| before.get(path) != Some(text) && is_own(path));
         let texts: Vec<TextHash> = after.map(|(_, text)| text).collect();
-        guard.note(&texts)?;
+        guard.note(&texts).map_err(Error::from)?;
         let all_after: BTreeSet<TextHash> = self.own().into_iter().map(|found| found.text_hash).collect();
         let gone: Vec<TextHash> =
             all_before.difference(&all_after).flat_map(|text| [*text, promotion_of(*text)]).collect();
-        guard.withdraw(&gone)?;
+        guard.withdraw(&gone).map_err(Error::from)?;
         Ok(written)
     }
 

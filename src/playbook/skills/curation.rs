@@ -146,7 +146,7 @@ impl Skills {
     ///
     /// # Errors
     /// [`Error::NoSuchChange`](crate::Error::NoSuchChange); [`Error::FileChanged`](crate::Error::FileChanged) when one of the files was changed since, and then no file is restored;
-    /// [`inbox::Error::CannotApply`](crate::inbox::Error::CannotApply) when the journal names a file outside the memory's
+    /// [`Error::OutOfReach`](crate::Error::OutOfReach) when the journal names a file outside the memory's
     /// skills; the errors of a write.
     pub fn undo_curation(&self, change: ChangeId) -> Result<ChangeId> {
         let shared = &self.shared;

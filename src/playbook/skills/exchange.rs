@@ -7,15 +7,14 @@ use adage_redact::{as_shown, mask};
 use serde::Serialize;
 
 use crate::error::folder::Irregular;
-use crate::error::{FolderError, Result, skills};
+use crate::error::{Error, FolderError, Result, skills};
 use crate::folder::Name;
 use crate::lesson::{Lesson, LessonId, LessonRef, Trust};
 use crate::playbook::{Playbook, Skills};
-use crate::proposal::SKILL_FILE;
 use crate::skill::{MAX_SKILL_BYTES, Quality, Skill, SkillName, SkillNote, SkillRefused};
 use crate::state::Planned;
 use crate::store::export::check_folder;
-use crate::store::skills::files::{Existing, FoundSkill, SkillFiles, Written, skill_file};
+use crate::store::skills::files::{Existing, FILE, FoundSkill, SkillFiles, Written, skill_file};
 use crate::store::skills::supporting::SupportingFiles;
 
 /// The result of saving a skill.
@@ -258,7 +257,7 @@ impl Skills {
         let text = checked_text(&skill)?;
         let name = skill.name;
         let own = SkillFiles::own(&self.shared.store.folder);
-        match self.noted(|| Ok(own.write_with(&name, &text, existing, beside)?))? {
+        match self.noted(|| Ok::<_, Error>(own.write_with(&name, &text, existing, beside)?))? {
             Written::New(path) | Written::Replaced(path) => Ok(SavedSkill::Written { name, path }),
             Written::Unchanged(path) => Ok(SavedSkill::Unchanged { name, path }),
             Written::Taken(path) => Err(skills::Error::Exists { name: name.to_string(), path }.into()),
@@ -285,7 +284,7 @@ impl Skills {
         let text = checked_text(skill)?;
         check_folder(folder, Some(self.shared.store.folder.path()))?;
         let files = SkillFiles::in_folder(&self.shared.store.folder, folder);
-        let written = self.noted(|| Ok(files.write(&skill.name, &text, Existing::Keep)?))?;
+        let written = self.noted(|| Ok::<_, Error>(files.write(&skill.name, &text, Existing::Keep)?))?;
         Ok(match written {
             Written::New(path) | Written::Replaced(path) | Written::Unchanged(path) => Some(path),
             Written::Taken(_) => None,
@@ -315,7 +314,7 @@ fn refuse_secrets(skill: &Skill, files: &[(Name, Vec<u8>)]) -> Result<(), skills
         0 => Ok(()),
         n_chars => Err(skills::Error::Masked { name: as_shown(skill.name.as_str()), file, n_chars }),
     };
-    refuse(SKILL_FILE.to_owned(), skill.masked().1)?;
+    refuse(FILE.to_owned(), skill.masked().1)?;
     for (name, bytes) in files {
         let name = name.as_path().to_string_lossy();
         let hidden = mask(&name);

@@ -9,8 +9,8 @@ use adage_redact::{path_text, written_out};
 use serde::Serialize;
 
 use crate::learn::Verification;
+use crate::lesson::hidden_in_prompts;
 use crate::lesson::{TextHash, Trust};
-use crate::proposal::hidden_in_prompts;
 use crate::skill::{Quality, Skill, SkillName, SkillNote};
 use crate::store::skills::files::{FoundSkill, RefusedSkill};
 use crate::store::skills::state::{SkillState, SkillUse};

@@ -10,7 +10,6 @@ use super::clock;
 use crate::Config;
 use crate::exchange::{Format, read_lessons, write_lessons};
 use crate::lesson::Lesson;
-use crate::proposal::Patch;
 use crate::skill::Skill;
 
 fn fuzz_config(bytes: &[u8]) {
@@ -25,19 +24,6 @@ fn fuzz_skill(bytes: &[u8]) {
     let standard = reading.skill.standardised();
     let text = standard.to_text();
     assert_eq!(Skill::read(text.as_bytes(), None).unwrap().skill, standard, "{text}");
-}
-
-fn fuzz_diff(bytes: &[u8]) {
-    let Ok(patch) = Patch::parse(bytes) else { return };
-    let written = patch.to_bytes();
-    let again = Patch::parse(&written).unwrap();
-    assert_eq!(again.to_bytes(), written);
-    assert_eq!(again.files().len(), patch.files().len());
-    for file in patch.files() {
-        let is_made = file.apply(None).is_ok();
-        assert!(!is_made || file.old_name().is_none(), "a file that is not there was changed");
-        let _ = file.apply(Some(b"one\ntwo\nthree\n"));
-    }
 }
 
 fn fuzz_transcript(bytes: &[u8]) {
@@ -121,13 +107,6 @@ mod tests {
     fn a_skill_round_trips() {
         let skills = ["build-image", "cut-a-release", "restore-a-backup", "rotate-logs"];
         check(&skills.map(|name| review(&format!("skills/{name}/SKILL.md"))), fuzz_skill);
-    }
-
-    #[test]
-    fn a_patch_round_trips() {
-        let made = b"--- /dev/null\n+++ b/new.md\n@@ -0,0 +1,2 @@\n+one\n+two\n".to_vec();
-        let changed = b"--- a\n+++ a\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n\\ No newline at end of file\n".to_vec();
-        check(&[review(".inbox/private/extraction.patch"), made, changed], fuzz_diff);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, FixedOffset};
 
 use crate::error::{Error, Result};
-use crate::folder::edits::{FileEdit, Journal, Reach, Record, Transaction, content_hash};
+use crate::folder::edits::{FileEdit, Journal, Reach, Transaction, Undoable, content_hash};
 use crate::folder::{Entry, Folder, Name};
 use crate::id::ChangeId;
 use crate::skill::{Skill, SkillName};
@@ -50,8 +50,8 @@ impl<'a> CurationFiles<'a> {
             let gone: Vec<PathBuf> =
                 edits.iter().filter(|edit| edit.is_removal()).map(|edit| edit.path().to_owned()).collect();
             let what = format!("{WHAT}{} files", edits.len());
-            let transaction = (!edits.is_empty()).then_some(Transaction { what, record: Record::Kept, edits });
-            Ok((transaction, (value, gone)))
+            let transaction = (!edits.is_empty()).then_some(Transaction { what, record: Undoable::Yes, edits });
+            Ok::<_, Error>((transaction, (value, gone)))
         })?;
         for folder in gone.iter().filter_map(|path| path.parent()) {
             // A folder with other entries is kept.

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use adage::inbox::Inbox;
 use adage::{ManualClock, Playbook, PlaybookBuilder};
+use adage_review::Inbox;
 
 /// A home with a memory folder, a file for global notes and a root of skills.
 pub(crate) struct Home {
@@ -52,7 +52,7 @@ impl Home {
     }
 
     pub(crate) fn inbox(&self) -> Inbox {
-        self.builder().open().unwrap().inbox()
+        Inbox::of(&self.builder().open().unwrap())
     }
 
     /// A diff of a file below the home; `hunks` from the first `@@` on.

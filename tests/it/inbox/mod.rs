@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use adage::inbox::{Applied, CannotApply, Patch, PatchKind, TargetError};
 use adage::{Error, FolderError, LearnOutcome, Playbook, build_lesson, inbox};
+use adage_review::{Applied, CannotApply, Inbox, Patch, PatchKind, TargetError};
 
 use crate::patches;
 
@@ -23,7 +23,7 @@ pub(crate) fn skill(name: &str) -> PatchKind {
 
 fn reason(error: Error) -> CannotApply {
     match error {
-        Error::Inbox(inbox::Error::CannotApply { reason, .. }) => *reason,
+        adage_review::Error::CannotApply { reason, .. } => *reason,
         other => panic!("{other}"),
     }
 }
@@ -32,7 +32,7 @@ fn reason(error: Error) -> CannotApply {
 fn proposals_of_every_kind_are_listed_shown_and_applied() {
     let home = Home::new();
     let playbook = home.builder().open().unwrap();
-    let inbox = playbook.inbox();
+    let inbox = Inbox::of(&playbook);
     assert_eq!((inbox.list().unwrap(), inbox.notice().unwrap()), (vec![], None));
     inbox.propose(&PatchKind::Private, home.changes("memory/notes.md", CHANGE).as_bytes()).unwrap();
     let global = home.changes(".agent/NOTES.md", "@@ -1,3 +1,4 @@\n # Global\n \n - be kind\n+- be brief\n");
@@ -76,7 +76,7 @@ fn tainted(trigger: &str, solution: &str) -> adage::LessonDraft {
 fn dismissed_proposals_are_removed_and_can_be_restored() {
     let home = Home::new();
     let playbook = home.builder().open().unwrap();
-    let inbox = playbook.inbox();
+    let inbox = Inbox::of(&playbook);
     inbox.propose(&PatchKind::Private, home.makes("memory/new.md", "x").as_bytes()).unwrap();
     inbox.propose_skill(&"release".parse().unwrap(), "# Release").unwrap();
     playbook.learn_lesson(tainted("parse dates", "use the dateutil module")).unwrap();
@@ -252,7 +252,7 @@ fn recorded_diffs_of_notes_pass_the_inbox() {
 fn links_on_the_way_to_the_memory_folder_are_the_hosts_choice() {
     let home = Home::new();
     std::os::unix::fs::symlink(home.path(""), home.path("way-in")).unwrap();
-    let inbox = Playbook::builder(home.path("way-in/memory")).without_embedder().open().unwrap().inbox();
+    let inbox = Inbox::of(&Playbook::builder(home.path("way-in/memory")).without_embedder().open().unwrap());
     let through = home.changes("memory/notes.md", CHANGE).replace("/memory/", "/way-in/memory/");
     for patch in [through, home.changes("memory/notes.md", "@@ -1,3 +1,3 @@\n one\n-2\n+two\n three\n")] {
         inbox.propose(&PatchKind::Private, patch.as_bytes()).unwrap();

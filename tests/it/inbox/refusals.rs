@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use adage::inbox::{CannotApply, PatchKind, ProposalName, TargetError};
 use adage::{Error, FolderError, Playbook, TextHash, inbox};
+use adage_review::{CannotApply, Inbox, PatchKind, ProposalName, TargetError};
 
 use super::{CHANGE, skill, tainted};
 
@@ -17,7 +17,7 @@ fn only_the_listed_content_is_applied() {
     let other = home.changes("memory/notes.md", &CHANGE.replace("+2", "+something else"));
     home.write("memory/.inbox/private/extraction.patch", &other);
     for refused in [inbox.apply(std::slice::from_ref(&looked_at)).map(drop), inbox.show(&looked_at).map(drop)] {
-        assert!(matches!(refused, Err(Error::Inbox(inbox::Error::Changed { .. }))), "{refused:?}");
+        assert!(matches!(refused, Err(adage_review::Error::Memory(Error::Changed { .. }))), "{refused:?}");
     }
     assert_eq!(home.text("memory/notes.md"), "one\ntwo\nthree\n");
 }
@@ -58,11 +58,11 @@ fn one_invalid_diff_prevents_all_changes() {
     ] {
         let patch = format!("{good}{bad}");
         let refused = inbox.propose(&PatchKind::Private, patch.as_bytes());
-        assert!(matches!(refused, Err(Error::Inbox(inbox::Error::CannotApply { .. }))), "{bad}: {refused:?}");
+        assert!(matches!(refused, Err(adage_review::Error::CannotApply { .. })), "{bad}: {refused:?}");
         home.write("memory/.inbox/private/extraction.patch", &patch);
         assert!(inbox.list().unwrap().is_empty());
         let refused = inbox.find(&ProposalName::Patch(PatchKind::Private)).unwrap_err();
-        assert!(matches!(refused, Error::Inbox(inbox::Error::CannotApply { .. })), "{bad}: {refused}");
+        assert!(matches!(refused, adage_review::Error::CannotApply { .. }), "{bad}: {refused}");
         assert_eq!(inbox.check_written().unwrap().aside.len(), 1);
         assert!(!home.path("memory/new.md").exists());
         assert_eq!(home.text("memory/notes.md"), "one\ntwo\nthree\n");
@@ -85,8 +85,8 @@ fn proposals_that_this_handle_is_not_configured_for_are_kept() {
     home.write("memory/.inbox/global/more.patch", &global.replace("be brief", "be short"));
     let (waiting, before) = (told.list().unwrap(), home.snapshot("memory/.inbox"));
 
-    let untold = Playbook::builder(home.path("memory")).without_embedder().open().unwrap().inbox();
-    assert_eq!(untold.check_written().unwrap(), adage::inbox::CheckedInbox::default());
+    let untold = Inbox::of(&Playbook::builder(home.path("memory")).without_embedder().open().unwrap());
+    assert_eq!(untold.check_written().unwrap(), adage_review::CheckedInbox::default());
     let inapplicable: Vec<String> =
         untold.inapplicable().unwrap().into_iter().map(|inapplicable| inapplicable.name).collect();
     assert_eq!(inapplicable, ["global/extraction.patch", "global/more.patch", "skills/deploy.patch"]);
@@ -109,7 +109,7 @@ fn proposals_that_this_handle_is_not_configured_for_are_kept() {
 fn a_missing_lesson_prevents_changes_of_files() {
     let home = Home::new();
     let playbook = home.builder().open().unwrap();
-    let inbox = playbook.inbox();
+    let inbox = Inbox::of(&playbook);
     inbox.propose(&PatchKind::Private, home.changes("memory/notes.md", CHANGE).as_bytes()).unwrap();
     playbook.learn_lesson(tainted("parse dates", "use the dateutil module")).unwrap();
     let proposals = inbox.list().unwrap();
@@ -117,13 +117,13 @@ fn a_missing_lesson_prevents_changes_of_files() {
     other[1].text = TextHash::of(&["another text"]);
     let twice = [&proposals[..], &proposals[1..]].concat();
     let before = home.snapshot("memory");
-    let check = |proposals: &[adage::inbox::Proposal], is_expected: fn(&Error) -> bool| {
+    let check = |proposals: &[adage_review::Proposal], is_expected: fn(&Error) -> bool| {
         for refused in [inbox.apply(proposals).map(drop), inbox.dismiss(proposals).map(drop)] {
             assert!(refused.as_ref().is_err_and(is_expected), "{refused:?}");
         }
         assert_eq!((home.snapshot("memory"), inbox.list().unwrap().len()), (before.clone(), 2));
     };
-    check(&other, |error| matches!(error, Error::Inbox(inbox::Error::Changed { .. })));
+    check(&other, |error| matches!(error, adage_review::Error::Memory(Error::Changed { .. })));
     check(&twice, |error| matches!(error, Error::NoSuchLesson { .. }));
     inbox.dismiss(&proposals[1..]).unwrap();
     let refused = inbox.apply(&proposals).unwrap_err();
@@ -136,7 +136,7 @@ fn a_read_only_handle_proposes_and_applies_nothing() {
     let home = Home::new();
     let inbox = home.inbox();
     inbox.propose(&PatchKind::Private, home.changes("memory/notes.md", CHANGE).as_bytes()).unwrap();
-    let reader = home.builder().read_only().open().unwrap().inbox();
+    let reader = Inbox::of(&home.builder().read_only().open().unwrap());
     let proposals = reader.list().unwrap();
     assert_eq!(proposals.len(), 1);
     assert!(matches!(reader.apply(&proposals), Err(Error::Folder(FolderError::ReadOnly { .. }))));
@@ -144,5 +144,5 @@ fn a_read_only_handle_proposes_and_applies_nothing() {
     assert!(matches!(reader.check_written(), Err(Error::Folder(FolderError::ReadOnly { .. }))));
     let nowhere = home.path("nowhere");
     let reader = Playbook::builder(&nowhere).without_embedder().read_only().open().unwrap();
-    assert!(reader.inbox().list().unwrap().is_empty() && !nowhere.exists());
+    assert!(Inbox::of(&reader).list().unwrap().is_empty() && !nowhere.exists());
 }

@@ -25,12 +25,12 @@ const LAYERS: [&[&str]; 7] = [
     // What stages read, and what files are written through.
     &["difference", "folder", "state", "trust"],
     // Stages: values in, values out.
-    &["credit", "exchange", "gate", "learn", "proposal", "retrieve", "skill"],
+    &["credit", "exchange", "gate", "learn", "retrieve", "skill"],
     &["store"],
     // The façade.
     &["playbook", "vector_memory"],
     // The names by which a host finds it all.
-    &["calibrate", "extend", "inbox", "index", "lib", "redact", "skills", "transcript"],
+    &["calibrate", "extend", "index", "lib", "redact", "skills", "transcript"],
 ];
 
 #[test]

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use adage::inbox::PatchKind;
 use adage::lesson::Trust;
 use adage::skills::Skill;
 use adage::{Config, Error, FolderError, Listing, Playbook, build_lesson};
+use adage_review::{Inbox, PatchKind};
 
 const N_SWAPS: usize = 1_000;
 /// The minimum number of writes.
@@ -227,7 +227,7 @@ fn a_recall_is_counted_in_the_folder_that_was_opened() {
 
 /// Adds a line to a file that is as it was, and takes it out again: the file outside is one that every other patch would fit.
 fn turn(playbook: &Playbook, kind: &PatchKind, file: &Path) -> adage::Result<()> {
-    let inbox = playbook.inbox();
+    let inbox = Inbox::of(&playbook);
     let text = fs::read_to_string(file).unwrap_or_default();
     let is_first = text == FOREIGN;
     let diff = if is_first { "@@ -1 +1,2 @@\n foreignword\n+more\n" } else { "@@ -1,2 +1 @@\n foreignword\n-more\n" };
@@ -257,7 +257,7 @@ fn a_proposal_changes_the_notes_that_were_shown() {
         apply(&playbook, 0).unwrap();
         let tally = race.run(places, || race.open(), apply);
         let playbook = race.open();
-        let _ = playbook.inbox().list().and_then(|listed| playbook.inbox().dismiss(&listed));
+        let _ = Inbox::of(&playbook).list().and_then(|listed| Inbox::of(&playbook).dismiss(&listed));
         check(name, &tally, &playbook, apply);
     }
 }
@@ -276,7 +276,7 @@ fn a_patch_of_a_skill_stays_below_the_root_that_was_named() {
     apply(&open(), 0).unwrap();
     let tally = race.run(["inside/root/build", "outside"], open, apply);
     let playbook = open();
-    let _ = playbook.inbox().list().and_then(|listed| playbook.inbox().dismiss(&listed));
+    let _ = Inbox::of(&playbook).list().and_then(|listed| Inbox::of(&playbook).dismiss(&listed));
     check("a root of skills", &tally, &playbook, apply);
 }
 

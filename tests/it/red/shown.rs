@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use adage::inbox::Proposal;
 use adage::lesson::Trust;
 use adage::{LessonDraft, Playbook, Realm, Request, build_lesson};
+use adage_review::{Inbox, Proposal};
 use serde_json::{Value, json};
 
 use super::report;
@@ -110,11 +110,11 @@ fn applied_after(meanwhile: &Meanwhile) -> (Vec<Proposal>, String) {
     let folder = tempfile::tempdir().unwrap();
     let playbook = open(folder.path());
     playbook.learn_lesson(draft()).unwrap();
-    let listed = playbook.inbox().list().unwrap();
+    let listed = Inbox::of(&playbook).list().unwrap();
     assert_eq!(listed.len(), 1);
-    let seen = playbook.inbox().show(&listed[0]).unwrap();
+    let seen = Inbox::of(&playbook).show(&listed[0]).unwrap();
     meanwhile(folder.path(), &playbook);
-    let _ = playbook.inbox().apply(&listed);
+    let _ = Inbox::of(&playbook).apply(&listed);
     assert!(!seen.contains(LATER));
     (listed, prompts(&open(folder.path())))
 }
@@ -158,7 +158,7 @@ fn a_promoted_lesson_is_not_merged_with_unreviewed_text() {
             let folder = tempfile::tempdir().unwrap();
             let playbook = open(folder.path());
             playbook.learn_lesson(draft()).unwrap();
-            playbook.inbox().apply(&playbook.inbox().list().unwrap()).unwrap();
+            Inbox::of(&playbook).apply(&Inbox::of(&playbook).list().unwrap()).unwrap();
             let changed = more(draft());
             if way == "learned" {
                 playbook.learn_lesson(changed).unwrap();

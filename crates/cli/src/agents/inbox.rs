@@ -4,9 +4,9 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use adage::inbox::{Inbox as ReviewInbox, Proposal, ProposalKind, ProposalName};
 use adage::redact::{one_line, path_line, path_text};
 use adage::{ChangeId, Playbook, TextHash};
+use adage_review::{Inbox as ReviewInbox, Proposal, ProposalKind, ProposalName};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use adage::inbox::{Inbox, Proposal, ProposalName};
 use adage::{LearnOutcome, LessonDraft, Playbook};
+use adage_review::{Inbox, Proposal, ProposalName};
 use console::{Key, Term};
 
 use crate::agents::inbox::{Roots, list};
@@ -316,19 +316,19 @@ mod tests {
 
     use super::*;
     use adage::build_lesson;
-    use adage::inbox::PatchKind;
     use adage::lesson::{Origin, Provenance, Trust};
+    use adage_review::PatchKind;
 
     fn memory(folder: &Path) -> (Playbook, Inbox) {
         let playbook = Playbook::builder(folder).without_embedder().open().unwrap();
         let notes = folder.canonicalize().unwrap().join("new.md");
         let patch = format!("--- /dev/null\n+++ {}\n@@ -0,0 +1 @@\n+first\n", notes.display());
-        playbook.inbox().propose(&PatchKind::Private, patch.as_bytes()).unwrap();
-        playbook.inbox().propose_skill(&"release".parse().unwrap(), "# Release\n").unwrap();
+        Inbox::of(&playbook).propose(&PatchKind::Private, patch.as_bytes()).unwrap();
+        Inbox::of(&playbook).propose_skill(&"release".parse().unwrap(), "# Release\n").unwrap();
         for trigger in ["parse dates", "pin numpy"] {
             playbook.learn_lesson(build_lesson(trigger, "so").trust(Trust::Tainted)).unwrap();
         }
-        let inbox = playbook.inbox();
+        let inbox = Inbox::of(&playbook);
         (playbook, inbox)
     }
 
@@ -368,7 +368,7 @@ mod tests {
             let draft = build_lesson(trigger, solution).confidence(confidence).provenance(&provenance);
             playbook.learn_lesson(draft).unwrap();
         }
-        let inbox = playbook.inbox();
+        let inbox = Inbox::of(&playbook);
         (playbook, inbox)
     }
 
@@ -450,7 +450,7 @@ mod tests {
             " KEY-----\n",
         ]
         .concat();
-        let inbox = playbook.inbox();
+        let inbox = Inbox::of(&playbook);
         inbox.propose_skill(&"keys".parse().unwrap(), &key).unwrap();
         let memory = (playbook, inbox);
         let (tally, said) = check(&memory, "y", &mut no_editor);

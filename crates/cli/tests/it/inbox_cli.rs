@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use adage::inbox::{PatchKind, ProposalName};
 use adage::lesson::Trust;
 use adage::model::CancelToken;
 use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use adage::{Listing, Playbook, build_lesson};
+use adage_review::{Inbox, PatchKind, ProposalName};
 use serde_json::{Value, json};
 
 use super::schemas::object;
@@ -48,10 +48,10 @@ fn prepare(home: &Path) -> (PathBuf, PathBuf) {
     let playbook = Playbook::builder(&memory).without_embedder().with_global_notes(&global).open().unwrap();
     let new = memory.join("new.md");
     let patch = format!("--- /dev/null\n+++ {}\n@@ -0,0 +1 @@\n+first\n", new.display());
-    playbook.inbox().propose(&PatchKind::Private, patch.as_bytes()).unwrap();
+    Inbox::of(&playbook).propose(&PatchKind::Private, patch.as_bytes()).unwrap();
     let patch = format!("--- {0}\n+++ {0}\n@@ -1 +1,2 @@\n kind\n+brief\n", global.display());
-    playbook.inbox().propose(&PatchKind::Global, patch.as_bytes()).unwrap();
-    playbook.inbox().propose_skill(&"release".parse().unwrap(), "# Release\n").unwrap();
+    Inbox::of(&playbook).propose(&PatchKind::Global, patch.as_bytes()).unwrap();
+    Inbox::of(&playbook).propose_skill(&"release".parse().unwrap(), "# Release\n").unwrap();
     playbook.learn_lesson(build_lesson("parse dates", "use dateutil").trust(Trust::Tainted)).unwrap();
     (memory, global)
 }
@@ -223,7 +223,7 @@ fn a_killed_process_leaves_all_or_nothing() {
             }
         };
         let patch = (0..N_FILES).map(diff).collect::<Vec<_>>().concat();
-        playbook.inbox().propose(&PatchKind::Private, patch.as_bytes()).unwrap();
+        Inbox::of(&playbook).propose(&PatchKind::Private, patch.as_bytes()).unwrap();
         drop(playbook);
         let before = state(&memory);
         let mut child = adage(&memory, &["review", "apply", "private"]).spawn().unwrap();
@@ -256,7 +256,7 @@ fn a_killed_process_leaves_all_or_nothing() {
             .collect();
         assert!(leftovers.is_empty(), "round {round}: {leftovers:?}");
         // The folder remains usable.
-        let inbox = playbook.inbox();
+        let inbox = Inbox::of(&playbook);
         if waits {
             let proposal = inbox.find(&ProposalName::Patch(PatchKind::Private)).unwrap();
             inbox.apply(&[proposal]).unwrap();

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use adage_transcript::Reading;
 use serde::Serialize;
 
-use adage::inbox::{CheckedInbox, Notice};
-use adage::{FolderError, Result};
+use adage::FolderError;
+use adage_review::{CheckedInbox, Inbox, Notice, Result};
 
 use super::{AgentJob, AgentTool, Briefing, Denied, job};
 use crate::cleaned::clean_transcript;
@@ -81,7 +81,7 @@ impl Sessions {
         };
         let (extension, folder) = (self.extension(), self.playbook.folder());
         let memory = extension.resolve(folder).map_err(FolderError::io("find", folder))?;
-        let inbox = self.playbook.inbox();
+        let inbox = Inbox::of(&self.playbook);
         let pending = inbox.list()?.into_iter().filter(|proposal| !proposal.files.is_empty());
         let pending = pending.map(|proposal| Ok((proposal.name.to_string(), inbox.show(&proposal)?)));
         let skills = self.playbook.skills().list()?.skills.into_iter().map(|listed| {
@@ -129,7 +129,7 @@ impl AgentRun {
     ///
     /// # Errors
     /// The errors of a write.
-    pub fn read_session(&mut self, path: &Path) -> Result<SessionText> {
+    pub fn read_session(&mut self, path: &Path) -> adage::Result<SessionText> {
         let config = &self.sessions.playbook.config().extract;
         let shown = |reading: &Reading| redacted_record(&clean_transcript(&reading.transcript), config);
         let Some(path) = self.listed.iter().find(|listed| *listed == path) else { return Ok(SessionText::NotListed) };
@@ -160,7 +160,7 @@ impl AgentRun {
         if end == RunEnd::Finished {
             self.run.pass_over("the agent did not read it")?;
         }
-        let inbox = self.sessions.playbook.inbox();
+        let inbox = Inbox::of(&self.sessions.playbook);
         let written = inbox.check_written()?;
         let record = self.run.finish(end)?;
         Ok(AgentReport { record, written, notice: inbox.notice()? })

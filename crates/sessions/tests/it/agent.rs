@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use adage::chrono::{DateTime, TimeDelta};
-use adage::inbox::{PatchKind, ProposalKind};
 use adage::{ManualClock, Playbook};
+use adage_review::{Inbox, PatchKind, ProposalKind};
 use adage_sessions::NotDue;
 use adage_sessions::agent::{AgentTool, Denied, SessionText};
 use adage_sessions::{ReadState, RunEnd, Sessions};
@@ -81,7 +81,7 @@ fn new_note(path: &Path, text: &str) -> String {
 fn an_agents_proposals_are_reported_to_a_person() {
     let desk = Desk::new(&["monday", "tuesday"]);
     let notes = desk.memory().join("waiting.md");
-    desk.playbook.inbox().propose(&PatchKind::Private, new_note(&notes, "Wait.").as_bytes()).unwrap();
+    Inbox::of(&desk.playbook).propose(&PatchKind::Private, new_note(&notes, "Wait.").as_bytes()).unwrap();
     let mut run = desk.begin();
     let job = run.job().clone();
     assert!(job.system.contains(&format!("{}/private/extraction.patch", desk.memory().join(".inbox").display())));
@@ -107,14 +107,14 @@ fn an_agents_proposals_are_reported_to_a_person() {
     let notice = report.notice.unwrap();
     assert_eq!((notice.n_patches, notice.n_skills, notice.n_lessons), (1, 1, 0));
     assert!(!release.exists(), "nothing takes effect by itself");
-    let listed = desk.playbook.inbox().list().unwrap();
+    let listed = Inbox::of(&desk.playbook).list().unwrap();
     let kinds: Vec<ProposalKind> = listed.iter().map(|proposal| proposal.name.kind()).collect();
     assert_eq!(kinds, [ProposalKind::Private, ProposalKind::Skill]);
     // A session that it read counts as read, another one as an attempt.
     assert_eq!(desk.read_state("monday"), ReadState::Read);
     assert_eq!(desk.read_state("tuesday"), ReadState::New { n_attempts: 1 });
     assert_eq!(report.record.sessions.len(), 2);
-    desk.playbook.inbox().apply(&listed).unwrap();
+    Inbox::of(&desk.playbook).apply(&listed).unwrap();
     assert_eq!(fs::read_to_string(release).unwrap(), "Release in parts.\n");
 }
 

@@ -8,6 +8,7 @@ use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use adage::{
     Config, Error, LearnOutcome, LessonDraft, Listing, ManualClock, Playbook, Request, TextHash, build_lesson, inbox,
 };
+use adage_review::Inbox;
 use adage_sessions::Sessions;
 use serde_json::json;
 use std::path::Path;
@@ -115,7 +116,7 @@ fn a_session_is_one_item_of_the_inbox_and_answered_at_once() {
     transcript.turns.extend(recovery("s1").turns);
     assert_eq!(admit(&playbook, &transcript).len(), 2);
     admit(&playbook, &recovery("s2 of another"));
-    let inbox = playbook.inbox();
+    let inbox = Inbox::of(&playbook);
     let items = inbox.list().unwrap();
     let names: Vec<String> = items.iter().map(|item| item.name.to_string()).collect();
     assert_eq!(names, ["sessions/s1"], "the other session suggests the same recovery");
@@ -150,7 +151,7 @@ fn a_recovery_of_several_sessions_is_one_lesson_and_the_first_to_be_reviewed() {
     let counts: Vec<(&str, u64)> =
         waiting.iter().map(|waiting| (waiting.lesson.domains[0].as_str(), waiting.lesson.frequency)).collect();
     assert_eq!(counts, [("pip", 1), ("make", 3)]);
-    let first = &playbook.inbox().list().unwrap()[0].summary;
+    let first = &Inbox::of(&playbook).list().unwrap()[0].summary;
     assert!(first.contains("make dcos"), "{first}");
     // A dismissed lesson is not suggested again by the next session.
     playbook.dismiss(waiting[1].lesson.id, waiting[1].lesson.shown_hash()).unwrap();
@@ -190,7 +191,7 @@ fn a_session_that_read_what_others_wrote_is_labelled() {
     transcript.turns.insert(1, Turn::ToolCall(fetch));
     let found = admit(&playbook, &transcript);
     assert!(matches!(found[..], [LearnOutcome::Review { reason: ReviewReason::Tainted, .. }]), "{found:?}");
-    let summary = &playbook.inbox().list().unwrap()[0].summary;
+    let summary = &Inbox::of(&playbook).list().unwrap()[0].summary;
     assert!(summary.contains("the session read what others wrote"), "{summary}");
 }
 
@@ -269,7 +270,7 @@ fn a_promoted_lesson_is_kept_as_it_was_shown() {
     admit(&playbook, &recovery("s1"));
     let waiting = playbook.waiting_lessons().unwrap().remove(0).lesson;
     let refused = playbook.promote(waiting.id, TextHash::of(&["another text"])).unwrap_err();
-    assert!(matches!(refused, Error::Inbox(inbox::Error::Changed { .. })), "{refused}");
+    assert!(matches!(refused, adage_review::Error::Memory(Error::Changed { .. })), "{refused}");
     assert_eq!((n_lessons(&playbook), playbook.waiting_lessons().unwrap().len()), (0, 1));
 
     let learned = playbook.promote(waiting.id, waiting.shown_hash()).unwrap();

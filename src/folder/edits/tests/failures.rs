@@ -153,7 +153,7 @@ fn an_unreadable_target_does_not_block_other_edits() {
             let others = ["memory/a.md", "memory/gone.md", "outside/b.md"].map(read);
             assert_eq!(others, ["a", "gone", "b"], "{what}, crash at {number}: the others are rolled back");
             let edit = folders.edit("memory/next.md", None, Some("x"));
-            let next = Transaction { what: "next".to_owned(), record: Record::Kept, edits: vec![edit] };
+            let next = Transaction { what: "next".to_owned(), record: Undoable::Yes, edits: vec![edit] };
             folder.edits().change(at(1), || Ok((Some(next), ()))).unwrap();
         }
         assert!(n_met > 3, "{what}: {n_met}");

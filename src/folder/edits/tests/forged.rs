@@ -4,7 +4,6 @@ use std::fs;
 
 use super::super::*;
 use super::TestFolders;
-use crate::error::inbox;
 use crate::folder::disk::RealDisk;
 use crate::store::export::Exports;
 use crate::store::skills::curation::CurationFiles;
@@ -31,7 +30,7 @@ fn a_forged_journal_changes_nothing_outside() {
                     id: ChangeId::at(at(n_forged), content_hash(b"forged")),
                     at: at(0),
                     what: "forged".to_owned(),
-                    record: Record::Kept,
+                    record: Undoable::Yes,
                     files: vec![file(path, old, new)],
                 };
                 let name = format!("memory/edits/{}.{stage}", journal.id);
@@ -71,17 +70,14 @@ fn a_forged_record_is_not_undone_elsewhere() {
         }
         let id = ChangeId::at(at(n), content_hash(b"forged"));
         let file = JournalFile { path: written.clone(), before, after, mode: None };
-        let journal = Journal { id, at: at(0), what: "forged".to_owned(), record: Record::Kept, files: vec![file] };
+        let journal = Journal { id, at: at(0), what: "forged".to_owned(), record: Undoable::Yes, files: vec![file] };
         fs::write(folders.path(&format!("memory/edits/{id}.done")), render(&journal, &folders.path("memory")).unwrap())
             .unwrap();
         let undone = undo_within(&folder, id, at(n), |_| Ok(reach));
         if is_reached {
             assert!(undone.is_ok() && !written.exists(), "{path}: {undone:?}");
         } else {
-            assert!(
-                matches!(undone, Err(Error::Inbox(inbox::Error::CannotApply { .. }))) && !written.exists(),
-                "{path}: {undone:?}"
-            );
+            assert!(matches!(undone, Err(Error::OutOfReach { .. })) && !written.exists(), "{path}: {undone:?}");
         }
     };
     for (n, (path, reach, is_reached)) in [
@@ -127,7 +123,7 @@ fn a_forged_curation_or_export_is_not_undone_elsewhere() {
         };
         let id = ChangeId::at(at(n), content_hash(b"forged"));
         let files = paths.iter().map(file).collect();
-        let journal = Journal { id, at: at(0), what: what.to_owned(), record: Record::Kept, files };
+        let journal = Journal { id, at: at(0), what: what.to_owned(), record: Undoable::Yes, files };
         fs::write(folders.path(&format!("memory/edits/{id}.done")), render(&journal, &folders.path("memory")).unwrap())
             .unwrap();
         id
@@ -136,7 +132,7 @@ fn a_forged_curation_or_export_is_not_undone_elsewhere() {
     for (n, path) in ["outside/x.md", "memory/skills/../../outside/x.md", "memory/x.md"].into_iter().enumerate() {
         let id = forge(i64::try_from(n).unwrap(), "curation: 2 files", &["memory/skills/x/SKILL.md", path]);
         let undone = CurationFiles::new(&folder).undo(id, at(9));
-        assert!(matches!(undone, Err(Error::Inbox(inbox::Error::CannotApply { .. }))), "{path}: {undone:?}");
+        assert!(matches!(undone, Err(Error::OutOfReach { .. })), "{path}: {undone:?}");
     }
     let file = folders.path("outside/x.md");
     let what = format!("export: {}", file.display());
@@ -147,7 +143,7 @@ fn a_forged_curation_or_export_is_not_undone_elsewhere() {
     let id = forge(5, &what, &["outside/x.md"]);
     assert!(matches!(
         Exports::new(&folder).undo(id, &folders.path("outside/y.md"), at(9)),
-        Err(Error::Inbox(inbox::Error::CannotApply { .. }))
+        Err(Error::OutOfReach { .. })
     ));
     assert_eq!(folders.state(), before);
     Exports::new(&folder).undo(id, &file, at(9)).unwrap();

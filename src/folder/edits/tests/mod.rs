@@ -62,7 +62,7 @@ impl TestFolders {
     }
 
     fn apply(&self, folder: &Folder) -> Result<ChangeId, Error> {
-        let transaction = Transaction { what: "a test".to_owned(), record: Record::Kept, edits: self.edits() };
+        let transaction = Transaction { what: "a test".to_owned(), record: Undoable::Yes, edits: self.edits() };
         folder.edits().change(at(0), || Ok((Some(transaction), ()))).map(|(id, ())| id.unwrap())
     }
 
@@ -161,7 +161,7 @@ fn only_the_newest_transactions_can_be_undone() {
     let mut ids = Vec::new();
     for n in 0..40 {
         let edit = folders.edit(&format!("memory/{n}.md"), None, Some("x"));
-        let transaction = Transaction { what: n.to_string(), record: Record::Kept, edits: vec![edit] };
+        let transaction = Transaction { what: n.to_string(), record: Undoable::Yes, edits: vec![edit] };
         ids.extend(folder.edits().change(at(n), || Ok((Some(transaction), ()))).unwrap().0);
     }
     let known: Vec<ChangeId> = folder.edits().done().unwrap().into_iter().map(|journal| journal.id).collect();
@@ -178,7 +178,7 @@ fn journals_are_removed_after_thirty_days() {
     let folder = folders.folder(Box::new(RealDisk));
     let edit = |n: i64| {
         let edit = folders.edit(&format!("memory/{n}.md"), None, Some("x"));
-        let transaction = Transaction { what: n.to_string(), record: Record::Kept, edits: vec![edit] };
+        let transaction = Transaction { what: n.to_string(), record: Undoable::Yes, edits: vec![edit] };
         folder.edits().change(at(n * DAY), || Ok((Some(transaction), ()))).unwrap();
     };
     let days = || -> Vec<String> { folder.edits().done().unwrap().into_iter().map(|journal| journal.what).collect() };

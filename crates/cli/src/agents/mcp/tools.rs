@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use adage::inbox::ProposalName;
 use adage::redact::{as_shown, one_line, path_text};
 use adage::{ChangeId, Feedback, Lesson, LessonDraft, LessonId, LessonRef, Listing, Playbook, ReceiptId, Request};
+use adage_review::ProposalName;
 use rmcp::handler::server::common::{schema_for_input, schema_for_output};
 use rmcp::model::{JsonObject, ToolAnnotations};
 use schemars::JsonSchema;

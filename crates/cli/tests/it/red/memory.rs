@@ -5,10 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use adage::inbox::{PatchKind, ProposalName};
 use adage::lesson::Trust;
 use adage::skills::{Quality, Skill};
 use adage::{ChangeId, HashingEmbedder, ManualClock, Playbook, ReceiptId, Verification, build_lesson};
+use adage_review::{Inbox, PatchKind, ProposalName};
 use chrono::DateTime;
 
 use super::run::NOW;
@@ -67,7 +67,7 @@ pub(super) fn fill(folder: &Path, word: &str) -> Facts {
     fs::write(&session, "{}\n").unwrap();
     Sessions::of(&playbook).queue(&session).unwrap();
     fs::remove_file(session).unwrap();
-    let inbox = playbook.inbox();
+    let inbox = Inbox::of(&playbook);
     fs::write(folder.join("note.md"), format!("{word}\n")).unwrap();
     let first = patch(&folder.join("first.md"), None, word);
     inbox.propose(&PatchKind::Private, first.as_bytes()).unwrap();

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use adage::inbox::PatchKind;
+use adage_review::{Inbox, PatchKind};
 
 use super::ground::{listing, walk};
 use super::memory::open;
@@ -78,7 +78,7 @@ impl Ground {
             format!("--- {from}\n+++ {from}\n@@ -1,{n_after} +1,{n_after} @@\n-old\n+new\n{after}")
         };
         let patch = (0..n_notes).map(diff).collect::<Vec<_>>().concat();
-        playbook.inbox().propose(&PatchKind::Private, patch.as_bytes()).unwrap();
+        Inbox::of(&playbook).propose(&PatchKind::Private, patch.as_bytes()).unwrap();
         ground
     }
 

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use adage::inbox::{PatchKind, ProposalName};
 use adage::skills::Skill;
 use adage::{Document, Feedback, HashingEmbedder, Listing, Playbook, PlaybookBuilder, VectorMemory, build_lesson};
+use adage_review::{Inbox, PatchKind, ProposalName};
 
 use super::ground::{FOREIGN, OWN, listing};
 use super::memory::{fill, open, patch};
@@ -43,7 +43,7 @@ fn learned(playbook: &Playbook) {
 }
 
 fn applied_and_undone(playbook: &Playbook) {
-    let inbox = playbook.inbox();
+    let inbox = Inbox::of(&playbook);
     let proposal = inbox.find(&ProposalName::Patch(PatchKind::Private)).unwrap();
     let change = inbox.apply(&[proposal]).unwrap().change.unwrap();
     let note = home("project/.adage/note.md");
@@ -60,10 +60,10 @@ fn written_skill() {
     leave();
     let kind = PatchKind::Skill("deploy".parse().unwrap());
     let text = patch(&root.join("deploy/SKILL.md"), Some("one"), "two");
-    let proposal = playbook.inbox().propose(&kind, text.as_bytes()).unwrap();
-    let change = playbook.inbox().apply(&[proposal]).unwrap().change.unwrap();
+    let proposal = Inbox::of(&playbook).propose(&kind, text.as_bytes()).unwrap();
+    let change = Inbox::of(&playbook).apply(&[proposal]).unwrap().change.unwrap();
     assert_eq!(fs::read_to_string(root.join("deploy/SKILL.md")).unwrap(), "one\ntwo\n");
-    playbook.inbox().undo(change).unwrap();
+    Inbox::of(&playbook).undo(change).unwrap();
     assert_eq!(fs::read_to_string(root.join("deploy/SKILL.md")).unwrap(), "one\n");
 }
 
@@ -72,8 +72,9 @@ fn global_notes() {
     fs::write(&file, "one\n").unwrap();
     let playbook = relative(".adage").with_global_notes("GLOBAL.md").open().unwrap();
     leave();
-    let proposal = playbook.inbox().propose(&PatchKind::Global, patch(&file, Some("one"), "two").as_bytes()).unwrap();
-    playbook.inbox().apply(&[proposal]).unwrap();
+    let proposal =
+        Inbox::of(&playbook).propose(&PatchKind::Global, patch(&file, Some("one"), "two").as_bytes()).unwrap();
+    Inbox::of(&playbook).apply(&[proposal]).unwrap();
     assert_eq!(fs::read_to_string(file).unwrap(), "one\ntwo\n");
 }
 

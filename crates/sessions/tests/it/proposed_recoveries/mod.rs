@@ -3,11 +3,11 @@
 mod arbitrary;
 
 use adage::config::{CaptureConfig, ExtractConfig};
-use adage::inbox::ProposalKind;
 use adage::learn::LearnOutcome;
 use adage::model::{CancelToken, ScriptedModel};
 use adage::transcript::{Format, Status, ToolCall, Transcript, TranscriptReader, Turn};
 use adage::{Config, Playbook, Request};
+use adage_review::{Inbox, ProposalKind};
 use adage_sessions::Sessions;
 use adage_sessions::extract::{
     ExtractRequest, Extracted, Extraction, ProposalEvidence, RecoveryPart, RecoveryRefusal, RefusedBecause, Speaker,
@@ -351,7 +351,7 @@ fn from_a_session_by_way_of_the_inbox_to_a_recalled_lesson() {
         || Request::about("mend the importer").in_realm(&adage::Realm::new("/srv/shop", "")).running("pytest tests");
     assert!(playbook.get_playbook_context(asked()).unwrap().lessons.is_empty());
 
-    let inbox = playbook.inbox();
+    let inbox = Inbox::of(&playbook);
     let items = inbox.list().unwrap();
     let item = items.iter().find(|item| item.name.kind() == ProposalKind::Session).unwrap();
     let shown = inbox.show(item).unwrap();

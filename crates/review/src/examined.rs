@@ -3,68 +3,68 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::{Inbox, Proposal};
-use crate::error::{CannotApply, Limit, PatchError, Result, TargetError, inbox};
-use crate::folder::edits::{FileEdit, content_hash};
-use crate::folder::{Entry, Folder, Name};
-use crate::lesson::TextHash;
+use crate::error::{CannotApply, Error, Result, TargetError};
+use crate::files::{Bases, InboxFiles, InboxItem, Written, unreadable};
+use crate::named_targets::NamedTargets;
+use crate::patch_error::{Limit, PatchError};
 use crate::proposal::{
     AllowedRoots, Content, Effect, FilePatch, INDEX, Located, MAX_BYTES, MAX_FILE_BYTES, Patch, PatchKind, Plan,
     ProposalName, SKILL_FILE, for_person, in_memory, judge, locate, saved_skill, with_pointers,
 };
-use crate::skill::{Skill, SkillName};
-use crate::store::inbox::targets::InboxTargets;
-use crate::store::inbox::{Bases, InboxFiles, InboxItem, Written, unreadable};
+use crate::{Inbox, Proposal};
+use adage::TextHash;
+use adage::extend::files::{Entry, FileEdit, Folder, Name, content_hash};
+use adage::skills::{Name as SkillName, Skill};
 
 /// A proposal and what applying it would do.
-pub(in crate::playbook) struct Ready {
-    pub(in crate::playbook) proposal: Proposal,
+pub(crate) struct Ready {
+    pub(crate) proposal: Proposal,
     /// All its changes to files, in order, with the files' names.
-    pub(in crate::playbook) diffs: Vec<FilePatch>,
+    pub(crate) diffs: Vec<FilePatch>,
     /// The files of the inbox that are removed with it.
-    pub(in crate::playbook) leaving: Vec<(Name, TextHash)>,
+    pub(crate) leaving: Vec<(Name, TextHash)>,
 }
 
 impl Ready {
     /// All that it does to files, as one text.
-    pub(in crate::playbook) fn diff(&self) -> String {
+    pub(crate) fn diff(&self) -> String {
         self.diffs.iter().map(|diff| String::from_utf8_lossy(&diff.to_bytes()).into_owned()).collect()
     }
 
-    pub(in crate::playbook) fn leaving(&self, inbox: InboxFiles<'_>) -> Vec<FileEdit> {
+    pub(crate) fn leaving(&self, inbox: InboxFiles<'_>) -> Vec<FileEdit> {
         self.leaving.iter().map(|(name, content)| inbox.edit(name, Some(*content), None)).collect()
     }
 }
 
 /// Everything in the inbox, each proposal examined on its own.
 #[derive(Default)]
-pub(in crate::playbook) struct Survey {
+pub(crate) struct Survey {
     /// Proposals, with the state of the files after each.
-    pub(in crate::playbook) ready: Vec<(Ready, Plan)>,
-    pub(in crate::playbook) inapplicable: Vec<(Name, CannotApply)>,
+    pub(crate) ready: Vec<(Ready, Plan)>,
+    pub(crate) inapplicable: Vec<(Name, CannotApply)>,
 }
 
 /// The inbox, listed once, and the roots that it may change.
-pub(in crate::playbook) struct Pending<'a> {
+pub(crate) struct Pending<'a> {
     folder: &'a Folder,
     written: BTreeMap<ProposalName, Written>,
     roots: AllowedRoots,
 }
 
 impl Inbox {
-    pub(in crate::playbook) fn files(&self) -> InboxFiles<'_> {
-        InboxFiles(&self.playbook.shared.store.folder)
+    pub(crate) fn files(&self) -> InboxFiles<'_> {
+        InboxFiles(self.folder())
     }
 
-    pub(in crate::playbook) fn allowed_roots(&self) -> Result<AllowedRoots> {
-        let named = &self.playbook.shared.targets;
-        let targets = InboxTargets(&self.playbook.shared.store.folder);
-        Ok(targets.allowed_roots(named.global_notes.as_deref(), &named.writable_skills)?)
+    pub(crate) fn allowed_roots(&self) -> Result<AllowedRoots> {
+        let extension = self.extension();
+        let targets = NamedTargets(self.folder());
+        Ok(targets.allowed_roots(extension.global_notes(), extension.writable_skills())?)
     }
 
     /// Examines everything in the inbox, each proposal on its own.
-    pub(in crate::playbook) fn examine_all(&self) -> Result<Survey> {
-        let folder = &self.playbook.shared.store.folder;
+    pub(crate) fn examine_all(&self) -> Result<Survey> {
+        let folder = self.folder();
         let mut survey = Survey::default();
         let written = self.files().list()?;
         if written.is_empty() {
@@ -83,7 +83,7 @@ impl Inbox {
     }
 
     /// The inbox, for lookups by name.
-    pub(in crate::playbook) fn pending(&self) -> Result<Pending<'_>> {
+    pub(crate) fn pending(&self) -> Result<Pending<'_>> {
         let named = |written: Written| {
             let name = match &written.what {
                 InboxItem::Patch(kind) => ProposalName::Patch(kind.clone()),
@@ -93,11 +93,11 @@ impl Inbox {
             Some((name, written))
         };
         let written = self.files().list()?.into_iter().filter_map(named).collect();
-        Ok(Pending { folder: &self.playbook.shared.store.folder, written, roots: self.allowed_roots()? })
+        Ok(Pending { folder: self.folder(), written, roots: self.allowed_roots()? })
     }
 
     /// A proposal, if it has not changed since it was listed.
-    pub(in crate::playbook) fn present(&self, name: &ProposalName, text: TextHash) -> Result<Ready> {
+    pub(crate) fn present(&self, name: &ProposalName, text: TextHash) -> Result<Ready> {
         self.pending()?.present(name, text, &mut Plan::default())
     }
 }
@@ -107,14 +107,14 @@ impl Pending<'_> {
     ///
     /// # Errors
     /// `NoSuch`, `CannotApply`.
-    pub(in crate::playbook) fn ready(&self, name: &ProposalName, plan: &mut Plan) -> Result<Ready> {
-        let missing = |name: String| inbox::Error::NoSuch { name };
+    pub(crate) fn ready(&self, name: &ProposalName, plan: &mut Plan) -> Result<Ready> {
+        let missing = |name: String| Error::NoSuch { name };
         let written = self.written.get(name).ok_or_else(|| missing(name.to_string()))?;
         let shown = || InboxFiles::shown(&written.name);
         match examine(self.folder, &self.roots, written, plan) {
             Ok(Some(ready)) => Ok(ready),
-            Ok(None) => Err(missing(shown()).into()),
-            Err(reason) => Err(inbox::Error::cannot_apply(&shown(), reason).into()),
+            Ok(None) => Err(missing(shown())),
+            Err(reason) => Err(Error::cannot_apply(&shown(), reason)),
         }
     }
 
@@ -122,11 +122,11 @@ impl Pending<'_> {
     ///
     /// # Errors
     /// Also `Changed`.
-    pub(in crate::playbook) fn present(&self, name: &ProposalName, text: TextHash, plan: &mut Plan) -> Result<Ready> {
+    pub(crate) fn present(&self, name: &ProposalName, text: TextHash, plan: &mut Plan) -> Result<Ready> {
         let ready = self.ready(name, plan)?;
         if ready.proposal.text != text {
             let found = ready.proposal.text;
-            return Err(inbox::Error::Changed { what: name.to_string(), expected: text, found }.into());
+            return Err(adage::Error::Changed { what: name.to_string(), expected: text, found }.into());
         }
         Ok(ready)
     }
@@ -212,7 +212,7 @@ fn plan_patch(
     Ok(Ready { proposal, diffs, leaving })
 }
 
-pub(in crate::playbook) fn apply(
+pub(crate) fn apply(
     folder: &Folder,
     kind: &PatchKind,
     roots: &AllowedRoots,
@@ -226,7 +226,7 @@ pub(in crate::playbook) fn apply(
         // A file that an earlier diff created or changed was checked there.
         let is_known = plan.after(&target.path).is_some() || targets.iter().any(|known| known.path == target.path);
         if !is_known {
-            judge(&target, &InboxTargets(folder).view(&target).map_err(unreadable)?).map_err(refuse)?;
+            judge(&target, &NamedTargets(folder).view(&target).map_err(unreadable)?).map_err(refuse)?;
         }
         if let Some(bases) = bases {
             let found = base_of(folder, &target.path)?.as_deref().map(content_hash);
@@ -239,7 +239,7 @@ pub(in crate::playbook) fn apply(
 }
 
 fn base_of(folder: &Folder, path: &Path) -> Result<Content, CannotApply> {
-    let targets = InboxTargets(folder);
+    let targets = NamedTargets(folder);
     match targets.entry(path).map_err(unreadable)? {
         Entry::Missing => Ok(None),
         Entry::File { n_bytes, .. } if n_bytes > MAX_FILE_BYTES as u64 => {
@@ -273,7 +273,7 @@ fn add_pointers(folder: &Folder, roots: &AllowedRoots, plan: &mut Plan) -> Resul
         let before = base_of(folder, &index)?;
         let effect = if before.is_some() { Effect::Changes } else { Effect::Makes };
         let target = in_memory(roots, INDEX, effect);
-        judge(&target, &InboxTargets(folder).view(&target).map_err(unreadable)?)
+        judge(&target, &NamedTargets(folder).view(&target).map_err(unreadable)?)
             .map_err(|reason| CannotApply::Target { line: 0, reason })?;
         (before.clone(), before)
     };
@@ -286,7 +286,7 @@ fn add_pointers(folder: &Folder, roots: &AllowedRoots, plan: &mut Plan) -> Resul
 }
 
 /// `counts` are the lines that the patch itself adds and removes.
-pub(in crate::playbook) fn patch_proposal(
+pub(crate) fn patch_proposal(
     kind: &PatchKind,
     text: TextHash,
     files: Vec<PathBuf>,
@@ -299,7 +299,7 @@ pub(in crate::playbook) fn patch_proposal(
     Proposal { name: ProposalName::Patch(kind.clone()), text, files, summary, lines: Vec::new(), lessons: Vec::new() }
 }
 
-pub(in crate::playbook) fn skill_proposal(name: &SkillName, text: &[u8], target: PathBuf) -> Proposal {
+pub(crate) fn skill_proposal(name: &SkillName, text: &[u8], target: PathBuf) -> Proposal {
     let summary = format!("a new skill of {} bytes", text.len());
     Proposal {
         name: ProposalName::Skill(name.clone()),
@@ -312,19 +312,15 @@ pub(in crate::playbook) fn skill_proposal(name: &SkillName, text: &[u8], target:
 }
 
 /// The path of a new skill, if it can be created.
-pub(in crate::playbook) fn skill_target(
-    folder: &Folder,
-    roots: &AllowedRoots,
-    name: &SkillName,
-) -> Result<PathBuf, CannotApply> {
+pub(crate) fn skill_target(folder: &Folder, roots: &AllowedRoots, name: &SkillName) -> Result<PathBuf, CannotApply> {
     let target = saved_skill(roots, name.as_str());
     let refuse = |reason| CannotApply::Target { line: 0, reason };
-    judge(&target, &InboxTargets(folder).view(&target).map_err(unreadable)?).map_err(refuse)?;
+    judge(&target, &NamedTargets(folder).view(&target).map_err(unreadable)?).map_err(refuse)?;
     Ok(target.path)
 }
 
 /// The checks of a skill that need only its bytes.
-pub(in crate::playbook) fn check_skill(name: &SkillName, bytes: &[u8]) -> Result<(), CannotApply> {
+pub(crate) fn check_skill(name: &SkillName, bytes: &[u8]) -> Result<(), CannotApply> {
     let reason = if bytes.len() > MAX_FILE_BYTES {
         format!("it has {} bytes, at most {MAX_FILE_BYTES} are read", bytes.len())
     } else if !name.is_standard() {

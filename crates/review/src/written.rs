@@ -4,13 +4,12 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::Inbox;
-use super::proposing::record_edit;
-use crate::error::{CannotApply, Error, Result, inbox};
-use crate::folder::Name;
-use crate::folder::edits::{Record, content_hash};
+use crate::Inbox;
+use crate::error::{CannotApply, Error, Result};
+use crate::files::{InboxFiles, InboxItem, Written};
 use crate::proposal::{MAX_BYTES, PatchKind, ProposalName};
-use crate::store::inbox::{InboxFiles, InboxItem, Written};
+use crate::proposing::record_edit;
+use adage::extend::files::{Name, Undoable, content_hash};
 
 /// The most entries that one call moves, and the most that it combines: each is moved and synced on its own.
 const MAX_CHECKED: usize = 200;
@@ -34,7 +33,7 @@ pub struct Quarantined {
     /// Its former path below the inbox.
     pub name: String,
     /// Its present path. A `.reason` file is beside it.
-    #[serde(serialize_with = "crate::path_text::shown")]
+    #[serde(serialize_with = "adage::extend::path_text::shown")]
     pub kept_at: PathBuf,
     /// The reason.
     pub reason: CannotApply,
@@ -47,19 +46,18 @@ impl Inbox {
     /// cannot be read right now, stay as they are.
     ///
     /// # Errors
-    /// [`FolderError::Io`](crate::FolderError::Io).
+    /// [`FolderError::Io`](adage::FolderError::Io).
     pub fn check_written(&self) -> Result<CheckedInbox> {
-        let shared = &self.playbook.shared;
         let inbox = self.files();
         let mut checked = CheckedInbox::default();
-        shared.store.folder.edits().change(shared.clock.now(), || {
+        self.folder().edits().change(self.now(), || {
             let survey = self.examine_all()?;
             let mut inapplicable = survey.inapplicable.into_iter().filter(|(_, reason)| !reason.may_pass());
             for (path, reason) in inapplicable.by_ref().take(MAX_CHECKED) {
                 checked.aside.push(self.quarantine(&path, reason)?);
             }
             checked.n_left = inapplicable.count();
-            Ok((None, ()))
+            Ok::<_, Error>((None, ()))
         })?;
         // Each on its own: a patch that conflicts with the others affects only itself.
         let extra = |written: Written| match written.what {
@@ -71,13 +69,13 @@ impl Inbox {
             let read = inbox.read(&name, MAX_BYTES);
             let folded = match &read {
                 Ok(bytes) => self.fold_in(&kind, &name, bytes),
-                Err(reason) => Err(inbox::Error::cannot_apply(&"", reason.clone()).into()),
+                Err(reason) => Err(Error::cannot_apply(&"", reason.clone())),
             };
             match folded {
                 Ok(()) => checked.n_folded += 1,
                 // It stays, and `inapplicable` lists it.
-                Err(Error::Inbox(inbox::Error::CannotApply { reason, .. })) if reason.may_pass() => {}
-                Err(Error::Inbox(inbox::Error::CannotApply { reason, .. })) => {
+                Err(Error::CannotApply { reason, .. }) if reason.may_pass() => {}
+                Err(Error::CannotApply { reason, .. }) => {
                     checked.aside.push(self.quarantine(&name, *reason)?);
                 }
                 Err(error) => return Err(error),
@@ -95,7 +93,7 @@ impl Inbox {
 
     /// Records the targets' present content for patches that have no such record.
     fn remember_bases(&self) -> Result<()> {
-        let (inbox, now) = (self.files(), self.playbook.shared.clock.now());
+        let (inbox, now) = (self.files(), self.now());
         let edits = || {
             let mut edits = Vec::new();
             for (ready, plan) in self.examine_all()?.ready {
@@ -107,7 +105,7 @@ impl Inbox {
             }
             Ok(("look at the inbox".to_owned(), edits, ()))
         };
-        self.edit(Record::Dropped, edits).map(drop)
+        self.edit(Undoable::No, edits).map(drop)
     }
 
     fn fold_in(&self, kind: &PatchKind, from: &Name, bytes: &[u8]) -> Result<()> {
@@ -116,6 +114,6 @@ impl Inbox {
             edits.push(self.files().edit(from, Some(content_hash(bytes)), None));
             Ok((format!("join {}", InboxFiles::shown(from)), edits, ()))
         };
-        self.edit(Record::Dropped, fold_in).map(drop)
+        self.edit(Undoable::No, fold_in).map(drop)
     }
 }

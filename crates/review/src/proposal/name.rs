@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use crate::lesson::LessonId;
-use crate::skill::SkillName;
+use adage::LessonId;
+use adage::skills::Name as SkillName;
 
 /// The kind of a patch, which decides what it may change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -7,9 +7,9 @@ use chrono::{DateTime, FixedOffset};
 use serde::Serialize;
 
 use crate::error::CannotApply;
-use crate::learn::{LearnOutcome, RemovedLesson};
-use crate::lesson::{ChangeId, LessonId, TextHash};
 use crate::proposal::ProposalName;
+use adage::learn::{LearnOutcome, RemovedLesson};
+use adage::{ChangeId, LessonId, TextHash};
 
 /// A proposal that awaits review and can be applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -19,11 +19,11 @@ pub struct Proposal {
     /// The hash of exactly the content that was listed.
     pub text: TextHash,
     /// The files that it creates or changes; empty for a lesson.
-    #[serde(serialize_with = "crate::path_text::shown")]
+    #[serde(serialize_with = "adage::extend::path_text::shown")]
     pub files: Vec<PathBuf>,
     /// Its subject, on one line.
     pub summary: String,
-    /// The candidates of a session, those of highest confidence first, or of a file: [`Inbox::apply_lines`](super::Inbox::apply_lines) takes them by
+    /// The candidates of a session, those of highest confidence first, or of a file: [`Inbox::apply_lines`](crate::Inbox::apply_lines) takes them by
     /// number. Empty for what is applied as a whole.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
@@ -42,7 +42,7 @@ pub struct Inapplicable {
     pub reason: CannotApply,
 }
 
-/// The number of proposals that await review, by kind. Their sum is the length of [`Inbox::list`](super::Inbox::list).
+/// The number of proposals that await review, by kind. Their sum is the length of [`Inbox::list`](crate::Inbox::list).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Notice {
@@ -58,26 +58,26 @@ pub struct Notice {
     pub n_lessons: usize,
 }
 
-/// The result of [`Inbox::apply`](super::Inbox::apply).
+/// The result of [`Inbox::apply`](crate::Inbox::apply).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Applied {
-    /// The id for [`Inbox::undo`](super::Inbox::undo); none when no file changed.
+    /// The id for [`Inbox::undo`](crate::Inbox::undo); none when no file changed.
     pub change: Option<ChangeId>,
     /// The files that were created or changed.
-    #[serde(serialize_with = "crate::path_text::shown")]
+    #[serde(serialize_with = "adage::extend::path_text::shown")]
     pub files: Vec<PathBuf>,
     /// The outcomes of the lessons.
     pub lessons: Vec<LearnOutcome>,
 }
 
-/// The result of [`Inbox::dismiss`](super::Inbox::dismiss).
+/// The result of [`Inbox::dismiss`](crate::Inbox::dismiss).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Dismissed {
-    /// The id for [`Inbox::undo`](super::Inbox::undo), which returns patches and skills to the inbox; none when there were none.
+    /// The id for [`Inbox::undo`](crate::Inbox::undo), which returns patches and skills to the inbox; none when there were none.
     pub change: Option<ChangeId>,
-    /// The dismissed lessons. [`Playbook::undo`](crate::Playbook::undo) returns each to review.
+    /// The dismissed lessons. [`Playbook::undo`](adage::Playbook::undo) returns each to review.
     pub lessons: Vec<RemovedLesson>,
 }
 
@@ -88,7 +88,7 @@ pub struct UndoneFiles {
     /// The id of this change, which can be undone too.
     pub change: ChangeId,
     /// The files.
-    #[serde(serialize_with = "crate::path_text::shown")]
+    #[serde(serialize_with = "adage::extend::path_text::shown")]
     pub files: Vec<PathBuf>,
 }
 
@@ -96,14 +96,14 @@ pub struct UndoneFiles {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct InboxChange {
-    /// The id for [`Inbox::undo`](super::Inbox::undo).
+    /// The id for [`Inbox::undo`](crate::Inbox::undo).
     pub id: ChangeId,
     /// When it was made.
     pub at: DateTime<FixedOffset>,
     /// A description of it.
     pub what: String,
     /// The files that it changed, including those of the inbox.
-    #[serde(serialize_with = "crate::path_text::shown")]
+    #[serde(serialize_with = "adage::extend::path_text::shown")]
     pub files: Vec<PathBuf>,
 }
 

@@ -8,8 +8,6 @@
 //! .inbox/aside/…                       what cannot be applied, each with a .reason
 //! ```
 
-pub(crate) mod targets;
-
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -18,13 +16,12 @@ use adage_redact::path_line;
 use chrono::{DateTime, FixedOffset};
 use serde::{Deserialize, Serialize};
 
-use crate::error::folder::{FolderError, Result};
-use crate::error::{CannotApply, with_causes};
-use crate::folder::edits::{FileEdit, content_hash};
-use crate::folder::{Entry, Folder, Name};
-use crate::hash::TextHash;
+use crate::error::CannotApply;
 use crate::proposal::PatchKind;
-use crate::skill::SkillName;
+use adage::FolderError;
+use adage::TextHash;
+use adage::extend::files::{Entry, FileEdit, Folder, Name, content_hash};
+use adage::skills::Name as SkillName;
 
 /// The schema of the record beside a patch that this program writes.
 const SCHEMA: u64 = 1;
@@ -68,7 +65,7 @@ pub(crate) struct Bases {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Base {
-    #[serde(with = "crate::path_text::exact")]
+    #[serde(with = "adage::extend::path_text::exact")]
     path: PathBuf,
     content: Option<TextHash>,
 }
@@ -137,7 +134,7 @@ impl InboxFiles<'_> {
     }
 
     /// All entries of the inbox, in the order of their names, including those that cannot be proposals.
-    pub(crate) fn list(self) -> Result<Vec<Written>> {
+    pub(crate) fn list(self) -> Result<Vec<Written>, FolderError> {
         let (inbox, files) = (Name::from(INBOX), self.0.files());
         if files.entry(&inbox)? == Entry::Missing {
             return Ok(Vec::new());
@@ -162,7 +159,7 @@ impl InboxFiles<'_> {
         Ok(written)
     }
 
-    fn classify(self, folder: &Name, kind: &str, file: &OsStr) -> Result<Option<Written>> {
+    fn classify(self, folder: &Name, kind: &str, file: &OsStr) -> Result<Option<Written>, FolderError> {
         let path = folder.join(file);
         let Some(name) = file.to_str() else {
             return Ok(Some(Written { name: path, what: InboxItem::Misplaced("a file under a readable name") }));
@@ -193,23 +190,23 @@ impl InboxFiles<'_> {
     }
 
     /// Such a folder is left by an interrupted transaction or an applied skill.
-    fn is_empty_folder(self, name: &Name) -> Result<bool> {
+    fn is_empty_folder(self, name: &Name) -> Result<bool, FolderError> {
         let files = self.0.files();
         Ok(files.entry(name)? == Entry::Folder && files.list_own(name)?.is_empty())
     }
 
     /// The names in a folder of the inbox, without temporary files.
-    pub(crate) fn names_in(self, folder: &Name) -> Result<Vec<std::ffi::OsString>> {
+    pub(crate) fn names_in(self, folder: &Name) -> Result<Vec<std::ffi::OsString>, FolderError> {
         self.0.files().list_own(folder)
     }
 
     /// True if there is no entry of this name.
-    pub(crate) fn is_missing(self, name: &Name) -> Result<bool> {
+    pub(crate) fn is_missing(self, name: &Name) -> Result<bool, FolderError> {
         Ok(self.0.files().entry(name)? == Entry::Missing)
     }
 
     /// The hash of a file's content; none if it is missing.
-    pub(crate) fn hash_of(self, name: &Name) -> Result<Option<TextHash>> {
+    pub(crate) fn hash_of(self, name: &Name) -> Result<Option<TextHash>, FolderError> {
         Ok(self.0.files().content(name)?.as_deref().map(content_hash))
     }
 
@@ -233,7 +230,7 @@ impl InboxFiles<'_> {
     }
 
     /// Moves an entry of any type to quarantine with the reason. Returns the new path. It is only renamed.
-    pub(crate) fn set_aside(self, name: &Name, reason: &CannotApply) -> Result<PathBuf> {
+    pub(crate) fn set_aside(self, name: &Name, reason: &CannotApply) -> Result<PathBuf, FolderError> {
         let files = self.0.files();
         let from = self.make_room_for_aside(name)?;
         let folder = Name::from(INBOX).join(ASIDE);
@@ -263,7 +260,7 @@ impl InboxFiles<'_> {
 
     /// Creates the quarantine folder. A link or a file in its place is renamed and becomes an entry like any other. Returns
     /// what `name` is called then.
-    fn make_room_for_aside(self, name: &Name) -> Result<Name> {
+    fn make_room_for_aside(self, name: &Name) -> Result<Name, FolderError> {
         let (files, folder) = (self.0.files(), Name::from(INBOX).join(ASIDE));
         let mut from = name.clone();
         if !matches!(files.entry(&folder)?, Entry::Folder | Entry::Missing) {
@@ -293,5 +290,6 @@ fn own_name(text: &str) -> Option<SkillName> {
 /// An error of reading a proposal concerns only that proposal.
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(crate) fn unreadable(error: FolderError) -> CannotApply {
-    CannotApply::Unreadable { reason: with_causes(&error) }
+    let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
+    CannotApply::Unreadable { reason: causes.map(ToString::to_string).collect::<Vec<_>>().join(": ") }
 }

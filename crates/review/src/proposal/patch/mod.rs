@@ -9,7 +9,7 @@ mod scan;
 use adage_redact::Redactor;
 use diffy::Line;
 
-use crate::error::{Limit, PatchError};
+use crate::patch_error::{Limit, PatchError};
 
 pub(crate) use recount::recounted;
 
@@ -27,13 +27,13 @@ pub(crate) const MAX_FILE_BYTES: usize = 1 << 20;
 /// A unified diff of one or several files.
 ///
 /// ```
-/// use adage::inbox::Patch;
+/// use adage_review::Patch;
 ///
 /// let patch = Patch::parse(b"--- /m/a.md\n+++ /m/a.md\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n")?;
 /// assert_eq!(patch.files()[0].apply(Some(b"one\ntwo\n"))?, b"one\n2\n");
 /// // One line further down the same lines do not count.
 /// assert!(patch.files()[0].apply(Some(b"zero\none\ntwo\n")).is_err());
-/// # Ok::<(), adage::inbox::PatchError>(())
+/// # Ok::<(), adage_review::PatchError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Patch {

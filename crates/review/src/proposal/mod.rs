@@ -16,7 +16,7 @@ pub use patch::{FilePatch, Patch};
 pub(crate) use patch::{MAX_BYTES, MAX_FILE_BYTES, recounted};
 pub(crate) use plan::{Content, Plan};
 pub(crate) use pointer::{INDEX, with_pointers};
-pub(crate) use show::{for_person, hidden_in_prompts, lesson_as_text};
+pub(crate) use show::for_person;
 pub(crate) use target::{
     AllowedRoot, AllowedRoots, Effect, Located, SKILL_FILE, View, in_memory, judge, locate, saved_skill,
 };

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::{FilePatch, MAX_BYTES, MAX_FILES, MAX_HUNKS, MAX_LINE, shown};
-use crate::error::{Forbidden, Limit, PatchError};
+use crate::patch_error::{Forbidden, Limit, PatchError};
 
 /// The lines of a patch.
 struct Lines<'a> {

@@ -1,24 +1,24 @@
 //! Proposing patches and skills. Pending patches of one kind are combined into one; an edited proposal replaces the original.
 
-use super::examined::{apply, check_skill, patch_proposal, skill_proposal, skill_target};
-use super::{Inbox, Proposal};
-use crate::error::{CannotApply, FolderError, Result, inbox};
-use crate::folder::Name;
-use crate::folder::edits::{FileEdit, Record, content_hash};
-use crate::lesson::TextHash;
+use crate::error::{CannotApply, Error, Result};
+use crate::examined::{apply, check_skill, patch_proposal, skill_proposal, skill_target};
+use crate::files::{Bases, InboxFiles, unreadable};
 use crate::proposal::{AllowedRoots, MAX_BYTES, Patch, PatchKind, Plan, ProposalName, SKILL_FILE, recounted};
-use crate::skill::SkillName;
-use crate::store::inbox::{Bases, InboxFiles, unreadable};
+use crate::{Inbox, Proposal};
+use adage::FolderError;
+use adage::TextHash;
+use adage::extend::files::{FileEdit, Name, Undoable, content_hash};
+use adage::skills::Name as SkillName;
 
 impl Inbox {
     /// Proposes a patch. If the inbox has a patch of the same kind, the two are combined. The new patch may be based on the
     /// files as they are, or on the result of the pending patch.
     ///
     /// # Errors
-    /// [`inbox::Error::CannotApply`] when it cannot be applied now or conflicts with the pending patch;
+    /// [`Error::CannotApply`] when it cannot be applied now or conflicts with the pending patch;
     /// [`FolderError::Io`].
     pub fn propose(&self, kind: &PatchKind, patch: &[u8]) -> Result<Proposal> {
-        let (_, proposal) = self.edit(Record::Dropped, || {
+        let (_, proposal) = self.edit(Undoable::No, || {
             let (edits, proposal) = self.combined(kind, patch)?;
             Ok((format!("propose {}", proposal.name), edits, proposal))
         })?;
@@ -28,13 +28,12 @@ impl Inbox {
     /// Proposes a new skill by the text of its `SKILL.md`. A pending proposal of the same name is replaced.
     ///
     /// # Errors
-    /// [`inbox::Error::CannotApply`] when a skill of this name exists or the text is not a skill; [`FolderError::Io`].
+    /// [`Error::CannotApply`] when a skill of this name exists or the text is not a skill; [`FolderError::Io`].
     pub fn propose_skill(&self, skill: &SkillName, text: &str) -> Result<Proposal> {
         let name = ProposalName::Skill(skill.clone());
-        let refuse = |reason| inbox::Error::cannot_apply(&name, reason);
-        let (_, proposal) = self.edit(Record::Dropped, || {
-            let target =
-                skill_target(&self.playbook.shared.store.folder, &self.allowed_roots()?, skill).map_err(refuse)?;
+        let refuse = |reason| Error::cannot_apply(&name, reason);
+        let (_, proposal) = self.edit(Undoable::No, || {
+            let target = skill_target(self.folder(), &self.allowed_roots()?, skill).map_err(refuse)?;
             check_skill(skill, text.as_bytes()).map_err(refuse)?;
             let file = InboxFiles::skill(skill).join(SKILL_FILE);
             let before = self.files().hash_of(&file)?;
@@ -47,12 +46,11 @@ impl Inbox {
     /// The exact bytes of a proposal, unmasked, for a person to edit: a patch, or the text of a skill.
     ///
     /// # Errors
-    /// [`inbox::Error::NoSuch`], also for a lesson; [`inbox::Error::Changed`], [`inbox::Error::CannotApply`].
+    /// [`Error::NoSuch`], also for a lesson; [`adage::Error::Changed`], [`Error::CannotApply`].
     pub fn text(&self, proposal: &Proposal) -> Result<Vec<u8>> {
         let ready = self.present(&proposal.name, proposal.text)?;
-        let (file, _) =
-            ready.leaving.first().ok_or_else(|| inbox::Error::NoSuch { name: proposal.name.to_string() })?;
-        let refuse = |reason| inbox::Error::cannot_apply(&proposal.name, reason).into();
+        let (file, _) = ready.leaving.first().ok_or_else(|| Error::NoSuch { name: proposal.name.to_string() })?;
+        let refuse = |reason| Error::cannot_apply(&proposal.name, reason);
         self.files().read(file, MAX_BYTES).map_err(refuse)
     }
 
@@ -60,12 +58,12 @@ impl Inbox {
     /// recomputed.
     ///
     /// # Errors
-    /// As [`Inbox::text`]; [`inbox::Error::CannotApply`] when the edited text cannot be applied. The proposal is unchanged
+    /// As [`Inbox::text`]; [`Error::CannotApply`] when the edited text cannot be applied. The proposal is unchanged
     /// then.
     pub fn replace(&self, proposal: &Proposal, text: &[u8]) -> Result<Proposal> {
         let name = &proposal.name;
-        let refuse = |reason| inbox::Error::cannot_apply(name, reason);
-        let (_, replaced) = self.edit(Record::Dropped, || {
+        let refuse = |reason| Error::cannot_apply(name, reason);
+        let (_, replaced) = self.edit(Undoable::No, || {
             let ready = self.present(name, proposal.text)?;
             let (edits, replaced) = match name {
                 ProposalName::Patch(kind) => {
@@ -82,7 +80,7 @@ impl Inbox {
                     (edits.collect(), skill_proposal(skill, text, target))
                 }
                 ProposalName::Session(_) | ProposalName::File(_) | ProposalName::Lesson(_) => {
-                    return Err(inbox::Error::NoSuch { name: name.to_string() }.into());
+                    return Err(Error::NoSuch { name: name.to_string() });
                 }
             };
             Ok((format!("edit {name}"), edits, replaced))
@@ -91,20 +89,20 @@ impl Inbox {
     }
 
     /// The edits that combine a patch with the pending one of its kind, and the resulting proposal.
-    pub(in crate::playbook) fn combined(&self, kind: &PatchKind, patch: &[u8]) -> Result<(Vec<FileEdit>, Proposal)> {
+    pub(crate) fn combined(&self, kind: &PatchKind, patch: &[u8]) -> Result<(Vec<FileEdit>, Proposal)> {
         let name = ProposalName::Patch(kind.clone());
-        let refuse = |reason| inbox::Error::cannot_apply(&name, reason);
+        let refuse = |reason| Error::cannot_apply(&name, reason);
         let roots = self.allowed_roots()?;
         let patch = Patch::parse(patch).map_err(|reason| refuse(CannotApply::Patch(reason)))?;
         let (waiting, before) = self.waiting_plan(kind, &roots)?;
         let plan = self.fold(kind, &roots, &waiting, &patch).map_err(refuse)?;
-        Ok(self.canonical(kind, &plan, before).map_err(refuse)?)
+        self.canonical(kind, &plan, before).map_err(refuse)
     }
 
     /// The plan of the pending patch of a kind, and the hash of its file. A patch that can never be applied is quarantined; one
     /// that cannot be applied now stays, and no other patch is combined with it.
     fn waiting_plan(&self, kind: &PatchKind, roots: &AllowedRoots) -> Result<(Plan, Option<TextHash>)> {
-        let (folder, inbox) = (&self.playbook.shared.store.folder, self.files());
+        let (folder, inbox) = (self.folder(), self.files());
         let from = &InboxFiles::patch(kind);
         if inbox.is_missing(from)? {
             return Ok((Plan::default(), None));
@@ -119,9 +117,7 @@ impl Inbox {
         });
         match planned {
             Ok(before) => Ok((plan, Some(before))),
-            Err(reason) if reason.may_pass() => {
-                Err(inbox::Error::cannot_apply(&InboxFiles::shown(from), reason).into())
-            }
+            Err(reason) if reason.may_pass() => Err(Error::cannot_apply(&InboxFiles::shown(from), reason)),
             Err(reason) => {
                 inbox.set_aside(from, &reason)?;
                 Ok((Plan::default(), None))
@@ -136,14 +132,13 @@ impl Inbox {
         plan: &Plan,
         before: Option<TextHash>,
     ) -> Result<(Vec<FileEdit>, Proposal), CannotApply> {
-        let shared = &self.playbook.shared;
         let inbox = self.files();
         let whole = plan.to_patch()?;
         let bytes = whole.to_bytes();
         // A patch that is too large or has too many parts to be read again is refused now.
         Patch::parse(&bytes).map_err(CannotApply::Patch)?;
         let (patch, text) = (InboxFiles::patch(kind), content_hash(&bytes));
-        let record = record_edit(inbox, &patch, text, plan, shared.clock.now()).map_err(unreadable)?;
+        let record = record_edit(inbox, &patch, text, plan, self.now()).map_err(unreadable)?;
         let files = plan.files().map(|(path, _)| path.to_owned()).collect();
         let proposal = patch_proposal(kind, text, files, whole.line_counts());
         Ok((vec![inbox.edit(&patch, before, Some(bytes)), record], proposal))
@@ -152,7 +147,7 @@ impl Inbox {
     /// Adds a new patch to the plan of the pending one. The patch is based on the files as they are, or as the plan leaves
     /// them.
     fn fold(&self, kind: &PatchKind, roots: &AllowedRoots, waiting: &Plan, patch: &Patch) -> Result<Plan, CannotApply> {
-        let folder = &self.playbook.shared.store.folder;
+        let folder = self.folder();
         let mut fresh = Plan::default();
         let merged = apply(folder, kind, roots, &mut fresh, (patch, None)).and_then(|_| waiting.clone().merged(fresh));
         if merged.is_ok() || waiting.files().next().is_none() {
@@ -166,7 +161,7 @@ impl Inbox {
     }
 }
 
-pub(in crate::playbook) fn record_edit(
+pub(crate) fn record_edit(
     inbox: InboxFiles<'_>,
     of: &Name,
     text: TextHash,

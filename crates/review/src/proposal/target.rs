@@ -12,7 +12,7 @@ use super::look_alike::{is_alike, mixes_scripts};
 use super::name::PatchKind;
 use super::patch::FilePatch;
 use crate::error::{BadName, TargetError};
-use crate::folder::Entry;
+use adage::extend::files::Entry;
 
 /// Names of files that agents read as instructions, compared without case.
 const INSTRUCTIONS: [&str; 14] = [

@@ -4,25 +4,26 @@ use std::collections::BTreeMap;
 
 use adage_redact::written_out;
 
-use super::results::Proposal;
-use crate::error::{Result, inbox};
-use crate::learn::ReviewedLesson;
-use crate::lesson::{Origin, TextHash, Trust};
-use crate::proposal::{ProposalName, for_person, hidden_in_prompts, lesson_as_text};
-use crate::state::Waiting;
+use crate::error::Result;
+use crate::proposal::{ProposalName, for_person};
+use crate::results::Proposal;
+use adage::TextHash;
+use adage::extend::{ReviewedLesson, hidden_in_prompts, lesson_as_text};
+use adage::lesson::{Origin, Trust};
+use adage::playbook::WaitingLesson;
 
 /// The lessons that one session suggests or one file contains, those of highest confidence first; never empty.
-pub(super) struct Findings {
+pub(crate) struct Findings {
     name: ProposalName,
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingLesson>,
 }
 
 impl Findings {
     /// Groups waiting lessons by the session or file that they come from, in the order of the first of each. The other lessons are
     /// returned beside them.
-    pub(super) fn group(waiting: Vec<Waiting>) -> (Vec<Self>, Vec<Waiting>) {
+    pub(crate) fn group(waiting: Vec<WaitingLesson>) -> (Vec<Self>, Vec<WaitingLesson>) {
         let mut places: BTreeMap<ProposalName, usize> = BTreeMap::new();
-        let (mut found, mut others): (Vec<Self>, Vec<Waiting>) = (Vec::new(), Vec::new());
+        let (mut found, mut others): (Vec<Self>, Vec<WaitingLesson>) = (Vec::new(), Vec::new());
         for waiting in waiting {
             let Some(name) = source_of(&waiting) else {
                 others.push(waiting);
@@ -40,11 +41,11 @@ impl Findings {
         (found, others)
     }
 
-    pub(super) fn name(&self) -> &ProposalName {
+    pub(crate) fn name(&self) -> &ProposalName {
         &self.name
     }
 
-    pub(super) fn proposal(&self) -> Proposal {
+    pub(crate) fn proposal(&self) -> Proposal {
         let lines: Vec<String> = self.waiting.iter().map(line).collect();
         let n_found = lines.len();
         let label = match self.name {
@@ -73,17 +74,18 @@ impl Findings {
     }
 
     /// The lessons, if they are those of the proposal as it was listed.
-    pub(super) fn reviewed(&self, proposal: &Proposal) -> Result<Vec<ReviewedLesson>> {
+    pub(crate) fn reviewed(&self, proposal: &Proposal) -> Result<Vec<ReviewedLesson>> {
         let (expected, found) = (proposal.text, self.hash());
         if found != expected {
-            return Err(inbox::Error::Changed { what: proposal.name.to_string(), expected, found }.into());
+            return Err(adage::Error::Changed { what: proposal.name.to_string(), expected, found }.into());
         }
-        let reviewed = |waiting: &Waiting| ReviewedLesson { id: waiting.lesson.id, shown: waiting.lesson.shown_hash() };
+        let reviewed =
+            |waiting: &WaitingLesson| ReviewedLesson { id: waiting.lesson.id, shown: waiting.lesson.shown_hash() };
         Ok(self.waiting.iter().map(reviewed).collect())
     }
 
     /// All candidates with their quotes, numbered.
-    pub(super) fn shown(&self, proposal: &Proposal) -> Result<String> {
+    pub(crate) fn shown(&self, proposal: &Proposal) -> Result<String> {
         self.reviewed(proposal)?;
         let numbered = self.waiting.iter().zip(1..).map(|(waiting, number)| format!("{number}.\n{}", text_of(waiting)));
         Ok(numbered.collect::<Vec<_>>().join("\n"))
@@ -91,7 +93,7 @@ impl Findings {
 }
 
 /// The session or file that a lesson comes from.
-fn source_of(waiting: &Waiting) -> Option<ProposalName> {
+fn source_of(waiting: &WaitingLesson) -> Option<ProposalName> {
     let provenance = &waiting.lesson.provenance;
     let source = Some(provenance.session.clone()).filter(|source| !source.is_empty())?;
     match provenance.origin {
@@ -102,14 +104,14 @@ fn source_of(waiting: &Waiting) -> Option<ProposalName> {
 }
 
 /// A candidate on one line: when it applies, and what to do; one text if they are the same.
-fn line(Waiting { lesson, .. }: &Waiting) -> String {
+fn line(WaitingLesson { lesson, .. }: &WaitingLesson) -> String {
     let solution = lesson.correct_pattern.replace('\n', " ");
     let is_one_text = lesson.trigger == lesson.correct_pattern;
     for_person(&if is_one_text { solution } else { format!("{}: {solution}", lesson.trigger) }).0
 }
 
 /// A lesson that was not found in a session, or that is asked for alone.
-pub(super) fn lesson_proposal(Waiting { lesson, reason }: &Waiting) -> Proposal {
+pub(crate) fn lesson_proposal(WaitingLesson { lesson, reason, .. }: &WaitingLesson) -> Proposal {
     let times = match lesson.frequency {
         0 | 1 => String::new(),
         n => format!("; {n} sessions suggest it"),
@@ -125,7 +127,7 @@ pub(super) fn lesson_proposal(Waiting { lesson, reason }: &Waiting) -> Proposal 
 }
 
 /// All that a person is shown of a lesson before they decide.
-pub(super) fn text_of(Waiting { lesson, reason }: &Waiting) -> String {
+pub(crate) fn text_of(WaitingLesson { lesson, reason, .. }: &WaitingLesson) -> String {
     let (lesson, n_hidden) = lesson.masked();
     let mut shown = written_out(&lesson_as_text(&lesson, &reason.to_string()));
     if n_hidden > 0 {

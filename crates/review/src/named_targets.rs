@@ -2,31 +2,31 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::folder::{FolderError, Result};
-use crate::folder::{Entry, Folder, Name};
 use crate::proposal::{AllowedRoot, AllowedRoots, Located, View};
+use adage::FolderError;
+use adage::extend::files::{Entry, Folder, Name};
 
 /// Files that the host named, by absolute path.
 #[derive(Clone, Copy)]
-pub(crate) struct InboxTargets<'a>(pub(crate) &'a Folder);
+pub(crate) struct NamedTargets<'a>(pub(crate) &'a Folder);
 
-impl InboxTargets<'_> {
+impl NamedTargets<'_> {
     /// The roots that proposals may change.
-    pub(crate) fn allowed_roots(self, global: Option<&Path>, skills: &[PathBuf]) -> Result<AllowedRoots> {
+    pub(crate) fn allowed_roots(self, global: Option<&Path>, skills: &[PathBuf]) -> Result<AllowedRoots, FolderError> {
         Ok(AllowedRoots {
             memory: AllowedRoot { spelled: self.0.spelled().to_owned(), resolved: self.0.path().to_owned() },
             global: global.map(|file| self.file(file)).transpose()?,
-            skills: skills.iter().map(|root| self.directory(root)).collect::<Result<_>>()?,
+            skills: skills.iter().map(|root| self.directory(root)).collect::<Result<_, FolderError>>()?,
         })
     }
 
-    fn directory(self, path: &Path) -> Result<AllowedRoot> {
+    fn directory(self, path: &Path) -> Result<AllowedRoot, FolderError> {
         let spelled = std::path::absolute(path).map_err(FolderError::io("resolve", path))?;
         let resolved = self.0.links().resolve_existing(&spelled)?;
         Ok(AllowedRoot { spelled, resolved })
     }
 
-    fn file(self, path: &Path) -> Result<AllowedRoot> {
+    fn file(self, path: &Path) -> Result<AllowedRoot, FolderError> {
         let spelled = std::path::absolute(path).map_err(FolderError::io("resolve", path))?;
         let (Some(parent), Some(name)) = (spelled.parent(), spelled.file_name()) else { return self.directory(path) };
         let resolved = self.0.links().resolve_existing(parent)?.join(name);
@@ -34,8 +34,8 @@ impl InboxTargets<'_> {
     }
 
     /// The state of a target and of the entries on the way to it.
-    pub(crate) fn view(self, target: &Located) -> Result<View> {
-        let steps = target.steps.iter().map(|step| self.entry(step)).collect::<Result<Vec<Entry>>>()?;
+    pub(crate) fn view(self, target: &Located) -> Result<View, FolderError> {
+        let steps = target.steps.iter().map(|step| self.entry(step)).collect::<Result<Vec<Entry>, FolderError>>()?;
         let (folder, siblings) = if let Some(parent) = target.path.parent()
             && self.entry(parent).is_ok_and(|entry| matches!(entry, Entry::Folder | Entry::Link))
         {
@@ -49,13 +49,13 @@ impl InboxTargets<'_> {
     }
 
     /// The type of the entry at a path; a link is not followed.
-    pub(crate) fn entry(self, path: &Path) -> Result<Entry> {
+    pub(crate) fn entry(self, path: &Path) -> Result<Entry, FolderError> {
         let (directory, name) = self.0.locate(path);
         directory.entry(name)
     }
 
     /// The content of a regular file; none if it is missing.
-    pub(crate) fn content(self, path: &Path) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn content(self, path: &Path) -> Result<Option<Vec<u8>>, FolderError> {
         let (directory, name) = self.0.locate(path);
         directory.content(name)
     }

@@ -1,12 +1,13 @@
-//! What awaits a person's review: patches of notes and skills, new skills, lessons. Nothing here takes effect by itself.
+//! What awaits a person's review in the lesson memory `adage`: patches of notes and skills, new skills, lessons. Nothing here takes effect
+//! by itself.
 //!
 //! ```
 //! use adage::Playbook;
-//! use adage::inbox::PatchKind;
+//! use adage_review::{Inbox, PatchKind};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! let playbook = Playbook::builder(folder.path()).without_embedder().open()?;
-//! let inbox = playbook.inbox();
+//! let inbox = Inbox::of(&playbook);
 //! let notes = folder.path().canonicalize()?.join("deploy.md");
 //! let patch = format!("--- /dev/null\n+++ {}\n@@ -0,0 +1 @@\n+Deploy on Mondays.\n", notes.display());
 //! inbox.propose(&PatchKind::Private, patch.as_bytes())?;
@@ -23,10 +24,26 @@
 //!
 //! A proposal is shown, applied and dismissed exactly as it was listed, by hash. Several files change together or not at all.
 
-pub use crate::error::inbox::Error;
-pub use crate::error::{BadName, CannotApply, Forbidden, Limit, PatchError, TargetError};
-pub use crate::playbook::inbox::written::{CheckedInbox, Quarantined};
-pub use crate::playbook::inbox::{
-    Applied, Dismissed, Inapplicable, Inbox, InboxChange as Change, Notice, Proposal, UndoneFiles,
-};
-pub use crate::proposal::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
+mod error;
+mod examined;
+mod files;
+mod found;
+mod inbox;
+mod named_targets;
+mod patch_error;
+mod proposal;
+mod proposing;
+mod results;
+mod written;
+
+pub use error::{BadName, CannotApply, Error, Result, TargetError};
+pub use inbox::Inbox;
+pub use patch_error::{Forbidden, Limit, PatchError};
+pub use proposal::{BadProposalName, FilePatch, Patch, PatchKind, ProposalKind, ProposalName};
+pub use results::{Applied, Dismissed, Inapplicable, InboxChange as Change, Notice, Proposal, UndoneFiles};
+pub use written::{CheckedInbox, Quarantined};
+
+/// The README's example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

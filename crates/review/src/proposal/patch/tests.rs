@@ -24,6 +24,12 @@ fn check(patch: &str, base: Option<&str>, expected: Result<&str, &str>) {
     }
 }
 
+/// Valid patches: one makes a file, one changes it.
+const SEEDS: [&str; 2] = [
+    "--- /dev/null\n+++ b/new.md\n@@ -0,0 +1,2 @@\n+one\n+two\n",
+    "--- a\n+++ a\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n\\ No newline at end of file\n",
+];
+
 fn of_a(hunks: &str) -> String {
     format!("--- a\n+++ a\n{hunks}")
 }
@@ -246,5 +252,22 @@ proptest! {
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), hunk in "[-+ @\\\\a0-9,\n]{0,80}") {
         let _ = Patch::parse(&bytes);
         let _ = Patch::parse(of_a(&format!("@@ -1,2 +1,2 @@\n{hunk}")).as_bytes()).map(|patch| patch.files()[0].apply(Some(b"a\n0\n")));
+    }
+
+    #[test]
+    fn a_changed_patch_round_trips_or_is_refused(seed in 0..2usize, at in 0..80usize, n in 0..4usize, put in "[-+ @\\\\a0-9,\n]{0,4}") {
+        let mut bytes = SEEDS[seed].as_bytes().to_vec();
+        let at = at.min(bytes.len());
+        let end = (at + n).min(bytes.len());
+        bytes.splice(at..end, put.bytes());
+        if let Ok(patch) = Patch::parse(&bytes) {
+            let again = Patch::parse(&patch.to_bytes()).unwrap();
+            prop_assert_eq!(again.to_bytes(), patch.to_bytes());
+            for file in patch.files() {
+                let is_made = file.apply(None).is_ok();
+                prop_assert!(!is_made || file.old_name().is_none(), "a file that is not there was changed");
+                let _ = file.apply(Some(b"one\ntwo\nthree\n"));
+            }
+        }
     }
 }

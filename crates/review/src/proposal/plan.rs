@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::patch::{self, FilePatch, Patch};
 use super::target::Located;
-use crate::error::{CannotApply, PatchError};
+use crate::error::CannotApply;
+use crate::patch_error::PatchError;
 
 /// The content of a file; none if it is missing.
 pub(crate) type Content = Option<Vec<u8>>;

@@ -5,30 +5,26 @@ use std::path::PathBuf;
 use adage_redact::path_line;
 use serde::Serialize;
 
-use super::PatchError;
-use crate::lesson::TextHash;
+use crate::patch_error::PatchError;
+use adage::{FolderError, TextHash};
+
+/// Shorthand for results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a proposal cannot be shown, applied or dismissed. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// An error of the playbook or its folder; [`Changed`](adage::Error::Changed) for what has changed since it was listed.
+    #[error(transparent)]
+    Memory(#[from] adage::Error),
     /// No such proposal awaits review.
     #[error("no proposal {name} awaits review")]
     NoSuch {
         /// The requested name or id.
         name: String,
     },
-    /// A proposal has changed since it was listed; list it again.
-    #[error("{what} changed: {expected} was listed, it is {found}; list it again")]
-    Changed {
-        /// The proposal, or the lesson that awaits review.
-        what: String,
-        /// The hash of the listed content.
-        expected: TextHash,
-        /// The hash of the present content.
-        found: TextHash,
-    },
-    /// A proposal, or an undo of edits, cannot be applied.
+    /// A proposal cannot be applied.
     #[error("{name} cannot be applied")]
     CannotApply {
         /// The proposal.
@@ -46,6 +42,16 @@ impl Error {
     }
 }
 
+impl From<FolderError> for Error {
+    fn from(error: FolderError) -> Self {
+        Self::Memory(error.into())
+    }
+}
+
+fn content(hash: Option<&TextHash>) -> String {
+    hash.map_or_else(|| "no file".to_owned(), |hash| format!("content {hash}"))
+}
+
 /// Why a proposal cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
@@ -58,7 +64,7 @@ pub enum CannotApply {
     #[error("the diff of {} does not apply: {reason}", path_line(path))]
     Diff {
         /// The file.
-        #[serde(serialize_with = "crate::path_text::shown")]
+        #[serde(serialize_with = "adage::extend::path_text::shown")]
         path: PathBuf,
         /// Why not.
         reason: PatchError,
@@ -74,11 +80,11 @@ pub enum CannotApply {
     /// A file has changed since the proposal was made.
     #[error(
         "{} changed since: the proposal is for {}, it is {}",
-        path_line(path), super::content(proposed_for.as_ref()), super::content(found.as_ref())
+        path_line(path), content(proposed_for.as_ref()), content(found.as_ref())
     )]
     Changed {
         /// The file.
-        #[serde(serialize_with = "crate::path_text::shown")]
+        #[serde(serialize_with = "adage::extend::path_text::shown")]
         path: PathBuf,
         /// The hash of its content then; none if there was no file.
         proposed_for: Option<TextHash>,
@@ -112,7 +118,7 @@ pub enum CannotApply {
     #[error("{} in it is not a regular file with one name", path_line(path))]
     NotAFile {
         /// Its path in the memory folder.
-        #[serde(serialize_with = "crate::path_text::shown")]
+        #[serde(serialize_with = "adage::extend::path_text::shown")]
         path: PathBuf,
     },
     /// It is too large.
@@ -181,7 +187,7 @@ pub enum TargetError {
     #[error("{} is not {expected}", path_line(path))]
     Outside {
         /// The path.
-        #[serde(serialize_with = "crate::path_text::shown")]
+        #[serde(serialize_with = "adage::extend::path_text::shown")]
         path: PathBuf,
         /// The files that it may change.
         expected: &'static str,
@@ -190,21 +196,21 @@ pub enum TargetError {
     #[error("{} holds instructions of a project", path_line(path))]
     Instructions {
         /// The path.
-        #[serde(serialize_with = "crate::path_text::shown")]
+        #[serde(serialize_with = "adage::extend::path_text::shown")]
         path: PathBuf,
     },
     /// It, or a folder above it, is a symbolic link or resolves to another path.
     #[error("{} leads elsewhere", path_line(path))]
     Link {
         /// The path.
-        #[serde(serialize_with = "crate::path_text::shown")]
+        #[serde(serialize_with = "adage::extend::path_text::shown")]
         path: PathBuf,
     },
     /// It is not a regular file, or a part above it is not a folder.
     #[error("{} is not a {expected}", path_line(path))]
     Kind {
         /// The path.
-        #[serde(serialize_with = "crate::path_text::shown")]
+        #[serde(serialize_with = "adage::extend::path_text::shown")]
         path: PathBuf,
         /// `regular file` or `folder`.
         expected: &'static str,
@@ -213,7 +219,7 @@ pub enum TargetError {
     #[error("{} has {n_links} hard links", path_line(path))]
     HardLinked {
         /// The path.
-        #[serde(serialize_with = "crate::path_text::shown")]
+        #[serde(serialize_with = "adage::extend::path_text::shown")]
         path: PathBuf,
         /// The number of hard links.
         n_links: u64,
@@ -222,21 +228,21 @@ pub enum TargetError {
     #[error("{} may not be written", path_line(path))]
     WriteProtected {
         /// The path.
-        #[serde(serialize_with = "crate::path_text::shown")]
+        #[serde(serialize_with = "adage::extend::path_text::shown")]
         path: PathBuf,
     },
     /// The patch changes a file that does not exist.
     #[error("{} does not exist", path_line(path))]
     Missing {
         /// The path.
-        #[serde(serialize_with = "crate::path_text::shown")]
+        #[serde(serialize_with = "adage::extend::path_text::shown")]
         path: PathBuf,
     },
     /// The patch creates a file that exists.
     #[error("{} exists already", path_line(path))]
     Exists {
         /// The path.
-        #[serde(serialize_with = "crate::path_text::shown")]
+        #[serde(serialize_with = "adage::extend::path_text::shown")]
         path: PathBuf,
     },
     /// The patch creates a file with a name that some systems, or people, do not distinguish from an existing one.
@@ -246,7 +252,7 @@ pub enum TargetError {
     )]
     Alike {
         /// The path.
-        #[serde(serialize_with = "crate::path_text::shown")]
+        #[serde(serialize_with = "adage::extend::path_text::shown")]
         path: PathBuf,
         /// The name that exists.
         found: String,
