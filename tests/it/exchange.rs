@@ -6,7 +6,7 @@ use std::path::Path;
 use adage::exchange::{ExportKey, ExportRefused, Seal, read_export, read_lessons};
 use adage::learn::ReviewReason;
 use adage::lesson::{Refusal, Trust};
-use adage::{Config, Error, LearnOutcome, LessonDraft, Listing, Playbook, build_lesson, exchange, inbox};
+use adage::{Config, Error, LearnOutcome, LessonDraft, Listing, Playbook, build_lesson, exchange};
 use proptest::prelude::*;
 
 use crate::bench::{Bench, learn, lessons, three};

@@ -312,7 +312,7 @@ fn decisions_in_a_review_folder_can_be_undone() {
     assert_eq!(home.text("memory/.inbox/skills/nonsense/SKILL.md"), "# Nonsense\n\nDo nothing.\n");
 
     // The patch that awaits review is where the applied one was.
-    assert!(matches!(inbox.undo(change(APPLIED)), Err(Error::FileChanged { .. })));
+    assert!(matches!(inbox.undo(change(APPLIED)), Err(adage_review::Error::Memory(Error::FileChanged { .. }))));
     inbox.dismiss(&inbox.list().unwrap()[..1]).unwrap();
     inbox.undo(change(APPLIED)).unwrap();
     assert_eq!(home.text("memory/notes.md"), "one\ntwo\nthree\n");

@@ -49,7 +49,7 @@ impl NativeReview {
 
     fn show(&self, py: Python<'_>, listed: &str, is_revealing: bool) -> PyResult<String> {
         self.0.get().handle().call(py, |book| {
-            let inbox = if is_revealing { Inbox::of(book).revealing() } else { Inbox::of(&book) };
+            let inbox = if is_revealing { Inbox::of(book).revealing() } else { Inbox::of(book) };
             Ok::<_, Failure>(inbox.show(&parse::<Listed>(listed)?.proposal(&inbox)?)?)
         })
     }

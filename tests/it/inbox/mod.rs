@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use adage::{Error, FolderError, LearnOutcome, Playbook, build_lesson, inbox};
+use adage::{Error, FolderError, LearnOutcome, Playbook, build_lesson};
 use adage_review::{Applied, CannotApply, Inbox, Patch, PatchKind, TargetError};
 
 use crate::patches;
@@ -21,7 +21,7 @@ pub(crate) fn skill(name: &str) -> PatchKind {
     PatchKind::Skill(name.parse().unwrap())
 }
 
-fn reason(error: Error) -> CannotApply {
+fn reason(error: adage_review::Error) -> CannotApply {
     match error {
         adage_review::Error::CannotApply { reason, .. } => *reason,
         other => panic!("{other}"),
@@ -96,7 +96,10 @@ fn an_edit_in_between_is_not_overwritten_by_undo() {
     let applied = inbox.apply(&inbox.list().unwrap()).unwrap();
     home.write("memory/notes.md", "mine\n");
     let refused = inbox.undo(applied.change.unwrap()).unwrap_err();
-    assert!(matches!(refused, Error::FileChanged { expected: Some(_), found: Some(_), .. }), "{refused}");
+    assert!(
+        matches!(refused, adage_review::Error::Memory(Error::FileChanged { expected: Some(_), found: Some(_), .. })),
+        "{refused}"
+    );
     assert_eq!(home.text("memory/notes.md"), "mine\n");
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use adage::{Error, FolderError, Playbook, TextHash, inbox};
+use adage::{Error, FolderError, Playbook, TextHash};
 use adage_review::{CannotApply, Inbox, PatchKind, ProposalName, TargetError};
 
 use super::{CHANGE, skill, tainted};
@@ -117,17 +117,17 @@ fn a_missing_lesson_prevents_changes_of_files() {
     other[1].text = TextHash::of(&["another text"]);
     let twice = [&proposals[..], &proposals[1..]].concat();
     let before = home.snapshot("memory");
-    let check = |proposals: &[adage_review::Proposal], is_expected: fn(&Error) -> bool| {
+    let check = |proposals: &[adage_review::Proposal], is_expected: fn(&adage_review::Error) -> bool| {
         for refused in [inbox.apply(proposals).map(drop), inbox.dismiss(proposals).map(drop)] {
             assert!(refused.as_ref().is_err_and(is_expected), "{refused:?}");
         }
         assert_eq!((home.snapshot("memory"), inbox.list().unwrap().len()), (before.clone(), 2));
     };
     check(&other, |error| matches!(error, adage_review::Error::Memory(Error::Changed { .. })));
-    check(&twice, |error| matches!(error, Error::NoSuchLesson { .. }));
+    check(&twice, |error| matches!(error, adage_review::Error::Memory(Error::NoSuchLesson { .. })));
     inbox.dismiss(&proposals[1..]).unwrap();
     let refused = inbox.apply(&proposals).unwrap_err();
-    assert!(matches!(refused, Error::NoSuchLesson { .. }), "{refused}");
+    assert!(matches!(refused, adage_review::Error::Memory(Error::NoSuchLesson { .. })), "{refused}");
     assert_eq!((home.text("memory/notes.md").as_str(), inbox.list().unwrap().len()), ("one\ntwo\nthree\n", 1));
 }
 
@@ -139,9 +139,18 @@ fn a_read_only_handle_proposes_and_applies_nothing() {
     let reader = Inbox::of(&home.builder().read_only().open().unwrap());
     let proposals = reader.list().unwrap();
     assert_eq!(proposals.len(), 1);
-    assert!(matches!(reader.apply(&proposals), Err(Error::Folder(FolderError::ReadOnly { .. }))));
-    assert!(matches!(reader.dismiss(&proposals), Err(Error::Folder(FolderError::ReadOnly { .. }))));
-    assert!(matches!(reader.check_written(), Err(Error::Folder(FolderError::ReadOnly { .. }))));
+    assert!(matches!(
+        reader.apply(&proposals),
+        Err(adage_review::Error::Memory(Error::Folder(FolderError::ReadOnly { .. })))
+    ));
+    assert!(matches!(
+        reader.dismiss(&proposals),
+        Err(adage_review::Error::Memory(Error::Folder(FolderError::ReadOnly { .. })))
+    ));
+    assert!(matches!(
+        reader.check_written(),
+        Err(adage_review::Error::Memory(Error::Folder(FolderError::ReadOnly { .. })))
+    ));
     let nowhere = home.path("nowhere");
     let reader = Playbook::builder(&nowhere).without_embedder().read_only().open().unwrap();
     assert!(Inbox::of(&reader).list().unwrap().is_empty() && !nowhere.exists());

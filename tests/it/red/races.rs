@@ -226,7 +226,7 @@ fn a_recall_is_counted_in_the_folder_that_was_opened() {
 }
 
 /// Adds a line to a file that is as it was, and takes it out again: the file outside is one that every other patch would fit.
-fn turn(playbook: &Playbook, kind: &PatchKind, file: &Path) -> adage::Result<()> {
+fn turn(playbook: &Playbook, kind: &PatchKind, file: &Path) -> adage_review::Result<()> {
     let inbox = Inbox::of(&playbook);
     let text = fs::read_to_string(file).unwrap_or_default();
     let is_first = text == FOREIGN;

@@ -154,7 +154,7 @@ fn an_unreadable_target_does_not_block_other_edits() {
             assert_eq!(others, ["a", "gone", "b"], "{what}, crash at {number}: the others are rolled back");
             let edit = folders.edit("memory/next.md", None, Some("x"));
             let next = Transaction { what: "next".to_owned(), record: Undoable::Yes, edits: vec![edit] };
-            folder.edits().change(at(1), || Ok((Some(next), ()))).unwrap();
+            folder.edits().change(at(1), || Ok::<_, crate::Error>((Some(next), ()))).unwrap();
         }
         assert!(n_met > 3, "{what}: {n_met}");
     }

@@ -162,7 +162,7 @@ fn only_the_newest_transactions_can_be_undone() {
     for n in 0..40 {
         let edit = folders.edit(&format!("memory/{n}.md"), None, Some("x"));
         let transaction = Transaction { what: n.to_string(), record: Undoable::Yes, edits: vec![edit] };
-        ids.extend(folder.edits().change(at(n), || Ok((Some(transaction), ()))).unwrap().0);
+        ids.extend(folder.edits().change(at(n), || Ok::<_, crate::Error>((Some(transaction), ()))).unwrap().0);
     }
     let known: Vec<ChangeId> = folder.edits().done().unwrap().into_iter().map(|journal| journal.id).collect();
     assert_eq!(known, ids[8..]);
@@ -179,7 +179,7 @@ fn journals_are_removed_after_thirty_days() {
     let edit = |n: i64| {
         let edit = folders.edit(&format!("memory/{n}.md"), None, Some("x"));
         let transaction = Transaction { what: n.to_string(), record: Undoable::Yes, edits: vec![edit] };
-        folder.edits().change(at(n * DAY), || Ok((Some(transaction), ()))).unwrap();
+        folder.edits().change(at(n * DAY), || Ok::<_, crate::Error>((Some(transaction), ()))).unwrap();
     };
     let days = || -> Vec<String> { folder.edits().done().unwrap().into_iter().map(|journal| journal.what).collect() };
     (0..3).for_each(edit);

@@ -43,7 +43,7 @@ fn learned(playbook: &Playbook) {
 }
 
 fn applied_and_undone(playbook: &Playbook) {
-    let inbox = Inbox::of(&playbook);
+    let inbox = Inbox::of(playbook);
     let proposal = inbox.find(&ProposalName::Patch(PatchKind::Private)).unwrap();
     let change = inbox.apply(&[proposal]).unwrap().change.unwrap();
     let note = home("project/.adage/note.md");
