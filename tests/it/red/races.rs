@@ -97,11 +97,11 @@ impl Race {
     }
 
     /// Writes while `place` is swapped with a link to `target`. A handle that stopped writing is opened again between two swaps.
-    fn run(
+    fn run<E: Into<adage_review::Error>>(
         &self,
         [place, target]: [&str; 2],
         open: impl Fn() -> Playbook,
-        mut write: impl FnMut(&Playbook, usize) -> adage::Result<()>,
+        mut write: impl FnMut(&Playbook, usize) -> Result<(), E>,
     ) -> Tally {
         let (place, target) = (self.path(place), self.path(target));
         let (before, start) = (self.outside(), Instant::now());
@@ -113,7 +113,10 @@ impl Race {
                     Ok(()) => n_written += 1,
                     Err(error) => {
                         n_refused += 1;
-                        if matches!(error, Error::Folder(FolderError::WritesStopped { .. })) {
+                        if matches!(
+                            error.into(),
+                            adage_review::Error::Memory(Error::Folder(FolderError::WritesStopped { .. }))
+                        ) {
                             let _turn = self.turn.lock().unwrap();
                             playbook = open();
                         }
@@ -163,7 +166,12 @@ fn put_back(aside: &Path, place: &Path) {
 
 /// The program may refuse while it is attacked, and may not be broken afterwards: the last number is written in peace.
 #[expect(clippy::print_stdout, reason = "how many writes there were says what the result is worth")]
-fn check(name: &str, tally: &Tally, playbook: &Playbook, mut write: impl FnMut(&Playbook, usize) -> adage::Result<()>) {
+fn check<E: std::fmt::Debug>(
+    name: &str,
+    tally: &Tally,
+    playbook: &Playbook,
+    mut write: impl FnMut(&Playbook, usize) -> Result<(), E>,
+) {
     let Tally { n_swaps, n_written, n_refused, escapes } = tally;
     println!("{name}: {n_swaps} swaps, {n_written} written, {n_refused} refused, {} escapes", escapes.len());
     assert!(escapes.is_empty(), "{name}: {} escapes: {tally:#?}", escapes.len());
@@ -227,7 +235,7 @@ fn a_recall_is_counted_in_the_folder_that_was_opened() {
 
 /// Adds a line to a file that is as it was, and takes it out again: the file outside is one that every other patch would fit.
 fn turn(playbook: &Playbook, kind: &PatchKind, file: &Path) -> adage_review::Result<()> {
-    let inbox = Inbox::of(&playbook);
+    let inbox = Inbox::of(playbook);
     let text = fs::read_to_string(file).unwrap_or_default();
     let is_first = text == FOREIGN;
     let diff = if is_first { "@@ -1 +1,2 @@\n foreignword\n+more\n" } else { "@@ -1,2 +1 @@\n foreignword\n-more\n" };

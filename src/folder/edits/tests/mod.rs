@@ -15,6 +15,7 @@ use crate::folder::Access;
 use crate::folder::disk::{Disk, RealDisk};
 use crate::store::undo::undo_within;
 use crate::testing::at;
+use crate::testing::faults::CountingDisk;
 
 /// A memory folder, and another folder outside it.
 struct TestFolders {
@@ -152,6 +153,23 @@ fn if_one_file_has_changed_no_file_is_edited() {
     let refused = undo_within(&folder, id, at(1), |_| Ok(folders.reach())).unwrap_err();
     assert!(refused.to_string().contains("the edit is for no file, it is content"), "{refused}");
     assert_eq!(folders.state(), after);
+}
+
+/// Changes `n_files` files together. Returns the number of disk operations.
+fn operations_to_change(n_files: usize) -> usize {
+    let (folders, disk) = (TestFolders::new(), CountingDisk::default());
+    let folder = folders.folder(Box::new(disk.clone()));
+    let edits = (0..n_files).map(|n| folders.edit(&format!("memory/new/{n}.md"), None, Some("x"))).collect();
+    let transaction = Transaction { what: "many".to_owned(), record: Undoable::Yes, edits };
+    disk.take();
+    folder.edits().change(at(0), || Ok::<_, Error>((Some(transaction), ()))).unwrap();
+    disk.take().len()
+}
+
+#[test]
+fn disk_operations_grow_linearly_with_the_number_of_files() {
+    let (few, many) = (operations_to_change(50), operations_to_change(200));
+    assert!(few >= 50 && many <= 4 * few, "{few} operations for 50 files, {many} for 200");
 }
 
 #[test]
