@@ -6,7 +6,7 @@ use adage::lesson::Refusal;
 use adage::playbook::SkipSelection;
 use adage::transcript::{Status, ToolCall, Transcript, Turn};
 use adage::{
-    Config, Error, LearnOutcome, LessonDraft, Listing, ManualClock, Playbook, Request, TextHash, build_lesson, inbox,
+    Config, Error, LearnOutcome, LessonDraft, Listing, ManualClock, Playbook, Request, TextHash, build_lesson,
 };
 use adage_review::Inbox;
 use adage_sessions::Sessions;
@@ -270,7 +270,7 @@ fn a_promoted_lesson_is_kept_as_it_was_shown() {
     admit(&playbook, &recovery("s1"));
     let waiting = playbook.waiting_lessons().unwrap().remove(0).lesson;
     let refused = playbook.promote(waiting.id, TextHash::of(&["another text"])).unwrap_err();
-    assert!(matches!(refused, adage_review::Error::Memory(Error::Changed { .. })), "{refused}");
+    assert!(matches!(refused, Error::Changed { .. }), "{refused}");
     assert_eq!((n_lessons(&playbook), playbook.waiting_lessons().unwrap().len()), (0, 1));
 
     let learned = playbook.promote(waiting.id, waiting.shown_hash()).unwrap();

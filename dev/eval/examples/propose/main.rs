@@ -90,7 +90,7 @@ fn accepted(playbook: &Playbook, session: &Session, lesson: Extracted) -> Result
     });
     let trigger = lesson.draft.to_json().get("trigger").cloned();
     let outcomes = Sessions::of(playbook).admit_extracted([lesson])?;
-    let inbox = Inbox::of(&playbook);
+    let inbox = Inbox::of(playbook);
     let trigger = trigger.as_ref().and_then(Value::as_str).unwrap_or_default();
     let item = inbox.list()?.into_iter().find(|item| item.summary.starts_with(trigger));
     let shown = item.map(|item| inbox.show(&item)).transpose()?;
