@@ -21,7 +21,7 @@ use crate::folder::disk::{Disk, RealDisk};
 use crate::folder::{Access, Folder};
 use crate::setters::setters;
 use crate::store::folder_kind::check_kind;
-use crate::store::{Opened, Store, VectorCache};
+use crate::store::{FolderStore, Opened, VectorCache};
 use crate::trust::{AskTracking, Decision, Guard, Sharing, Tracking, TrustRequest, TrustStore};
 
 /// Changes the settings after the folder's own settings were read.
@@ -170,7 +170,7 @@ impl PlaybookBuilder {
         let (feedback, credit) = (config.feedback.clone(), config.credit.clone());
         let folder = folder.with_lock_timeout(config.store.lock_timeout).with_max_file(config.store.max_file_bytes);
         let Opened { store, snapshot, recovery } =
-            Store::open(folder, guard, Arc::clone(&clock), feedback, credit, config.store.clone())?;
+            FolderStore::open(folder, guard, Arc::clone(&clock), feedback, credit, config.store.clone())?;
         let shared = OpenPlaybook {
             store,
             chance: Chance::new(config.credit.seed),

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Playbook;
 use crate::error::Result;
-use crate::store::{Snapshot, Store, UsageCheck, count_vectors, is_cache};
+use crate::store::{FolderStore, Snapshot, UsageCheck, count_vectors, is_cache};
 use crate::trust::{Sharing, for_git};
 
 /// Statistics of a playbook.
@@ -220,7 +220,7 @@ fn check_lessons(snapshot: &Snapshot) -> Vec<Finding> {
     findings
 }
 
-fn check_usage(store: &Store, snapshot: &Snapshot) -> Result<Vec<Finding>> {
+fn check_usage(store: &FolderStore, snapshot: &Snapshot) -> Result<Vec<Finding>> {
     let UsageCheck { n_missing, n_unreadable, is_torn } = store.check_usage(snapshot)?;
     let found = |n: u64, what, consequence| {
         Finding::of_count(MemoryPart::Usage, usize::try_from(n).unwrap_or(usize::MAX), what, consequence)
@@ -234,7 +234,7 @@ fn check_usage(store: &Store, snapshot: &Snapshot) -> Result<Vec<Finding>> {
     Ok(findings.into_iter().flatten().collect())
 }
 
-fn check_archive(store: &Store, snapshot: &Snapshot) -> Result<Vec<Finding>> {
+fn check_archive(store: &FolderStore, snapshot: &Snapshot) -> Result<Vec<Finding>> {
     let broken = "these changes cannot be undone; removals hold";
     let n_broken = store.archive().n_broken()?;
     let mut findings = Vec::from_iter(Finding::of_count(MemoryPart::Archive, n_broken, "lines are damaged", broken));

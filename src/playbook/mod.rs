@@ -43,7 +43,7 @@ use crate::exchange::ExportKey;
 use crate::lesson::TextHash;
 use crate::state::{DedupIndex, Lazy, RecallIndex};
 use crate::store::skills::state::KnownSkillState;
-use crate::store::{Snapshot, Store, VectorCache};
+use crate::store::{FolderStore, Snapshot, VectorCache};
 
 use recall::reads::Reads;
 use skills::Skills;
@@ -92,7 +92,7 @@ pub struct Playbook {
 
 /// An open playbook: what all its handles share.
 struct OpenPlaybook {
-    store: Store,
+    store: FolderStore,
     config: Config,
     clock: Arc<dyn Clock>,
     /// Decides which lessons are withheld at random.

@@ -7,7 +7,7 @@ use adage_redact::path_line;
 use serde::{Deserialize, Serialize};
 
 use super::usage::{Folded, is_usage};
-use super::{PLAYBOOK, PlaybookFile, Snapshot, Store, UsageLog, archive, playbook_file};
+use super::{FolderStore, PLAYBOOK, PlaybookFile, Snapshot, UsageLog, archive, playbook_file};
 use crate::error::folder::{FolderError, Result, Unusable};
 use crate::exchange::{ExportKey, backup_code, is_backup_code};
 use crate::folder::{Directory, Entry, Name, Turn};
@@ -107,7 +107,7 @@ pub struct Restored {
 /// Files by name, with their bytes.
 type Files = Vec<(Name, Vec<u8>)>;
 
-impl Store {
+impl FolderStore {
     /// Copies the memory to a folder that is empty or missing. Other handles may write meanwhile.
     pub(crate) fn back_up_to(&self, path: &Path, key: Option<&ExportKey>) -> Result<BackupRecord> {
         let target = self.folder.elsewhere(path);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::skills::curation::ARCHIVE as SKILLS_ARCHIVE;
-use super::{ARCHIVE, BACKUP, PLAYBOOK, Store};
+use super::{ARCHIVE, BACKUP, FolderStore, PLAYBOOK};
 use crate::error::folder::Result;
 use crate::folder::edits::JOURNALS;
 use crate::folder::{Entry, Name, QUARANTINE};
@@ -91,7 +91,7 @@ fn is_known(name: &Name) -> bool {
 /// The depth to which folders are searched for texts.
 const MAX_DEPTH: usize = 6;
 
-impl Store {
+impl FolderStore {
     /// Removes every file of adage's own that contains the texts: quarantined files, journals of edits, archived skills. The
     /// caller holds the lock and has committed.
     pub(super) fn purge(&self, forgotten: &Words) -> Result<()> {

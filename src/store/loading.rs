@@ -11,7 +11,7 @@ use super::recover::former_log::FormerLog;
 use super::recover::salvage;
 use super::usage::Folded;
 use super::{
-    BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, START_BYTES, Snapshot, Store, is_alike, is_missing,
+    BACKUP, FileVersion, FolderStore, OnDisk, PLAYBOOK, PlaybookFile, START_BYTES, Snapshot, is_alike, is_missing,
     playbook_file,
 };
 use crate::error::folder::{FolderError, Irregular, Result, Unusable};
@@ -49,7 +49,7 @@ fn nothing_in(file: &PlaybookFile) -> Option<Unusable> {
     }
 }
 
-impl Store {
+impl FolderStore {
     /// The newest state, under the lock. A changed file is read again; if its stamp may be racy, its content is compared.
     pub(super) fn newest(&self, known: &Snapshot) -> Result<Snapshot> {
         self.guard.check(&self.folder)?;

@@ -71,7 +71,7 @@ const VECTORS: &str = "vectors.bin";
 const START_BYTES: usize = 256;
 
 /// A playbook in a folder.
-pub(crate) struct Store {
+pub(crate) struct FolderStore {
     pub(crate) folder: Folder,
     /// Which parts of the folder may be used.
     pub(crate) guard: Arc<Guard>,
@@ -87,13 +87,13 @@ pub(crate) struct Store {
 
 /// The result of an open.
 pub(crate) struct Opened {
-    pub(crate) store: Store,
+    pub(crate) store: FolderStore,
     pub(crate) snapshot: Snapshot,
     /// How a broken file was recovered.
     pub(crate) recovery: Option<Recovery>,
 }
 
-impl Store {
+impl FolderStore {
     /// Opens the playbook of a folder. A broken playbook file goes to quarantine and is recovered from its backup; `recovery`
     /// reports it. The playbook of an unknown folder is empty.
     pub(crate) fn open(

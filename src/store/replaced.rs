@@ -3,10 +3,10 @@
 
 use std::path::PathBuf;
 
-use super::{BACKUP, PlaybookFile, Snapshot, Store};
+use super::{BACKUP, FolderStore, PlaybookFile, Snapshot};
 use crate::error::folder::Result;
 
-impl Store {
+impl FolderStore {
     /// The state that this clone wrote last, with the path of its second copy, if a file from elsewhere is in the place of the first.
     pub(super) fn replaced_state(&self, snapshot: &Snapshot) -> Result<Option<(PathBuf, PlaybookFile)>> {
         let backup = if self.is_from_elsewhere(snapshot) { self.backup()? } else { None };

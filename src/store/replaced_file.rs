@@ -7,7 +7,7 @@ use adage_redact::path_line;
 
 use super::playbook_file::render;
 use super::snapshot::FileVersion;
-use super::{PLAYBOOK, Snapshot, Store, is_alike};
+use super::{FolderStore, PLAYBOOK, Snapshot, is_alike};
 use crate::error::{FolderError, Result};
 use crate::folder::{Folder, Name, Stamp};
 use crate::lesson::{Lesson, LessonId};
@@ -19,7 +19,7 @@ pub(super) struct ReplacedFile {
     known: Option<Stamp>,
 }
 
-impl Store {
+impl FolderStore {
     /// Gives the playbook file that will be replaced a second name; none if there is no file. An edited file is refused.
     pub(super) fn link_replaced(&self, known: &FileVersion) -> Result<Option<ReplacedFile>> {
         let files = self.files();

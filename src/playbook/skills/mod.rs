@@ -17,7 +17,7 @@ use crate::playbook::skills::listing::{
 };
 use crate::playbook::{OpenPlaybook, Playbook};
 use crate::skill::SkillName;
-use crate::store::Store;
+use crate::store::FolderStore;
 use crate::store::skills::files::SkillFiles;
 use crate::store::skills::state::{Checked, Note, SkillStateFile, SkillUse};
 
@@ -60,7 +60,7 @@ impl Skills {
     /// is listed as refused.
     pub fn list(&self) -> Result<SkillListing> {
         let shared = &self.shared;
-        let Store { folder, guard, .. } = &shared.store;
+        let FolderStore { folder, guard, .. } = &shared.store;
         guard.check(folder)?;
         let mut state = shared.skills.state.lock();
         let known = self.state().read_unless_known(&mut state.records)?;

@@ -11,7 +11,7 @@ use crate::folder::Turn;
 use crate::lesson::TextHash;
 use crate::state::{Book, Plan};
 use crate::store::commit::prepared::{DerivedData, Marks, PreparedCommit};
-use crate::store::{Event, Snapshot, Store, VectorCache};
+use crate::store::{Event, FolderStore, Snapshot, VectorCache};
 
 /// Caches of former versions: they may contain texts of removed lessons.
 const FORMER_CACHES: [&str; 3] = ["recall.bin", "recall-code.bin", "words.bin"];
@@ -23,7 +23,7 @@ pub(crate) struct ModelVectors<'a> {
     pub(crate) fingerprint: TextHash,
 }
 
-impl Store {
+impl FolderStore {
     /// Decides on the newest state under the lock, and commits the plan if there is one.
     pub(crate) fn commit<T>(
         &self,

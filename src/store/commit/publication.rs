@@ -5,7 +5,7 @@ use crate::folder::{Folder, Name};
 use crate::store::playbook_file::{EncodedFile, Layout};
 use crate::store::recover::former_log::LOG;
 use crate::store::snapshot::{FileVersion, OnDisk};
-use crate::store::{BACKUP, PLAYBOOK, PlaybookFile, Snapshot, Store, is_alike};
+use crate::store::{BACKUP, FolderStore, PLAYBOOK, PlaybookFile, Snapshot, is_alike};
 
 /// A playbook file under a temporary name.
 struct Draft {
@@ -13,7 +13,7 @@ struct Draft {
     encoded: EncodedFile,
 }
 
-impl Store {
+impl FolderStore {
     /// Makes a state the newest one. The rename of the second copy is the commit: a failure after it is logged and is not an error, because
     /// readers take the newer of the two files.
     pub(in crate::store) fn make_newest(&self, before: Snapshot, file: PlaybookFile) -> Result<Snapshot> {

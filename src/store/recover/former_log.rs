@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::error::folder::Result;
 use crate::store::checksum::{self, Seal};
 use crate::store::playbook_file::{LESSONS, in_range};
-use crate::store::{PlaybookFile, Store, marks, playbook_file};
+use crate::store::{FolderStore, PlaybookFile, marks, playbook_file};
 
 /// The name of the log.
 pub(in crate::store) const LOG: &str = "playbook.log";
@@ -140,7 +140,7 @@ fn whole(line: &[u8]) -> Option<Keys> {
     Some(keys)
 }
 
-impl Store {
+impl FolderStore {
     /// The log of an earlier version, if there is one.
     pub(in crate::store) fn former_log(&self) -> Result<FormerLog> {
         let is_there = self.files().stamp(LOG)?.is_some();

@@ -8,9 +8,9 @@ use crate::error::folder::Result;
 use crate::lesson::{ChangeId, Lesson, LessonId, TextHash};
 use crate::state::{Action, Book, Change, Edit, Plan, Why};
 use crate::store::loading::written_at;
-use crate::store::{BACKUP, PLAYBOOK, Snapshot, Store};
+use crate::store::{BACKUP, FolderStore, PLAYBOOK, Snapshot};
 
-impl Store {
+impl FolderStore {
     /// Adds to a plan what a person deleted and rewrote in the file that this clone wrote last, before the plan's own changes. Of a file that
     /// version control brought, or that somebody wrote anew, nothing is known.
     pub(in crate::store) fn add_hand_edits(&self, snapshot: &Snapshot, plan: &mut Plan) -> Result<()> {

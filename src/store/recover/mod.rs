@@ -22,7 +22,7 @@ use crate::store::checksum::Seal;
 use crate::store::playbook_file::{Parsed, Seals};
 use crate::store::recover::combine::{ReadableFile, Taken, combine};
 use crate::store::recover::former_log::FormerLog;
-use crate::store::{BACKUP, FileVersion, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, Store, archive, marks};
+use crate::store::{BACKUP, FileVersion, FolderStore, OnDisk, PLAYBOOK, PlaybookFile, Snapshot, archive, marks};
 
 /// Why a playbook file with the marks of a merge cannot be read.
 const MERGE: &str = "a merge left conflicts in it";
@@ -81,7 +81,7 @@ pub(in crate::store) enum RecoveryAccess {
     ReadOnly,
 }
 
-impl Store {
+impl FolderStore {
     /// Rebuilds a broken playbook file from its backup. If another process has done it meanwhile, nothing is reported.
     pub(in crate::store) fn recover(&self, reason: &Unusable) -> Result<(Snapshot, Option<Recovery>)> {
         // An open does not wait: if the lock is not free, the last good state is used, and a later call repairs the file.

@@ -8,7 +8,7 @@ use super::file::{LOCK, USAGE};
 use crate::error::folder::Result;
 use crate::folder::{Directory, Name};
 use crate::store::checksum::{self, Seal};
-use crate::store::{Store, is_missing};
+use crate::store::{FolderStore, is_missing};
 
 /// How far the usage is folded into the lessons of a playbook file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ pub(super) fn lines(files: &Directory, segment: u64, offset: u64) -> Result<Vec<
     Ok(lines)
 }
 
-impl Store {
+impl FolderStore {
     /// Moves the usage of earlier versions to the usage file. The caller holds the lock of usage.
     pub(in crate::store) fn move_former_usage(&self, folded: Folded) -> Result<()> {
         let (files, Folded::Former { segment, offset }) = (self.files(), folded) else { return Ok(()) };

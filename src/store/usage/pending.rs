@@ -6,7 +6,7 @@ use super::Event;
 use super::file::LOCK;
 use crate::error::folder::{FolderError, Result};
 use crate::folder::Lock;
-use crate::store::{Snapshot, Store};
+use crate::store::{FolderStore, Snapshot};
 
 /// The most events that are kept in memory.
 const MAX_PENDING: usize = 10_000;
@@ -25,7 +25,7 @@ pub(in crate::store) struct Pending {
     n_dropped: usize,
 }
 
-impl Store {
+impl FolderStore {
     /// Records the event of a recall, and the line of its receipt if receipts are logged: now, or with a later call if another
     /// process holds the lock of usage.
     pub(crate) fn note(&self, known: &Snapshot, event: Event, receipt: Option<Vec<u8>>) -> Result<()> {

@@ -7,7 +7,7 @@ use super::{Folded, UsageFile, UsageLog, former};
 use crate::config::FeedbackConfig;
 use crate::error::folder::Result;
 use crate::folder::Directory;
-use crate::store::{PlaybookFile, Snapshot, Store};
+use crate::store::{FolderStore, PlaybookFile, Snapshot};
 
 impl UsageLog {
     /// Reads the usage of a folder after a line, earlier lines too if an event refers to them, and counts what the playbook file does not
@@ -49,7 +49,7 @@ fn length_up_to(n: u64, bytes: &[u8]) -> usize {
     bytes.split_inclusive(|byte| *byte == b'\n').take_while(is_passed).map(<[u8]>::len).sum()
 }
 
-impl Store {
+impl FolderStore {
     /// A state with the usage after it.
     pub(in crate::store) fn with_usage(&self, snapshot: Snapshot) -> Result<Snapshot> {
         self.with_usage_after(snapshot.committed.usage.line(), snapshot)
