@@ -44,6 +44,7 @@ pub use crate::gate::{clean, clean_value};
 pub use crate::learn::ReviewedLesson;
 pub use crate::lesson::{hidden_in_prompts, lesson_as_text};
 pub use crate::playbook::extension::{Extension, FoundAgain, KnownLessons};
+pub use crate::store::rows::{Changes, Commit, Known, List, Row, Store, StoredEvent, StoredVector, UsageEvent};
 
 /// Files of the memory's folder, by names relative to its handle, and edits of several files at once, there and where the host named
 /// places: all of them or none, and undoable.

@@ -116,7 +116,7 @@ pub use document::Document;
 #[cfg(any(feature = "rten", feature = "ort", feature = "bundled-model"))]
 pub use embed::OnnxEmbedder;
 pub use embed::{Embedder, HashingEmbedder};
-pub use error::{Error, FolderError, FolderKind, Holder, Result, Unusable};
+pub use error::{Error, FolderError, FolderKind, Holder, Result, StoreError, Unusable};
 pub use learn::{Feedback, LearnOutcome, Verification};
 pub use lesson::{ChangeId, Lesson, LessonDraft, LessonId, LessonRef, Realm, ReceiptId, TextHash, build_lesson};
 pub use model::LanguageModel;

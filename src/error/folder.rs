@@ -133,6 +133,12 @@ pub enum FolderError {
         /// The time limit of the call.
         waited: Duration,
     },
+    /// What was asked for is about files, and the playbook is kept in another store. Use a playbook in a folder for it.
+    #[error("this needs a folder, and the playbook is kept in {store}")]
+    NeedsFolder {
+        /// The store.
+        store: String,
+    },
     /// A write could not be synced to disk, so this handle refuses further writes. Open the folder again.
     #[error("an earlier write to {} could not be synced; open the folder again", path_line(path))]
     WritesStopped {

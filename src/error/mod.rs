@@ -9,6 +9,7 @@ mod embed;
 pub(crate) mod exchange;
 pub(crate) mod folder;
 pub(crate) mod skills;
+mod store;
 pub(crate) mod vector_memory;
 
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ use crate::lesson::{ChangeId, LessonId, LessonRef, ReceiptId, TextHash};
 
 pub use embed::{EmbedError, HostError};
 pub use folder::{FolderError, FolderKind, Holder, Unusable};
+pub use store::StoreError;
 
 /// Shorthand for results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -61,6 +63,9 @@ pub enum Error {
     /// The folder or one of its files.
     #[error(transparent)]
     Folder(#[from] FolderError),
+    /// A store that is not a folder.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// A setting cannot be used.
     #[error(transparent)]
     Config(#[from] config::Error),

@@ -13,6 +13,7 @@ mod links;
 mod lock;
 mod mapped;
 mod name;
+mod no_disk;
 mod no_follow;
 mod root;
 
@@ -73,6 +74,8 @@ pub struct Folder {
     access: Access,
     /// True for a handle that creates no folder and found none.
     is_absent: bool,
+    /// The store that the playbook is kept in instead, for a folder without files.
+    instead: Option<String>,
     is_swept: AtomicBool,
     /// How long a writer waits for the lock.
     lock_timeout: Duration,
@@ -99,10 +102,26 @@ impl Folder {
             spelled,
             access,
             is_absent: false,
+            instead: None,
             is_swept: AtomicBool::new(false),
             lock_timeout: LOCK_TIMEOUT,
             own_edits: None,
         })
+    }
+
+    /// The folder of a playbook that is kept in another store: nothing is found in it, and nothing can be written.
+    pub(crate) fn without_files(store: &str) -> Self {
+        let spelled = PathBuf::from(store);
+        Self {
+            directory: Directory::new(spelled.clone(), Arc::new(no_disk::NoDisk)),
+            spelled,
+            access: Access::ReadOnly,
+            is_absent: true,
+            instead: Some(store.to_owned()),
+            is_swept: AtomicBool::new(false),
+            lock_timeout: LOCK_TIMEOUT,
+            own_edits: None,
+        }
     }
 
     /// The folder itself as a directory.
@@ -275,6 +294,9 @@ impl Folder {
 
     fn refuse_read_only(&self) -> Result<()> {
         self.directory.refuse_closed()?;
+        if let Some(store) = &self.instead {
+            return Err(FolderError::NeedsFolder { store: store.clone() });
+        }
         if self.is_writable() { Ok(()) } else { Err(FolderError::ReadOnly { path: self.path().to_owned() }) }
     }
 

@@ -21,7 +21,8 @@ use crate::folder::disk::{Disk, RealDisk};
 use crate::folder::{Access, Folder};
 use crate::setters::setters;
 use crate::store::folder_kind::check_kind;
-use crate::store::{FolderStore, Opened, VectorCache};
+use crate::store::rows::{RowStore, Store};
+use crate::store::{FolderStore, Opened, PlaybookStore, VectorCache};
 use crate::trust::{AskTracking, Decision, Guard, Sharing, Tracking, TrustRequest, TrustStore};
 
 /// Changes the settings after the folder's own settings were read.
@@ -30,6 +31,8 @@ type Finish = Box<dyn FnOnce(&mut Config) + Send>;
 /// Settings for opening a playbook; [`Playbook::builder`] starts one.
 pub struct PlaybookBuilder {
     folder: PathBuf,
+    /// The store of rows that is used instead of the folder.
+    rows: Option<Arc<dyn Store>>,
     embedder: Option<Arc<dyn Embedder>>,
     clock: Arc<dyn Clock>,
     config: Config,
@@ -48,6 +51,7 @@ impl PlaybookBuilder {
     pub(super) fn new(folder: PathBuf) -> Self {
         Self {
             folder,
+            rows: None,
             embedder: bundled(),
             clock: Arc::new(SystemClock),
             config: Config::default(),
@@ -61,6 +65,10 @@ impl PlaybookBuilder {
             trust: TrustRequest::default(),
             finish: None,
         }
+    }
+
+    pub(super) fn on(store: Arc<dyn Store>) -> Self {
+        Self { rows: Some(store), ..Self::new(PathBuf::new()) }
     }
 
     setters! {
@@ -150,7 +158,10 @@ impl PlaybookBuilder {
     /// folder, which is created if it is missing, cannot be created or read; [`FolderError::WrongKind`](crate::FolderError::WrongKind)
     /// for the folder of a vector memory.
     pub fn open(self) -> Result<Playbook> {
-        let (folder, guard) = self.trust.open(&self.folder, self.disk, self.access)?;
+        let (folder, guard) = match &self.rows {
+            Some(store) => (Folder::without_files(store.name()), Arc::new(Guard::of_host())),
+            None => self.trust.open(&self.folder, self.disk, self.access)?,
+        };
         check_kind(&folder, FolderKind::Playbook)?;
         let mut config = self.config;
         if let Some(finish) = self.finish {
@@ -169,10 +180,26 @@ impl PlaybookBuilder {
         let clock: Arc<dyn Clock> = Arc::new(WritableClock(self.clock));
         let (feedback, credit) = (config.feedback.clone(), config.credit.clone());
         let folder = folder.with_lock_timeout(config.store.lock_timeout).with_max_file(config.store.max_file_bytes);
-        let Opened { store, snapshot, recovery } =
-            FolderStore::open(folder, guard, Arc::clone(&clock), feedback, credit, config.store.clone())?;
+        let Opened { store, snapshot, recovery } = FolderStore::open(
+            folder,
+            guard,
+            Arc::clone(&clock),
+            feedback.clone(),
+            credit.clone(),
+            config.store.clone(),
+        )?;
+        let store = Arc::new(store);
+        let (kept, snapshot) = match self.rows {
+            Some(rows) => {
+                let may_write = self.access != Access::ReadOnly;
+                let (rows, snapshot) = RowStore::open(rows, may_write, Arc::clone(&clock), feedback, credit)?;
+                (PlaybookStore::Rows(Box::new(rows)), snapshot)
+            }
+            None => (PlaybookStore::Folder(Arc::clone(&store)), snapshot),
+        };
         let shared = OpenPlaybook {
             store,
+            kept,
             chance: Chance::new(config.credit.seed),
             config,
             clock,

@@ -129,7 +129,7 @@ impl OpenPlaybook {
                 Planned::NeedsVectors(texts) => (None, Err(texts)),
             })
         };
-        let (snapshot, outcome) = self.store.commit(&known.snapshot, &turn, vectors, plan)?;
+        let (snapshot, outcome) = self.kept.commit(&known.snapshot, &turn, vectors, plan)?;
         match dedup {
             Some(dedup) => self.publish_after(&known.recall, &dedup.into(), snapshot),
             None => self.publish(snapshot),

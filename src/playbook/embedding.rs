@@ -61,7 +61,7 @@ impl OpenPlaybook {
         let Some(fingerprint) = self.fingerprint() else { return Ok(()) };
         let mut vectors = self.vectors.write();
         vectors.fix_dimension(dimension);
-        Ok(self.store.read_vectors(&mut vectors, fingerprint)?)
+        self.kept.read_vectors(&mut vectors, fingerprint)
     }
 
     /// The texts that have no vector in memory or in the folder.
@@ -76,7 +76,7 @@ impl OpenPlaybook {
         };
         let missing = unknown(texts);
         let Some(fingerprint) = self.fingerprint().filter(|_| !missing.is_empty()) else { return Ok(missing) };
-        self.store.read_vectors(&mut self.vectors.write(), fingerprint)?;
+        self.kept.read_vectors(&mut self.vectors.write(), fingerprint)?;
         Ok(unknown(texts))
     }
 
@@ -108,7 +108,7 @@ impl OpenPlaybook {
 
     pub(super) fn save_vectors(&self, known: &Snapshot) -> Result<()> {
         match self.fingerprint() {
-            Some(fingerprint) => Ok(self.store.save_vectors(known, &mut self.vectors.write(), fingerprint)?),
+            Some(fingerprint) => self.kept.save_vectors(known, &mut self.vectors.write(), fingerprint),
             None => Ok(()),
         }
     }

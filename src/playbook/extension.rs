@@ -16,6 +16,7 @@ use crate::gate;
 use crate::learn::{LearnOutcome, RemovedLesson, ReviewedLesson};
 use crate::lesson::{ChangeId, Lesson, LessonDraft, LessonId, Realm, Refusal, TextHash};
 use crate::state::{Action, Book, Edit, EmbeddedText, Plan, Planned, Waiting, Why};
+use crate::store::rows::RowStore;
 use crate::store::undo::undo_within;
 use crate::trust::Guard;
 
@@ -214,7 +215,10 @@ impl<'p> Extension<'p> {
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn read<R: JsonRecord>(self) -> Result<R> {
-        Ok(self.file::<R>().read_by(&self.shared.store.guard.codes())?)
+        match self.shared.kept.rows() {
+            Some(rows) => rows.record(),
+            None => Ok(self.file::<R>().read_by(&self.shared.store.guard.codes())?),
+        }
     }
 
     /// Changes the newest version of a record, which is written as a whole. If nothing changes, nothing is written; a file that cannot
@@ -223,7 +227,10 @@ impl<'p> Extension<'p> {
     /// # Errors
     /// [`FolderError`](crate::FolderError): `Locked`, `ReadOnly`, `NewerSchema`, `Io`.
     pub fn change<R: JsonRecord, T>(self, change: impl FnOnce(&mut R) -> T) -> Result<T> {
-        Ok(self.file::<R>().change_by(&self.shared.store.guard.codes_to_write(), change)?)
+        match self.shared.kept.rows() {
+            Some(rows) => rows.change_record(change),
+            None => Ok(self.file::<R>().change_by(&self.shared.store.guard.codes_to_write(), change)?),
+        }
     }
 
     fn file<R: JsonRecord>(self) -> JsonFile<'p, R> {
@@ -235,13 +242,16 @@ impl<'p> Extension<'p> {
     /// # Errors
     /// [`FolderError`](crate::FolderError): `ReadOnly`, `Io`.
     pub fn try_lock(self, name: &'static str) -> Result<Option<Lock>> {
-        Ok(self.folder().try_lock_file(name)?)
+        match self.shared.kept.rows() {
+            Some(rows) => rows.try_lock(name),
+            None => Ok(self.folder().try_lock_file(name)?),
+        }
     }
 
-    /// True if this handle may write to the folder.
+    /// True if this handle may write.
     #[must_use]
     pub fn may_write(self) -> bool {
-        self.folder().may_write()
+        self.shared.kept.rows().map_or_else(|| self.folder().may_write(), RowStore::may_write)
     }
 
     /// The path with every link followed.

@@ -34,7 +34,7 @@ impl Playbook {
 
     /// Compares this handle's counts with those from reading the usage file again.
     fn check_counted(&self) {
-        let (counted, fresh) = (self.shared.recount().unwrap(), self.shared.store.reload().unwrap());
+        let (counted, fresh) = (self.shared.recount().unwrap(), self.shared.kept.reload().unwrap());
         assert_same(&counted.snapshot.file, &fresh.file);
     }
 }

@@ -127,7 +127,7 @@ impl Playbook {
             n_verified: book.lessons.iter().filter(|lesson| lesson.verified).count(),
             n_waiting: book.waiting.len(),
             n_removed: book.removed.len(),
-            n_changes: self.shared.store.history(&view.snapshot)?.len(),
+            n_changes: self.shared.kept.history(&view.snapshot)?.len(),
             realms,
             sources,
             retrievals: sum(|lesson| lesson.retrievals),

@@ -38,12 +38,13 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::credit::Chance;
 use crate::embed::Embedder;
-use crate::error::{FolderError, Result};
+use crate::error::{Error, FolderError, Result, StoreError};
 use crate::exchange::ExportKey;
 use crate::lesson::TextHash;
 use crate::state::{DedupIndex, Lazy, RecallIndex};
+use crate::store::rows::Store;
 use crate::store::skills::state::KnownSkillState;
-use crate::store::{FolderStore, Snapshot, VectorCache};
+use crate::store::{FolderStore, PlaybookStore, Snapshot, VectorCache};
 
 use recall::reads::Reads;
 use skills::Skills;
@@ -92,7 +93,10 @@ pub struct Playbook {
 
 /// An open playbook: what all its handles share.
 struct OpenPlaybook {
-    store: FolderStore,
+    /// The folder; one without files if the playbook is kept elsewhere.
+    store: Arc<FolderStore>,
+    /// Where the lessons are kept.
+    kept: PlaybookStore,
     config: Config,
     clock: Arc<dyn Clock>,
     /// Decides which lessons are withheld at random.
@@ -163,6 +167,13 @@ impl Playbook {
         PlaybookBuilder::new(folder.as_ref().to_owned())
     }
 
+    /// A builder of a playbook that is kept in another store than a folder, such as `adage-postgres`. Learning, retrieval, feedback,
+    /// review, removal and undo are the same. What is about files (skills, the inbox, backups, trust in a folder) finds nothing there, and
+    /// is refused with [`FolderError::NeedsFolder`] where it would write.
+    pub fn on(store: Arc<dyn Store>) -> PlaybookBuilder {
+        PlaybookBuilder::on(store)
+    }
+
     /// What the open did about a broken playbook file; none if the file was whole.
     #[must_use]
     pub fn recovery(&self) -> Option<&Recovery> {
@@ -178,7 +189,7 @@ impl Playbook {
     /// False for a playbook opened with [`without_creating`](PlaybookBuilder::without_creating) that found no folder.
     #[must_use]
     pub fn exists(&self) -> bool {
-        !self.shared.store.folder.is_absent()
+        self.shared.kept.rows().is_some() || !self.shared.store.folder.is_absent()
     }
 
     /// Whether the folder that was opened still is at its path, with its id where the handle has a trust store. Every call finds that
@@ -222,26 +233,28 @@ impl OpenPlaybook {
     /// The newest lessons. Their counts may be out of date: see `recount`.
     fn view(&self) -> Result<Arc<View>> {
         let view = Arc::clone(&self.view.read());
-        if let Ok(true) = self.store.is_current(&view.snapshot) {
+        if let Ok(true) = self.kept.is_current(&view.snapshot) {
             return Ok(view);
         }
         let Some(_reading) = self.reads.begin(self.reads.n_begun()) else { return Ok(Arc::clone(&self.view.read())) };
         let view = Arc::clone(&self.view.read());
-        match self.store.refresh(&view.snapshot) {
+        match self.kept.refresh(&view.snapshot) {
             Ok(None) => Ok(view),
             Ok(Some(newer)) => Ok(self.publish(newer)),
             // A person may be in the middle of an edit. Writes are refused until the file is valid; reads continue.
-            Err(error @ FolderError::Unreadable { .. }) => {
-                tracing::warn!(%error, "the playbook file cannot be read; the last readable state is used");
+            Err(
+                error @ (Error::Folder(FolderError::Unreadable { .. }) | Error::Store(StoreError::Unreachable { .. })),
+            ) => {
+                tracing::warn!(%error, "the playbook cannot be read; the last state that was read is used");
                 Ok(view)
             }
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error),
         }
     }
 
     /// Reads the playbook file again, after a change of what may be used of it.
     fn reload(&self) -> Result<()> {
-        let snapshot = self.store.reload()?;
+        let snapshot = self.kept.reload()?;
         self.publish(snapshot);
         Ok(())
     }
@@ -251,7 +264,7 @@ impl OpenPlaybook {
         self.flush()?;
         let _reading = self.reads.begin_own();
         let view = Arc::clone(&self.view.read());
-        let snapshot = self.store.refresh_usage(&view.snapshot)?;
+        let snapshot = self.kept.refresh_usage(&view.snapshot)?;
         let is_same = Arc::ptr_eq(&snapshot.file, &view.snapshot.file) && snapshot.log.end == view.snapshot.log.end;
         Ok(if is_same { view } else { self.publish(snapshot) })
     }
@@ -274,7 +287,7 @@ impl OpenPlaybook {
 
     /// See [`Playbook::check_writable`].
     fn check_writable(&self) -> Result<()> {
-        Ok(self.store.probe(&self.view()?.snapshot)?)
+        self.kept.probe(&self.view()?.snapshot)
     }
 
     fn fingerprint(&self) -> Option<TextHash> {
@@ -284,13 +297,13 @@ impl OpenPlaybook {
     /// See [`Playbook::flush`].
     fn flush(&self) -> Result<bool> {
         let view = Arc::clone(&self.view.read());
-        Ok(self.store.flush(&view.snapshot)?)
+        self.kept.flush(&view.snapshot)
     }
 }
 
 impl Drop for OpenPlaybook {
     fn drop(&mut self) {
         let view = Arc::clone(&self.view.read());
-        self.store.close(&view.snapshot);
+        self.kept.close(&view.snapshot);
     }
 }

@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use super::playbook_file::EncodedFile;
 use super::recover::salvage;
-use super::{PlaybookFile, START_BYTES, UsageLog};
+use super::{Event, PlaybookFile, START_BYTES, UsageLog};
+use crate::config::FeedbackConfig;
 use crate::folder::Stamp;
 use crate::lesson::TextHash;
 use crate::state::Book;
@@ -82,6 +83,17 @@ impl Snapshot {
             newer: None,
             is_provisional: false,
         }
+    }
+
+    /// A state of a store of rows: committed, and with the usage of a log.
+    pub(super) fn of_rows(committed: Arc<PlaybookFile>, file: Arc<PlaybookFile>, log: UsageLog) -> Self {
+        Self { committed, file, log, on_disk: OnDisk::no_file(None), newer: None, is_provisional: false }
+    }
+
+    /// Counts an event that was appended after those that were read.
+    pub(super) fn count(&mut self, event: Event, config: &FeedbackConfig) {
+        let book = Arc::make_mut(&mut Arc::make_mut(&mut self.file).book);
+        self.log.add(event, None, book, config);
     }
 
     /// The state after a commit. All usage that was read is folded into it.

@@ -61,7 +61,7 @@ impl Playbook {
     /// [`FolderError::Io`](crate::FolderError::Io).
     pub fn changes(&self) -> Result<Vec<ChangeRecord>> {
         let view = self.shared.view()?;
-        let history = self.shared.store.history(&view.snapshot)?;
+        let history = self.shared.kept.history(&view.snapshot)?;
         let undone: Vec<ChangeId> = history.iter().filter_map(|change| change.undoes).collect();
         let book = view.snapshot.book();
         let touched = |edit: &Edit| {
@@ -131,7 +131,7 @@ impl Playbook {
         let (shared, reference) = (&self.shared, lesson.into());
         let (removal, forgotten) = shared.commit(|attempt| {
             let mut plan = shared.plan(attempt);
-            let removal = learn::forget(&mut plan, &shared.store.archive().changes()?, &reference)?;
+            let removal = learn::forget(&mut plan, &shared.kept.all_changes()?, &reference)?;
             let forgotten = plan.erasure.forgotten().cloned();
             Ok(Planned::Commit(plan, (removal, forgotten)))
         })?;
@@ -139,7 +139,8 @@ impl Playbook {
         let Some(forgotten) = forgotten else { return Ok(ForgottenLesson { id: removal.id, kept_in: Vec::new() }) };
         self.skills().forget_names_of_drafts(forgotten.texts.iter().map(|lesson| lesson.text_hash()))?;
         self.forget_requests(&forgotten.texts)?;
-        Ok(ForgottenLesson { id: removal.id, kept_in: shared.store.purge_again(&forgotten)? })
+        let kept_in = if shared.kept.rows().is_some() { Vec::new() } else { shared.store.purge_again(&forgotten)? };
+        Ok(ForgottenLesson { id: removal.id, kept_in })
     }
 
     /// Deletes the requests of past sessions that have words of these lessons.
@@ -184,7 +185,7 @@ impl Playbook {
     pub fn undo(&self, change: ChangeId) -> Result<Undone> {
         let shared = &self.shared;
         shared.commit(|attempt| {
-            let history = shared.store.history(attempt.snapshot)?;
+            let history = shared.kept.history(attempt.snapshot)?;
             let mut plan = shared.plan(attempt);
             let undone = learn::undo(&mut plan, &history, change)?;
             Ok(Planned::Commit(plan, undone))
@@ -198,7 +199,7 @@ impl Playbook {
     pub fn undo_merge(&self, lesson: impl Into<LessonRef>) -> Result<Undone> {
         let view = self.shared.view()?;
         let id = view.snapshot.book().resolve(&lesson.into())?.id;
-        let history = self.shared.store.history(&view.snapshot)?;
+        let history = self.shared.kept.history(&view.snapshot)?;
         let is_undone = |change: &Change| history.iter().any(|other| other.undoes == Some(change.id));
         let is_merge = |change: &&Change| change.edits.iter().any(|edit| edit.id == id && edit.why == Why::Merged);
         let merge = history.iter().rev().filter(is_merge).find(|change| !is_undone(change));

@@ -28,7 +28,7 @@ impl Playbook {
     pub fn receipts(&self) -> Result<ReceiptLog> {
         self.flush()?;
         let view = self.shared.view()?;
-        Ok(self.shared.store.receipts(&view.snapshot)?)
+        self.shared.kept.receipts(&view.snapshot)
     }
 
     /// The effect of showing a lesson on the outcomes of tasks: the rate of helpful outcomes with it minus the rate without it.

@@ -108,12 +108,12 @@ impl OpenPlaybook {
 
     fn append<T>(
         &self,
-        make: impl FnOnce(&Snapshot, chrono::DateTime<chrono::FixedOffset>) -> Result<(Option<Event>, T)>,
+        mut make: impl FnMut(&Snapshot, chrono::DateTime<chrono::FixedOffset>) -> Result<(Option<Event>, T)>,
     ) -> Result<T> {
         let turn = self.store.folder.turn(&self.writer)?;
         let known = std::sync::Arc::clone(&self.view.read());
         let (snapshot, value) =
-            self.store.append_event(&known.snapshot, &turn, |snapshot| make(snapshot, self.clock.now()))?;
+            self.kept.append_event(&known.snapshot, &turn, |snapshot| make(snapshot, self.clock.now()))?;
         self.publish(snapshot);
         Ok(value)
     }

@@ -28,7 +28,7 @@ impl<'a> Pool<'a> {
 
     /// True when at least one folder accepts usage lines.
     pub(in crate::playbook) fn may_append(self) -> bool {
-        self.members.iter().any(|(member, view)| member.store.may_append(&view.snapshot))
+        self.members.iter().any(|(member, view)| member.kept.may_append(&view.snapshot))
     }
 
     /// The vectors of one text of all lessons, of this dimension, made by the model of `lead`. Each folder caches those of its

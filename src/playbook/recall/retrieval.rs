@@ -331,7 +331,7 @@ impl OpenPlaybook {
         shown: Vec<Text>,
         log: Option<Vec<u8>>,
     ) -> bool {
-        if !self.store.may_append(&view.snapshot) {
+        if !self.kept.may_append(&view.snapshot) {
             return false;
         }
         for (id, _) in &shown {
@@ -339,7 +339,7 @@ impl OpenPlaybook {
                 tracing::debug!(%id, source = lesson.source, challenge = lesson.source_challenge_hash, "retrieved");
             }
         }
-        if let Err(error) = self.store.note(&view.snapshot, Event::Shown { receipt, shown, at }, log) {
+        if let Err(error) = self.kept.note(&view.snapshot, Event::Shown { receipt, shown, at }, log) {
             tracing::warn!(%error, "a retrieval could not be counted, so it has no receipt");
             return false;
         }

@@ -60,7 +60,7 @@ impl Skills {
     /// is listed as refused.
     pub fn list(&self) -> Result<SkillListing> {
         let shared = &self.shared;
-        let FolderStore { folder, guard, .. } = &shared.store;
+        let FolderStore { folder, guard, .. } = shared.store.as_ref();
         guard.check(folder)?;
         let mut state = shared.skills.state.lock();
         let known = self.state().read_unless_known(&mut state.records)?;

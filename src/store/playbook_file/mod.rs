@@ -25,6 +25,7 @@ pub(super) use encoder::{EncodedFile, FileEncoder};
 pub(crate) use seals::Seals;
 pub(crate) use writing::render;
 use writing::render_again;
+pub(super) use writing::{others, removed_row, waiting_row};
 pub(super) use written_rows::Layout;
 
 /// The largest generation, length or line number that is believed: no playbook gets there, and what is counted from there on does not
@@ -310,7 +311,7 @@ fn take_list(file: &mut Map<String, Value>, key: &str) -> Vec<Value> {
     }
 }
 
-fn read_removed(row: &Value, clock: &dyn Clock) -> Option<Removed> {
+pub(super) fn read_removed(row: &Value, clock: &dyn Clock) -> Option<Removed> {
     let text = |key: &str| row.get(key).and_then(Value::as_str);
     let at = text("at").and_then(|at| DateTime::parse_from_rfc3339(at).ok());
     let hash = |key: &str| text(key)?.parse::<TextHash>().ok();
@@ -326,7 +327,7 @@ fn read_removed(row: &Value, clock: &dyn Clock) -> Option<Removed> {
     })
 }
 
-fn read_waiting(row: &Value, clock: &dyn Clock) -> Option<Waiting> {
+pub(super) fn read_waiting(row: &Value, clock: &dyn Clock) -> Option<Waiting> {
     let lesson = Lesson::from_row(row.get("lesson")?.clone(), clock).ok()?;
     let reason = row.get("reason").and_then(|reason| ReviewReason::deserialize(reason).ok());
     Some(Waiting { lesson: Arc::new(lesson), reason: reason.unwrap_or(ReviewReason::Tainted) })

@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 
 use super::seals::head;
 use super::written_rows::{Layout, WrittenRow, WrittenRows};
-use super::{Folded, PlaybookFile, REMOVED, Recalls, WAITING};
+use super::{Folded, PlaybookFile, REMOVED, Recalls, WAITING, WRITTEN};
 use crate::lesson::{ChangeId, Lesson, LessonId, SCHEMA_VERSION, TextHash};
-use crate::state::{Book, Evicted, ReviewReason, SkippedSuggestion};
+use crate::state::{Book, Evicted, Removed, ReviewReason, SkippedSuggestion, Waiting};
 use crate::store::checksum;
 
 /// The file, in the order in which a person reads it.
@@ -53,6 +53,33 @@ struct Last<'a> {
     #[serde(flatten)]
     extra: &'a Map<String, Value>,
     written: u64,
+}
+
+impl<'a> Last<'a> {
+    fn of(file: &'a PlaybookFile, written: u64) -> Self {
+        let Book { unread, mined_texts: drawn, skips, evicted, .. } = file.book.as_ref();
+        let recalls = recalls_of(&file.book);
+        Self { unread, drawn, skips, recalls, evicted, edited: &file.edited, extra: &file.extra, written }
+    }
+}
+
+impl<'a> RemovedRow<'a> {
+    fn of(removed: &'a Removed) -> Self {
+        Self {
+            id: removed.id,
+            text_hash: removed.text.exact,
+            wording_hash: removed.text.wording,
+            at: removed.at,
+            change: removed.change,
+            lesson: removed.lesson.as_deref(),
+        }
+    }
+}
+
+impl<'a> WaitingRow<'a> {
+    fn of(waiting: &'a Waiting) -> Self {
+        Self { reason: waiting.reason, lesson: &waiting.lesson }
+    }
 }
 
 impl File<'_> {
@@ -124,16 +151,14 @@ pub(crate) fn render(file: &PlaybookFile, written: u64) -> serde_json::Result<Ve
 
 /// As [`render`], reusing the rows written last.
 pub(crate) fn render_again(file: &PlaybookFile, written: u64, known: &mut WrittenRows) -> serde_json::Result<Vec<u8>> {
-    let Book { lessons, foreign, unread, mined_texts, skips, evicted, .. } = file.book.as_ref();
-    let recalls = recalls_of(&file.book);
+    let Book { lessons, foreign, .. } = file.book.as_ref();
     let (archive_len, usage) = (file.archive_length, file.usage);
-    let (edited, extra) = (&file.edited, &file.extra);
     let mut rows = File {
         first: First { schema_version: SCHEMA_VERSION, generation: file.generation, archive_len, usage },
         removed: laid_out(removed_rows(&file.book)?, known.layout())?,
         lessons: known.rows(lessons.iter().chain(foreign))?,
         waiting: laid_out(waiting_rows(&file.book)?, known.layout())?,
-        last: Last { unread, drawn: mined_texts, skips, recalls, evicted, edited, extra, written },
+        last: Last::of(file, written),
         crc: String::new(),
     };
     rows.crc = rows.head()?;
@@ -143,20 +168,31 @@ pub(crate) fn render_again(file: &PlaybookFile, written: u64, known: &mut Writte
 }
 
 fn removed_rows(book: &Book) -> serde_json::Result<Vec<Sealed<RemovedRow<'_>>>> {
-    let rows = book.removed.iter().map(|removed| RemovedRow {
-        id: removed.id,
-        text_hash: removed.text.exact,
-        wording_hash: removed.text.wording,
-        at: removed.at,
-        change: removed.change,
-        lesson: removed.lesson.as_deref(),
-    });
-    rows.map(|row| Sealed::new(REMOVED, row)).collect()
+    book.removed.iter().map(|removed| Sealed::new(REMOVED, RemovedRow::of(removed))).collect()
 }
 
 fn waiting_rows(book: &Book) -> serde_json::Result<Vec<Sealed<WaitingRow<'_>>>> {
-    let rows = book.waiting.iter().map(|waiting| WaitingRow { reason: waiting.reason, lesson: &waiting.lesson });
-    rows.map(|row| Sealed::new(WAITING, row)).collect()
+    book.waiting.iter().map(|waiting| Sealed::new(WAITING, WaitingRow::of(waiting))).collect()
+}
+
+/// The row of a removal, without its checksum.
+pub(in crate::store) fn removed_row(removed: &Removed) -> serde_json::Result<Value> {
+    serde_json::to_value(RemovedRow::of(removed))
+}
+
+/// The row of a lesson that awaits review, without its checksum.
+pub(in crate::store) fn waiting_row(waiting: &Waiting) -> serde_json::Result<Value> {
+    serde_json::to_value(WaitingRow::of(waiting))
+}
+
+/// The keys of the file after its lists of lessons, without the time of writing.
+pub(in crate::store) fn others(file: &PlaybookFile) -> serde_json::Result<Map<String, Value>> {
+    let mut others = match serde_json::to_value(Last::of(file, 0))? {
+        Value::Object(others) => others,
+        _ => Map::new(),
+    };
+    others.remove(WRITTEN);
+    Ok(others)
 }
 
 fn recalls_of(book: &Book) -> Vec<Recalls> {

@@ -97,6 +97,34 @@ impl UsageLog {
         self.n_bytes += whole_length(bytes);
     }
 
+    /// The log of what follows an event that is counted, of a store that numbers events.
+    pub(in crate::store) fn after(end: u64) -> Self {
+        Self { end, is_partial: end > 0, ..Self::default() }
+    }
+
+    /// Adds an event: one that is counted has its number, another one changes the book.
+    pub(in crate::store) fn add(
+        &mut self,
+        event: Event,
+        counted: Option<u64>,
+        book: &mut Book,
+        config: &FeedbackConfig,
+    ) {
+        let book = if counted.is_none() { Some(book) } else { None };
+        self.apply(event, &mut Counts { book, config });
+        self.end = self.end.max(counted.unwrap_or_default());
+    }
+
+    /// True if some receipts were not read.
+    pub(in crate::store) fn is_partial(&self) -> bool {
+        self.is_partial
+    }
+
+    /// True if an event refers to a retrieval that may be among those that were not read.
+    pub(in crate::store) fn needs_earlier(&self) -> bool {
+        self.needs_earlier
+    }
+
     fn apply(&mut self, event: Event, counts: &mut Counts<'_>) {
         self.needs_earlier |= self.is_partial
             && counts.book.is_some()

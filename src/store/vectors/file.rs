@@ -87,7 +87,7 @@ impl VectorFile<'_> {
 }
 
 /// The texts whose vectors are kept.
-fn live_texts(book: &Book) -> BTreeSet<TextHash> {
+pub(in crate::store) fn live_texts(book: &Book) -> BTreeSet<TextHash> {
     let texts = |lesson: &Arc<Lesson>| {
         let searched = EmbeddedText::ALL.into_iter().flat_map(|text| text.of(lesson));
         searched.chain([lesson.whole_text()]).collect::<Vec<_>>()

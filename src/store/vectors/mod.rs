@@ -68,6 +68,21 @@ impl VectorCache {
         }
     }
 
+    /// Adds a vector that was written: one that is damaged or has another dimension is left out.
+    pub(in crate::store) fn put_stored(&mut self, text: TextHash, components: Vec<f32>) {
+        if let Some(vector) = UnitVector::from_stored(components)
+            && self.dimension.is_none_or(|dimension| dimension == vector.as_slice().len())
+        {
+            self.unsaved.remove(&text);
+            self.vectors.insert(text, vector);
+        }
+    }
+
+    /// The vectors that are not written.
+    pub(in crate::store) fn unsaved_vectors(&self) -> impl Iterator<Item = (TextHash, &UnitVector)> {
+        self.unsaved.iter().filter_map(|text| Some((*text, self.vectors.get(text)?)))
+    }
+
     /// Drops vectors of another dimension: they were made by an embedder that changed without changing its fingerprint.
     pub(crate) fn fix_dimension(&mut self, dimension: usize) {
         if self.dimension != Some(dimension) {
@@ -89,12 +104,8 @@ impl VectorCache {
             if let Some((model, text, components)) = record
                 && &model == fingerprint.as_bytes()
                 && is_own(bytes, components.len(), codes)
-                && let Some(vector) = UnitVector::from_stored(components)
-                && self.dimension.is_none_or(|dimension| dimension == vector.as_slice().len())
             {
-                let text = TextHash::from_bytes(text);
-                self.unsaved.remove(&text);
-                self.vectors.insert(text, vector);
+                self.put_stored(TextHash::from_bytes(text), components);
             }
             self.read_to += bytes.len() as u64;
         }
@@ -120,11 +131,9 @@ impl VectorCache {
     /// The records of everything unsaved.
     pub(crate) fn unsaved_records(&self, fingerprint: TextHash, codes: &Codes) -> Vec<u8> {
         let mut bytes = Vec::new();
-        for text in &self.unsaved {
-            if let Some(vector) = self.vectors.get(text) {
-                let record = (*fingerprint.as_bytes(), *text.as_bytes(), vector.as_slice().to_vec());
-                write_record(&mut bytes, &record, codes);
-            }
+        for (text, vector) in self.unsaved_vectors() {
+            let record = (*fingerprint.as_bytes(), *text.as_bytes(), vector.as_slice().to_vec());
+            write_record(&mut bytes, &record, codes);
         }
         bytes
     }
