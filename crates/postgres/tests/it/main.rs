@@ -1,0 +1,1 @@
+//! Tests on a real server: `ADAGE_POSTGRES` names it, and `scripts/postgres start FOLDER` starts one.
