@@ -1,5 +1,8 @@
 //! Errors of the server, as errors of a store.
 
+use std::error::Error;
+use std::io;
+
 use adage::StoreError;
 use postgres::error::SqlState;
 
@@ -15,7 +18,11 @@ pub(crate) enum Failure {
 }
 
 pub(crate) fn kind(error: &postgres::Error) -> Failure {
-    let Some(state) = error.code() else { return Failure::Lost };
+    let Some(state) = error.code() else {
+        let is_io = || error.source().is_some_and(<dyn Error>::is::<io::Error>);
+        // Otherwise this side refused: a value does not fit, or the server speaks no TLS.
+        return if error.is_closed() || is_io() { Failure::Lost } else { Failure::Refused };
+    };
     let is_stopping = [
         &SqlState::ADMIN_SHUTDOWN,
         &SqlState::CRASH_SHUTDOWN,
@@ -37,8 +44,12 @@ pub(crate) fn kind(error: &postgres::Error) -> Failure {
 /// The error of a store for an error of the server.
 pub(crate) fn error(store: &str, action: &'static str, source: postgres::Error) -> StoreError {
     let store = store.to_owned();
-    let Some(state) = source.code().filter(|_| kind(&source) == Failure::Refused) else {
+    if kind(&source) != Failure::Refused {
         return StoreError::Unreachable { store, source: source.into() };
+    }
+    let Some(state) = source.code() else {
+        let advice = "nothing was written; a server without TLS needs sslmode=disable";
+        return StoreError::Refused { store, action, advice, source: source.into() };
     };
     let advice = match state {
         state if *state == SqlState::INSUFFICIENT_PRIVILEGE => {

@@ -23,23 +23,23 @@ pub struct PostgresStore {
 /// What changed since a generation ($2), and events after a number ($3) if they are wanted ($4). The kinds of its rows: 0 the playbook,
 /// 1 a row, 2 an event, 3 the last feedback. Without changes, only the first part is run.
 const READ: &str = "WITH p AS MATERIALIZED (
-    SELECT id, tenant, generation, folded, $2 = 0 OR generation < $2 OR $2 < oldest AS whole,
-        generation <> $2 AS changed, generation <> $2 OR $4 AS more
-    FROM adage.playbooks WHERE tenant = adage.tenant() AND id = $1)
+    SELECT id, tenant, generation, folded, $2::int8 = 0 OR generation < $2::int8 OR $2::int8 < oldest AS whole,
+        generation <> $2::int8 AS changed, generation <> $2::int8 OR $4::bool AS more
+    FROM adage.playbooks WHERE tenant = adage.tenant() AND id = $1::int8)
 SELECT 0, generation, folded, CASE WHEN whole THEN 1::int8 ELSE 0 END, NULL::text, NULL::jsonb FROM p
 UNION ALL SELECT 1, r.list::int8, 0, 0, r.key, r.value FROM p JOIN adage.rows r ON r.tenant = p.tenant AND r.playbook = p.id
     AND r.value IS NOT NULL WHERE p.changed AND p.whole
 UNION ALL SELECT 1, r.list::int8, 0, 0, r.key, r.value FROM p JOIN adage.rows r ON r.tenant = p.tenant AND r.playbook = p.id
-    AND r.generation > $2 WHERE p.changed AND NOT p.whole
+    AND r.generation > $2::int8 WHERE p.changed AND NOT p.whole
 UNION ALL SELECT 2, u.id, 0, 0, NULL, u.event FROM p JOIN adage.usage u ON u.tenant = p.tenant AND u.playbook = p.id
     AND u.number IS NULL WHERE p.more
 UNION ALL SELECT 2, u.id, u.number, 0, NULL, u.event FROM p JOIN adage.usage u ON u.tenant = p.tenant AND u.playbook = p.id
-    AND u.number > $3 AND u.at > now() - interval '8 days' WHERE p.more
+    AND u.number > $3::int8 AND u.at > now() - interval '8 days' WHERE p.more
 UNION ALL SELECT 3, (SELECT max(u.id) FROM adage.usage u WHERE u.tenant = p.tenant AND u.playbook = p.id AND u.is_feedback),
     0, 0, NULL, NULL FROM p WHERE p.more";
 const COMMIT: &str = "SELECT adage.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
 const APPEND: &str = "INSERT INTO adage.usage (playbook, key, event, is_feedback, line) \
-     SELECT $1, e->>0, e->1, false, e->>2 FROM jsonb_array_elements($2) AS e ON CONFLICT (tenant, playbook, key) DO NOTHING";
+     SELECT $1::int8, e->>0, e->1, false, e->>2 FROM jsonb_array_elements($2) AS e ON CONFLICT (tenant, playbook, key) DO NOTHING";
 const APPEND_FEEDBACK: &str = "SELECT adage.append_feedback($1, $2, $3, $4, $5)";
 const HISTORY: &str = "SELECT line FROM adage.history WHERE tenant = adage.tenant() AND playbook = $1 ORDER BY number";
 const LOGGED: &str =
