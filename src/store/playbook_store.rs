@@ -79,7 +79,10 @@ impl PlaybookStore {
     pub(crate) fn note(&self, known: &Snapshot, event: Event, receipt: Option<Vec<u8>>) -> Result<()> {
         match self {
             Self::Folder(folder) => Ok(folder.note(known, event, receipt)?),
-            Self::Rows(rows) => rows.note(&event, receipt.as_deref()),
+            Self::Rows(rows) => {
+                rows.note(&event, receipt.as_deref());
+                Ok(())
+            }
         }
     }
 

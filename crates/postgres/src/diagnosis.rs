@@ -1,10 +1,11 @@
 //! What a person wants to know about the server of a store.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use adage::StoreError;
 
 use crate::PostgresStore;
+use crate::pool::Pool;
 
 /// What a server is and does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ impl PostgresStore {
         self.pool.with("say what it is", |connection| {
             let mut round_trips = Vec::new();
             for _ in 0..5 {
-                let begun = Instant::now();
+                let begun = Pool::moment();
                 connection.query("SELECT 1", &[])?;
                 round_trips.push(begun.elapsed());
             }

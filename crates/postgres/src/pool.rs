@@ -1,7 +1,7 @@
 //! A bounded number of connections, each with the statements that it has prepared.
 
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use adage::StoreError;
 use parking_lot::{Condvar, Mutex};
@@ -23,13 +23,12 @@ pub(crate) struct Connection {
 impl Connection {
     /// Runs a statement, which is prepared once.
     pub(crate) fn query(&mut self, sql: &'static str, values: Parameters<'_>) -> Result<Vec<Row>, postgres::Error> {
-        let statement = match self.prepared.get(sql) {
-            Some(statement) => statement.clone(),
-            None => {
-                let statement = self.client.prepare(sql)?;
-                self.prepared.insert(sql, statement.clone());
-                statement
-            }
+        let statement = if let Some(statement) = self.prepared.get(sql) {
+            statement.clone()
+        } else {
+            let statement = self.client.prepare(sql)?;
+            self.prepared.insert(sql, statement.clone());
+            statement
         };
         self.client.query(&statement, values)
     }
@@ -126,6 +125,12 @@ impl Pool {
             Ok(connection)
         };
         begin().map_err(|error| failure::error(&self.config.name, "connect", error))
+    }
+
+    /// The present moment, for how long a call takes.
+    #[expect(clippy::disallowed_methods, reason = "how long a caller waits is real time")]
+    pub(crate) fn moment() -> Instant {
+        Instant::now()
     }
 
     /// Pauses between two attempts.

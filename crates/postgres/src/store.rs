@@ -1,6 +1,6 @@
 //! The store: statements for what the library asks of one.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use adage::StoreError;
 use adage::extend::{Changes, Commit, Known, List, Lock, Store, StoredEvent, StoredVector, UsageEvent};
@@ -99,7 +99,7 @@ impl PostgresStore {
 
     /// Runs a statement whose effect an id in it makes happen once: until it is known, for as long as the patience.
     fn resolve(&self, action: &'static str, sql: &'static str, values: Parameters<'_>) -> Result<bool, StoreError> {
-        let begun = Instant::now();
+        let begun = Pool::moment();
         let mut lost: Option<postgres::Error> = None;
         loop {
             match self.pool.attempt(|connection| connection.query(sql, values)) {

@@ -44,8 +44,8 @@ pub(super) fn placed<T: Clone>(before: &Placed<T>, after: &[T], is_same: impl Fn
 }
 
 /// The list after a place.
-fn from<T: Clone>(last: u64, list: &[T]) -> Placed<T> {
-    (1..).map(|number| last + number * GAP).zip(list.iter().cloned()).collect()
+fn from<T: Clone>(place: u64, items: &[T]) -> Placed<T> {
+    (1..).map(|number| place + number * GAP).zip(items.iter().cloned()).collect()
 }
 
 #[cfg(test)]

@@ -45,18 +45,17 @@ impl RowStore {
     }
 
     /// Records the event of a retrieval, and the line of its receipt if receipts are logged.
-    pub(crate) fn note(&self, event: &Event, line: Option<&[u8]>) -> Result<()> {
-        let Event::Shown { receipt, .. } = event else { return Ok(()) };
+    pub(crate) fn note(&self, event: &Event, line: Option<&[u8]>) {
+        let Event::Shown { receipt, .. } = event else { return };
         let mut pending = self.pending.lock();
         if pending.len() >= MAX_PENDING {
             tracing::warn!("{MAX_PENDING} retrievals could not be written; this one is not counted");
-            return Ok(());
+            return;
         }
         let line = line.map(|line| String::from_utf8_lossy(line).trim_end().to_owned());
         pending.push(UsageEvent { key: receipt.to_string(), event: json!(event), line });
         drop(pending);
         self.append_pending();
-        Ok(())
     }
 
     /// Appends the retrievals in memory. Returns true when nothing is left.

@@ -73,7 +73,7 @@ impl Side {
         let draft = build_lesson(format!("{task} {}", pick % 5), format!("{advice} {}", pick % 3)).in_realm(&realm);
         let known = self.receipts.values().nth(pick % self.receipts.len().max(1)).copied();
         let feedback = [Feedback::Helpful, Feedback::Harmful, Feedback::Neutral][pick % 3];
-        self.clock.advance(adage::chrono::TimeDelta::seconds(1 + pick as i64 * 60));
+        self.clock.advance(adage::chrono::TimeDelta::seconds(1 + i64::try_from(pick).unwrap() * 60));
         match (random.below(15), lesson) {
             (0..=4, _) => format!("{:?}", playbook.learn_lesson(draft)),
             (5, _) => format!("{:?}", playbook.learn_lesson(draft.trust(Trust::Tainted))),
@@ -95,7 +95,7 @@ impl Side {
             (9, Some(id)) => {
                 format!("{:?} {:?}", playbook.record_helpful_retrieval(id), playbook.record_harmful_retrieval(id))
             }
-            (10, _) => format!("{:?}", playbook.credit_recent_retrievals(std::time::Duration::from_secs(3_600))),
+            (10, _) => format!("{:?}", playbook.credit_recent_retrievals(std::time::Duration::from_hours(1))),
             (11, Some(id)) if pick % 8 == 0 => format!("{:?}", playbook.forget(id)),
             (11, Some(id)) => format!("{:?}", playbook.remove(id)),
             (12, _) => change.map(|change| format!("{:?}", playbook.undo(change))).unwrap_or_default(),
@@ -135,7 +135,7 @@ fn a_folder_and_postgresql_give_the_same_answers() {
     let n_steps = std::env::var("ADAGE_STEPS").ok().and_then(|n| n.parse().ok()).unwrap_or(600);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_owned();
-    let embedder = || Arc::new(HashingEmbedder::default());
+    let embedder = || Arc::new(HashingEmbedder);
     let mut left = Side::new(move |clock| {
         Playbook::builder(&path).with_embedder(embedder()).with_clock(clock).with_config(settings()).open().unwrap()
     });

@@ -1,5 +1,12 @@
 //! Tests on a real server: `ADAGE_POSTGRES` names it, and `scripts/postgres start FOLDER` starts one.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, clippy::indexing_slicing, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "the environment names the server"
+)]
 
 mod conformance;
 mod crashes;
@@ -39,5 +46,5 @@ pub(crate) fn clock() -> Arc<ManualClock> {
 }
 
 pub(crate) fn on(config: &Config) -> PlaybookBuilder {
-    Playbook::on(connect(config)).with_embedder(Arc::new(HashingEmbedder::default()))
+    Playbook::on(connect(config)).with_embedder(Arc::new(HashingEmbedder))
 }

@@ -54,7 +54,9 @@ fn what_many_threads_and_stores_learn_at_once_is_there_once() {
             })
         })
         .collect();
-    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    for thread in threads {
+        thread.join().unwrap();
+    }
     let lessons = on(&config).without_embedder().open().unwrap().list_lessons(&Listing::everything()).unwrap();
     let shared: Vec<_> = lessons.iter().filter(|lesson| lesson.trigger == "all learn this").collect();
     assert_eq!((shared.len(), shared[0].frequency), (1, 6 * N as u64));
