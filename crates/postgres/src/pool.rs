@@ -1,6 +1,7 @@
 //! A bounded number of connections, each with the statements that it has prepared.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use adage::StoreError;
@@ -51,6 +52,7 @@ struct State {
 /// Settings of every connection: the tenant, and that each statement sees what others committed before it.
 const BEGIN_SESSION: &str = "SELECT set_config('adage.tenant', $1, false), \
      set_config('default_transaction_isolation', 'read committed', false), set_config('statement_timeout', '30s', false), \
+     set_config('lock_timeout', '10s', false), \
      set_config('idle_in_transaction_session_timeout', '0', false)";
 
 impl Pool {
@@ -109,6 +111,29 @@ impl Pool {
         self.freed.notify_one();
     }
 
+    /// A connection that does not count: its holder needs others meanwhile.
+    pub(crate) fn take_beside(&self) -> Result<Connection, StoreError> {
+        let mut state = self.state.lock();
+        while let Some(connection) = state.idle.pop() {
+            state.n_open -= 1;
+            if !connection.client.is_closed() {
+                return Ok(connection);
+            }
+        }
+        drop(state);
+        self.open()
+    }
+
+    /// Keeps a connection that did not count, if there is room.
+    fn give_beside(&self, connection: Connection) {
+        let mut state = self.state.lock();
+        if state.n_open < self.config.max_connections {
+            state.n_open += 1;
+            state.idle.push(connection);
+            self.freed.notify_one();
+        }
+    }
+
     /// Drops connections that nobody uses: after one was lost, the others are too.
     pub(crate) fn forget_idle(&self) {
         let mut state = self.state.lock();
@@ -136,5 +161,27 @@ impl Pool {
     /// Pauses between two attempts.
     pub(crate) fn pause() {
         std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A connection in whose transaction a lock is held.
+pub(crate) struct Held {
+    pool: Arc<Pool>,
+    connection: Option<Connection>,
+}
+
+impl Held {
+    pub(crate) fn new(pool: &Arc<Pool>, connection: Connection) -> Self {
+        Self { pool: Arc::clone(pool), connection: Some(connection) }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(mut connection) = self.connection.take()
+            && connection.client.batch_execute("ROLLBACK").is_ok()
+        {
+            self.pool.give_beside(connection);
+        }
     }
 }

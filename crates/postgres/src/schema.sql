@@ -124,11 +124,15 @@ $$;
 -- A commit, if nothing was committed since the state that it was decided on. True if it has taken effect, now or before.
 CREATE FUNCTION adage.commit(
     own bigint, own_id uuid, known bigint, next bigint, own_rows jsonb, lines text[], replaces boolean, folds bigint[],
-    model text, texts text[], dimension integer, components real[], kept text[]
+    model text, texts text[], dimension integer, components real[], kept text[], has_lock boolean
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     present adage.playbooks;
 BEGIN
+    -- Whoever holds the lock decides meanwhile, and is not overtaken.
+    IF NOT has_lock THEN
+        PERFORM pg_advisory_xact_lock(hashtextextended('adage ' || own || ' commit', 0));
+    END IF;
     SELECT * INTO present FROM adage.playbooks p WHERE p.tenant = adage.tenant() AND p.id = own FOR UPDATE;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'the playbook was deleted' USING ERRCODE = 'no_data_found';

@@ -1,5 +1,6 @@
 //! The store: statements for what the library asks of one.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use adage::StoreError;
@@ -10,12 +11,12 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::failure::{self, Failure};
-use crate::pool::{Connection, Parameters, Pool};
+use crate::pool::{Connection, Held, Parameters, Pool};
 use crate::{Config, schema, tls};
 
 /// A playbook in PostgreSQL.
 pub struct PostgresStore {
-    pub(crate) pool: Pool,
+    pub(crate) pool: Arc<Pool>,
     /// The playbook; 0 if there is none and the store is read-only.
     playbook: i64,
 }
@@ -37,7 +38,7 @@ UNION ALL SELECT 2, u.id, u.number, 0, NULL, u.event FROM p JOIN adage.usage u O
     AND u.number > $3::int8 AND u.at > now() - interval '8 days' WHERE p.more
 UNION ALL SELECT 3, (SELECT max(u.id) FROM adage.usage u WHERE u.tenant = p.tenant AND u.playbook = p.id AND u.is_feedback),
     0, 0, NULL, NULL FROM p WHERE p.more";
-const COMMIT: &str = "SELECT adage.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
+const COMMIT: &str = "SELECT adage.commit($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
 const APPEND: &str = "INSERT INTO adage.usage (playbook, key, event, is_feedback, line) \
      SELECT $1::int8, e->>0, e->1, false, e->>2 FROM jsonb_array_elements($2) AS e ON CONFLICT (tenant, playbook, key) DO NOTHING";
 const APPEND_FEEDBACK: &str = "SELECT adage.append_feedback($1, $2, $3, $4, $5)";
@@ -63,7 +64,7 @@ impl PostgresStore {
     /// # Errors
     /// `Unreachable`, `Refused`, `Version`.
     pub fn connect(config: &Config) -> Result<Self, StoreError> {
-        let pool = Pool::new(config.clone(), tls::connector(config)?);
+        let pool = Arc::new(Pool::new(config.clone(), tls::connector(config)?));
         schema::migrate(&pool)?;
         let playbook = pool.with("find the playbook", |connection| {
             let find = |connection: &mut Connection| {
@@ -191,6 +192,7 @@ impl Store for PostgresStore {
                 &dimension,
                 &components,
                 &kept,
+                &commit.has_lock,
             ],
         )
     }
@@ -264,8 +266,7 @@ impl Store for PostgresStore {
 
     fn lock(&self, name: &str, patience: Duration) -> Result<Option<Lock>, StoreError> {
         self.refuse_read_only()?;
-        // Beside the pool: its holder needs other connections meanwhile.
-        let mut connection = self.pool.open()?;
+        let mut connection = self.pool.take_beside()?;
         let key = format!("adage {} {name}", self.playbook);
         let limit = format!("{}ms", patience.as_millis().max(1));
         let mut take = || {
@@ -274,7 +275,7 @@ impl Store for PostgresStore {
             connection.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", &[&key])
         };
         match take() {
-            Ok(_) => Ok(Some(Box::new(connection))),
+            Ok(_) => Ok(Some(Box::new(Held::new(&self.pool, connection)))),
             Err(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => Ok(None),
             Err(error) => Err(failure::error(self.name(), "lock", error)),
         }

@@ -1,7 +1,7 @@
 //! A playbook in a store that keeps rows: the same decisions as on a folder, written as the rows that differ.
 //!
 //! A commit is decided on the newest state without a lock, and takes effect only if nothing was committed meanwhile; otherwise it is
-//! decided again, after some attempts under a lock. Usage is appended beside it, and folded in by the next commit.
+//! decided again, then under a lock. Usage is appended beside it, and folded in by the next commit.
 
 mod content;
 mod places;
@@ -30,7 +30,7 @@ use crate::state::{Change, Erasure, Plan};
 /// How often a call is tried while others write …
 const MAX_ATTEMPTS: usize = 32;
 /// … and from which attempt on one that waits for others.
-const POLITE_FROM: usize = 2;
+const POLITE_FROM: usize = 1;
 /// The lock of those that wait.
 const COMMIT_LOCK: &str = "commit";
 
@@ -157,24 +157,24 @@ impl RowStore {
     ) -> Result<(Snapshot, T)> {
         self.refuse_read_only()?;
         self.append_pending();
-        self.try_often(patience, || {
+        self.try_often(patience, |has_lock| {
             let (known, snapshot) = self.newest(true)?;
             let (plan, value) = decide(&snapshot)?;
             let Some(plan) = plan else { return Ok(Some((snapshot, value))) };
-            let after = self.publish(known, &snapshot, plan, vectors)?;
+            let after = self.publish((known, &snapshot), plan, vectors, has_lock)?;
             Ok(after.map(|after| (after, value)))
         })
     }
 
     /// Tries until a try succeeds: after some attempts one after the other with those of other processes.
-    fn try_often<T>(&self, patience: Duration, mut attempt: impl FnMut() -> Result<Option<T>>) -> Result<T> {
+    fn try_often<T>(&self, patience: Duration, mut attempt: impl FnMut(bool) -> Result<Option<T>>) -> Result<T> {
         let mut lock = None;
         for number in 0..MAX_ATTEMPTS {
             if number >= POLITE_FROM && lock.is_none() {
                 let busy = || StoreError::Busy { store: self.store.name().to_owned(), waited: patience };
                 lock = Some(self.store.lock(COMMIT_LOCK, patience)?.ok_or_else(busy)?);
             }
-            if let Some(done) = attempt()? {
+            if let Some(done) = attempt(lock.is_some())? {
                 return Ok(done);
             }
         }
@@ -184,10 +184,10 @@ impl RowStore {
     /// Writes a plan. Returns the state after it; none if others have committed meanwhile.
     fn publish(
         &self,
-        known: KnownRows,
-        before: &Snapshot,
+        (known, before): (KnownRows, &Snapshot),
         plan: Plan,
         vectors: Option<ModelVectors<'_>>,
+        has_lock: bool,
     ) -> Result<Option<Snapshot>> {
         let is_erased = !matches!(plan.erasure, Erasure::None);
         let prepared = PreparedCommit::new(before, plan);
@@ -206,6 +206,7 @@ impl RowStore {
             rows,
             history: lines(&archive::render(&prepared.changes, file.generation)),
             folded: known.unfolded,
+            has_lock,
             ..Commit::default()
         };
         if let Some(forgotten) = &prepared.forgotten {

@@ -186,4 +186,6 @@ pub struct Commit {
     pub vectors: Option<(TextHash, Vec<StoredVector>)>,
     /// The texts whose vectors are kept, of any model; all if there is no list.
     pub kept_texts: Option<Vec<TextHash>>,
+    /// True if its process holds the lock `commit`, which every other commit waits for.
+    pub has_lock: bool,
 }

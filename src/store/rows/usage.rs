@@ -21,7 +21,7 @@ impl RowStore {
     ) -> Result<(Snapshot, T)> {
         self.refuse_read_only()?;
         self.append_pending();
-        self.try_often(patience, || {
+        self.try_often(patience, |_| {
             let (known, mut snapshot) = self.newest_with_receipts()?;
             let (event, value) = make(&snapshot)?;
             let Some(event) = event else { return Ok(Some((snapshot, value))) };
