@@ -12,7 +12,7 @@ use crate::answer::{Answer, Frame, Tab, Undo};
 use crate::form::{Form, link};
 use crate::layout::{form, undo_button};
 use crate::lessons::{tags, title_of};
-use crate::text::{brief, minute, shown};
+use crate::text::{brief, counted, minute, shown};
 
 /// A field that a person edits: its key, its label, and whether it has one text a line.
 pub(crate) const FIELDS: [(&str, &str, bool); 13] = [
@@ -163,14 +163,14 @@ fn record(found: &PlaybookLesson) -> Markup {
         (
             "Shown",
             format!(
-                "{} times{}",
-                lesson.retrievals,
+                "{}{}",
+                counted(usize::try_from(lesson.retrievals).unwrap_or(usize::MAX), "time"),
                 lesson.last_retrieved_at.map(|time| format!(", last {}", minute(time))).unwrap_or_default()
             ),
         ),
         ("Came of it", format!("helped {}, did harm {}", lesson.helpful_retrievals, lesson.harmful_retrievals)),
         ("Confidence", format!("{:.2}; utility {:.2}", lesson.confidence, playbook.utility(lesson))),
-        ("Seen", format!("{} times", lesson.frequency)),
+        ("Seen", counted(usize::try_from(lesson.frequency).unwrap_or(usize::MAX), "time")),
         ("Id", lesson.id.to_string()),
     ];
     html! {
