@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use adage::{Context, Lesson, NoMatchReason, Realm, Request, Result, Scored};
+use adage::{Context, Lesson, NoMatchReason, Realm, Request, Scored};
+use adage_review::Result;
 use maud::{Markup, html};
 
 use crate::answer::{Answer, Frame, Tab};

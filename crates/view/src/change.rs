@@ -1,7 +1,7 @@
 //! The changes that forms make: what the command line does for `edit`, `remove`, `undo`, `outcome` and `review`.
 
-use adage::inbox::{Inbox, Proposal, ProposalName};
 use adage::{ChangeId, Error, LearnOutcome, Lesson, LessonDraft, Playbook, TextHash, Verification};
+use adage_review::{Inbox, Proposal, ProposalName};
 use serde_json::{Map, Value};
 
 use crate::answer::{Answer, Notice, Undo};

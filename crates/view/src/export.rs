@@ -1,6 +1,6 @@
 //! The memory as one file that can only be read.
 
-use adage::Result;
+use adage_review::Result;
 use data_encoding::BASE64;
 use maud::{DOCTYPE, html};
 use sha2::{Digest, Sha256};

@@ -1,7 +1,7 @@
 //! What was changed, newest first, and can be undone.
 
-use adage::Result;
 use adage::playbook::ChangeRecord;
+use adage_review::Result;
 use maud::html;
 
 use crate::answer::{Answer, Frame, Tab, Undo};
@@ -18,7 +18,7 @@ pub(crate) fn page(frame: &Frame<'_>) -> Result<Answer> {
     }
     changes.sort_by_key(|change| std::cmp::Reverse(change.at));
     changes.truncate(MAX_CHANGES);
-    let mut files = frame.memory.inbox().map(adage::inbox::Inbox::changes).transpose()?.unwrap_or_default();
+    let mut files = frame.memory.inbox().map(adage_review::Inbox::changes).transpose()?.unwrap_or_default();
     files.reverse();
     let body = html! {
         h1 { "History" }

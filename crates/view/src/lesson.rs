@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use adage::lesson::{Origin, Trust};
 use adage::playbook::{ChangeRecord, PlaybookLesson};
-use adage::{Lesson, LessonId, LessonRef, Result};
+use adage::{Lesson, LessonId, LessonRef};
+use adage_review::Result;
 use maud::{Markup, html};
 use serde_json::{Value, json};
 

@@ -3,8 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use adage::Lesson;
 use adage::playbook::PlaybookLesson;
-use adage::{Lesson, Result};
+use adage_review::Result;
 use chrono::{DateTime, FixedOffset};
 use maud::{Markup, html};
 

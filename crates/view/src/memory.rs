@@ -1,8 +1,8 @@
 //! The memory that a page shows.
 
-use adage::inbox::{Inbox, Proposal};
 use adage::playbook::PlaybookLesson;
-use adage::{Listing, Playbook, Playbooks, Realm, Result};
+use adage::{Listing, Playbook, Playbooks, Realm};
+use adage_review::{Inbox, Proposal, Result};
 
 /// Whether a page offers changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Memory {
     /// refuse changes whatever the access is.
     #[must_use]
     pub fn new(books: Playbooks, realm: Realm, access: Access) -> Self {
-        let inbox = books.as_slice().first().map(Playbook::inbox);
+        let inbox = books.as_slice().first().map(Inbox::of);
         Self { books, realm, access, inbox }
     }
 
@@ -53,6 +53,6 @@ impl Memory {
     }
 
     pub(crate) fn lessons(&self) -> Result<Vec<PlaybookLesson>> {
-        self.books.list_lessons(&Listing::everything())
+        Ok(self.books.list_lessons(&Listing::everything())?)
     }
 }

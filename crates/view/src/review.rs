@@ -1,8 +1,8 @@
 //! What awaits review, one by one: exactly what is shown is applied or dismissed.
 
-use adage::inbox::{Inbox, Proposal, ProposalKind, ProposalName};
+use adage::Lesson;
 use adage::playbook::WaitingLesson;
-use adage::{Lesson, Result};
+use adage_review::{Inbox, Proposal, ProposalKind, ProposalName, Result};
 use maud::{Markup, html};
 
 use crate::answer::{Answer, Frame, Tab};

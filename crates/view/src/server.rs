@@ -305,8 +305,9 @@ impl Desk {
     }
 }
 
-fn failed(error: &adage::Error) -> Answer {
-    let status = if matches!(error, adage::Error::NoSuchLesson { .. }) { 404 } else { 500 };
+fn failed(error: &adage_review::Error) -> Answer {
+    let status =
+        if matches!(error, adage_review::Error::Memory(adage::Error::NoSuchLesson { .. })) { 404 } else { 500 };
     let body = maud::html! { h1 { "Not possible" } p { (crate::text::chain(error)) } };
     Answer::Page { status, title: "Not possible".to_owned(), tab: Tab::Lessons, body }
 }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use adage::playbook::PlaybookLesson;
-use adage::{Feedback, LessonId, Result};
+use adage::{Feedback, LessonId};
+use adage_review::Result;
 use chrono::{DateTime, Datelike, Days, FixedOffset, NaiveDate};
 use maud::{Markup, html};
 

@@ -2,6 +2,7 @@
 
 use adage::lesson::Trust;
 use adage::{LessonDraft, build_lesson};
+use adage_review::Inbox;
 use adage_view::Access;
 use serde_json::json;
 
@@ -222,7 +223,7 @@ fn a_script_in_any_field_is_only_text() {
             .iter()
             .flat_map(|lesson| [format!("lesson?id={}", lesson.id), format!("lesson?id={}&edit=1", lesson.id)]),
     );
-    pages.extend(browser.playbook.inbox().list().unwrap().iter().flat_map(|proposal| {
+    pages.extend(Inbox::of(&browser.playbook).list().unwrap().iter().flat_map(|proposal| {
         [format!("review?name={}", proposal.name), format!("review?name={}&edit=1", proposal.name)]
     }));
     let asked: String = form_urlencoded::byte_serialize(HOSTILE.concat().as_bytes()).collect();
