@@ -335,6 +335,7 @@ fn in_every_field(keys: &mut Keys) -> Vec<LessonDraft> {
         for kind in 0..3 {
             let mut row = lesson.clone();
             row.insert("trigger".into(), format!("pushing branch {kind} of {field}").into());
+            row.insert("project".into(), format!("{kind} of {field}").into());
             let value = match kind {
                 0 => json!(keys.fresh()),
                 1 => json!(format!("see \"{}\", please", keys.fresh())),
