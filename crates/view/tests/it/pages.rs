@@ -111,7 +111,7 @@ fn what_waits_is_applied_by_line_dismissed_rewritten_and_undone() {
     let playbook = &browser.playbook;
     let notes = browser.folder.path().canonicalize().unwrap().join("notes.md");
     let patch = format!("--- /dev/null\n+++ {}\n@@ -0,0 +1 @@\n+Deploy on Mondays.\n", notes.display());
-    Inbox::of(&playbook).propose(&PatchKind::Private, patch.as_bytes()).unwrap();
+    Inbox::of(playbook).propose(&PatchKind::Private, patch.as_bytes()).unwrap();
     let page = browser.get("review?name=private").body;
     assert!(page.contains(r#"<span class="added" dir="auto">+Deploy on Mondays."#), "{page}");
     let decide = |page: &str, more: &[(&str, &str)]| {
@@ -131,7 +131,7 @@ fn what_waits_is_applied_by_line_dismissed_rewritten_and_undone() {
     assert!(page.contains("3. ") && page.contains("parsing dates"), "{page}");
     let unchecked = decide(&page, &[("as", "apply")]);
     assert!(unchecked.contains("Not done: check a candidate"), "{unchecked}");
-    let candidate = Inbox::of(&playbook).list().unwrap()[0].lessons[2].to_string();
+    let candidate = Inbox::of(playbook).list().unwrap()[0].lessons[2].to_string();
     let form = browser.get(&format!("review?name={candidate}&edit=1")).body;
     let (name, text) = (field(&form, "name"), field(&form, "text"));
     let fields = [
@@ -146,7 +146,7 @@ fn what_waits_is_applied_by_line_dismissed_rewritten_and_undone() {
         playbook.list_lessons(&Listing::default()).unwrap().iter().map(|lesson| lesson.trigger.clone()).collect();
     known.sort();
     assert_eq!(known.len(), 2, "{known:?}");
-    assert!(Inbox::of(&playbook).list().unwrap().is_empty());
+    assert!(Inbox::of(playbook).list().unwrap().is_empty());
 }
 
 #[test]
