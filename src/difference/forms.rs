@@ -1,6 +1,9 @@
 //! Normal forms of words, for the merge guard: spelling, inflection, contractions, numbers, units, abbreviations, and
 //! interchangeable function words.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::token::{Kind, Token};
 use crate::lexical::stem;
 
@@ -195,15 +198,51 @@ pub(super) fn canonical(tokens: Vec<Token>) -> Vec<Token> {
     found
 }
 
+/// How a word is compared.
+#[derive(Clone)]
+struct WordForm {
+    /// The stem of its usual spelling, with abbreviations expanded.
+    normal: String,
+    /// The ending that makes it another word.
+    ending: &'static str,
+}
+
+impl WordForm {
+    /// The form of a word in lower case. Lessons that are compared share most of their words, so each thread keeps those of the last ones.
+    fn of(lower: &str) -> Self {
+        /// Words that are kept, more than those of any one comparison.
+        const MAX_KEPT: usize = 10_000;
+        thread_local! {
+            static KEPT: RefCell<HashMap<String, WordForm>> = RefCell::default();
+        }
+        if let Some(form) = KEPT.with_borrow(|kept| kept.get(lower).cloned()) {
+            return form;
+        }
+        let word = written_out(lower);
+        let form = Self { normal: normal(&word), ending: new_word(&word) };
+        KEPT.with_borrow_mut(|kept| {
+            if kept.len() >= MAX_KEPT {
+                kept.clear();
+            }
+            kept.insert(lower.to_owned(), form.clone());
+        });
+        form
+    }
+}
+
 /// The normal form of a word: the stem of its usual spelling, with abbreviations expanded.
 pub(super) fn normal_word(lower: &str) -> String {
+    WordForm::of(lower).normal
+}
+
+/// The stem of a word that is written out.
+fn normal(word: &str) -> String {
     // Its stem is that of a "product".
     const WHOLE: [&str; 1] = ["production"];
-    let word = written_out(lower);
-    if WHOLE.contains(&word.as_str()) {
-        return word;
+    if WHOLE.contains(&word) {
+        return word.to_owned();
     }
-    let stem = stem(&word);
+    let stem = stem(word);
     match SYNONYMS.iter().find(|(_, others)| others.contains(&stem.as_str())) {
         Some((first, _)) => (*first).to_owned(),
         None => stem,
@@ -226,7 +265,7 @@ pub(super) fn is_abbreviation(lower: &str) -> bool {
 
 /// The key for aligning a token: its stem, with the ending if that makes it a different word.
 pub(super) fn form(token: &Token) -> String {
-    let ending = if token.kind == Kind::Word { new_word(&written_out(&token.text.to_lowercase())) } else { "" };
+    let ending = if token.kind == Kind::Word { WordForm::of(&token.text.to_lowercase()).ending } else { "" };
     format!("{}{ending}", token.key())
 }
 
