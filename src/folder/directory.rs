@@ -18,7 +18,7 @@ use crate::error::folder::{FolderError, Irregular, Oversized, Result};
 
 /// A directory: the memory folder, a part of it, or one that the host named.
 ///
-/// The path is used only in messages and in the calls of the [`Disk`].
+/// The path is used only in messages and in the calls of the disk.
 #[derive(Clone)]
 pub struct Directory {
     root: Arc<Root>,
@@ -180,7 +180,7 @@ impl Directory {
     /// The file's bytes from `offset` on; empty if the file is missing.
     ///
     /// # Errors
-    /// `TooLarge`, also of each other method that reads a file, when it has more bytes than [`limits`] says.
+    /// `TooLarge`, also of each other method that reads a file, when it has more bytes than the limit of its kind.
     pub fn read_or_empty(&self, name: impl Into<Name>, offset: u64) -> Result<Vec<u8>> {
         Ok(self.read_from(&name.into(), offset)?.unwrap_or_default())
     }
