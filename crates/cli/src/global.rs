@@ -18,6 +18,7 @@ use crate::embedder;
 use crate::location::{MemoryLocation, Origin, has_memory};
 use crate::output::{counted, say};
 use crate::settings::UserSettings;
+use crate::store;
 use crate::team::trust;
 
 #[expect(clippy::struct_excessive_bools, reason = "they are flags")]
@@ -30,6 +31,9 @@ pub(crate) struct Global {
     /// Use your own memory for all projects, and no other
     #[arg(long = "global", id = "only_own", global = true, conflicts_with = "dir", hide_short_help = true)]
     pub(crate) only_own: bool,
+    /// Memory in PostgreSQL instead of a folder (also: `ADAGE_STORE`): `postgres://USER@HOST/DATABASE?playbook=NAME`
+    #[arg(long, global = true, value_name = "URL", conflicts_with_all = ["dir", "only_own"], hide_short_help = true)]
+    pub(crate) store: Option<String>,
     /// Project that the lessons apply to: a path in its repository, or a name [default: this repository]
     #[arg(long, global = true, default_value = "", hide_default_value = true, hide_short_help = true)]
     pub(crate) project: String,
@@ -100,7 +104,12 @@ fn time(given: &str) -> Result<DateTime<FixedOffset>, String> {
 }
 
 impl Global {
-    /// The folder that is read first and written to.
+    /// Whether there is a memory at the location; a store is one.
+    pub(crate) fn has_memory(&self) -> bool {
+        self.store.is_some() || has_memory(self.dir())
+    }
+
+    /// The folder that is read first and written to; empty for a store.
     pub(crate) fn dir(&self) -> &Path {
         &self.location.dir
     }
@@ -116,6 +125,9 @@ impl Global {
         change: impl FnOnce(&mut Config) + Send + 'static,
     ) -> Result<PlaybookBuilder, Box<dyn Error>> {
         let builder = self.plain_builder()?.with_folder_config(self.finish(change));
+        if self.store.is_some() {
+            return Ok(builder);
+        }
         Ok(trust::ask(self, self.dir(), builder))
     }
 
@@ -141,7 +153,11 @@ impl Global {
     }
 
     fn builder_at(&self, dir: &Path) -> Result<PlaybookBuilder, Box<dyn Error>> {
-        let mut builder = Playbook::builder(dir).with_config(self.user.config.clone());
+        let builder = match &self.store {
+            Some(address) => Playbook::on(Arc::new(store::connect(address)?)),
+            None => Playbook::builder(dir),
+        };
+        let mut builder = builder.with_config(self.user.config.clone());
         if let Some(now) = self.now {
             builder = builder.with_clock(Arc::new(ManualClock::new(now)));
         }
@@ -157,7 +173,7 @@ impl Global {
     /// The playbook of a builder; it must exist to be changed.
     pub(crate) fn open_with(&self, builder: PlaybookBuilder, access: Access) -> Result<Playbook, Box<dyn Error>> {
         self.expect_memory()?;
-        if access == Access::Write && !has_memory(self.dir()) {
+        if access == Access::Write && !self.has_memory() {
             return Err(self.none_yet().into());
         }
         open(builder, access)
@@ -175,7 +191,7 @@ impl Global {
 
     /// As `create`, with this builder.
     pub(crate) fn create_with(&self, builder: PlaybookBuilder) -> Result<Playbook, Box<dyn Error>> {
-        let is_new = !has_memory(self.dir());
+        let is_new = !self.has_memory();
         let playbook = open(builder, Access::Write)?;
         if let Some(capacity) = self.capacity {
             self.check_capacity(&playbook, capacity)?;
@@ -218,7 +234,7 @@ impl Global {
 
     /// A folder named by the user must exist, unless the command adds to it.
     fn expect_memory(&self) -> Result<(), Box<dyn Error>> {
-        if self.location.origin == Origin::Named && !has_memory(self.dir()) {
+        if self.location.origin == Origin::Named && !self.has_memory() {
             let dir = path_line(self.dir());
             return Err(format!("there is no memory at {dir}; `adage init --dir {dir}` makes one").into());
         }

@@ -17,19 +17,20 @@ mod own_program;
 mod result;
 mod settings;
 mod skills;
+mod store;
 mod team;
 mod user_state;
 
 use std::error::Error;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
 use args::{Cli, Command};
-use location::{MemoryLocation, Wanted};
+use location::{MemoryLocation, Wanted, env_path};
 use output::{Output, Warnings, print_messages_as_json, print_usage, say_failure, say_if_long};
 use result::{Done, Failure, is_broken_pipe};
 
@@ -116,7 +117,12 @@ fn names(words: &ArgMatches) -> Vec<String> {
 /// Reads the user's settings and locates the memory.
 fn set_up(cli: &mut Cli, words: &[OsString]) -> Result<(), Box<dyn Error>> {
     cli.global.user = settings::read()?;
-    let wanted = Wanted { dir: cli.global.dir.as_deref(), is_global: cli.global.only_own };
+    if cli.global.dir.is_none() && !cli.global.only_own && cli.global.store.is_none() {
+        cli.global.store = env_path(store::VARIABLE).map(|address| address.to_string_lossy().into_owned());
+    }
+    // A store has no folder.
+    let dir = if cli.global.store.is_some() { Some(Path::new("")) } else { cli.global.dir.as_deref() };
+    let wanted = Wanted { dir, is_global: cli.global.only_own };
     match MemoryLocation::find(wanted) {
         Ok(location) if matches!(cli.command, Command::Init(_)) => {
             cli.global.location = location.into_init(cli.global.only_own);

@@ -88,6 +88,26 @@ impl Config {
         self
     }
 
+    /// Uses the password of the first line of a password file (`HOST:PORT:DATABASE:USER:PASSWORD`, `*` for any, `\\` before `:` and `\\`)
+    /// that is meant for this server, if the address has none.
+    #[must_use]
+    pub fn password_of(self, file: &str) -> Self {
+        let host = match self.client.get_hosts().first() {
+            Some(Host::Tcp(host)) => host.clone(),
+            _ => "localhost".to_owned(),
+        };
+        let port = self.client.get_ports().first().copied().unwrap_or(5432).to_string();
+        let user = self.client.get_user().unwrap_or_default();
+        let asked = [&host, &port, self.client.get_dbname().unwrap_or(user), user];
+        let password = file.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
+            let [before @ .., password] = &fields(line)[..] else { return None };
+            let is_meant =
+                before.len() == asked.len() && before.iter().zip(asked).all(|(said, it)| said == "*" || said == it);
+            is_meant.then(|| password.clone())
+        });
+        password.into_iter().fold(self, |config, password| config.password(&password))
+    }
+
     /// Writes nothing, and makes no tables.
     #[must_use]
     pub fn read_only(mut self) -> Self {
@@ -121,6 +141,20 @@ impl std::fmt::Debug for Config {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.name)
     }
+}
+
+/// The fields of a line of a password file.
+fn fields(line: &str) -> Vec<String> {
+    let (mut fields, mut chars) = (vec![String::new()], line.chars());
+    while let Some(c) = chars.next() {
+        match (c, fields.last_mut()) {
+            (':', _) => fields.push(String::new()),
+            ('\\', Some(field)) => field.extend(chars.next()),
+            (c, Some(field)) => field.push(c),
+            (_, None) => {}
+        }
+    }
+    fields
 }
 
 fn checked(setting: &'static str, name: &str) -> Result<String, ConfigError> {
@@ -172,6 +206,19 @@ mod tests {
         check("postgres://me@10.0.0.1/memory", SslMode::Require);
         check("postgres://me@db/memory?sslmode=disable", SslMode::Disable);
         check("postgres://me@db/memory?sslmode=verify-full", SslMode::Require);
+    }
+
+    #[test]
+    fn the_password_is_that_of_the_first_line_that_is_meant() {
+        let file = "# others\ndb.example:*:memory:you:first\n*:5432:memory:me:sec\\:ond\nlocalhost:*:*:*:third\n";
+        let check = |address: &str, expected: Option<&str>| {
+            let config = Config::parse(address).unwrap().password_of(file);
+            assert_eq!(config.client.get_password(), expected.map(str::as_bytes), "{address}");
+        };
+        check("postgres://me@db.example/memory", Some("sec:ond"));
+        check("postgres://me@localhost:6000", Some("third"));
+        check("postgres://me@db.example:6000/memory", None);
+        check("postgres://me:own@db.example/memory", Some("own"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a person wants to know about the server of a store.
 
+use std::fmt;
 use std::time::Duration;
 
 use adage::StoreError;
@@ -23,6 +24,19 @@ pub struct Diagnosis {
     pub has_row_security: bool,
     /// True if the role is exempt from that: a superuser, or one with BYPASSRLS.
     pub bypasses_row_security: bool,
+}
+
+impl fmt::Display for Diagnosis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let milliseconds = self.latency.as_secs_f64() * 1000.0;
+        write!(f, "PostgreSQL {}, answers in {milliseconds:.1} ms", self.server)?;
+        f.write_str(if self.is_standby { "; a standby, which cannot be written to" } else { "" })?;
+        f.write_str(match (self.has_row_security, self.bypasses_row_security) {
+            (false, _) => "; tenants are not separated: row security is off",
+            (true, true) => "; tenants are not separated for this role, which bypasses row security",
+            (true, false) => "; tenants are separated by row security",
+        })
+    }
 }
 
 const QUERY: &str = "SELECT current_setting('server_version'), \

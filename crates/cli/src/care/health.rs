@@ -13,7 +13,7 @@ use crate::global::{Access, Global};
 use crate::output::{Output, counted};
 use crate::result::{Done, chain, exit_code};
 use crate::team::keeping;
-use crate::{embedder, onnxruntime};
+use crate::{embedder, onnxruntime, store};
 
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
@@ -115,6 +115,11 @@ impl Report<'_> {
                 return Ok(None);
             }
         };
+        if let Some(address) = &global.store {
+            let server = store::connect(address).and_then(|store| Ok(store.diagnose()?));
+            self.add("server", server.map(|found| found.to_string()).map_err(|error| chain(error.as_ref())))?;
+            return Ok(Some(playbook));
+        }
         let exists = playbook.exists();
         let state = if exists { "can be read" } else { "does not exist yet; the first lesson creates it" };
         self.add("folder", Ok(format!("{} {state}", path_line(global.dir()))))?;

@@ -73,7 +73,7 @@ impl Home {
         let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
         command.current_dir(folder).args(arguments).args(["--now", self.now]);
         for variable in
-            ["ORT_DYLIB_PATH", "ADAGE_TRUST", "ADAGE_DIR", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"]
+            ["ORT_DYLIB_PATH", "ADAGE_TRUST", "ADAGE_DIR", "ADAGE_STORE", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"]
         {
             command.env_remove(variable);
         }

@@ -35,4 +35,5 @@ mod schemas;
 #[path = "../../../../tests/it/server.rs"]
 mod server;
 mod skills_cli;
+mod store;
 mod terminal_cli;

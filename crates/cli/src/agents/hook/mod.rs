@@ -11,7 +11,7 @@ mod session;
 use adage_sessions::Sessions;
 use std::error::Error;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use adage::redact::{path_line, printable_line};
@@ -26,6 +26,7 @@ use crate::location::{MemoryLocation, VARIABLE, env_path, has_memory, user_memor
 use crate::output::{Output, say};
 use crate::own_program;
 use crate::result::{Done, chain};
+use crate::store;
 
 pub(crate) use agents::Agent;
 use fields::PayloadFields;
@@ -146,7 +147,8 @@ fn explained(event: Option<Event>, input: &HookInput) -> Value {
 }
 
 fn answer(global: &mut Global, event: Event, input: &HookInput) -> Result<Answer, Box<dyn Error>> {
-    let named = global.dir.clone().or_else(|| env_path(VARIABLE));
+    let store_folder = global.store.is_some().then(PathBuf::new);
+    let named = store_folder.or_else(|| global.dir.clone()).or_else(|| env_path(VARIABLE));
     let at = |folder: &Path| {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         MemoryLocation::from(&folder, named.clone(), global.only_own, user_memory())
@@ -154,7 +156,7 @@ fn answer(global: &mut Global, event: Event, input: &HookInput) -> Result<Answer
     let is_known = |folder: &Path| at(folder).is_ok_and(|location| has_memory(&location.dir) && location.is_own);
     let start = input.folder(is_known).or_else(|| std::env::current_dir().ok()).unwrap_or_default();
     global.location = at(&start)?;
-    let is_any = [Some(global.dir()), global.location.user.as_deref()].into_iter().flatten().any(has_memory);
+    let is_any = global.has_memory() || global.location.user.as_deref().is_some_and(has_memory);
     if !is_any {
         return Ok(Answer::default());
     }
@@ -188,7 +190,7 @@ fn for_prompt(global: &mut Global, input: &HookInput, session: &mut Session) -> 
     session.begin_task();
     let request = Request::about(task).max_tokens(START_TOKENS);
     let books = global.books(Access::Write)?;
-    let is_slow = embeds_in_background(&books, session)?;
+    let is_slow = embeds_in_background(global, &books, session)?;
     let request = if is_slow { request.tier(TierChoice::Lexical) } else { request };
     let request = if input.agent.takes_text_before_tools() { request.without_recoveries() } else { request };
     relevant(global, &books, request, session)
@@ -214,13 +216,13 @@ fn context(global: &Global, books: &Books, request: Request, session: &Session) 
 }
 
 /// True if more texts lack a vector than a prompt waits for. Then a separate process embeds them, once per session.
-fn embeds_in_background(books: &Books, session: &mut Session) -> Result<bool, Box<dyn Error>> {
+fn embeds_in_background(global: &Global, books: &Books, session: &mut Session) -> Result<bool, Box<dyn Error>> {
     let mut is_much = false;
     for playbook in books.all.as_slice() {
         if playbook.texts_without_vector()? > MAX_EMBEDDED {
             is_much = true;
             if session.begins_warm_up() {
-                in_background(playbook.folder(), &["doctor", "--embed"]);
+                in_background(global, playbook.folder(), &["doctor", "--embed"]);
             }
         }
     }
@@ -278,22 +280,28 @@ fn end(global: &Global, input: &HookInput, session: &mut Session) -> Result<Answ
         let _ = books.all.record_outcome(receipt, if has_passed { Feedback::Helpful } else { Feedback::Harmful });
     }
     let dir = global.dir();
-    let ours = books.all.as_slice().first().filter(|lead| lead.folder() == dir && lead.exists() && !global.no_learn);
+    // A store keeps no sessions to read.
+    let ours = books.all.as_slice().first().filter(|lead| lead.folder() == dir && has_memory(dir) && !global.no_learn);
     if let Some((playbook, transcript)) = ours.zip(input.transcript.as_ref().filter(|path| path.is_file())) {
         Sessions::of(playbook).queue(transcript)?;
-        in_background(dir, &["mine", "--queued"]);
+        in_background(global, dir, &["mine", "--queued"]);
     }
     Ok(Answer { message: silent(&books), ..Answer::default() })
 }
 
-/// Starts a background process that runs a command on a folder. If it cannot be started, the next one does the work.
-fn in_background(dir: &Path, args: &[&str]) {
+/// Starts a background process that runs a command on a folder, or on the store. If it cannot be started, the next one does the work.
+fn in_background(global: &Global, dir: &Path, args: &[&str]) {
     let Ok(program) = own_program::path() else { return };
     let mut command = Command::new(program);
-    command.arg("--dir").arg(dir).args(args);
+    match &global.store {
+        // The arguments of a process can be read by others, and the address may have a password.
+        Some(address) => command.env(store::VARIABLE, address),
+        None => command.arg("--dir").arg(dir),
+    };
+    command.args(args);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // It runs in its repository, so that lessons need not name the project.
-    if let Some(folder) = dir.parent() {
+    if let Some(folder) = dir.parent().filter(|_| global.store.is_none()) {
         command.current_dir(folder);
     }
     // Interrupts from the terminal must not reach it.
