@@ -151,7 +151,7 @@ impl Playbook {
         Ok(for_git::sharing(&self.shared.store.folder)?)
     }
 
-    /// Checks every file of the folder and reports problems. Changes nothing.
+    /// Checks every file of the folder and reports problems; of another store, its lessons. Changes nothing.
     ///
     /// # Errors
     /// [`FolderError::Io`](crate::FolderError::Io).
@@ -159,6 +159,10 @@ impl Playbook {
         let view = self.shared.recount()?;
         let (store, snapshot) = (&self.shared.store, &view.snapshot);
         let mut findings = check_lessons(snapshot);
+        if self.shared.kept.rows().is_some() {
+            // Its files are the engine's.
+            return Ok(Check { n_lessons: snapshot.book().lessons.len(), n_vectors: 0, findings });
+        }
         findings.extend(check_usage(store, snapshot)?);
         findings.extend(check_archive(store, snapshot)?);
         if self.exists() && self.sharing()?.is_none() {

@@ -63,7 +63,10 @@ fn present(pool: &Pool) -> Result<usize, StoreError> {
 }
 
 fn version_in(client: &mut impl postgres::GenericClient) -> Result<usize, postgres::Error> {
-    if client.query_one("SELECT to_regclass('adage.version') IS NOT NULL", &[])?.try_get(0)? {
+    // A query, because what a connection found by name before it waited for another's tables (`to_regclass`) may be remembered.
+    const EXISTS: &str =
+        "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'adage' AND tablename = 'version')";
+    if client.query_one(EXISTS, &[])?.try_get(0)? {
         let found = client.query_opt("SELECT version FROM adage.version", &[])?;
         let version: i32 = found.map_or(Ok(0), |row| row.try_get(0))?;
         Ok(usize::try_from(version).unwrap_or_default())

@@ -4,6 +4,7 @@
 mod arbitrary;
 mod limits;
 mod measured;
+#[cfg(target_os = "linux")]
 mod memory;
 
 use std::fmt::Write as _;

@@ -72,9 +72,15 @@ impl Home {
     pub(crate) fn command<I: AsRef<OsStr>>(&self, folder: &Path, arguments: &[I]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_adage"));
         command.current_dir(folder).args(arguments).args(["--now", self.now]);
-        for variable in
-            ["ORT_DYLIB_PATH", "ADAGE_TRUST", "ADAGE_DIR", "ADAGE_STORE", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME"]
-        {
+        for variable in [
+            "ORT_DYLIB_PATH",
+            "ADAGE_TRUST",
+            "ADAGE_DIR",
+            "ADAGE_STORE",
+            "CLAUDE_CONFIG_DIR",
+            "CODEX_HOME",
+            "COPILOT_HOME",
+        ] {
             command.env_remove(variable);
         }
         for (variable, name) in

@@ -22,6 +22,26 @@ fn a_server_that_is_away_is_an_error_that_names_it_without_the_password() {
 }
 
 #[test]
+fn the_tables_are_made_once_by_those_who_come_at_once() {
+    const N: usize = 8;
+    let Some(address) = server() else { return };
+    let mut client = postgres::Client::connect(&address, postgres::NoTls).unwrap();
+    for round in 0..5 {
+        let name = format!("made_at_once_{}_{round}", std::process::id());
+        client.batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
+        let place = address.rsplit_once('/').unwrap().0;
+        let config = Config::parse(&format!("{place}/{name}")).unwrap();
+        let connect = || PostgresStore::connect(&config).map(|_| ()).map_err(|error| error.to_string());
+        let made: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..N).map(|_| scope.spawn(connect)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(made, vec![Ok(()); N]);
+        client.batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)")).unwrap();
+    }
+}
+
+#[test]
 fn a_commit_takes_effect_once_and_only_on_the_state_that_it_was_decided_on() {
     let Some(address) = server() else { return };
     let store = connect(&fresh(&address));
