@@ -22,7 +22,7 @@ NAMES = {
         prune_low_utility=prune prunable kept_from_pruning accept_edits stats check export_text export_into undo_export
         import=import_text preview_import=import_text warm_up texts_without_vector flush check_writable check_folder
         back_up restore repair preview_repair=repair recovery folder exists config folder_config set_folder_config
-        inbox=review skills export_skill=skills skip=sessions skips=sessions reset_skips=sessions
+        skills export_skill=skills skip=sessions skips=sessions reset_skips=sessions
     """,
     "Inbox": "list inapplicable show revealing=show apply apply_lines dismiss propose_skill changes=history undo",
     "Skills": """
@@ -48,10 +48,11 @@ LEFT_OUT = {
         Skills: withdraw
     """,
     "a part of what another method does": """
-        Playbook: find_by_trigger remove_by_trigger utility check_target
-        Inbox: within notice find
-        Skills: auto_load import_revealed save replace
+        Playbook: find_by_trigger remove_by_trigger utility check_target answer_threshold
+        Inbox: of within notice find
+        Skills: auto_load import_revealed save replace noted
     """,
+    "a playbook in another store than a folder": "Playbook: on",
     "calibration and the log of receipts: measured by `adage-eval`": "Playbook: calibrate receipts",
     "patches of an agent: they come by files of the inbox": "Inbox: propose text replace check_written",
 }
@@ -60,7 +61,7 @@ LEFT_OUT = {
 def facade(wanted: str) -> set[str]:
     """The public methods of a type, in whichever file they are."""
     found: set[str] = set()
-    for path in [path for folder in ("src", "crates/sessions/src") for path in (SOURCES / folder).rglob("*.rs")]:
+    for path in [path for folder in ("src", "crates/review/src", "crates/sessions/src") for path in (SOURCES / folder).rglob("*.rs")]:
         for block in re.findall(rf"^impl {wanted} \{{$(.*?)^\}}$", path.read_text(), re.MULTILINE | re.DOTALL):
             found.update(re.findall(r"^    pub (?:async )?fn (\w+)", block, re.MULTILINE))
     return found
