@@ -104,6 +104,11 @@ fn time(given: &str) -> Result<DateTime<FixedOffset>, String> {
 }
 
 impl Global {
+    /// The folder that the command line names. A store has none, which is written as an empty path.
+    pub(crate) fn named_dir(&self) -> Option<&Path> {
+        if self.store.is_some() { Some(Path::new("")) } else { self.dir.as_deref() }
+    }
+
     /// Whether there is a memory at the location; a store is one.
     pub(crate) fn has_memory(&self) -> bool {
         self.store.is_some() || has_memory(self.dir())

@@ -23,7 +23,7 @@ mod user_state;
 
 use std::error::Error;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -120,9 +120,7 @@ fn set_up(cli: &mut Cli, words: &[OsString]) -> Result<(), Box<dyn Error>> {
     if cli.global.dir.is_none() && !cli.global.only_own && cli.global.store.is_none() {
         cli.global.store = env_path(store::VARIABLE).map(|address| address.to_string_lossy().into_owned());
     }
-    // A store has no folder.
-    let dir = if cli.global.store.is_some() { Some(Path::new("")) } else { cli.global.dir.as_deref() };
-    let wanted = Wanted { dir, is_global: cli.global.only_own };
+    let wanted = Wanted { dir: cli.global.named_dir(), is_global: cli.global.only_own };
     match MemoryLocation::find(wanted) {
         Ok(location) if matches!(cli.command, Command::Init(_)) => {
             cli.global.location = location.into_init(cli.global.only_own);

@@ -11,7 +11,7 @@ mod session;
 use adage_sessions::Sessions;
 use std::error::Error;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
 use adage::redact::{path_line, printable_line};
@@ -147,8 +147,7 @@ fn explained(event: Option<Event>, input: &HookInput) -> Value {
 }
 
 fn answer(global: &mut Global, event: Event, input: &HookInput) -> Result<Answer, Box<dyn Error>> {
-    let store_folder = global.store.is_some().then(PathBuf::new);
-    let named = store_folder.or_else(|| global.dir.clone()).or_else(|| env_path(VARIABLE));
+    let named = global.named_dir().map(Path::to_owned).or_else(|| env_path(VARIABLE));
     let at = |folder: &Path| {
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
         MemoryLocation::from(&folder, named.clone(), global.only_own, user_memory())
@@ -293,17 +292,18 @@ fn end(global: &Global, input: &HookInput, session: &mut Session) -> Result<Answ
 fn in_background(global: &Global, dir: &Path, args: &[&str]) {
     let Ok(program) = own_program::path() else { return };
     let mut command = Command::new(program);
-    match &global.store {
+    if let Some(address) = &global.store {
         // The arguments of a process can be read by others, and the address may have a password.
-        Some(address) => command.env(store::VARIABLE, address),
-        None => command.arg("--dir").arg(dir),
-    };
+        command.env(store::VARIABLE, address);
+    } else {
+        command.arg("--dir").arg(dir);
+        // It runs in its repository, so that lessons need not name the project.
+        if let Some(folder) = dir.parent() {
+            command.current_dir(folder);
+        }
+    }
     command.args(args);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // It runs in its repository, so that lessons need not name the project.
-    if let Some(folder) = dir.parent().filter(|_| global.store.is_none()) {
-        command.current_dir(folder);
-    }
     // Interrupts from the terminal must not reach it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
